@@ -1,0 +1,9 @@
+//! HTTP headers of the Model Context Protocol: their names, the encoding of their values, and the
+//! rules that tie them to the message in the body.
+
+pub mod names;
+mod value;
+
+#[cfg(feature = "server")]
+pub(crate) use value::trim_blanks;
+pub use value::{ValueError, decode, encode};

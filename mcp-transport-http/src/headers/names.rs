@@ -1,0 +1,45 @@
+//! Every header name and every fixed header value that this crate reads or writes.
+//!
+//! Names are compared without case, values with case (spec: HTTP-S-09); [`HeaderName`] does the
+//! former by being lower case.
+
+use http::{HeaderName, HeaderValue};
+
+pub use http::header::{
+    ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
+    HOST, ORIGIN, RETRY_AFTER,
+};
+
+/// Protocol version of the request; equals the version in the body's `_meta`.
+pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The JSON-RPC method of the body.
+pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
+/// What the method acts upon: a tool, a prompt, a resource or a task.
+pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
+/// Start of the headers that carry arguments of a tool, in lower case.
+pub const MCP_PARAM_PREFIX: &str = "mcp-param-";
+/// Session of the revisions before 2026-07-28.
+pub const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The last event that a reconnecting client has seen (revisions before 2026-07-28).
+pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// Tells reverse proxies whether they may hold a response back.
+pub const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// The media type of a single JSON answer.
+pub const JSON: HeaderValue = HeaderValue::from_static(JSON_TYPE);
+/// The media type of a stream of events.
+pub const EVENT_STREAM: HeaderValue = HeaderValue::from_static(EVENT_STREAM_TYPE);
+/// The media type of hints for people.
+pub const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+/// What a client of this transport accepts.
+pub const ACCEPT_BOTH: HeaderValue =
+    HeaderValue::from_static("application/json, text/event-stream");
+/// `Cache-Control` of event streams.
+pub const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+/// `X-Accel-Buffering` of event streams.
+pub const NO: HeaderValue = HeaderValue::from_static("no");
+/// `Allow` of an endpoint that serves the modern era only.
+pub const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
+
+pub(crate) const JSON_TYPE: &str = "application/json";
+pub(crate) const EVENT_STREAM_TYPE: &str = "text/event-stream";

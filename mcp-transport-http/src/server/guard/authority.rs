@@ -1,0 +1,146 @@
+//! Hosts and origins: `[scheme://]host[:port]`, and lists of them.
+
+/// The parts of a `Host` or an `Origin`. An origin's default port is given by its scheme, a
+/// host's is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Authority<'a> {
+    scheme: Option<&'a str>,
+    host: &'a str,
+    port: Option<u16>,
+}
+
+impl<'a> Authority<'a> {
+    /// Reads `host[:port]`. `None` for what cannot be a host, such as one with user info.
+    pub(super) fn parse(value: &'a [u8]) -> Option<Self> {
+        let value = std::str::from_utf8(value).ok()?;
+        let (host, rest) = if value.starts_with('[') {
+            value.split_at(value.find(']')? + 1)
+        } else {
+            value.split_at(value.find(':').unwrap_or(value.len()))
+        };
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]%".contains(&byte);
+        if host.is_empty() || !host.bytes().all(legal) {
+            return None;
+        }
+        let port = match rest.strip_prefix(':') {
+            None if rest.is_empty() => None,
+            None => return None,
+            // RFC 3986 allows the colon without a port.
+            Some("") => None,
+            Some(port) if port.bytes().all(|b| b.is_ascii_digit()) => Some(port.parse().ok()?),
+            Some(_) => return None,
+        };
+        Some(Self {
+            scheme: None,
+            host,
+            port,
+        })
+    }
+
+    /// Reads `scheme://host[:port]`, or the `null` of a page without an origin.
+    pub(super) fn parse_origin(value: &'a [u8]) -> Option<Self> {
+        if value == NO_ORIGIN.as_bytes() {
+            return Some(Self {
+                scheme: None,
+                host: NO_ORIGIN,
+                port: None,
+            });
+        }
+        let value = std::str::from_utf8(value).ok()?;
+        let (scheme, authority) = value.split_once("://")?;
+        let Self { host, port, .. } = Self::parse(authority.as_bytes())?;
+        Some(Self {
+            scheme: Some(scheme),
+            host,
+            port: port.or(default_port(scheme)),
+        })
+    }
+}
+
+/// What browsers send as the origin of sandboxed pages and local files.
+const NO_ORIGIN: &str = "null";
+
+fn default_port(scheme: &str) -> Option<u16> {
+    if scheme.eq_ignore_ascii_case("https") {
+        Some(443)
+    } else if scheme.eq_ignore_ascii_case("http") {
+        Some(80)
+    } else {
+        None
+    }
+}
+
+/// An allow list, made once.
+#[derive(Clone, Debug)]
+pub(super) enum Allowed {
+    Any,
+    These(Box<[Entry]>),
+}
+
+/// What is left open matches anything: no scheme any scheme, no port any port.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    scheme: Option<Box<str>>,
+    host: Box<str>,
+    port: Option<u16>,
+}
+
+impl Allowed {
+    pub(super) fn new<I: IntoIterator<Item: AsRef<str>>>(entries: I) -> Self {
+        let mut these = Vec::new();
+        for entry in entries {
+            match entry.as_ref().trim() {
+                "*" => return Self::Any,
+                entry => these.push(Entry::new(entry)),
+            }
+        }
+        Self::These(these.into())
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        matches!(self, Self::Any)
+    }
+
+    pub(super) fn has(&self, asked: &Authority<'_>) -> bool {
+        match self {
+            Self::Any => true,
+            Self::These(entries) => entries.iter().any(|entry| entry.matches(asked)),
+        }
+    }
+}
+
+impl Entry {
+    /// Takes what people paste: a name, a name with a port, an origin, a whole URL.
+    fn new(entry: &str) -> Self {
+        let (scheme, rest) = match entry.split_once("://") {
+            Some((scheme, rest)) => (Some(scheme), rest),
+            None => (None, entry),
+        };
+        let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let (host, port) = match Authority::parse(rest.as_bytes()) {
+            Some(authority) => (authority.host, authority.port),
+            // Matches nothing that parses, so a typing error opens no door.
+            None => (rest, None),
+        };
+        Self {
+            scheme: scheme.map(|scheme| scheme.to_ascii_lowercase().into()),
+            host: host.to_ascii_lowercase().into(),
+            port: port.or_else(|| scheme.and_then(default_port)),
+        }
+    }
+
+    fn matches(&self, asked: &Authority<'_>) -> bool {
+        let scheme_fits = match (&self.scheme, asked.scheme) {
+            (Some(own), Some(asked)) => own.eq_ignore_ascii_case(asked),
+            // A Host header has no scheme; an entry for one that was pasted as a URL has.
+            (Some(_), None) | (None, _) => true,
+        };
+        let port_fits = match (self.port, asked.port) {
+            (Some(own), Some(asked)) => own == asked,
+            // A Host header without a port means the default one of a scheme it does not name.
+            (Some(own), None) => matches!(own, 80 | 443),
+            (None, _) => true,
+        };
+        scheme_fits && port_fits && self.host.eq_ignore_ascii_case(asked.host)
+    }
+}

@@ -1,0 +1,353 @@
+//! Tables of heads that pass and heads that do not.
+
+use http::HeaderName;
+
+use super::*;
+
+const LIMIT: usize = 1000;
+
+/// A head that passes: each test changes what it is about.
+struct Request {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+}
+
+impl Request {
+    fn good() -> Self {
+        Self {
+            method: Method::POST,
+            uri: Uri::from_static("/mcp"),
+            headers: HeaderMap::new(),
+        }
+        .set(names::HOST, "localhost:8000")
+        .set(names::CONTENT_TYPE, "application/json")
+        .set(names::ACCEPT, "application/json, text/event-stream")
+    }
+
+    fn set(mut self, name: HeaderName, value: &str) -> Self {
+        self.headers.insert(name, value.parse().unwrap());
+        self
+    }
+
+    fn add(mut self, name: HeaderName, value: &str) -> Self {
+        self.headers.append(name, value.parse().unwrap());
+        self
+    }
+
+    fn without(mut self, name: HeaderName) -> Self {
+        self.headers.remove(name);
+        self
+    }
+
+    fn check(&self, guard: &Guard) -> Result<Admitted, Refusal> {
+        guard.check(Head {
+            method: &self.method,
+            uri: &self.uri,
+            headers: &self.headers,
+        })
+    }
+
+    fn status(&self, guard: &Guard) -> u16 {
+        self.check(guard)
+            .map_or_else(|refusal| refusal.status.as_u16(), |_| 200)
+    }
+}
+
+fn guard() -> Guard {
+    Guard::new(LIMIT)
+}
+
+#[test]
+fn only_loopback_hosts_by_default() {
+    // spec: HTTP-S-04
+    let table = [
+        ("localhost", 200),
+        ("LOCALHOST:1", 200),
+        ("127.0.0.1:8000", 200),
+        ("127.0.0.1:", 200),
+        ("[::1]", 200),
+        ("[::1]:65535", 200),
+        ("evil.example.com", 403),
+        ("evil.example.com:8000", 403),
+        ("localhost.evil.example.com", 403),
+        ("127.0.0.1.evil.example.com", 403),
+        ("localhost@evil.example.com", 403),
+        ("evil.example.com@localhost", 403),
+        ("localhost:80:80", 403),
+        ("localhost:65536", 403),
+        ("localhost:+1", 403),
+        ("localhost.", 403),
+        ("[::1", 403),
+        ("[::1]x", 403),
+        ("::1", 403),
+        ("0.0.0.0", 403),
+        ("null", 403),
+        ("", 403),
+    ];
+    for (host, status) in table {
+        assert_eq!(
+            Request::good().set(names::HOST, host).status(&guard()),
+            status,
+            "{host:?}"
+        );
+    }
+}
+
+#[test]
+fn a_request_has_one_host() {
+    assert_eq!(Request::good().without(names::HOST).status(&guard()), 400);
+    let twice = Request::good().add(names::HOST, "localhost:8000");
+    assert_eq!(twice.status(&guard()), 400);
+}
+
+#[test]
+fn the_authority_of_the_target_counts_as_host() {
+    let table = [
+        ("http://localhost:8000/mcp", None, 200),
+        ("http://evil.example.com/mcp", None, 403),
+        ("http://evil.example.com/mcp", Some("localhost"), 403),
+        ("http://localhost/mcp", Some("evil.example.com"), 403),
+        ("http://user@localhost/mcp", None, 403),
+    ];
+    for (uri, host, status) in table {
+        let mut request = Request::good().without(names::HOST);
+        request.uri = Uri::from_static(uri);
+        if let Some(host) = host {
+            request = request.set(names::HOST, host);
+        }
+        assert_eq!(request.status(&guard()), status, "{uri} {host:?}");
+    }
+}
+
+#[test]
+fn only_loopback_origins_by_default() {
+    // spec: HTTP-S-02, HTTP-S-03
+    let table = [
+        ("http://localhost", 200),
+        ("http://localhost:3000", 200),
+        ("HTTPS://LocalHost:1", 200),
+        ("http://127.0.0.1:8000", 200),
+        ("http://[::1]:8000", 200),
+        ("http://evil.example.com", 403),
+        ("https://localhost.evil.example.com", 403),
+        ("localhost", 403),
+        ("null", 403),
+        ("", 403),
+        ("http://localhost, http://evil.example.com", 403),
+    ];
+    for (origin, status) in table {
+        let request = Request::good().set(names::ORIGIN, origin);
+        assert_eq!(request.status(&guard()), status, "{origin:?}");
+    }
+    let second = Request::good()
+        .set(names::ORIGIN, "http://localhost")
+        .add(names::ORIGIN, "http://evil.example.com");
+    assert_eq!(second.status(&guard()), 403);
+}
+
+#[test]
+fn lists_replace_the_defaults() {
+    let mut guard = guard();
+    guard.allow_hosts([
+        "MCP.example.com",
+        "https://two.example.com/mcp",
+        "three.test:8080",
+    ]);
+    guard.allow_origins([
+        "https://app.example.com",
+        "http://dev.test:3000",
+        "any.test",
+        "null",
+    ]);
+    let hosts = [
+        ("mcp.example.com", 200),
+        ("mcp.example.com:9000", 200),
+        ("two.example.com", 200),
+        ("two.example.com:443", 200),
+        ("two.example.com:8443", 403),
+        ("three.test:8080", 200),
+        ("three.test", 403),
+        ("localhost", 403),
+    ];
+    for (host, status) in hosts {
+        assert_eq!(
+            Request::good().set(names::HOST, host).status(&guard),
+            status,
+            "{host}"
+        );
+    }
+    let origins = [
+        ("https://app.example.com", 200),
+        ("https://app.example.com:443", 200),
+        ("https://app.example.com:444", 403),
+        ("http://app.example.com", 403),
+        ("http://dev.test:3000", 200),
+        ("http://dev.test", 403),
+        ("ftp://any.test:1", 200),
+        ("null", 200),
+        ("http://localhost", 403),
+    ];
+    for (origin, status) in origins {
+        let request = Request::good()
+            .set(names::HOST, "mcp.example.com")
+            .set(names::ORIGIN, origin);
+        assert_eq!(request.status(&guard), status, "{origin}");
+    }
+}
+
+#[test]
+fn a_star_lets_everything_in() {
+    let mut guard = guard();
+    guard.allow_hosts(["*"]);
+    guard.allow_origins(["*"]);
+    for host in ["evil.example.com", "?!"] {
+        let request = Request::good()
+            .set(names::HOST, host)
+            .set(names::ORIGIN, "whatever");
+        assert_eq!(request.status(&guard), 200);
+    }
+    assert_eq!(Request::good().without(names::HOST).status(&guard), 200);
+}
+
+#[test]
+fn the_error_names_the_value_and_the_fix() {
+    let refusal = Request::good()
+        .set(names::HOST, "mcp.example.com")
+        .check(&guard())
+        .unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "Host \"mcp.example.com\" is not allowed; if it is one of yours, add it with \
+         StreamableHttp::allowed_hosts([\"mcp.example.com\"])"
+    );
+    let long = "x".repeat(10_000);
+    let refusal = Request::good()
+        .set(names::ORIGIN, &long)
+        .check(&guard())
+        .unwrap_err();
+    assert!(refusal.message.contains("allowed_origins") && refusal.message.len() < 600);
+}
+
+#[test]
+fn only_post_is_served() {
+    // spec: COMPAT-05
+    for method in [
+        Method::GET,
+        Method::DELETE,
+        Method::PUT,
+        Method::OPTIONS,
+        Method::HEAD,
+    ] {
+        let refusal = Request {
+            method,
+            ..Request::good()
+        }
+        .check(&guard())
+        .unwrap_err();
+        assert_eq!(refusal.status, StatusCode::METHOD_NOT_ALLOWED);
+        assert_eq!(refusal.allow, Some(names::ALLOW_POST));
+    }
+    // A foreign page learns nothing about verbs.
+    let foreign = Request {
+        method: Method::GET,
+        ..Request::good()
+    }
+    .set(names::HOST, "evil.test");
+    assert_eq!(foreign.status(&guard()), 403);
+}
+
+#[test]
+fn the_body_is_json() {
+    // spec: HTTP-S-10
+    let table = [
+        ("application/json", 200),
+        ("Application/JSON", 200),
+        ("application/json; charset=utf-8", 200),
+        ("application/json;charset=UTF-8", 200),
+        ("application/json ; x=y", 200),
+        ("application/jsonp", 415),
+        ("application/json-seq", 415),
+        ("text/json", 415),
+        ("text/plain", 415),
+        ("", 415),
+    ];
+    for (value, status) in table {
+        let request = Request::good().set(names::CONTENT_TYPE, value);
+        assert_eq!(request.status(&guard()), status, "{value:?}");
+    }
+    assert_eq!(
+        Request::good()
+            .without(names::CONTENT_TYPE)
+            .status(&guard()),
+        415
+    );
+    let twice = Request::good().add(names::CONTENT_TYPE, "text/plain");
+    assert_eq!(twice.status(&guard()), 415);
+    let packed = Request::good().set(names::CONTENT_ENCODING, "gzip");
+    assert_eq!(packed.status(&guard()), 415);
+}
+
+#[test]
+fn both_kinds_of_answer_must_be_acceptable() {
+    // spec: HTTP-S-10
+    let table = [
+        ("application/json, text/event-stream", 200),
+        ("text/event-stream, application/json", 200),
+        ("text/event-stream,application/json", 200),
+        ("Application/Json , TEXT/event-stream", 200),
+        ("application/json;q=0.5, text/event-stream;q=0.1", 200),
+        (
+            "application/json; charset=utf-8, text/event-stream; q=1.000",
+            200,
+        ),
+        ("*/*", 200),
+        ("text/html, */*;q=0.1", 200),
+        ("application/*, text/*", 200),
+        ("application/*, text/event-stream", 200),
+        ("application/json, */*;q=0, text/*;q=0.001", 200),
+        ("application/json", 406),
+        ("text/event-stream", 406),
+        ("application/*", 406),
+        ("text/html", 406),
+        ("application/json;q=0, text/event-stream", 406),
+        ("application/json; Q=0.000, text/event-stream", 406),
+        ("application/json;q=0, */*", 406),
+        ("text/*;q=0, */*", 406),
+        ("text/event-stream, */*;q=0", 406),
+        ("application/jsonx, text/event-streams", 406),
+        ("*", 406),
+        ("", 406),
+        (",,;;q=,", 406),
+    ];
+    for (value, status) in table {
+        let request = Request::good().set(names::ACCEPT, value);
+        assert_eq!(request.status(&guard()), status, "{value:?}");
+    }
+    assert_eq!(Request::good().without(names::ACCEPT).status(&guard()), 200);
+    let lines = Request::good()
+        .set(names::ACCEPT, "text/event-stream")
+        .add(names::ACCEPT, "application/*");
+    assert_eq!(lines.status(&guard()), 200);
+}
+
+#[test]
+fn a_large_body_is_refused_unread() {
+    let length = |value: &str| {
+        Request::good()
+            .set(names::CONTENT_LENGTH, value)
+            .check(&guard())
+    };
+    assert_eq!(length("1000").unwrap().content_length, Some(1000));
+    assert_eq!(length("0").unwrap().content_length, Some(0));
+    assert_eq!(length("x").unwrap().content_length, None);
+    for value in ["1001", "18446744073709551615"] {
+        let refusal = length(value).unwrap_err();
+        assert_eq!(refusal.status, StatusCode::PAYLOAD_TOO_LARGE);
+        assert!(refusal.message.contains("1000"));
+    }
+    assert_eq!(
+        Request::good().check(&guard()).unwrap().content_length,
+        None
+    );
+}

@@ -1,0 +1,4 @@
+//! The server side.
+
+mod body;
+mod guard;

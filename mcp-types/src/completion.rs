@@ -1,0 +1,87 @@
+//! Completion of arguments.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
+
+use serde::{Deserialize, Serialize};
+
+use crate::{JsonObject, Meta};
+
+/// Parameters of `completion/complete`.
+// spec: COMP-02
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompleteParams {
+    /// What has the argument.
+    #[serde(rename = "ref")]
+    pub reference: CompletionReference,
+    /// The argument and what was typed so far.
+    pub argument: CompletionArgument,
+    /// What is known beside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<CompletionContext>,
+}
+
+/// What has the argument that is completed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(tag = "type")]
+pub enum CompletionReference {
+    /// A prompt, by its name.
+    #[serde(rename = "ref/prompt")]
+    Prompt {
+        /// Its name.
+        name: String,
+    },
+    /// A resource template, by its URI template.
+    #[serde(rename = "ref/resource")]
+    Resource {
+        /// Its URI template.
+        uri: String,
+    },
+}
+
+/// The argument that is completed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompletionArgument {
+    /// Its name.
+    pub name: String,
+    /// What was typed so far.
+    pub value: String,
+}
+
+/// What is known beside the argument.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompletionContext {
+    /// The arguments that have their values already.
+    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    pub arguments: JsonObject,
+}
+
+/// The result of `completion/complete`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CompleteResult {
+    /// The suggestions.
+    pub completion: Completion,
+    /// What the result carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// Suggestions, best first.
+// spec: COMP-03
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct Completion {
+    /// At most 100 of them.
+    pub values: Vec<String>,
+    /// How many there are in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// There are more than `values`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_more: Option<bool>,
+}

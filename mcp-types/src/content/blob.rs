@@ -1,0 +1,81 @@
+//! Binary data: bytes for users, base64 on the wire.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// Binary data that travels as standard base64.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::Blob;
+///
+/// let blob = Blob::from(&b"hi"[..]);
+/// assert_eq!(serde_json::to_string(&blob)?, r#""aGk=""#);
+/// assert_eq!(serde_json::from_str::<Blob>(r#""aGk=""#)?, blob);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Blob(Bytes);
+
+impl Blob {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Bytes> for Blob {
+    fn from(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<Vec<u8>> for Blob {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes.into())
+    }
+}
+
+impl From<&[u8]> for Blob {
+    fn from(bytes: &[u8]) -> Self {
+        Self(Bytes::copy_from_slice(bytes))
+    }
+}
+
+impl<const N: usize> From<&[u8; N]> for Blob {
+    fn from(bytes: &[u8; N]) -> Self {
+        Self(Bytes::copy_from_slice(bytes))
+    }
+}
+
+impl fmt::Debug for Blob {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Blob({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        let Text(text) = Text::deserialize(deserializer)?;
+        let bytes = STANDARD
+            .decode(text.as_bytes())
+            .map_err(|error| D::Error::custom(format_args!("invalid base64: {error}")))?;
+        Ok(Self(bytes.into()))
+    }
+}

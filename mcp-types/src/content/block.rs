@@ -1,0 +1,272 @@
+//! Content blocks.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::{Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink};
+use crate::{JsonObject, Meta};
+
+/// A piece of content. Kinds that this library does not know survive unchanged.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::ContentBlock;
+///
+/// let block = ContentBlock::image(&b"\x89PNG"[..], "image/png");
+/// let text = serde_json::to_string(&block)?;
+/// assert_eq!(text, r#"{"type":"image","data":"iVBORw==","mimeType":"image/png"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+// spec: TOOL-13
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ContentBlock {
+    /// Text.
+    Text(TextContent),
+    /// A picture.
+    Image(ImageContent),
+    /// Sound (2025-03-26 and later).
+    Audio(AudioContent),
+    /// A whole resource.
+    Resource(EmbeddedResource),
+    /// A link to a resource (2025-06-18 and later).
+    ResourceLink(ResourceLink),
+    /// A kind that this library does not know, with its `type`.
+    #[serde(untagged)]
+    Other(JsonObject),
+}
+
+/// Text.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TextContent {
+    /// The text.
+    pub text: String,
+    /// Who it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// What it carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// A picture.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct ImageContent {
+    /// The bytes of the file.
+    pub data: Blob,
+    /// The MIME type.
+    pub mime_type: String,
+    /// Who it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// What it carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+/// Sound.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct AudioContent {
+    /// The bytes of the file.
+    pub data: Blob,
+    /// The MIME type.
+    pub mime_type: String,
+    /// Who it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// What it carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ContentBlock {
+    /// Text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextContent {
+            text: text.into(),
+            ..TextContent::default()
+        })
+    }
+
+    /// A picture: the bytes of a file and its MIME type.
+    pub fn image(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
+        Self::Image(ImageContent {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..ImageContent::default()
+        })
+    }
+
+    /// Sound: the bytes of a file and its MIME type.
+    pub fn audio(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
+        Self::Audio(AudioContent {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..AudioContent::default()
+        })
+    }
+
+    /// A whole resource.
+    pub fn resource(contents: ResourceContents) -> Self {
+        Self::Resource(EmbeddedResource::new(contents))
+    }
+
+    /// A link to a resource: its URI and its name for programs.
+    pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self::ResourceLink(ResourceLink::new(uri, name))
+    }
+
+    /// The text, when it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(content) => Some(&content.text),
+            _ => None,
+        }
+    }
+}
+
+impl From<String> for ContentBlock {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<&str> for ContentBlock {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// Reads a block by its `type`. Where `type` comes first, as it does everywhere in practice, the
+/// other members are read straight into the block.
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(BlockVisitor)
+    }
+}
+
+struct BlockVisitor;
+
+impl<'de> Visitor<'de> for BlockVisitor {
+    type Value = ContentBlock;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a content block")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
+        let mut before = JsonObject::new();
+        while let Some(key) = map.next_key::<String>()? {
+            if key != "type" {
+                before.insert(key, map.next_value()?);
+                continue;
+            }
+            let kind = map.next_value::<String>()?;
+            if before.is_empty() {
+                return read(kind, MapAccessDeserializer::new(map));
+            }
+            while let Some((key, value)) = map.next_entry()? {
+                before.insert(key, value);
+            }
+            return read(kind, Value::Object(before)).map_err(A::Error::custom);
+        }
+        Err(A::Error::missing_field("type"))
+    }
+}
+
+fn read<'de, D: Deserializer<'de>>(kind: String, members: D) -> Result<ContentBlock, D::Error> {
+    Ok(match kind.as_str() {
+        "text" => ContentBlock::Text(Deserialize::deserialize(members)?),
+        "image" => ContentBlock::Image(Deserialize::deserialize(members)?),
+        "audio" => ContentBlock::Audio(Deserialize::deserialize(members)?),
+        "resource" => ContentBlock::Resource(Deserialize::deserialize(members)?),
+        "resource_link" => ContentBlock::ResourceLink(Deserialize::deserialize(members)?),
+        _ => {
+            let rest = JsonObject::deserialize(members)?;
+            let tag = std::iter::once(("type".to_owned(), Value::String(kind)));
+            ContentBlock::Other(tag.chain(rest).collect())
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ContentBlock, ResourceContents};
+
+    #[track_caller]
+    fn round_trip(block: &ContentBlock) {
+        let text = serde_json::to_string(block).unwrap();
+        assert_eq!(
+            &serde_json::from_str::<ContentBlock>(&text).unwrap(),
+            block,
+            "{text}"
+        );
+        let mut value = serde_json::to_value(block).unwrap();
+        // `type` last: the same block.
+        let members = value.as_object_mut().unwrap();
+        let kind = members.shift_remove("type").unwrap();
+        members.insert("type".to_owned(), kind);
+        assert_eq!(
+            &serde_json::from_value::<ContentBlock>(value).unwrap(),
+            block,
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn every_kind_reads_back() {
+        round_trip(&ContentBlock::text("hi"));
+        round_trip(&ContentBlock::image(b"png", "image/png"));
+        round_trip(&ContentBlock::audio(b"wav", "audio/wav"));
+        round_trip(&ContentBlock::link("file:///a", "a"));
+        round_trip(&ContentBlock::resource(
+            ResourceContents::text("file:///a", "hi").mime_type("text/plain"),
+        ));
+        round_trip(&ContentBlock::resource(ResourceContents::blob(
+            "file:///a",
+            b"\x00\xff",
+        )));
+    }
+
+    #[test]
+    fn unknown_kinds_survive() {
+        let value = json!({"type": "hologram", "data": {"x": [1]}, "text": 7});
+        let block: ContentBlock = serde_json::from_value(value.clone()).unwrap();
+        assert!(matches!(block, ContentBlock::Other(_)));
+        assert_eq!(serde_json::to_value(&block).unwrap(), value);
+    }
+
+    #[test]
+    fn broken_blocks_say_what_is_wrong() {
+        for (text, reason) in [
+            (r#"{"text":"hi"}"#, "missing field `type`"),
+            (r#"{"type":"text"}"#, "missing field `text`"),
+            (
+                r#"{"type":"image","data":"?","mimeType":"image/png"}"#,
+                "base64",
+            ),
+            (
+                r#"{"type":"resource","resource":{"uri":"a"}}"#,
+                "`text` or `blob`",
+            ),
+        ] {
+            let error = serde_json::from_str::<ContentBlock>(text)
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Error objects.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// The `error` member of a response.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
+// spec: BASE-09
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// What kind of error; see [`codes`](crate::codes).
+    pub code: i64,
+    /// One concise sentence.
+    pub message: String,
+    /// More about the error, any JSON value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Box<RawValue>>,
+}
+
+impl ErrorObject {
+    /// An error without data.
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// Adds data. A value that cannot be serialized is left out.
+    #[must_use]
+    pub fn with_data(mut self, data: &impl Serialize) -> Self {
+        self.data = serde_json::value::to_raw_value(data).ok();
+        self
+    }
+
+    /// The data as `T`, when it is there and fits.
+    pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
+        serde_json::from_str(self.data.as_deref()?.get()).ok()
+    }
+}
+
+impl fmt::Display for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+impl std::error::Error for ErrorObject {}
+
+/// Compares the data by its text.
+impl PartialEq for ErrorObject {
+    fn eq(&self, other: &Self) -> bool {
+        let text = |error: &Self| error.data.as_ref().map(|raw| raw.get().to_owned());
+        self.code == other.code && self.message == other.message && text(self) == text(other)
+    }
+}

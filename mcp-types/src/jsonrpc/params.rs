@@ -1,0 +1,134 @@
+//! The members of `params`, found in the one pass over the message and left raw.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{RawObject, RawObjectError};
+
+/// The members of a `params` object, each still raw JSON.
+///
+/// Large members (`arguments`) are therefore walked twice in all: once to find their end, once
+/// by the type that reads them.
+#[derive(Debug, Clone, Default)]
+pub struct Params<'a> {
+    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+}
+
+/// A member of `params` is missing or does not fit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// A required member is not there.
+    #[error("missing `params.{0}`")]
+    Missing(&'static str),
+    /// A member is there, but of another shape.
+    #[error("`params.{key}`: {reason}")]
+    Invalid {
+        /// The member.
+        key: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+impl<'a> Params<'a> {
+    /// Members that one `params` object may have: more than any method or extension uses.
+    pub const MAX_MEMBERS: usize = 64;
+
+    pub(crate) fn with_room() -> Self {
+        Self {
+            members: Vec::with_capacity(4),
+        }
+    }
+
+    pub(crate) fn push(&mut self, key: Cow<'a, str>, value: &'a RawValue) {
+        self.members.push((key, value));
+    }
+
+    /// The raw member `key`.
+    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
+        self.members
+            .iter()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| *value)
+    }
+
+    /// The members in the order in which they came.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &'a RawValue)> {
+        self.members
+            .iter()
+            .map(|(key, value)| (key.as_ref(), *value))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Reads the required member `key`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamError`] when it is missing or no `T`.
+    pub fn required<T: Deserialize<'a>>(&self, key: &'static str) -> Result<T, ParamError> {
+        let raw = self.get(key).ok_or(ParamError::Missing(key))?;
+        read(key, raw)
+    }
+
+    /// Reads the member `key` if it is there and not `null`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamError::Invalid`] when it is there and no `T`.
+    pub fn optional<T: Deserialize<'a>>(&self, key: &'static str) -> Result<Option<T>, ParamError> {
+        match self.get(key) {
+            Some(raw) if raw.get() != "null" => read(key, raw).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The member `key` as raw text of an object, if it is there and not `null`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamError::Invalid`] when it is another kind of value.
+    pub fn object(&self, key: &'static str) -> Result<Option<RawObject>, ParamError> {
+        let invalid = |error: RawObjectError| ParamError::Invalid {
+            key,
+            reason: error.to_string(),
+        };
+        match self.get(key) {
+            Some(raw) if raw.get() != "null" => RawObject::from_raw(raw).map(Some).map_err(invalid),
+            _ => Ok(None),
+        }
+    }
+
+    /// All members again as one object.
+    pub fn to_object(&self) -> RawObject {
+        let mut text = String::from("{");
+        for (index, (key, value)) in self.iter().enumerate() {
+            if index > 0 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::Value::from(key).to_string());
+            text.push(':');
+            text.push_str(value.get());
+        }
+        text.push('}');
+        RawObject::from_text(text).unwrap_or_else(|_| RawObject::empty())
+    }
+}
+
+fn read<'a, T: Deserialize<'a>>(key: &'static str, raw: &'a RawValue) -> Result<T, ParamError> {
+    serde_json::from_str(raw.get()).map_err(|error| ParamError::Invalid {
+        key,
+        reason: error.to_string(),
+    })
+}

@@ -1,0 +1,214 @@
+//! What the parser takes and refuses.
+
+use proptest::prelude::{ProptestConfig, any, proptest};
+
+use super::ParseError;
+use crate::{Message, RequestId, codes};
+
+fn parse(text: &str) -> Result<Message<'_>, ParseError> {
+    Message::parse(text.as_bytes())
+}
+
+#[track_caller]
+fn refused(text: &str, code: i64, id: Option<RequestId>, reason: &str) {
+    let error = parse(text).unwrap_err();
+    assert_eq!(error.to_error().code, code, "{error}");
+    assert_eq!(error.id().cloned(), id, "{error}");
+    assert!(error.to_string().contains(reason), "{error}");
+}
+
+#[test]
+fn requests_keep_the_type_of_their_id() {
+    for (text, id) in [("7", RequestId::from(7)), (r#""7""#, RequestId::from("7"))] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"tools/list"}}"#);
+        let Ok(Message::Request(request)) = parse(&text) else {
+            panic!("{text}")
+        };
+        assert_eq!(request.id, id);
+        assert!(request.params.is_empty());
+    }
+}
+
+#[test]
+fn members_may_come_in_any_order_and_unknown_ones_are_skipped() {
+    let text = r#" {"params":{"name":"add","arguments":{"a":[1,{}]}},"x":{"y":1},
+        "method":"tools\/call","id":-1,"jsonrpc":"2.0"} "#;
+    let Ok(Message::Request(request)) = parse(text) else {
+        panic!()
+    };
+    assert_eq!(request.method, "tools/call");
+    assert_eq!(request.params.required::<&str>("name"), Ok("add"));
+    let arguments = request.params.object("arguments").unwrap().unwrap();
+    assert_eq!(arguments.as_str(), r#"{"a":[1,{}]}"#);
+    assert_eq!(
+        request.params.to_object().as_str(),
+        r#"{"name":"add","arguments":{"a":[1,{}]}}"#
+    );
+}
+
+#[test]
+fn notifications_and_responses() {
+    let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#;
+    assert!(matches!(parse(text), Ok(Message::Notification(note)) if note.params.is_empty()));
+
+    let text = r#"{"jsonrpc":"2.0","id":"a","result":{"x":1}}"#;
+    let Ok(Message::Response(response)) = parse(text) else {
+        panic!()
+    };
+    assert_eq!(response.outcome.unwrap().get(), r#"{"x":1}"#);
+
+    for id in [r#","id":null"#, ""] {
+        let text = format!(r#"{{"jsonrpc":"2.0"{id},"error":{{"code":-32700,"message":"no"}}}}"#);
+        let Ok(Message::Response(response)) = parse(&text) else {
+            panic!("{text}")
+        };
+        assert_eq!(response.id, None);
+        assert_eq!(response.outcome.unwrap_err().code, codes::PARSE_ERROR);
+    }
+}
+
+#[test]
+fn no_json() {
+    for text in [
+        "",
+        "{",
+        "nope",
+        "\u{feff}{}",
+        r#"{"jsonrpc":"2.0"} x"#,
+        r#"{"a":}"#,
+    ] {
+        refused(text, codes::PARSE_ERROR, None, "");
+    }
+    let error = Message::parse(b"{\"jsonrpc\":\"\xff\"}").unwrap_err();
+    assert!(matches!(error, ParseError::Syntax(_)), "{error}");
+}
+
+#[test]
+fn no_message() {
+    let invalid = codes::INVALID_REQUEST;
+    let one = || Some(RequestId::from(1));
+    refused("[]", invalid, None, "batches");
+    refused("\"text\"", invalid, None, "object");
+    refused("{}", invalid, None, "jsonrpc");
+    refused(r#"{"jsonrpc":"2.0"}"#, invalid, None, "one of");
+    refused(
+        r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+        invalid,
+        one(),
+        "2.0",
+    );
+    refused(r#"{"id":1,"method":"m"}"#, invalid, one(), "2.0");
+    refused(
+        r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+        invalid,
+        None,
+        "id",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#,
+        invalid,
+        None,
+        "id",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
+        invalid,
+        None,
+        "id",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"m"}"#,
+        invalid,
+        None,
+        "id",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+        invalid,
+        one(),
+        "method",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","result":1}"#,
+        invalid,
+        one(),
+        "only one",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#,
+        invalid,
+        one(),
+        "only one",
+    );
+    refused(r#"{"jsonrpc":"2.0","result":1}"#, invalid, None, "id");
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x"}}"#,
+        invalid,
+        one(),
+        "error",
+    );
+    for params in ["[1]", "1", "-1", "1.5", "true", "\"x\""] {
+        let text = format!(r#"{{"params":{params},"jsonrpc":"2.0","id":1,"method":"m"}}"#);
+        refused(&text, invalid, one(), "object");
+    }
+}
+
+#[test]
+fn doubled_keys_are_refused() {
+    let invalid = codes::INVALID_REQUEST;
+    let one = || Some(RequestId::from(1));
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+        invalid,
+        one(),
+        "twice",
+    );
+    refused(
+        r#"{"jsonrpc":"2.0","id":1,"method":"a","m\u0065thod":"b"}"#,
+        invalid,
+        one(),
+        "twice",
+    );
+    let text = r#"{"jsonrpc":"2.0","params":{"a":1,"\u0061":2},"id":1,"method":"m"}"#;
+    refused(text, invalid, one(), "`params.a` comes twice");
+    let text = r#"{"jsonrpc":"2.0","params":{},"params":{},"id":1,"method":"m"}"#;
+    refused(text, invalid, one(), "twice");
+}
+
+#[test]
+fn members_of_params_are_bounded() {
+    let members: Vec<_> = (0..10_000).map(|n| format!(r#""k{n}":0"#)).collect();
+    let members = members.join(",");
+    let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{{members}}}}}"#);
+    refused(
+        &text,
+        codes::INVALID_REQUEST,
+        Some(RequestId::from(1)),
+        "too many",
+    );
+}
+
+#[test]
+fn depth_costs_no_stack() {
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    let text = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"arguments":{deep}}},"x":{deep}}}"#
+    );
+    assert!(matches!(parse(&text), Ok(Message::Request(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn never_panics(bytes in any::<Vec<u8>>()) {
+        let _ = Message::parse(&bytes);
+    }
+
+    #[test]
+    fn never_panics_on_nearly_valid_text(
+        text in r#"\{("(jsonrpc|id|method|params|result|error)":("2.0"|1|null|\{\}|\[\]|\{"a":1\}),?){0,5}\}"#
+    ) {
+        let _ = Message::parse(text.as_bytes());
+    }
+}

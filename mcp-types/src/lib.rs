@@ -1,0 +1,74 @@
+//! The vocabulary of the Model Context Protocol: one superset of types for every revision.
+//!
+//! | you look for | module |
+//! |---|---|
+//! | JSON-RPC: ids, messages, the parser, errors | `jsonrpc` |
+//! | revisions, and what each of them knows | `version` |
+//! | the table of methods | `method` |
+//! | error codes | [`codes`] |
+//! | `_meta` and its reserved keys | [`meta`] |
+//! | tools, resources, prompts, content, … | one module per page of the specification |
+//!
+//! The types know nothing of transports, clocks or runtimes. What a revision may not see is left
+//! out by the wires in `mcp-core`, never here.
+
+mod cache;
+mod capabilities;
+pub mod codes;
+mod completion;
+mod content;
+mod discover;
+mod implementation;
+mod input;
+mod jsonrpc;
+mod logging;
+pub mod meta;
+mod method;
+mod page;
+mod progress;
+mod prompts;
+mod raw;
+mod resources;
+mod tools;
+mod version;
+
+pub use cache::{CacheHint, CacheScope};
+pub use capabilities::{
+    ClientCapabilities, ElicitationCapability, ListChangedCapability, ResourcesCapability,
+    RootsCapability, SamplingCapability, ServerCapabilities, Settings,
+};
+pub use completion::{
+    CompleteParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
+    CompletionReference,
+};
+pub use content::{
+    Annotations, AudioContent, Blob, BlobResourceContents, ContentBlock, EmbeddedResource,
+    ImageContent, ResourceContents, ResourceLink, Role, TextContent, TextResourceContents,
+};
+pub use discover::DiscoverResult;
+pub use implementation::{Icon, IconTheme, Implementation};
+pub use input::InputRequired;
+pub use jsonrpc::{
+    ErrorObject, Message, Notification, ParamError, Params, ParseError, Request, RequestId,
+    Response,
+};
+pub use logging::{LogMessage, LoggingLevel};
+pub use meta::Meta;
+pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
+pub use page::{Cursor, Page};
+pub use progress::{Progress, ProgressToken};
+pub use prompts::{
+    GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
+};
+pub use raw::{RawObject, RawObjectError};
+pub use resources::{
+    ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
+    Resource, ResourceTemplate,
+};
+pub use tools::{
+    CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, UnexpectedResult,
+};
+pub use version::{Era, ProtocolVersion, UnknownVersion};
+
+/// A JSON object whose members keep their order: schemas, settings, unknown members.
+pub type JsonObject = serde_json::Map<String, serde_json::Value>;

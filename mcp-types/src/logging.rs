@@ -1,0 +1,62 @@
+//! Log messages for the client.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// How severe a log message is (RFC 5424), least severe first.
+// spec: LOG-02
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "lowercase")]
+pub enum LoggingLevel {
+    /// For developers.
+    Debug,
+    /// What happens normally.
+    Info,
+    /// Normal, but worth a look.
+    Notice,
+    /// Something may go wrong.
+    Warning,
+    /// Something went wrong.
+    Error,
+    /// A component failed.
+    Critical,
+    /// Somebody has to act at once.
+    Alert,
+    /// The system is unusable.
+    Emergency,
+}
+
+/// Parameters of `notifications/message`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LogMessage {
+    /// How severe.
+    pub level: LoggingLevel,
+    /// Which part of the server speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logger: Option<String>,
+    /// What it says: text or any other JSON. Never secrets.
+    // spec: LOG-07
+    pub data: Value,
+}
+
+impl LogMessage {
+    /// A message.
+    pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
+        Self {
+            level,
+            logger: None,
+            data: data.into(),
+        }
+    }
+
+    /// Says which part of the server speaks.
+    #[must_use]
+    pub fn logger(mut self, logger: impl Into<String>) -> Self {
+        self.logger = Some(logger.into());
+        self
+    }
+}

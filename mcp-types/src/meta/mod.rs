@@ -1,0 +1,55 @@
+//! `_meta`: what a message carries beside its parameters or its result.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
+
+pub mod keys;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// The `_meta` object of a definition, a result or a notification. Unknown keys survive.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::Meta;
+///
+/// let meta = Meta::default().with("com.example/region", "eu");
+/// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Meta(JsonObject);
+
+impl Meta {
+    /// Adds a key; replaces its former value.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.0.insert(key.into(), value.into());
+        self
+    }
+
+    /// The value at `key`, when it is there and of type `T`.
+    pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
+        self.0.get(key).and_then(|value| T::deserialize(value).ok())
+    }
+
+    /// No key at all.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The members.
+    pub fn as_object(&self) -> &JsonObject {
+        &self.0
+    }
+}
+
+impl From<JsonObject> for Meta {
+    fn from(members: JsonObject) -> Self {
+        Self(members)
+    }
+}

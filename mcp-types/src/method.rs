@@ -1,0 +1,312 @@
+//! The table of methods: everything that a method's name implies.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema>, `docs/spec/revisions.md` §1.
+
+use std::fmt;
+
+use crate::ProtocolVersion::{self, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
+
+/// Whether a method is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MethodKind {
+    /// It has an id and is answered.
+    Request,
+    /// It is never answered.
+    Notification,
+}
+
+/// Who may send a method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sender {
+    /// The client alone.
+    Client,
+    /// The server alone.
+    Server,
+    /// Either side.
+    Both,
+}
+
+/// What the receiver has to declare before a method may be sent to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Capability {
+    /// The server's `tools`.
+    Tools,
+    /// The server's `resources`.
+    Resources,
+    /// The server's `prompts`.
+    Prompts,
+    /// The server's `completions`.
+    Completions,
+    /// The server's `logging`.
+    Logging,
+    /// The client's `roots`.
+    Roots,
+    /// The client's `sampling`.
+    Sampling,
+    /// The client's `elicitation`.
+    Elicitation,
+    /// Either side's experimental `tasks` of 2025-11-25.
+    Tasks,
+}
+
+/// A row of the table.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct MethodSpec {
+    /// The method.
+    pub method: Method,
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Request or notification.
+    pub kind: MethodKind,
+    /// Who may send it.
+    pub sender: Sender,
+    /// The first revision that has it.
+    pub since: ProtocolVersion,
+    /// The last revision that has it.
+    pub until: ProtocolVersion,
+    /// The parameter that modern HTTP clients mirror in `Mcp-Name`.
+    // spec: HTTP-SM-07, HTTP-SM-08
+    pub name_param: Option<&'static str>,
+    /// Its complete results carry `ttlMs` and `cacheScope` in the modern era.
+    // spec: CACHE-01
+    pub cacheable: bool,
+    /// Its modern result may ask for input first.
+    // spec: MRTR-02
+    pub may_require_input: bool,
+    /// What the receiver has to declare.
+    pub capability: Option<Capability>,
+}
+
+impl MethodSpec {
+    /// The method exists in `version`.
+    pub const fn exists_in(&self, version: ProtocolVersion) -> bool {
+        version.within(self.since, self.until)
+    }
+
+    const fn row(method: Method, name: &'static str, kind: MethodKind, sender: Sender) -> Self {
+        Self {
+            method,
+            name,
+            kind,
+            sender,
+            since: V2024_11_05,
+            until: ProtocolVersion::LATEST,
+            name_param: None,
+            cacheable: false,
+            may_require_input: false,
+            capability: None,
+        }
+    }
+
+    const fn since(mut self, version: ProtocolVersion) -> Self {
+        self.since = version;
+        self
+    }
+
+    const fn until(mut self, version: ProtocolVersion) -> Self {
+        self.until = version;
+        self
+    }
+
+    const fn legacy(self) -> Self {
+        self.until(ProtocolVersion::LATEST_LEGACY)
+    }
+
+    const fn named(mut self, param: &'static str) -> Self {
+        self.name_param = Some(param);
+        self
+    }
+
+    const fn cacheable(mut self) -> Self {
+        self.cacheable = true;
+        self
+    }
+
+    const fn may_require_input(mut self) -> Self {
+        self.may_require_input = true;
+        self
+    }
+
+    const fn needs(mut self, capability: Capability) -> Self {
+        self.capability = Some(capability);
+        self
+    }
+}
+
+/// Writes the enum and its table from one list, so that they cannot drift apart.
+macro_rules! methods {
+    ($($(#[$doc:meta])* $method:ident = $name:literal, $kind:ident from $sender:ident $(. $fact:ident($($value:expr),*))*;)*) => {
+        /// A method of the protocol or of one of its official extensions.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use mcp_types::Method;
+        ///
+        /// let method = Method::from_name("tools/call").unwrap();
+        /// assert_eq!(method, Method::CallTool);
+        /// assert_eq!(method.spec().name_param, Some("name"));
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Method {
+            $($(#[$doc])* $method,)*
+        }
+
+        impl Method {
+            /// Every method.
+            pub const ALL: &'static [Self] = &[$(Self::$method,)*];
+        }
+
+        /// One row per method, in the order of the enum.
+        static TABLE: &[MethodSpec] = &[
+            $(MethodSpec::row(Method::$method, $name, MethodKind::$kind, Sender::$sender)$(.$fact($($value),*))*,)*
+        ];
+    };
+}
+
+methods! {
+    /// `tools/call`
+    CallTool = "tools/call", Request from Client.named("name").may_require_input().needs(Capability::Tools);
+    /// `tools/list`
+    ListTools = "tools/list", Request from Client.cacheable().needs(Capability::Tools);
+    /// `resources/read`
+    ReadResource = "resources/read", Request from Client.named("uri").cacheable().may_require_input().needs(Capability::Resources);
+    /// `resources/list`
+    ListResources = "resources/list", Request from Client.cacheable().needs(Capability::Resources);
+    /// `resources/templates/list`
+    ListResourceTemplates = "resources/templates/list", Request from Client.cacheable().needs(Capability::Resources);
+    /// `prompts/get`
+    GetPrompt = "prompts/get", Request from Client.named("name").may_require_input().needs(Capability::Prompts);
+    /// `prompts/list`
+    ListPrompts = "prompts/list", Request from Client.cacheable().needs(Capability::Prompts);
+    /// `completion/complete`
+    Complete = "completion/complete", Request from Client.needs(Capability::Completions);
+    /// `server/discover`
+    Discover = "server/discover", Request from Client.since(V2026_07_28).cacheable();
+    /// `subscriptions/listen`
+    Listen = "subscriptions/listen", Request from Client.since(V2026_07_28);
+    /// `notifications/subscriptions/acknowledged`
+    SubscriptionAcknowledged = "notifications/subscriptions/acknowledged", Notification from Server.since(V2026_07_28);
+    /// `notifications/progress`
+    Progress = "notifications/progress", Notification from Both;
+    /// `notifications/message`
+    LogMessage = "notifications/message", Notification from Server;
+    /// `notifications/cancelled`
+    Cancelled = "notifications/cancelled", Notification from Both;
+    /// `notifications/tools/list_changed`
+    ToolsChanged = "notifications/tools/list_changed", Notification from Server.needs(Capability::Tools);
+    /// `notifications/prompts/list_changed`
+    PromptsChanged = "notifications/prompts/list_changed", Notification from Server.needs(Capability::Prompts);
+    /// `notifications/resources/list_changed`
+    ResourcesChanged = "notifications/resources/list_changed", Notification from Server.needs(Capability::Resources);
+    /// `notifications/resources/updated`
+    ResourceUpdated = "notifications/resources/updated", Notification from Server.needs(Capability::Resources);
+    /// `initialize`
+    Initialize = "initialize", Request from Client.legacy();
+    /// `notifications/initialized`
+    Initialized = "notifications/initialized", Notification from Client.legacy();
+    /// `ping`
+    Ping = "ping", Request from Both.legacy();
+    /// `logging/setLevel`
+    SetLevel = "logging/setLevel", Request from Client.legacy().needs(Capability::Logging);
+    /// `resources/subscribe`
+    Subscribe = "resources/subscribe", Request from Client.legacy().needs(Capability::Resources);
+    /// `resources/unsubscribe`
+    Unsubscribe = "resources/unsubscribe", Request from Client.legacy().needs(Capability::Resources);
+    /// `notifications/roots/list_changed`
+    RootsChanged = "notifications/roots/list_changed", Notification from Client.legacy().needs(Capability::Roots);
+    /// `roots/list`; data of a result in the modern era.
+    ListRoots = "roots/list", Request from Server.legacy().needs(Capability::Roots);
+    /// `sampling/createMessage`; data of a result in the modern era.
+    CreateMessage = "sampling/createMessage", Request from Server.legacy().needs(Capability::Sampling);
+    /// `elicitation/create`; data of a result in the modern era.
+    Elicit = "elicitation/create", Request from Server.since(V2025_06_18).legacy().needs(Capability::Elicitation);
+    /// `notifications/elicitation/complete`
+    ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
+    /// `tasks/get`: experimental in 2025-11-25, an extension since.
+    GetTask = "tasks/get", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    /// `tasks/cancel`: experimental in 2025-11-25, an extension since.
+    CancelTask = "tasks/cancel", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    /// `tasks/result`
+    TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    /// `tasks/list`
+    ListTasks = "tasks/list", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    /// `tasks/update`: of the tasks extension.
+    UpdateTask = "tasks/update", Request from Client.since(V2026_07_28).named("taskId").needs(Capability::Tasks);
+    /// `notifications/tasks/status`
+    TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    /// `notifications/tasks`: of the tasks extension.
+    TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks);
+}
+
+impl Method {
+    /// The row of the table.
+    pub fn spec(self) -> &'static MethodSpec {
+        &TABLE[self as usize]
+    }
+
+    /// The name on the wire.
+    pub fn as_str(self) -> &'static str {
+        self.spec().name
+    }
+
+    /// Finds a method by its name on the wire.
+    pub fn from_name(name: &str) -> Option<Self> {
+        TABLE
+            .iter()
+            .find(|spec| spec.name == name)
+            .map(|spec| spec.method)
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Method, MethodKind};
+    use crate::ProtocolVersion;
+
+    #[test]
+    fn rows_belong_to_their_methods() {
+        for method in Method::ALL {
+            assert_eq!(method.spec().method, *method);
+            assert_eq!(Method::from_name(method.as_str()), Some(*method));
+            let is_note = method.as_str().starts_with("notifications/");
+            assert_eq!(
+                method.spec().kind == MethodKind::Notification,
+                is_note,
+                "{method}"
+            );
+        }
+        assert_eq!(Method::from_name("Tools/call"), None);
+    }
+
+    #[test]
+    fn revisions_of_methods() {
+        let count = |version| {
+            Method::ALL
+                .iter()
+                .filter(|method| method.spec().exists_in(version))
+                .count()
+        };
+        assert_eq!(
+            ProtocolVersion::ALL.map(count),
+            [
+                8 + 7 + 3 + 2 + 2,
+                15 + 13 + 3 - 2 + 2,
+                15 + 9 + 1,
+                15 + 9,
+                15 + 9
+            ],
+        );
+    }
+}

@@ -1,0 +1,161 @@
+//! JSON text that is known to be an object.
+
+use std::fmt;
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// The text of a JSON object, kept as it arrived: arguments of a tool, an opaque result.
+///
+/// Nothing is parsed until somebody asks for it, so no member, key order or number is lost.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::RawObject;
+///
+/// let raw = RawObject::from_text(r#"{"a": 1}"#)?;
+/// assert_eq!(raw.as_str(), r#"{"a": 1}"#);
+/// # Ok::<(), mcp_types::RawObjectError>(())
+/// ```
+#[derive(Clone)]
+pub struct RawObject(Box<RawValue>);
+
+/// The text or value is not a JSON object.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RawObjectError {
+    /// The text is no JSON.
+    #[error("not valid JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON, but another kind of value.
+    #[error("expected a JSON object, got {0}")]
+    NotAnObject(&'static str),
+}
+
+impl RawObject {
+    /// Takes the text of a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when the text is no JSON or no object.
+    pub fn from_text(text: impl Into<String>) -> Result<Self, RawObjectError> {
+        Self::from_boxed(RawValue::from_string(text.into())?)
+    }
+
+    /// Serializes a value that becomes a JSON object: a struct or a map.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when the value cannot be serialized or becomes something else.
+    pub fn from_value(value: &impl Serialize) -> Result<Self, RawObjectError> {
+        Self::from_boxed(serde_json::value::to_raw_value(value)?)
+    }
+
+    /// Copies raw JSON that was borrowed from a message.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError::NotAnObject`] when it is another kind of value.
+    pub fn from_raw(raw: &RawValue) -> Result<Self, RawObjectError> {
+        check(raw)?;
+        Ok(Self(raw.to_owned()))
+    }
+
+    fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
+        check(&raw)?;
+        Ok(Self(raw))
+    }
+
+    /// The object without members.
+    pub fn empty() -> Self {
+        Self(RawValue::from_string("{}".to_owned()).unwrap_or_default())
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        self.0.get()
+    }
+
+    /// The text as a raw JSON value.
+    pub fn as_raw(&self) -> &RawValue {
+        &self.0
+    }
+
+    /// Reads the object as `T`.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the members do not fit `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        serde_json::from_str(self.as_str())
+    }
+}
+
+/// Tells an object from every other value by its first character: raw JSON has no leading space.
+fn check(raw: &RawValue) -> Result<(), RawObjectError> {
+    let kind = match raw.get().as_bytes().first() {
+        Some(b'{') => return Ok(()),
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    };
+    Err(RawObjectError::NotAnObject(kind))
+}
+
+impl fmt::Debug for RawObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Compares the JSON values, not their texts.
+impl PartialEq for RawObject {
+    fn eq(&self, other: &Self) -> bool {
+        fn value(raw: &RawObject) -> Option<serde_json::Value> {
+            raw.parse().ok()
+        }
+        self.as_str() == other.as_str() || value(self) == value(other)
+    }
+}
+
+impl Serialize for RawObject {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_boxed(Box::<RawValue>::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RawObject;
+
+    #[test]
+    fn only_objects() {
+        for text in ["[]", "1", "-1", "null", "true", "\"x\"", "{", ""] {
+            assert!(RawObject::from_text(text).is_err(), "{text}");
+        }
+        assert_eq!(
+            RawObject::from_text(r#"{"a":1}"#).unwrap().as_str(),
+            r#"{"a":1}"#
+        );
+        assert_eq!(RawObject::empty().as_str(), "{}");
+    }
+
+    #[test]
+    fn survives_serde_in_both_forms() {
+        let value = serde_json::json!({"b": 1, "a": [true]});
+        let from_value: RawObject = serde_json::from_value(value.clone()).unwrap();
+        let from_text: RawObject = serde_json::from_str(&value.to_string()).unwrap();
+        assert_eq!(from_value, from_text);
+        assert!(serde_json::from_str::<RawObject>("[1]").is_err());
+    }
+}

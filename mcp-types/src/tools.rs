@@ -1,0 +1,397 @@
+//! Tools.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject};
+
+/// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
+// spec: TOOL-05, JSCH-08
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct Tool {
+    /// Name for programs: 1 to 128 of `A-Za-z0-9_-.`.
+    pub name: String,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it does, for a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// JSON Schema of the arguments; its root has `"type": "object"`.
+    // spec: TOOL-06
+    pub input_schema: Arc<JsonObject>,
+    /// JSON Schema of the structured result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Arc<JsonObject>>,
+    /// Hints on how it behaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<ToolAnnotations>,
+    /// Pictures for user interfaces.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// What it carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+impl Tool {
+    /// A tool without parameters; `handler` in `mcp-server` fills in what its types say.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            input_schema: no_parameters(),
+            ..Self::default()
+        }
+    }
+
+    /// A tool whose input schema is given as it is.
+    pub fn raw(name: impl Into<String>, input_schema: JsonObject) -> Self {
+        Self {
+            name: name.into(),
+            input_schema: Arc::new(input_schema),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what the tool does, for a language model.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The tool changes nothing.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        self.annotate(|annotations| annotations.read_only_hint = Some(true))
+    }
+
+    /// Whether the tool may destroy something.
+    #[must_use]
+    pub fn destructive(self, destructive: bool) -> Self {
+        self.annotate(|annotations| annotations.destructive_hint = Some(destructive))
+    }
+
+    /// Calling the tool again with the same arguments changes nothing more.
+    #[must_use]
+    pub fn idempotent(self) -> Self {
+        self.annotate(|annotations| annotations.idempotent_hint = Some(true))
+    }
+
+    /// Whether the tool deals with the world outside of the server.
+    #[must_use]
+    pub fn open_world(self, open: bool) -> Self {
+        self.annotate(|annotations| annotations.open_world_hint = Some(open))
+    }
+
+    fn annotate(mut self, set: impl FnOnce(&mut ToolAnnotations)) -> Self {
+        set(self.annotations.get_or_insert_default());
+        self
+    }
+
+    /// The description, or nothing.
+    pub fn description(&self) -> &str {
+        self.description.as_deref().unwrap_or_default()
+    }
+
+    /// The name to show to people.
+    // spec: TOOL-10
+    pub fn display_name(&self) -> &str {
+        let annotated = || self.annotations.as_ref()?.title.as_deref();
+        self.title
+            .as_deref()
+            .or_else(annotated)
+            .unwrap_or(&self.name)
+    }
+}
+
+// spec: TOOL-07
+fn no_parameters() -> Arc<JsonObject> {
+    let mut schema = JsonObject::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), JsonObject::new().into());
+    schema.insert("additionalProperties".to_owned(), false.into());
+    Arc::new(schema)
+}
+
+/// Hints on how a tool behaves. Untrusted unless the server is trusted.
+// spec: TOOL-10, TOOL-11
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct ToolAnnotations {
+    /// Name for people; [`Tool::title`] comes first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// It changes nothing. Taken as false when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// It may destroy something. Taken as true when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// Calling it again with the same arguments changes nothing more. Taken as false when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It deals with the world outside of the server. Taken as true when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+/// The result of `tools/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct ListToolsResult {
+    /// The tools of this page.
+    pub tools: Vec<Tool>,
+    /// Where the list goes on; absent on the last page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<Cursor>,
+    /// What the result carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListToolsResult {
+    /// A page; the last one unless `next_cursor` is set.
+    pub fn new(tools: Vec<Tool>) -> Self {
+        Self {
+            tools,
+            ..Self::default()
+        }
+    }
+}
+
+/// Parameters of `tools/call`.
+// spec: TOOL-12
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CallToolParams {
+    /// Which tool.
+    pub name: String,
+    /// Its arguments, as they arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arguments: Option<RawObject>,
+}
+
+impl CallToolParams {
+    /// Calls a tool.
+    pub fn new(name: impl Into<String>, arguments: Option<RawObject>) -> Self {
+        Self {
+            name: name.into(),
+            arguments,
+        }
+    }
+}
+
+/// The result of `tools/call`.
+// spec: TOOL-13
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct CallToolResult {
+    /// What the tool says.
+    pub content: Vec<ContentBlock>,
+    /// What the tool says as one JSON value; `null` is a value.
+    // spec: TOOL-14
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "present"
+    )]
+    pub structured_content: Option<Box<RawValue>>,
+    /// The tool failed; the content says why, for a language model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// What the result carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Box::deserialize(deserializer).map(Some)
+}
+
+impl CallToolResult {
+    /// What the tool says.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self {
+            content,
+            ..Self::default()
+        }
+    }
+
+    /// One text.
+    pub fn from_text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::text(text)])
+    }
+
+    /// A value, as structured content and as text for clients that know only that.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the value cannot be serialized.
+    // spec: TOOL-15
+    pub fn structured(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+        let raw = serde_json::value::to_raw_value(value)?;
+        Ok(Self {
+            structured_content: Some(raw.clone()),
+            ..Self::from_text(Box::<str>::from(raw))
+        })
+    }
+
+    /// A failure that the language model shall read.
+    // spec: TOOL-20
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: Some(true),
+            ..Self::from_text(text)
+        }
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The tool failed.
+    pub fn is_error(&self) -> bool {
+        self.is_error == Some(true)
+    }
+
+    /// All text blocks, one per line.
+    pub fn text(&self) -> String {
+        let texts: Vec<_> = self
+            .content
+            .iter()
+            .filter_map(ContentBlock::as_text)
+            .collect();
+        texts.join("\n")
+    }
+
+    /// Reads the result as `T`: the structured content where there is one, else the text (as JSON,
+    /// or as it is when `T` is a string).
+    ///
+    /// # Errors
+    ///
+    /// [`UnexpectedResult`] when the tool failed or said something else.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, UnexpectedResult> {
+        let text = self.text();
+        if self.is_error() {
+            return Err(UnexpectedResult::ToolFailed(text));
+        }
+        if let Some(raw) = &self.structured_content {
+            return serde_json::from_str(raw.get()).map_err(UnexpectedResult::OtherShape);
+        }
+        serde_json::from_str(&text)
+            .or_else(|error| serde_json::from_value(text.into()).map_err(|_| error))
+            .map_err(UnexpectedResult::OtherShape)
+    }
+}
+
+/// A tool's result is not what the caller wanted to read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum UnexpectedResult {
+    /// The tool failed and says why.
+    #[error("the tool failed: {0}")]
+    ToolFailed(String),
+    /// The result does not fit the type.
+    #[error("the tool's result has another shape: {0}")]
+    OtherShape(#[source] serde_json::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{CallToolResult, ContentBlock, Tool};
+
+    #[test]
+    fn tools_keep_what_they_do_not_know() {
+        let value = json!({
+            "name": "x", "inputSchema": {"type": "object", "$defs": {"a": {"$anchor": "z"}}, "allOf": []},
+            "annotations": {"readOnlyHint": true, "sparkles": 3}, "execution": {"taskSupport": "required"},
+        });
+        let tool: Tool = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(tool.description(), "");
+        assert_eq!(serde_json::to_value(&tool).unwrap(), value);
+        let keys: Vec<_> = tool.input_schema.keys().collect();
+        assert_eq!(keys, ["type", "$defs", "allOf"]);
+    }
+
+    #[test]
+    fn null_is_a_structured_value() {
+        let result: CallToolResult =
+            serde_json::from_str(r#"{"content":[],"structuredContent":null}"#).unwrap();
+        assert_eq!(result.parse::<Value>().unwrap(), Value::Null);
+        let text = serde_json::to_string(&result).unwrap();
+        assert_eq!(text, r#"{"content":[],"structuredContent":null}"#);
+    }
+
+    #[test]
+    fn results_read_as_types() {
+        let structured = CallToolResult::structured(&json!({"sum": 3})).unwrap();
+        assert_eq!(structured.text(), r#"{"sum":3}"#);
+        assert_eq!(structured.parse::<Value>().unwrap(), json!({"sum": 3}));
+        assert_eq!(
+            CallToolResult::from_text("3.5").parse::<f64>().unwrap(),
+            3.5
+        );
+        assert_eq!(
+            CallToolResult::from_text("hi").parse::<String>().unwrap(),
+            "hi"
+        );
+        let error = CallToolResult::error("no such file")
+            .parse::<f64>()
+            .unwrap_err();
+        assert_eq!(error.to_string(), "the tool failed: no such file");
+        assert!(
+            CallToolResult::new(vec![ContentBlock::text("x")])
+                .parse::<f64>()
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn display_names() {
+        assert_eq!(Tool::new("a").display_name(), "a");
+        assert_eq!(Tool::new("a").title("A").display_name(), "A");
+    }
+}

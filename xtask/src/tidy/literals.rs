@@ -1,0 +1,138 @@
+//! Names and numbers of the protocol have one home each: method names, header names, error codes
+//! and `_meta` keys. Elsewhere the constant is used, so that a search for it finds every user.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::Lit;
+
+use super::Finding;
+use super::source::{RustFile, Sources};
+
+const METHODS: &str = "mcp-types/src/method.rs";
+const HEADERS: &str = "mcp-transport-http/src/headers/names.rs";
+const CODES: &str = "mcp-types/src/codes.rs";
+const META_KEYS: &str = "mcp-types/src/meta/keys.rs";
+
+/// Header names of the protocol and those that only its transport uses, in lower case.
+const HEADER_NAMES: [&str; 6] = [
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "mcp-session-id",
+    "last-event-id",
+    "x-accel-buffering",
+];
+const HEADER_PREFIX: &str = "mcp-param-";
+const META_PREFIX: &str = "io.modelcontextprotocol/";
+
+/// The numbers that JSON-RPC reserves for itself (-32700 and -32600 to -32603) and for servers.
+const RESERVED_CODES: [std::ops::RangeInclusive<i64>; 2] = [-32799..=-32600, -32099..=-32000];
+
+pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
+    let methods = match method_names(sources) {
+        Ok(methods) => methods,
+        Err(finding) => return vec![finding],
+    };
+    sources
+        .library()
+        .flat_map(|file| check_file(file, &methods))
+        .collect()
+}
+
+fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (line, value) in literals(file.tokens()) {
+        let (what, home) = match &value {
+            Value::Text(text) if methods.contains(text) => ("method name", METHODS),
+            Value::Text(text) if is_header(text) => ("header name", HEADERS),
+            Value::Text(text) if text.contains(META_PREFIX) => ("`_meta` key", META_KEYS),
+            Value::Number(number) if RESERVED_CODES.iter().any(|range| range.contains(number)) => {
+                ("error code", CODES)
+            }
+            _ => continue,
+        };
+        if file.path != home {
+            let message = format!("{what} {value} as a literal; use the constant of {home}");
+            findings.push(Finding::new(&file.path, line, message));
+        }
+    }
+    findings
+}
+
+fn is_header(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    HEADER_NAMES.contains(&lower.as_str()) || lower.starts_with(HEADER_PREFIX)
+}
+
+/// The method names that the method table lists.
+fn method_names(sources: &Sources) -> Result<Vec<String>, Finding> {
+    let table = sources.rust().iter().find(|file| file.path == METHODS);
+    let mut names = Vec::new();
+    for (_, value) in table
+        .map(|file| literals(file.tokens()))
+        .unwrap_or_default()
+    {
+        match value {
+            Value::Text(text) if is_method_name(&text) => names.push(text),
+            _ => {}
+        }
+    }
+    if names.is_empty() {
+        let message = "no method names found; the rule about them has nothing to look for";
+        return Err(Finding::new(METHODS, 1, message));
+    }
+    Ok(names)
+}
+
+fn is_method_name(text: &str) -> bool {
+    let simple =
+        |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphabetic() || c == '_');
+    let slashed = text.contains('/') && text.split('/').all(simple);
+    slashed || matches!(text, "initialize" | "ping")
+}
+
+/// A literal that a rule may care about.
+#[derive(Debug, PartialEq)]
+enum Value {
+    Text(String),
+    Number(i64),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{text:?}"),
+            Self::Number(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// The strings (also byte strings) and the negative numbers among the tokens, with their lines.
+fn literals(tokens: TokenStream) -> Vec<(usize, Value)> {
+    let mut found = Vec::new();
+    let mut after_minus = false;
+    for token in tokens {
+        let minus = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '-');
+        match token {
+            TokenTree::Group(group) => found.extend(literals(group.stream())),
+            TokenTree::Literal(literal) => {
+                let line = literal.span().start().line;
+                found.extend(value(Lit::new(literal), after_minus).map(|value| (line, value)));
+            }
+            TokenTree::Ident(_) | TokenTree::Punct(_) => {}
+        }
+        after_minus = minus;
+    }
+    found
+}
+
+fn value(literal: Lit, after_minus: bool) -> Option<Value> {
+    match literal {
+        Lit::Str(text) => Some(Value::Text(text.value())),
+        Lit::ByteStr(bytes) => String::from_utf8(bytes.value()).ok().map(Value::Text),
+        Lit::Int(number) if after_minus => number
+            .base10_parse::<i64>()
+            .ok()
+            .map(|number| Value::Number(-number)),
+        _ => None,
+    }
+}

@@ -1,0 +1,277 @@
+//! Each rule with sources that keep it and sources that break it, and the repository itself.
+
+use super::source::Sources;
+use super::{Finding, check, literals, sizes, texts, versions};
+use crate::workspace::Workspace;
+
+/// A checklist and a method table, so that the rules that read them have something to read.
+const CHECKLIST: (&str, &str) = (
+    "docs/spec/requirements.md",
+    "| id | level |\n| --- | --- |\n| HTTP-SM-15 | MUST |\n| BASE-02 | MUST |\n",
+);
+const METHOD_TABLE: (&str, &str) = (
+    "mcp-types/src/method.rs",
+    "//! Methods.\npub const CALL: &str = \"tools/call\";\npub const INIT: &str = \"initialize\";\n",
+);
+
+const NONE: [usize; 0] = [];
+
+type Rule = fn(&Sources) -> Vec<Finding>;
+
+/// The lines of `path` that the rule complains about.
+fn lines(rule: Rule, path: &str, content: &str) -> Vec<usize> {
+    let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, (path, content)]);
+    assert!(sources.unreadable().is_empty(), "the sample does not parse");
+    let findings = rule(&sources);
+    let elsewhere: Vec<_> = findings.iter().filter(|f| f.path != path).collect();
+    assert!(elsewhere.is_empty(), "{elsewhere:?}");
+    findings.iter().map(|finding| finding.line).collect()
+}
+
+/// The lines that are marked `// BAD`.
+fn marked(content: &str) -> Vec<usize> {
+    let lines = content
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.contains("// BAD"));
+    lines.map(|(number, _)| number + 1).collect()
+}
+
+#[test]
+fn the_repository_is_tidy() {
+    let report = check(&Workspace::find().unwrap()).unwrap();
+    let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}
+
+const COMPARISONS: &str = r"//! Sample.
+use mcp_types::Era::*; // BAD
+use mcp_types::{Era, ProtocolVersion};
+const NEWEST: ProtocolVersion = ProtocolVersion::V2026_07_28;
+fn f(v: ProtocolVersion, era: Era, seen: Option<Era>) -> bool {
+    let a = v >= ProtocolVersion::V2025_06_18; // BAD
+    let b = Some(Era::Modern) == seen; // BAD
+    let c = matches!(era, Era::Legacy); // BAD
+    let d = match (era, 1) {
+        (Era::Legacy, 1) => 1, // BAD
+        _ if v != mcp_types::ProtocolVersion::V2025_03_26 => 2, // BAD
+        _ => 3,
+    };
+    if let Era::Modern = era {} // BAD
+    let Era::Modern = era else { return false }; // BAD
+    while v.lt(&ProtocolVersion::LATEST) {} // BAD
+    let e = (ProtocolVersion::V2025_03_26..).contains(&v); // BAD
+    tracing::debug!(same = 1, era = ?era);
+    assert!(v == ProtocolVersion::V2025_03_26); // BAD
+    a
+}
+#[cfg(test)]
+mod tests {
+    fn g(v: ProtocolVersion) -> bool { v == ProtocolVersion::V2025_03_26 }
+}
+";
+
+const NO_COMPARISONS: &str = r"//! Sample: values and questions, but no comparisons (ProtocolVersion::V1 == x).
+use mcp_types::{Era, ProtocolVersion};
+// if era == Era::Modern
+fn f(v: ProtocolVersion, wires: &Wires) -> Vec<ProtocolVersion> {
+    let wire = if v.is_modern() { wires.of(Era::Modern) } else { wires.of(Era::Legacy) };
+    let found = wires.all().find(|w| w.name() == wire.name());
+    let ok = match wire.kind() { Kind::A => Era::Modern, Kind::B => Era::Legacy };
+    let text: &'static str = Kind::of(Era::Legacy).text() == 1;
+    vec![ProtocolVersion::V2026_07_28, v]
+}
+";
+
+#[test]
+fn versions_are_compared_in_their_places_only() {
+    assert_eq!(
+        lines(versions::check, "mcp-server/src/server.rs", COMPARISONS),
+        marked(COMPARISONS)
+    );
+    assert_eq!(
+        lines(versions::check, "mcp-server/src/server.rs", NO_COMPARISONS),
+        NONE
+    );
+    for place in [
+        "mcp-types/src/version.rs",
+        "mcp-core/src/versioning/classify.rs",
+        "mcp-core/src/wire/legacy/narrow.rs",
+        "mcp-server/tests/it/main.rs",
+        "mcp-server/src/server/tests.rs",
+        "conformance/src/lib.rs",
+    ] {
+        assert_eq!(lines(versions::check, place, COMPARISONS), NONE, "{place}");
+    }
+}
+
+const LITERALS: &str = r##"//! Sample, and "tools/call" in a doc.
+//! ```
+//! let x = "tools/call";
+//! ```
+/// Sends "Mcp-Method" and -32601.
+#[doc = "mcp-method"]
+fn f(out: &mut Out) {
+    out.method("tools/call"); // BAD
+    out.method(r#"initialize"#); // BAD
+    out.header(b"MCP-Protocol-Version"); // BAD
+    out.header(&format!("Mcp-Param-{name}")); // BAD
+    out.code(-32_601); // BAD
+    out.code(-32020); // BAD
+    out.json(json!({"_meta": {"io.modelcontextprotocol/logLevel": 1}})); // BAD
+    out.text("the tools/call failed, see the Mcp-Method header");
+    out.numbers([32_601, -32_768, -1, -33_000]);
+    out.code(codes::METHOD_NOT_FOUND); // was -32601
+}
+#[serde(rename = "io.modelcontextprotocol/clientInfo")] // BAD
+struct S;
+#[cfg(test)]
+mod cases {
+    const M: &str = "tools/call";
+}
+#[cfg(not(test))]
+const N: &str = "tools/call"; // BAD
+"##;
+
+#[test]
+fn names_and_numbers_have_one_home() {
+    assert_eq!(
+        lines(literals::check, "mcp-server/src/a.rs", LITERALS),
+        marked(LITERALS)
+    );
+    assert_eq!(lines(literals::check, "bench/src/lib.rs", LITERALS), NONE);
+    assert_eq!(
+        lines(literals::check, "mcp-core/src/wire/tests.rs", LITERALS),
+        NONE
+    );
+    let codes =
+        "//! Codes.\npub const A: i64 = -32601;\npub const B: &str = \"tools/call\"; // BAD\n";
+    assert_eq!(
+        lines(literals::check, "mcp-types/src/codes.rs", codes),
+        marked(codes)
+    );
+}
+
+#[test]
+fn a_method_table_without_names_is_a_finding() {
+    let empty = Sources::from_texts(&[("mcp-types/src/method.rs", "//! Methods, but none.\n")]);
+    assert_eq!(literals::check(&empty).len(), 1);
+}
+
+#[test]
+fn modules_for_tests_in_files_of_their_own_are_tests() {
+    let owner = (
+        "mcp-core/src/wire.rs",
+        "//! Wire.\n#[cfg(test)]\nmod samples;\n",
+    );
+    let sample = (
+        "mcp-core/src/wire/samples.rs",
+        "//! S.\nconst M: &str = \"tools/call\";\n",
+    );
+    let code = ("mcp-core/src/wire/samples2.rs", sample.1);
+    let findings = literals::check(&Sources::from_texts(&[METHOD_TABLE, owner, sample, code]));
+    assert_eq!(
+        findings.iter().map(|f| f.path.as_str()).collect::<Vec<_>>(),
+        [code.0]
+    );
+}
+
+#[test]
+fn rust_files_start_with_a_module_doc() {
+    assert_eq!(
+        lines(
+            texts::check,
+            "mcp/src/a.rs",
+            "//! What it is for.\nfn f() {}\n"
+        ),
+        NONE
+    );
+    assert_eq!(lines(texts::check, "mcp/src/a.rs", "\n//! Late.\n"), [1]);
+    assert_eq!(
+        lines(texts::check, "mcp/src/a.rs", "// Not a doc.\nfn f() {}\n"),
+        [1]
+    );
+    assert_eq!(
+        lines(texts::check, "mcp-macros/tests/ui/bad.rs", "fn f() {\n"),
+        NONE
+    );
+}
+
+const SPEC_IDS: &str = "//! Sample.
+//! spec: BASE-02
+// spec: HTTP-SM-15, BASE-02
+// spec: HTTP-SM-15 (the body decides), as BASE-99 does not
+let url = \"https://spec.example\"; // spec: BASE-02
+// spec: BASE-99 // BAD
+// spec: BASE-02, HTTP-SM-99 // BAD
+// spec: 2026-07-28/basic // BAD
+// spec: // BAD
+// a spec: none
+";
+
+#[test]
+fn spec_ids_exist() {
+    // The sample is not whole Rust, so it takes the place of a file that the other rules skip.
+    let path = "mcp-macros/tests/ui/sample.rs";
+    let expected: Vec<usize> = SPEC_IDS
+        .lines()
+        .enumerate()
+        .filter(|(_, l)| l.contains("// BAD"))
+        .map(|(n, _)| n + 1)
+        .collect();
+    assert_eq!(lines(texts::check, path, SPEC_IDS), expected);
+}
+
+#[test]
+fn a_checklist_without_ids_is_a_finding() {
+    let findings = texts::check(&Sources::from_texts(&[(CHECKLIST.0, "# Requirements\n")]));
+    assert_eq!(findings.len(), 1);
+}
+
+#[test]
+fn nothing_of_one_machine_or_unfinished_is_left() {
+    let home = |name: &str| format!("/{name}/project");
+    let path = "README.md";
+    for folder in ["work", "root"] {
+        let bad = format!("ok\nsee {}\n(`{}`)\n", home(folder), home(folder));
+        assert_eq!(lines(texts::check, path, &bad), [2, 3]);
+        let good = format!(
+            "https://example.com{}\nnet{}\n./a{0}\n",
+            home(folder),
+            home(folder)
+        );
+        assert_eq!(lines(texts::check, path, &good), NONE);
+    }
+    let mark = ["FIX", "ME"].concat();
+    assert_eq!(
+        lines(texts::check, path, &format!("one\n{mark}: two\n")),
+        [2]
+    );
+    let code =
+        "//! Doc about todo!().\nfn todo() {\n    todo!(\"later\"); // BAD\n    todo();\n}\n";
+    assert_eq!(lines(texts::check, "mcp/src/a.rs", code), marked(code));
+    let nested = "//! Doc.\nfn f() -> u8 { g(|| { unimplemented!() }) } // BAD\n";
+    assert_eq!(lines(texts::check, "mcp/src/a.rs", nested), marked(nested));
+}
+
+#[test]
+fn files_that_do_not_parse_are_findings() {
+    let sources = Sources::from_texts(&[("mcp/src/a.rs", "//! Doc.\nfn f( {\n")]);
+    assert_eq!(sources.unreadable().len(), 1);
+}
+
+#[test]
+fn long_files_and_functions_are_remarks() {
+    let long_function = format!("//! Doc.\nfn f() {{\n{}}}\n", "    g();\n".repeat(79));
+    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long_function), [2]);
+    let short_function = format!("//! Doc.\nfn f() {{\n{}}}\n", "    g();\n".repeat(78));
+    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &short_function), NONE);
+    let long_file = format!("//! Doc.\n{}", "/// One.\nconst A: u8 = 1;\n\n".repeat(601));
+    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &long_file), [1]);
+    let mostly_tests = format!(
+        "//! Doc.\n{}#[cfg(test)]\nmod tests {{\n{}}}\n",
+        "// Why.\nconst A: u8 = 1;\n".repeat(300),
+        "const B: u8 = 1;\n".repeat(600)
+    );
+    assert_eq!(lines(sizes::check, "mcp/src/a.rs", &mostly_tests), NONE);
+}

@@ -1,0 +1,240 @@
+//! Protocol versions and eras are compared in three places only. Everywhere else the question has
+//! a name: a predicate of `ProtocolVersion`, or the wire that was chosen at the edge.
+
+use proc_macro2::{Span, TokenStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned as _;
+use syn::visit::{self, Visit};
+use syn::{
+    Arm, BinOp, Expr, ExprBinary, ExprLet, ExprMethodCall, ExprRange, ItemUse, Local, Macro, Pat,
+    PatGuard, Path, Token, UseTree,
+};
+
+use super::Finding;
+use super::source::Sources;
+
+/// Where versions may be compared.
+const ALLOWED: [&str; 3] = [
+    "mcp-types/src/version.rs",
+    "mcp-core/src/versioning/",
+    "mcp-core/src/wire/",
+];
+
+/// The types whose values are not to be compared.
+const TYPES: [&str; 2] = ["ProtocolVersion", "Era"];
+
+/// Methods that compare.
+const COMPARING: [&str; 10] = [
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "cmp",
+    "partial_cmp",
+    "max",
+    "min",
+];
+
+/// Macros whose arguments are a comparison as such.
+const COMPARING_MACROS: [&str; 5] = [
+    "matches",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert_eq",
+    "debug_assert_ne",
+];
+
+const REMEDY: &str = "ask a named predicate of mcp-types/src/version.rs instead (or add one there)";
+
+pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in sources.library() {
+        if ALLOWED.iter().any(|allowed| file.path.starts_with(allowed)) {
+            continue;
+        }
+        let mut comparisons = Comparisons { lines: Vec::new() };
+        comparisons.visit_file(&file.ast);
+        comparisons.lines.sort_unstable();
+        comparisons.lines.dedup();
+        findings.extend(comparisons.lines.into_iter().map(|(line, what)| {
+            Finding::new(
+                &file.path,
+                line,
+                format!("{what} a protocol version or era; {REMEDY}"),
+            )
+        }));
+    }
+    findings
+}
+
+struct Comparisons {
+    lines: Vec<(usize, &'static str)>,
+}
+
+impl Comparisons {
+    fn add(&mut self, span: Span, what: &'static str) {
+        self.lines.push((span.start().line, what));
+    }
+
+    fn pattern(&mut self, pattern: &Pat) {
+        let mut mention = Mention(false);
+        mention.visit_pat(pattern);
+        if mention.0 {
+            self.add(pattern.span(), "matches on");
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Comparisons {
+    fn visit_expr_binary(&mut self, node: &'ast ExprBinary) {
+        let compares = matches!(
+            node.op,
+            BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_)
+        );
+        if compares && (is_version(&node.left) || is_version(&node.right)) {
+            self.add(node.span(), "compares");
+        }
+        visit::visit_expr_binary(self, node);
+    }
+
+    fn visit_expr_range(&mut self, node: &'ast ExprRange) {
+        if node
+            .start
+            .iter()
+            .chain(&node.end)
+            .any(|end| is_version(end))
+        {
+            self.add(node.span(), "makes a range of");
+        }
+        visit::visit_expr_range(self, node);
+    }
+
+    fn visit_expr_method_call(&mut self, node: &'ast ExprMethodCall) {
+        let compares = COMPARING.iter().any(|name| node.method == name);
+        if compares && (is_version(&node.receiver) || node.args.iter().any(is_version)) {
+            self.add(node.span(), "compares");
+        }
+        visit::visit_expr_method_call(self, node);
+    }
+
+    fn visit_arm(&mut self, node: &'ast Arm) {
+        self.pattern(&node.pat);
+        visit::visit_arm(self, node);
+    }
+
+    fn visit_expr_let(&mut self, node: &'ast ExprLet) {
+        self.pattern(&node.pat);
+        visit::visit_expr_let(self, node);
+    }
+
+    fn visit_local(&mut self, node: &'ast Local) {
+        self.pattern(&node.pat);
+        visit::visit_local(self, node);
+    }
+
+    /// Variants brought into scope by name could no longer be seen in a comparison.
+    fn visit_item_use(&mut self, node: &'ast ItemUse) {
+        if imports_variants(&node.tree) {
+            self.add(node.span(), "imports the variants of");
+        }
+    }
+
+    fn visit_macro(&mut self, node: &'ast Macro) {
+        let name = node
+            .path
+            .segments
+            .last()
+            .map(|segment| segment.ident.to_string());
+        if name.is_some_and(|name| COMPARING_MACROS.contains(&name.as_str()))
+            && tokens_mention(node.tokens.clone())
+        {
+            self.add(node.span(), "compares");
+        } else if let Ok(arguments) =
+            node.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated)
+        {
+            for argument in &arguments {
+                self.visit_expr(argument);
+            }
+        }
+    }
+}
+
+/// Whether the path names something inside one of the types: a variant, or a constant.
+fn names_version(path: &Path) -> bool {
+    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+    names
+        .windows(2)
+        .any(|pair| TYPES.contains(&pair[0].as_str()))
+}
+
+/// Whether an operand *is* a version, perhaps wrapped; a call that takes a version is not one.
+fn is_version(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(node) => names_version(&node.path),
+        Expr::Paren(node) => is_version(&node.expr),
+        Expr::Group(node) => is_version(&node.expr),
+        Expr::Reference(node) => is_version(&node.expr),
+        Expr::Unary(node) => is_version(&node.expr),
+        Expr::Cast(node) => is_version(&node.expr),
+        Expr::Tuple(node) => node.elems.iter().any(is_version),
+        Expr::Array(node) => node.elems.iter().any(is_version),
+        Expr::Call(node) => is_wrapper(&node.func) && node.args.iter().any(is_version),
+        _ => false,
+    }
+}
+
+/// `Some`, `Ok` and `Err`, whose value is compared with what is in them.
+fn is_wrapper(function: &Expr) -> bool {
+    let Expr::Path(node) = function else {
+        return false;
+    };
+    ["Some", "Ok", "Err"]
+        .iter()
+        .any(|name| node.path.is_ident(name))
+}
+
+/// Finds a version in a pattern, but not in its guard, which is an expression of its own.
+struct Mention(bool);
+
+impl<'ast> Visit<'ast> for Mention {
+    fn visit_path(&mut self, node: &'ast Path) {
+        self.0 |= names_version(node);
+    }
+
+    fn visit_pat_guard(&mut self, node: &'ast PatGuard) {
+        self.visit_pat(&node.pat);
+    }
+
+    fn visit_pat_type(&mut self, node: &'ast syn::PatType) {
+        self.visit_pat(&node.pat);
+    }
+}
+
+fn imports_variants(tree: &UseTree) -> bool {
+    match tree {
+        UseTree::Path(path) => {
+            let inside = TYPES.iter().any(|name| path.ident == name);
+            inside || imports_variants(&path.tree)
+        }
+        UseTree::Group(group) => group.items.iter().any(imports_variants),
+        _ => false,
+    }
+}
+
+/// Whether `Type ::` stands anywhere in the tokens.
+fn tokens_mention(tokens: TokenStream) -> bool {
+    use proc_macro2::TokenTree;
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let inside_groups = tokens
+        .iter()
+        .any(|token| matches!(token, TokenTree::Group(group) if tokens_mention(group.stream())));
+    inside_groups
+        || tokens.windows(2).any(|pair| match pair {
+            [TokenTree::Ident(name), TokenTree::Punct(colon)] => {
+                TYPES.iter().any(|ty| name == ty) && colon.as_char() == ':'
+            }
+            _ => false,
+        })
+}
