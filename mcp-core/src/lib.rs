@@ -1,1 +1,41 @@
-//! mcp-core.
+//! The rules of the Model Context Protocol without IO.
+//!
+//! This crate knows no socket, clock, runtime or randomness: times and ids are arguments, effects
+//! are return values. Transports do the IO and own no rule that could live here.
+//!
+//! ```text
+//!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_call ─► Exchange ─► Service
+//!   bytes ◄───────────────────────────────────────────── Wire::encode_reply ◄─ Reply ◄────┘
+//! ```
+//!
+//! | you look for | module |
+//! |---|---|
+//! | the waist: what a server is | [`Service`], [`Exchange`], [`Call`], [`Reply`], [`Fault`] |
+//! | what a client transport is | [`Channel`] |
+//! | modern or legacy? which version? | [`versioning`] |
+//! | the text of messages, per era | [`wire`] |
+//! | methods that no handler sees | [`front`] |
+//! | progress and log messages of a running call | [`Outlet`] |
+
+mod call;
+mod channel;
+mod exchange;
+mod facts;
+mod fault;
+pub mod front;
+mod gate;
+mod outlet;
+mod reply;
+mod service;
+pub mod versioning;
+pub mod wire;
+
+pub use call::{Asked, Call};
+pub use channel::{Channel, ChannelError, Frame, Frames, Mirror, OutCall};
+pub use exchange::{Exchange, InputState};
+pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
+pub use fault::{ErrorData, Fault, ItemKind};
+pub use gate::{Gate, Open};
+pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report, ServerNote};
+pub use reply::{Listing, Reply, ResultBody};
+pub use service::{BoxFuture, Service};

@@ -10,3 +10,15 @@ pub mod headers;
 #[cfg(feature = "server")]
 pub mod server;
 pub mod sse;
+
+#[cfg(feature = "serve")]
+mod serve;
+#[cfg(feature = "server")]
+mod shutdown;
+
+#[cfg(feature = "serve")]
+pub use serve::Serve;
+#[cfg(feature = "server")]
+pub use shutdown::Shutdown;
+#[cfg(feature = "serve")]
+pub use shutdown::termination;

@@ -24,8 +24,8 @@ const HEADER_NAMES: [&str; 6] = [
 const HEADER_PREFIX: &str = "mcp-param-";
 const META_PREFIX: &str = "io.modelcontextprotocol/";
 
-/// The numbers that JSON-RPC reserves for itself (-32700 and -32600 to -32603) and for servers.
-const RESERVED_CODES: [std::ops::RangeInclusive<i64>; 2] = [-32799..=-32600, -32099..=-32000];
+/// The numbers that JSON-RPC reserves for errors, without `i16::MIN` at their end.
+const RESERVED_CODES: std::ops::RangeInclusive<i64> = -32_767..=-32_000;
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let methods = match method_names(sources) {
@@ -45,9 +45,7 @@ fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
             Value::Text(text) if methods.contains(text) => ("method name", METHODS),
             Value::Text(text) if is_header(text) => ("header name", HEADERS),
             Value::Text(text) if text.contains(META_PREFIX) => ("`_meta` key", META_KEYS),
-            Value::Number(number) if RESERVED_CODES.iter().any(|range| range.contains(number)) => {
-                ("error code", CODES)
-            }
+            Value::Number(number) if RESERVED_CODES.contains(number) => ("error code", CODES),
             _ => continue,
         };
         if file.path != home {

@@ -17,7 +17,6 @@ const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", ".git"];
 const OUTSIDE_PACKAGES: [&str; 4] = ["conformance", "examples", "bench", "xtask"];
 
 /// All text files of the repository.
-#[derive(Debug, Default)]
 pub(crate) struct Sources {
     texts: Vec<Text>,
     rust: Vec<RustFile>,
@@ -32,7 +31,6 @@ pub(crate) struct Text {
 }
 
 /// A parsed Rust file without its test items.
-#[derive(Debug)]
 pub(crate) struct RustFile {
     pub(crate) path: String,
     pub(crate) ast: syn::File,

@@ -46,7 +46,8 @@ fn the_repository_is_tidy() {
 
 const COMPARISONS: &str = r"//! Sample.
 use mcp_types::Era::*; // BAD
-use mcp_types::{Era, ProtocolVersion};
+use mcp_types::{Era, ProtocolVersion, ProtocolVersion::V2024_11_05 as R1};
+const SINCE: ProtocolVersion = R1;
 const NEWEST: ProtocolVersion = ProtocolVersion::V2026_07_28;
 fn f(v: ProtocolVersion, era: Era, seen: Option<Era>) -> bool {
     let a = v >= ProtocolVersion::V2025_06_18; // BAD
@@ -61,6 +62,9 @@ fn f(v: ProtocolVersion, era: Era, seen: Option<Era>) -> bool {
     let Era::Modern = era else { return false }; // BAD
     while v.lt(&ProtocolVersion::LATEST) {} // BAD
     let e = (ProtocolVersion::V2025_03_26..).contains(&v); // BAD
+    let f = matches!(v, R1); // BAD
+    let g = match v { R1 => 1, _ => 2 }; // BAD
+    let h = v == R1; // BAD
     tracing::debug!(same = 1, era = ?era);
     assert!(v == ProtocolVersion::V2025_03_26); // BAD
     a

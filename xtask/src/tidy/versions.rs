@@ -1,13 +1,13 @@
 //! Protocol versions and eras are compared in three places only. Everywhere else the question has
 //! a name: a predicate of `ProtocolVersion`, or the wire that was chosen at the edge.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{
     Arm, BinOp, Expr, ExprBinary, ExprLet, ExprMethodCall, ExprRange, ItemUse, Local, Macro, Pat,
-    PatGuard, Path, Token, UseTree,
+    PatGuard, PatIdent, PatType, Path, Token, UseTree,
 };
 
 use super::Finding;
@@ -54,7 +54,12 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         if ALLOWED.iter().any(|allowed| file.path.starts_with(allowed)) {
             continue;
         }
-        let mut comparisons = Comparisons { lines: Vec::new() };
+        let mut imports = Imports::default();
+        imports.visit_file(&file.ast);
+        let mut comparisons = Comparisons {
+            imported: imports.variants,
+            lines: imports.globs,
+        };
         comparisons.visit_file(&file.ast);
         comparisons.lines.sort_unstable();
         comparisons.lines.dedup();
@@ -69,7 +74,41 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
+/// Variants that a file can name without their type.
+#[derive(Default)]
+struct Imports {
+    variants: Vec<String>,
+    /// Lines that import all of them, so that their names cannot be known here.
+    globs: Vec<(usize, &'static str)>,
+}
+
+impl Imports {
+    fn add(&mut self, tree: &UseTree, inside: bool) {
+        match tree {
+            UseTree::Path(path) => {
+                let inside = inside || TYPES.iter().any(|name| path.ident == name);
+                self.add(&path.tree, inside);
+            }
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.add(tree, inside)),
+            UseTree::Name(name) if inside => self.variants.push(name.ident.to_string()),
+            UseTree::Rename(name) if inside => self.variants.push(name.rename.to_string()),
+            UseTree::Glob(star) if inside => {
+                self.globs
+                    .push((star.span().start().line, "imports every variant of"));
+            }
+            UseTree::Name(_) | UseTree::Rename(_) | UseTree::Glob(_) => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Imports {
+    fn visit_item_use(&mut self, node: &'ast ItemUse) {
+        self.add(&node.tree, false);
+    }
+}
+
 struct Comparisons {
+    imported: Vec<String>,
     lines: Vec<(usize, &'static str)>,
 }
 
@@ -78,10 +117,53 @@ impl Comparisons {
         self.lines.push((span.start().line, what));
     }
 
+    /// Whether the path names something inside one of the types: a variant, or a constant.
+    fn names_version(&self, path: &Path) -> bool {
+        let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
+        names
+            .windows(2)
+            .any(|pair| TYPES.contains(&pair[0].as_str()))
+            || (names.len() == 1 && self.imported.contains(&names[0]))
+    }
+
+    /// Whether an operand *is* a version, perhaps wrapped; a call that takes a version is not one.
+    fn is_version(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Path(node) => self.names_version(&node.path),
+            Expr::Paren(node) => self.is_version(&node.expr),
+            Expr::Group(node) => self.is_version(&node.expr),
+            Expr::Reference(node) => self.is_version(&node.expr),
+            Expr::Unary(node) => self.is_version(&node.expr),
+            Expr::Cast(node) => self.is_version(&node.expr),
+            Expr::Tuple(node) => node.elems.iter().any(|expr| self.is_version(expr)),
+            Expr::Array(node) => node.elems.iter().any(|expr| self.is_version(expr)),
+            Expr::Call(node) => {
+                is_wrapper(&node.func) && node.args.iter().any(|expr| self.is_version(expr))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether `Type ::` or an imported variant stands anywhere in the tokens.
+    fn tokens_mention(&self, tokens: TokenStream) -> bool {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        tokens.iter().enumerate().any(|(at, token)| match token {
+            TokenTree::Group(group) => self.tokens_mention(group.stream()),
+            TokenTree::Ident(name) if TYPES.iter().any(|ty| name == ty) => {
+                matches!(tokens.get(at + 1), Some(TokenTree::Punct(p)) if p.as_char() == ':')
+            }
+            TokenTree::Ident(name) => self.imported.iter().any(|variant| name == variant),
+            TokenTree::Literal(_) | TokenTree::Punct(_) => false,
+        })
+    }
+
     fn pattern(&mut self, pattern: &Pat) {
-        let mut mention = Mention(false);
+        let mut mention = Mention {
+            names: self,
+            found: false,
+        };
         mention.visit_pat(pattern);
-        if mention.0 {
+        if mention.found {
             self.add(pattern.span(), "matches on");
         }
     }
@@ -93,7 +175,7 @@ impl<'ast> Visit<'ast> for Comparisons {
             node.op,
             BinOp::Eq(_) | BinOp::Ne(_) | BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_)
         );
-        if compares && (is_version(&node.left) || is_version(&node.right)) {
+        if compares && (self.is_version(&node.left) || self.is_version(&node.right)) {
             self.add(node.span(), "compares");
         }
         visit::visit_expr_binary(self, node);
@@ -104,7 +186,7 @@ impl<'ast> Visit<'ast> for Comparisons {
             .start
             .iter()
             .chain(&node.end)
-            .any(|end| is_version(end))
+            .any(|end| self.is_version(end))
         {
             self.add(node.span(), "makes a range of");
         }
@@ -113,7 +195,9 @@ impl<'ast> Visit<'ast> for Comparisons {
 
     fn visit_expr_method_call(&mut self, node: &'ast ExprMethodCall) {
         let compares = COMPARING.iter().any(|name| node.method == name);
-        if compares && (is_version(&node.receiver) || node.args.iter().any(is_version)) {
+        if compares
+            && (self.is_version(&node.receiver) || node.args.iter().any(|arg| self.is_version(arg)))
+        {
             self.add(node.span(), "compares");
         }
         visit::visit_expr_method_call(self, node);
@@ -134,13 +218,6 @@ impl<'ast> Visit<'ast> for Comparisons {
         visit::visit_local(self, node);
     }
 
-    /// Variants brought into scope by name could no longer be seen in a comparison.
-    fn visit_item_use(&mut self, node: &'ast ItemUse) {
-        if imports_variants(&node.tree) {
-            self.add(node.span(), "imports the variants of");
-        }
-    }
-
     fn visit_macro(&mut self, node: &'ast Macro) {
         let name = node
             .path
@@ -148,7 +225,7 @@ impl<'ast> Visit<'ast> for Comparisons {
             .last()
             .map(|segment| segment.ident.to_string());
         if name.is_some_and(|name| COMPARING_MACROS.contains(&name.as_str()))
-            && tokens_mention(node.tokens.clone())
+            && self.tokens_mention(node.tokens.clone())
         {
             self.add(node.span(), "compares");
         } else if let Ok(arguments) =
@@ -158,30 +235,6 @@ impl<'ast> Visit<'ast> for Comparisons {
                 self.visit_expr(argument);
             }
         }
-    }
-}
-
-/// Whether the path names something inside one of the types: a variant, or a constant.
-fn names_version(path: &Path) -> bool {
-    let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
-    names
-        .windows(2)
-        .any(|pair| TYPES.contains(&pair[0].as_str()))
-}
-
-/// Whether an operand *is* a version, perhaps wrapped; a call that takes a version is not one.
-fn is_version(expr: &Expr) -> bool {
-    match expr {
-        Expr::Path(node) => names_version(&node.path),
-        Expr::Paren(node) => is_version(&node.expr),
-        Expr::Group(node) => is_version(&node.expr),
-        Expr::Reference(node) => is_version(&node.expr),
-        Expr::Unary(node) => is_version(&node.expr),
-        Expr::Cast(node) => is_version(&node.expr),
-        Expr::Tuple(node) => node.elems.iter().any(is_version),
-        Expr::Array(node) => node.elems.iter().any(is_version),
-        Expr::Call(node) => is_wrapper(&node.func) && node.args.iter().any(is_version),
-        _ => false,
     }
 }
 
@@ -196,45 +249,27 @@ fn is_wrapper(function: &Expr) -> bool {
 }
 
 /// Finds a version in a pattern, but not in its guard, which is an expression of its own.
-struct Mention(bool);
+struct Mention<'a> {
+    names: &'a Comparisons,
+    found: bool,
+}
 
-impl<'ast> Visit<'ast> for Mention {
+impl<'ast> Visit<'ast> for Mention<'_> {
     fn visit_path(&mut self, node: &'ast Path) {
-        self.0 |= names_version(node);
+        self.found |= self.names.names_version(node);
+    }
+
+    /// An imported variant alone looks like a new binding.
+    fn visit_pat_ident(&mut self, node: &'ast PatIdent) {
+        self.found |= self.names.imported.iter().any(|name| node.ident == name);
+        visit::visit_pat_ident(self, node);
     }
 
     fn visit_pat_guard(&mut self, node: &'ast PatGuard) {
         self.visit_pat(&node.pat);
     }
 
-    fn visit_pat_type(&mut self, node: &'ast syn::PatType) {
+    fn visit_pat_type(&mut self, node: &'ast PatType) {
         self.visit_pat(&node.pat);
     }
-}
-
-fn imports_variants(tree: &UseTree) -> bool {
-    match tree {
-        UseTree::Path(path) => {
-            let inside = TYPES.iter().any(|name| path.ident == name);
-            inside || imports_variants(&path.tree)
-        }
-        UseTree::Group(group) => group.items.iter().any(imports_variants),
-        _ => false,
-    }
-}
-
-/// Whether `Type ::` stands anywhere in the tokens.
-fn tokens_mention(tokens: TokenStream) -> bool {
-    use proc_macro2::TokenTree;
-    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let inside_groups = tokens
-        .iter()
-        .any(|token| matches!(token, TokenTree::Group(group) if tokens_mention(group.stream())));
-    inside_groups
-        || tokens.windows(2).any(|pair| match pair {
-            [TokenTree::Ident(name), TokenTree::Punct(colon)] => {
-                TYPES.iter().any(|ty| name == ty) && colon.as_char() == ':'
-            }
-            _ => false,
-        })
 }

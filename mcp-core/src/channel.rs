@@ -1,0 +1,140 @@
+//! What a client transport offers.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use mcp_types::{ProtocolVersion, RequestId};
+
+/// A client's way to one server.
+pub trait Channel: Send + Sync + 'static {
+    /// Sends a request. The stream gives what belongs to it: its notifications, then its response,
+    /// then it ends. Dropping the stream cancels the request.
+    fn call(&self, out: OutCall) -> Frames;
+
+    /// The server as errors name it: a URL, a command line. Never with secrets.
+    fn peer(&self) -> Cow<'_, str>;
+}
+
+/// What belongs to one request.
+pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>>;
+
+/// A request, ready to be sent.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OutCall {
+    /// Its id.
+    pub id: RequestId,
+    /// Its text.
+    pub body: Bytes,
+    /// What a transport with headers repeats in them.
+    pub mirror: Mirror,
+    /// Headers of the caller, for transports that have them.
+    pub headers: http::HeaderMap,
+}
+
+impl OutCall {
+    /// A request without headers of the caller.
+    pub fn new(id: RequestId, body: impl Into<Bytes>, mirror: Mirror) -> Self {
+        Self {
+            id,
+            body: body.into(),
+            mirror,
+            headers: http::HeaderMap::new(),
+        }
+    }
+}
+
+/// What a transport with headers repeats in them.
+// spec: HTTP-C-04, HTTP-C-05
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Mirror {
+    /// The revision that the request speaks.
+    pub version: ProtocolVersion,
+    /// The method.
+    pub method: Box<str>,
+    /// The tool, prompt or resource that it asks for.
+    pub name: Option<Box<str>>,
+}
+
+impl Mirror {
+    /// A request for nothing in particular.
+    pub fn new(version: ProtocolVersion, method: &str, name: Option<&str>) -> Self {
+        Self {
+            version,
+            method: method.into(),
+            name: name.map(Into::into),
+        }
+    }
+}
+
+/// One message from the server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Frame {
+    /// Its text.
+    pub message: Bytes,
+    /// The HTTP status that it came with, where there is one: evidence for the era of a server.
+    pub status: Option<http::StatusCode>,
+}
+
+impl Frame {
+    /// A message without a status.
+    pub fn new(message: impl Into<Bytes>) -> Self {
+        Self {
+            message: message.into(),
+            status: None,
+        }
+    }
+
+    /// Sets the status that it came with.
+    #[must_use]
+    pub fn status(mut self, status: http::StatusCode) -> Self {
+        self.status = Some(status);
+        self
+    }
+}
+
+/// A request could not be sent, or its answer could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChannelError {
+    /// The server could not be reached.
+    #[error("cannot connect to {peer}")]
+    Connect {
+        /// The server.
+        peer: String,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The connection broke before the answer was there.
+    #[error("the connection broke before the answer was there")]
+    Broken {
+        /// Why.
+        source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    },
+    /// An HTTP status that is no answer of a Model Context Protocol server.
+    #[error("HTTP status {status}{}", if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") })]
+    Status {
+        /// The status.
+        status: http::StatusCode,
+        /// The beginning of the body.
+        excerpt: String,
+        /// How long to wait before asking again, when the server said so.
+        retry_after: Option<std::time::Duration>,
+    },
+    /// The answer is longer than this client takes.
+    #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
+    TooLarge {
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The answer is no message of the protocol.
+    #[error("malformed answer: {0}")]
+    Malformed(String),
+    /// The request itself cannot be sent: an invalid URL or header.
+    #[error("cannot send the request: {0}")]
+    Unsendable(String),
+}

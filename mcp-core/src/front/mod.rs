@@ -1,0 +1,3 @@
+//! Methods that the library answers by itself, before any service sees them.
+
+pub mod modern;

@@ -1,0 +1,106 @@
+//! The modern front: discovery is answered here, every other call goes to the service. Shared by
+//! all transports.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use mcp_types::{ProtocolVersion, Request};
+
+use crate::Fault;
+use crate::wire::{Envelope, MODERN};
+use crate::{
+    Asked, BoxFuture, ClientFacts, Exchange, Gate, InputState, Outlet, Principal, Reply,
+    ResultBody, ServerProfile, Service, versioning,
+};
+
+/// A modern request that was read and may be served.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Inbound {
+    /// What is asked.
+    pub asked: Asked,
+    /// Who asks.
+    pub facts: Arc<ClientFacts>,
+    /// What the client sends along when it asks again.
+    pub input: InputState,
+    /// The request's `_meta`.
+    pub meta: Option<mcp_types::RawObject>,
+    /// The token under which the client wants progress.
+    pub progress_token: Option<mcp_types::ProgressToken>,
+}
+
+/// Reads a request whose envelope was found: is its revision offered, does its method exist, do
+/// its parameters fit? Transports check what they mirror before they call this.
+///
+/// # Errors
+///
+/// The [`Fault`] that the client gets, by the order of the checks.
+// spec: HTTP-SM-22
+pub fn read(
+    request: &Request<'_>,
+    envelope: Envelope<'_>,
+    profile: &ServerProfile,
+) -> Result<Inbound, Fault> {
+    let version = versioning::offered(&profile.versions, &envelope.version)?;
+    let decoded = MODERN.decode_call(request)?;
+    Ok(Inbound {
+        asked: decoded.asked,
+        input: decoded.input,
+        meta: envelope.meta(),
+        progress_token: envelope.progress_token.clone(),
+        facts: Arc::new(envelope.into_facts(version)),
+    })
+}
+
+impl Inbound {
+    /// The revision that the request speaks.
+    pub fn version(&self) -> ProtocolVersion {
+        self.facts.version
+    }
+
+    /// Asks the gate.
+    ///
+    /// # Errors
+    ///
+    /// What the gate answers.
+    pub fn admit(&self, gate: &dyn Gate, principal: Option<&Principal>) -> Result<(), Fault> {
+        match &self.asked {
+            Asked::Call(call) => gate.admit(call, &self.facts, principal),
+            Asked::Discover => Ok(()),
+        }
+    }
+
+    /// Serves the request.
+    pub fn serve<S: Service + ?Sized>(
+        self,
+        service: &S,
+        outlet: Outlet,
+        extensions: http::Extensions,
+    ) -> BoxFuture<'static, Reply> {
+        let Self {
+            asked,
+            facts,
+            input,
+            meta,
+            ..
+        } = self;
+        match asked {
+            Asked::Call(call) => service.call(Exchange {
+                call,
+                facts,
+                input,
+                meta,
+                outlet,
+                extensions,
+            }),
+            Asked::Discover => {
+                let profile = service.profile();
+                let body = ResultBody::Discover(Box::new(profile.discover()));
+                Box::pin(ready(Reply::Complete {
+                    body,
+                    cache: Some(profile.cache),
+                }))
+            }
+        }
+    }
+}

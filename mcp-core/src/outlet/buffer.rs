@@ -1,0 +1,231 @@
+//! The bounded buffer between a running call and the body or pipe that carries its notifications.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use super::{NoteSink, ServerNote};
+use crate::wire::Wire;
+
+/// What a transport puts around every message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Framing {
+    /// Before it.
+    pub prefix: &'static [u8],
+    /// After it.
+    pub suffix: &'static [u8],
+}
+
+impl Framing {
+    /// A frame of a prefix and a suffix.
+    pub const fn new(prefix: &'static [u8], suffix: &'static [u8]) -> Self {
+        Self { prefix, suffix }
+    }
+}
+
+/// A bounded byte buffer, filled with framed messages by a running call and emptied whole by one
+/// reader. Every message is encoded into it once; no channel, no task.
+///
+/// Overflow: a report of progress waits for room. Once the transport has called
+/// [`stall`](Self::stall), because its reader takes nothing, the newest report replaces the one
+/// before instead of waiting. Log messages are dropped and counted. The answer always fits.
+pub struct NoteBuffer {
+    wire: &'static dyn Wire,
+    framing: Framing,
+    limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    bytes: Vec<u8>,
+    /// The newest report while the reader is stalled, framed.
+    newest: Vec<u8>,
+    stalled: bool,
+    /// The answer is in `bytes`, or there will be none.
+    finished: bool,
+    /// Nobody reads any more.
+    abandoned: bool,
+    dropped_logs: u64,
+    reader: Option<Waker>,
+    writers: Vec<Waker>,
+}
+
+impl NoteBuffer {
+    /// How many bytes wait at the most before reports do.
+    pub const DEFAULT_LIMIT: usize = 64 * 1024;
+    /// How many reports of one call can wait at a time; further ones replace the newest.
+    const MAX_WRITERS: usize = 64;
+
+    /// An empty buffer.
+    pub fn new(wire: &'static dyn Wire, framing: Framing) -> Self {
+        Self {
+            wire,
+            framing,
+            limit: Self::DEFAULT_LIMIT,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Sets how many bytes wait at the most before reports do.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Takes everything that waits; `None` when the answer was taken before.
+    pub fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let mut state = self.lock();
+        if state.bytes.is_empty() && state.newest.is_empty() {
+            if state.finished {
+                return Poll::Ready(None);
+            }
+            state.reader = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        Poll::Ready(Some(Self::take(state)))
+    }
+
+    /// Takes everything that waits, also when that is nothing.
+    pub fn take_now(&self) -> Bytes {
+        Self::take(self.lock())
+    }
+
+    fn take(mut state: MutexGuard<'_, State>) -> Bytes {
+        let newest = std::mem::take(&mut state.newest);
+        let mut bytes = std::mem::take(&mut state.bytes);
+        if !state.finished {
+            bytes.extend_from_slice(&newest);
+        }
+        state.stalled = false;
+        let writers = std::mem::take(&mut state.writers);
+        drop(state);
+        writers.into_iter().for_each(Waker::wake);
+        bytes.into()
+    }
+
+    /// Nothing waits to be taken.
+    pub fn is_empty(&self) -> bool {
+        let state = self.lock();
+        state.bytes.is_empty() && state.newest.is_empty()
+    }
+
+    /// A report of progress waits for room.
+    pub fn has_waiting(&self) -> bool {
+        !self.lock().writers.is_empty()
+    }
+
+    /// How many log messages found no room.
+    pub fn dropped_logs(&self) -> u64 {
+        self.lock().dropped_logs
+    }
+
+    /// Says that the reader takes nothing: reports stop waiting until it takes again.
+    pub fn stall(&self) {
+        let mut state = self.lock();
+        state.stalled = true;
+        let writers = std::mem::take(&mut state.writers);
+        drop(state);
+        writers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Appends the answer, already framed, and ends the stream.
+    pub fn finish(&self, answer: &[u8]) {
+        let mut state = self.lock();
+        if state.finished || state.abandoned {
+            return;
+        }
+        let newest = std::mem::take(&mut state.newest);
+        state.bytes.extend_from_slice(&newest);
+        state.bytes.extend_from_slice(answer);
+        state.finished = true;
+        Self::wake_all(state);
+    }
+
+    /// Says that nobody reads any more: nothing is kept, nobody waits.
+    pub fn abandon(&self) {
+        let mut state = self.lock();
+        state.abandoned = true;
+        state.finished = true;
+        state.bytes = Vec::new();
+        state.newest = Vec::new();
+        Self::wake_all(state);
+    }
+
+    fn wake_all(mut state: MutexGuard<'_, State>) {
+        let reader = state.reader.take();
+        let writers = std::mem::take(&mut state.writers);
+        drop(state);
+        reader.into_iter().chain(writers).for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn encode(&self, note: &ServerNote, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.framing.prefix);
+        self.wire.encode_note(note, out);
+        out.extend_from_slice(self.framing.suffix);
+    }
+}
+
+impl NoteSink for NoteBuffer {
+    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()> {
+        let mut state = self.lock();
+        if state.finished {
+            return Poll::Ready(());
+        }
+        if state.bytes.len() < self.limit {
+            self.encode(note, &mut state.bytes);
+        } else if state.stalled || state.writers.len() >= Self::MAX_WRITERS {
+            state.newest.clear();
+            let mut newest = std::mem::take(&mut state.newest);
+            self.encode(note, &mut newest);
+            state.newest = newest;
+        } else {
+            if !state
+                .writers
+                .iter()
+                .any(|waker| waker.will_wake(cx.waker()))
+            {
+                state.writers.push(cx.waker().clone());
+            }
+            return Poll::Pending;
+        }
+        let reader = state.reader.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+        Poll::Ready(())
+    }
+
+    fn try_note(&self, note: &ServerNote) {
+        let mut state = self.lock();
+        if state.finished {
+            return;
+        }
+        if state.bytes.len() >= self.limit {
+            state.dropped_logs += 1;
+            return;
+        }
+        self.encode(note, &mut state.bytes);
+        let reader = state.reader.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+    }
+}
+
+impl std::fmt::Debug for NoteBuffer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let state = self.lock();
+        f.debug_struct("NoteBuffer")
+            .field("waiting", &state.bytes.len())
+            .field("limit", &self.limit)
+            .field("stalled", &state.stalled)
+            .field("finished", &state.finished)
+            .finish_non_exhaustive()
+    }
+}

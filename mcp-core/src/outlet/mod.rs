@@ -1,0 +1,185 @@
+//! Progress and log messages of a running call.
+
+mod buffer;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use mcp_types::{LogMessage, LoggingLevel, Progress, ProgressToken};
+
+pub use buffer::{Framing, NoteBuffer};
+
+/// A notification that belongs to a running call.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ServerNote {
+    /// How far the call is.
+    Progress {
+        /// The token that the client gave.
+        token: ProgressToken,
+        /// How far.
+        progress: Progress,
+    },
+    /// What the handler has to say.
+    Log(LogMessage),
+}
+
+/// Where a transport takes notifications of a call.
+pub trait NoteSink: Send + Sync {
+    /// Takes a note, or keeps the waker until there is room.
+    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()>;
+
+    /// Takes a note if there is room; else it is lost.
+    fn try_note(&self, note: &ServerNote);
+}
+
+/// The way of a running call to its client. Cheap to clone; costs nothing when the client asked
+/// for neither progress nor logs.
+#[derive(Clone)]
+pub struct Outlet(Option<Arc<Inner>>);
+
+struct Inner {
+    token: Option<ProgressToken>,
+    level: Option<LoggingLevel>,
+    /// The last progress that was reported; `None` once the call is answered.
+    last: Mutex<Option<f64>>,
+    sink: Arc<dyn NoteSink>,
+}
+
+impl Outlet {
+    /// An outlet that takes nothing.
+    pub fn none() -> Self {
+        Self(None)
+    }
+
+    /// An outlet for what the client asked for: progress under its token, log messages from its
+    /// level on. When it asked for neither, `sink` is not made.
+    // spec: LOG-04, PROG-02
+    pub fn new(
+        token: Option<ProgressToken>,
+        level: Option<LoggingLevel>,
+        sink: impl FnOnce() -> Arc<dyn NoteSink>,
+    ) -> Self {
+        if token.is_none() && level.is_none() {
+            return Self::none();
+        }
+        let last = Mutex::new(Some(f64::NEG_INFINITY));
+        Self(Some(Arc::new(Inner {
+            token,
+            level,
+            last,
+            sink: sink(),
+        })))
+    }
+
+    /// The client wants progress.
+    pub fn wants_progress(&self) -> bool {
+        self.0.as_ref().is_some_and(|inner| inner.token.is_some())
+    }
+
+    /// The client wants log messages of this level.
+    pub fn wants_log(&self, level: LoggingLevel) -> bool {
+        self.0
+            .as_ref()
+            .is_some_and(|inner| inner.level.is_some_and(|least| level >= least))
+    }
+
+    /// Reports progress; waits while the client does not keep up. Without effect when the client
+    /// did not ask, when the progress does not grow, or when the call is answered already.
+    // spec: PROG-02, PROG-03
+    pub fn report(&self, progress: Progress) -> Report {
+        let Some(inner) = &self.0 else {
+            return Report(None);
+        };
+        let Some(token) = &inner.token else {
+            return Report(None);
+        };
+        if !inner.grows(progress.progress) {
+            return Report(None);
+        }
+        let note = ServerNote::Progress {
+            token: token.clone(),
+            progress,
+        };
+        Report(Some((inner.sink.clone(), note)))
+    }
+
+    /// Sends a log message; drops it when the client does not keep up. Without effect when the
+    /// client did not ask for this level.
+    // spec: LOG-04, LOG-05
+    pub fn log(&self, message: LogMessage) {
+        let Some(inner) = &self.0 else { return };
+        if self.wants_log(message.level) && inner.is_open() {
+            inner.sink.try_note(&ServerNote::Log(message));
+        }
+    }
+
+    /// The call is answered: nothing goes out any more.
+    // spec: PROG-02
+    pub fn close(&self) {
+        if let Some(inner) = &self.0 {
+            *inner.lock() = None;
+        }
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<f64>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_open(&self) -> bool {
+        self.lock().is_some()
+    }
+
+    fn grows(&self, progress: f64) -> bool {
+        let mut last = self.lock();
+        let grows = last.is_some_and(|last| progress > last);
+        if grows {
+            *last = Some(progress);
+        }
+        grows
+    }
+}
+
+impl std::fmt::Debug for Outlet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let inner = self.0.as_ref();
+        f.debug_struct("Outlet")
+            .field("token", &inner.and_then(|inner| inner.token.as_ref()))
+            .field("level", &inner.and_then(|inner| inner.level))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A report of progress on its way. Made by [`Outlet::report`].
+#[must_use = "progress is reported when the future is awaited"]
+pub struct Report(Option<(Arc<dyn NoteSink>, ServerNote)>);
+
+impl Future for Report {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Some((sink, note)) = &self.0 else {
+            return Poll::Ready(());
+        };
+        let polled = sink.poll_note(cx, note);
+        if polled.is_ready() {
+            self.0 = None;
+        }
+        polled
+    }
+}
+
+impl std::fmt::Debug for Report {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Report")
+            .field(&self.0.as_ref().map(|(_, note)| note))
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! What goes out, when it waits, and what is lost.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use mcp_types::{LogMessage, LoggingLevel, Progress};
+
+use super::{Framing, NoteBuffer, Outlet};
+use crate::wire::MODERN;
+
+const LINES: Framing = Framing::new(b"", b"\n");
+
+fn poll<F: Future>(future: F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn outlet(limit: usize) -> (Outlet, Arc<NoteBuffer>) {
+    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES).limit(limit));
+    let sink = buffer.clone();
+    (
+        Outlet::new(Some(1.into()), Some(LoggingLevel::Warning), || sink),
+        buffer,
+    )
+}
+
+fn taken(buffer: &NoteBuffer) -> Vec<String> {
+    let bytes = buffer.take_now();
+    std::str::from_utf8(&bytes)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn nobody_asked() {
+    let outlet = Outlet::new(None, None, || unreachable!());
+    assert!(!outlet.wants_progress());
+    assert!(!outlet.wants_log(LoggingLevel::Emergency));
+    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
+}
+
+#[test]
+fn progress_grows_and_logs_have_a_least_level() {
+    let (outlet, buffer) = outlet(1000);
+    for progress in [1.0, 0.5, 1.0, f64::NAN, 2.0] {
+        assert!(poll(outlet.report(Progress::new(progress).of(2.0))).is_ready());
+    }
+    outlet.log(LogMessage::new(LoggingLevel::Info, "not wanted"));
+    outlet.log(LogMessage::new(LoggingLevel::Error, "wanted"));
+    let lines = taken(&buffer);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(
+        lines[0].contains(r#""progressToken":1,"progress":1.0,"total":2.0"#),
+        "{lines:?}"
+    );
+    assert!(lines[2].contains("wanted"), "{lines:?}");
+}
+
+#[test]
+fn nothing_after_the_answer() {
+    let (outlet, buffer) = outlet(1000);
+    buffer.finish(b"answer\n");
+    outlet.close();
+    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    outlet.log(LogMessage::new(LoggingLevel::Error, "late"));
+    assert_eq!(taken(&buffer), ["answer"]);
+    let end = buffer.poll_take(&mut Context::from_waker(Waker::noop()));
+    assert_eq!(end, Poll::Ready(None));
+}
+
+#[test]
+fn reports_wait_for_room_and_logs_do_not() {
+    let (outlet, buffer) = outlet(1);
+    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report(Progress::new(2.0)));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(cx).is_pending());
+    assert!(buffer.has_waiting());
+    outlet.log(LogMessage::new(LoggingLevel::Error, "lost"));
+    assert_eq!(buffer.dropped_logs(), 1);
+
+    assert_eq!(taken(&buffer).len(), 1);
+    assert!(!buffer.has_waiting());
+    assert!(waiting.as_mut().poll(cx).is_ready());
+    assert_eq!(taken(&buffer).len(), 1);
+}
+
+#[test]
+fn a_stalled_reader_gets_the_newest_report() {
+    let (outlet, buffer) = outlet(1);
+    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report(Progress::new(2.0)));
+    let cx = &mut Context::from_waker(Waker::noop());
+    assert!(waiting.as_mut().poll(cx).is_pending());
+    buffer.stall();
+    assert!(waiting.as_mut().poll(cx).is_ready());
+    for progress in 3..100 {
+        assert!(poll(outlet.report(Progress::new(f64::from(progress)))).is_ready());
+    }
+    buffer.finish(b"answer\n");
+    let lines = taken(&buffer);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[1].contains("99.0"), "{lines:?}");
+    assert_eq!(lines[2], "answer");
+}
+
+#[test]
+fn an_abandoned_buffer_keeps_nothing() {
+    let (outlet, buffer) = outlet(1);
+    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    buffer.abandon();
+    assert!(poll(outlet.report(Progress::new(2.0))).is_ready());
+    buffer.finish(b"answer");
+    assert!(buffer.is_empty());
+}

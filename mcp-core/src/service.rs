@@ -1,0 +1,34 @@
+//! The waist of the library: one call in, one reply out.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use crate::{Exchange, Reply, ServerProfile};
+
+/// A boxed future that may move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Whatever answers calls: a server with handlers, a proxy, a gateway, a test double.
+///
+/// Everything on one side of it speaks bytes and eras, everything on the other side speaks
+/// [`Call`](crate::Call)s and [`Reply`]s and knows neither.
+pub trait Service: Send + Sync + 'static {
+    /// Who the server is and what it offers.
+    fn profile(&self) -> Arc<ServerProfile>;
+
+    /// Answers one call. Dropping the future cancels the call.
+    ///
+    /// The future must not panic: whoever runs user code catches its panics.
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
+}
+
+impl<S: Service + ?Sized> Service for Arc<S> {
+    fn profile(&self) -> Arc<ServerProfile> {
+        (**self).profile()
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        (**self).call(exchange)
+    }
+}

@@ -1,0 +1,95 @@
+//! Modern or legacy?
+
+use mcp_types::{Method, ProtocolVersion, Request};
+
+use crate::Fault;
+use crate::wire::Envelope;
+
+/// Where a request goes.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Route<'a> {
+    /// It carries everything it needs.
+    Modern(Box<Envelope<'a>>),
+    /// It belongs to a session, or opens one.
+    Legacy,
+    /// It is neither.
+    Refuse(Fault),
+}
+
+/// Decides the era of a request by its own text. `named` is the version that the transport names
+/// beside it (an HTTP header), as a cross-check for requests without an envelope.
+///
+/// An envelope decides whatever the method is: `initialize` with one is an unknown modern method.
+// spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
+pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> Route<'a> {
+    let modern_by_name = || {
+        named
+            .and_then(|name| name.parse().ok())
+            .is_some_and(ProtocolVersion::is_modern)
+    };
+    match Envelope::find(request) {
+        Ok(Some(envelope)) => Route::Modern(Box::new(envelope)),
+        Err(fault) => Route::Refuse(fault),
+        Ok(None) if modern_by_name() || request.method == Method::Discover.as_str() => {
+            Route::Refuse(Envelope::missing())
+        }
+        Ok(None) => Route::Legacy,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::{Message, codes};
+
+    use super::{Route, classify};
+
+    const FULL: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    const NO_CAPABILITIES: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+    const NO_VERSION: &str = r#"{"io.modelcontextprotocol/clientCapabilities":{}}"#;
+    const ODD_VERSION: &str = r#"{"io.modelcontextprotocol/protocolVersion":7,"io.modelcontextprotocol/clientCapabilities":{}}"#;
+    const ODD_LEVEL: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"loud"}"#;
+    const OTHER: &str = r#"{"progressToken":1}"#;
+
+    #[test]
+    fn table() {
+        let modern = Some("2026-07-28");
+        let legacy = Some("2025-11-25");
+        for (method, meta, named, expected) in [
+            ("tools/call", FULL, modern, "modern"),
+            ("tools/call", FULL, None, "modern"),
+            ("tools/call", FULL, legacy, "modern"),
+            ("initialize", FULL, None, "modern"),
+            ("tools/call", NO_CAPABILITIES, None, "refuse"),
+            ("tools/call", ODD_VERSION, None, "refuse"),
+            ("tools/call", ODD_LEVEL, modern, "refuse"),
+            ("tools/call", "7", None, "refuse"),
+            ("tools/call", NO_VERSION, modern, "refuse"),
+            ("tools/call", NO_VERSION, None, "legacy"),
+            ("tools/call", OTHER, legacy, "legacy"),
+            ("tools/call", OTHER, modern, "refuse"),
+            ("tools/call", OTHER, Some("v999.0.0"), "legacy"),
+            ("tools/call", "null", None, "legacy"),
+            ("initialize", "{}", None, "legacy"),
+            ("server/discover", "{}", None, "refuse"),
+            ("server/discover", "null", legacy, "refuse"),
+        ] {
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{meta}}}}}"#
+            );
+            let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+                panic!()
+            };
+            let route = match classify(&request, named) {
+                Route::Modern(_) => "modern",
+                Route::Legacy => "legacy",
+                Route::Refuse(fault) => {
+                    let code = crate::wire::MODERN.error(&fault).code;
+                    assert_eq!(code, codes::INVALID_PARAMS, "{text}");
+                    "refuse"
+                }
+            };
+            assert_eq!(route, expected, "{text} {named:?}");
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Which era, which revision. Decided here once per message; below nobody compares versions.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+
+mod classify;
+mod select;
+
+pub use classify::{Route, classify};
+pub use select::{mutual, offered};

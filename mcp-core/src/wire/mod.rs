@@ -1,0 +1,214 @@
+//! The text of messages, per era.
+//!
+//! An era is a value: one static per wire. `LEGACY` joins [`MODERN`] with the legacy era.
+
+mod modern;
+
+use std::fmt::Debug;
+
+use bytes::Bytes;
+use mcp_types::{
+    ErrorObject, LoggingLevel, Meta, Method, Notification, ProgressToken, ProtocolVersion, Request,
+    RequestId, Response,
+};
+
+use crate::{Asked, ClientProfile, Fault, InputState, Reply, ServerNote, ServerProfile};
+
+pub use modern::Envelope;
+
+/// The wire of 2026-07-28.
+pub static MODERN: &dyn Wire = &modern::Modern;
+
+/// Translates between the neutral model and the text of one era, in both directions.
+pub trait Wire: sealed::Sealed + Debug + Send + Sync {
+    /// Server: reads what a request asks.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
+    fn decode_call(&self, request: &Request<'_>) -> Result<Decoded, Fault>;
+
+    /// Server: writes the answer behind what `head` holds already.
+    fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded;
+
+    /// Server: the error that a fault becomes.
+    fn error(&self, fault: &Fault) -> ErrorObject;
+
+    /// Server: writes the answer to a message that no service saw; without an id where that could
+    /// not be read.
+    fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>);
+
+    /// Server: writes a notification of a running call.
+    fn encode_note(&self, note: &ServerNote, out: &mut Vec<u8>);
+
+    /// Client: writes a request.
+    fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8>;
+
+    /// Client: reads the answer to `asked`.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] when the answer is none that the method can have.
+    fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError>;
+
+    /// Client: reads a notification of a running call; `None` for every other one.
+    fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote>;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for super::modern::Modern {}
+}
+
+/// What a request asks, and what it brings along.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Decoded {
+    /// What is asked.
+    pub asked: Asked,
+    /// What the client sends along when it asks again.
+    pub input: InputState,
+}
+
+/// Where an answer goes.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Outbound<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The revision that the request speaks.
+    pub version: ProtocolVersion,
+    /// Who answers.
+    pub profile: &'a ServerProfile,
+}
+
+impl<'a> Outbound<'a> {
+    /// An answer to a request.
+    pub fn new(id: &'a RequestId, version: ProtocolVersion, profile: &'a ServerProfile) -> Self {
+        Self {
+            id,
+            version,
+            profile,
+        }
+    }
+}
+
+/// Where a request comes from, and what it brings along.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Outgoing<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The revision to speak.
+    pub version: ProtocolVersion,
+    /// Who asks.
+    pub profile: &'a ClientProfile,
+    /// The token under which progress is wanted.
+    pub progress_token: Option<&'a ProgressToken>,
+    /// The least level of log messages that are wanted.
+    pub log_level: Option<LoggingLevel>,
+    /// What the client sends along when it asks again.
+    pub input: Option<&'a InputState>,
+    /// More keys for `_meta`.
+    pub meta: Option<&'a Meta>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// A request that brings nothing along.
+    pub fn new(id: &'a RequestId, version: ProtocolVersion, profile: &'a ClientProfile) -> Self {
+        Self {
+            id,
+            version,
+            profile,
+            progress_token: None,
+            log_level: None,
+            input: None,
+            meta: None,
+        }
+    }
+}
+
+/// The text of an answer in up to three pieces, so that a prepared list is never copied.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Encoded {
+    /// The beginning, or all of it.
+    pub head: Vec<u8>,
+    /// A prepared piece that other answers share; empty when there is none.
+    pub shared: Bytes,
+    /// What comes after the shared piece.
+    pub tail: Vec<u8>,
+}
+
+impl Encoded {
+    /// Appends to the last piece.
+    pub fn push(&mut self, text: &[u8]) {
+        if self.shared.is_empty() {
+            self.head.extend_from_slice(text);
+        } else {
+            self.tail.extend_from_slice(text);
+        }
+    }
+
+    /// The length of all pieces.
+    pub fn len(&self) -> usize {
+        self.head.len() + self.shared.len() + self.tail.len()
+    }
+
+    /// There is no text at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All pieces as one.
+    pub fn into_bytes(mut self) -> Bytes {
+        self.head.extend_from_slice(&self.shared);
+        self.head.extend_from_slice(&self.tail);
+        self.head.into()
+    }
+}
+
+/// An answer is none that its method can have.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The result has another shape.
+    #[error("the result of {method} is malformed: {reason}")]
+    Malformed {
+        /// What was asked.
+        method: Box<str>,
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// The result is of a kind that this client does not know.
+    // spec: BASE-24
+    #[error("the result of {method} is of the unknown kind {result_type:?}")]
+    UnknownKind {
+        /// What was asked.
+        method: Box<str>,
+        /// The kind.
+        result_type: Box<str>,
+        /// The text of the result.
+        raw: Box<str>,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn malformed(method: Option<Method>, reason: impl ToString) -> Self {
+        let method = method
+            .map_or("an extension's method", Method::as_str)
+            .into();
+        Self::Malformed {
+            method,
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// Writes `value` behind what `out` holds. Types of this library cannot fail here: their keys are
+/// strings and `out` is memory.
+pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    let written = serde_json::to_writer(out, value);
+    debug_assert!(written.is_ok(), "{written:?}");
+}

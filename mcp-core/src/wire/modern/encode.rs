@@ -1,0 +1,323 @@
+//! Writing modern messages: each value is serialized once, straight into its message.
+
+use mcp_types::{
+    CacheHint, CacheScope, ErrorObject, JsonObject, Meta, Method, Progress, ProgressToken,
+    RequestId, meta::keys,
+};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::{errors, result_type};
+use crate::reply::Listing;
+use crate::wire::{Encoded, Outbound, Outgoing, write_json};
+use crate::{Asked, Call, Fault, Reply, ResultBody, ServerNote};
+
+/// Writes the answer behind `head`.
+pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
+    let mut out = Encoded {
+        head,
+        ..Encoded::default()
+    };
+    if let Reply::Fault(fault) = &reply {
+        write_error(&mut out.head, Some(to.id), fault);
+        return out;
+    }
+    out.head.reserve(256);
+    out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_json(&mut out.head, to.id);
+    out.head.extend_from_slice(br#","result":"#);
+    match reply {
+        Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
+        Reply::InputRequired(mut asked) => {
+            let meta = asked.meta.take();
+            write_stamp(&mut out.head, result_type::INPUT_REQUIRED, None, meta, to);
+            write_rest(&mut out.head, &asked);
+        }
+        Reply::Extended { result_type, body } => {
+            write_stamp(&mut out.head, &result_type, None, None, to);
+            write_rest(&mut out.head, &body);
+        }
+        // Written above.
+        Reply::Fault(_) => {}
+    }
+    out.push(b"}");
+    out
+}
+
+fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: &mut Encoded) {
+    let cached = Some(cache.unwrap_or_default());
+    let head = &mut out.head;
+    match body {
+        ResultBody::CallTool(mut body) => whole(head, body.meta.take(), &body, None, to),
+        ResultBody::GetPrompt(mut body) => whole(head, body.meta.take(), &body, None, to),
+        ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, to),
+        ResultBody::Other(body) => whole(head, None, &body, None, to),
+        ResultBody::Discover(mut body) => whole(head, body.meta.take(), &*body, cached, to),
+        ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, to),
+        ResultBody::ListTools(list) => listed(&list, cached, to, out),
+        ResultBody::ListResources(list) => listed(&list, cached, to, out),
+        ResultBody::ListResourceTemplates(list) => listed(&list, cached, to, out),
+        ResultBody::ListPrompts(list) => listed(&list, cached, to, out),
+    }
+}
+
+fn whole(
+    out: &mut Vec<u8>,
+    meta: Option<Meta>,
+    body: &impl Serialize,
+    cache: Option<CacheHint>,
+    to: &Outbound<'_>,
+) {
+    write_stamp(out, result_type::COMPLETE, cache, meta, to);
+    write_rest(out, body);
+}
+
+/// A list: its text is written once and shared, unless it carries a `_meta` of its own.
+fn listed<T: Serialize + Clone + HasMeta>(
+    list: &Listing<T>,
+    cache: Option<CacheHint>,
+    to: &Outbound<'_>,
+    out: &mut Encoded,
+) {
+    if list.meta().is_some() {
+        let mut page = T::clone(list);
+        let meta = page.take_meta();
+        return whole(&mut out.head, meta, &page, cache, to);
+    }
+    write_stamp(&mut out.head, result_type::COMPLETE, cache, None, to);
+    out.shared = list.text(to.version, |page| {
+        let mut text = Vec::new();
+        write_rest(&mut text, page);
+        text.into()
+    });
+}
+
+/// Pages of lists, by what the stamp has to know of them.
+trait HasMeta {
+    fn meta(&self) -> Option<&Meta>;
+    fn take_meta(&mut self) -> Option<Meta>;
+}
+
+macro_rules! has_meta {
+    ($($page:ident),*) => {
+        $(impl HasMeta for mcp_types::$page {
+            fn meta(&self) -> Option<&Meta> {
+                self.meta.as_ref()
+            }
+
+            fn take_meta(&mut self) -> Option<Meta> {
+                self.meta.take()
+            }
+        })*
+    };
+}
+
+has_meta!(
+    ListToolsResult,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    ListPromptsResult
+);
+
+/// Opens a result with what the wire adds to it. [`write_rest`] has to follow.
+// spec: BASE-21, BASE-22, CACHE-01, CACHE-02, META-12
+fn write_stamp(
+    out: &mut Vec<u8>,
+    result_type: &str,
+    cache: Option<CacheHint>,
+    meta: Option<Meta>,
+    to: &Outbound<'_>,
+) {
+    out.extend_from_slice(br#"{"resultType":"#);
+    write_json(out, result_type);
+    if let Some(cache) = cache {
+        out.extend_from_slice(br#","ttlMs":"#);
+        write_json(out, &cache.ttl_ms());
+        out.extend_from_slice(match cache.scope {
+            CacheScope::Public => br#","cacheScope":"public""#.as_slice(),
+            _ => br#","cacheScope":"private""#,
+        });
+    }
+    out.extend_from_slice(br#","_meta":{"#);
+    let meta = meta.unwrap_or_default();
+    // What a proxied result says of its own server stays.
+    if !meta.as_object().contains_key(keys::SERVER_INFO) {
+        write_json(out, keys::SERVER_INFO);
+        out.push(b':');
+        out.extend_from_slice(to.profile.info_text().as_bytes());
+        if !meta.is_empty() {
+            out.push(b',');
+        }
+    }
+    for (index, (key, value)) in meta.as_object().iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        write_json(out, key);
+        out.push(b':');
+        write_json(out, value);
+    }
+    out.push(b'}');
+}
+
+/// Writes the members of `body` behind an open object that has members already, and closes it.
+fn write_rest(out: &mut Vec<u8>, body: &impl Serialize) {
+    let start = out.len();
+    write_json(out, body);
+    debug_assert_eq!(out.get(start), Some(&b'{'), "results are objects");
+    if out.get(start + 1) == Some(&b'}') {
+        out.truncate(start);
+        out.push(b'}');
+    } else if let Some(brace) = out.get_mut(start) {
+        *brace = b',';
+    }
+}
+
+/// Writes an error response; without an id where it could not be read.
+// spec: BASE-10, BASE-11
+pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, fault: &Fault) {
+    #[derive(Serialize)]
+    struct ErrorResponse<'a> {
+        jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RequestId>,
+        error: ErrorObject,
+    }
+
+    write_json(
+        out,
+        &ErrorResponse {
+            jsonrpc: "2.0",
+            id,
+            error: errors::to_error(fault),
+        },
+    );
+}
+
+/// Writes a notification of a running call.
+pub(super) fn note(note: &ServerNote, out: &mut Vec<u8>) {
+    #[derive(Serialize)]
+    struct Note<T> {
+        jsonrpc: &'static str,
+        method: &'static str,
+        params: T,
+    }
+
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ProgressParams<'a> {
+        progress_token: &'a ProgressToken,
+        #[serde(flatten)]
+        progress: &'a Progress,
+    }
+
+    let jsonrpc = "2.0";
+    match note {
+        ServerNote::Progress { token, progress } => {
+            let params = ProgressParams {
+                progress_token: token,
+                progress,
+            };
+            write_json(
+                out,
+                &Note {
+                    jsonrpc,
+                    method: Method::Progress.as_str(),
+                    params,
+                },
+            );
+        }
+        ServerNote::Log(message) => {
+            let method = Method::LogMessage.as_str();
+            write_json(
+                out,
+                &Note {
+                    jsonrpc,
+                    method,
+                    params: message,
+                },
+            );
+        }
+    }
+}
+
+/// Writes a request.
+// spec: BASE-01, VER-01, META-07
+pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(512);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_json(&mut out, from.id);
+    out.extend_from_slice(br#","method":"#);
+    write_json(&mut out, asked.method_name());
+    out.extend_from_slice(br#","params":{"_meta":"#);
+    write_json(&mut out, &RequestMeta(from));
+    if let Some(input) = from.input {
+        if let Some(responses) = &input.responses {
+            out.extend_from_slice(br#","inputResponses":"#);
+            write_json(&mut out, responses);
+        }
+        if let Some(state) = &input.state {
+            out.extend_from_slice(br#","requestState":"#);
+            write_json(&mut out, &**state);
+        }
+    }
+    write_params(&mut out, asked);
+    out.push(b'}');
+    out
+}
+
+fn write_params(out: &mut Vec<u8>, asked: &Asked) {
+    let Asked::Call(call) = asked else {
+        return write_rest(out, &JsonObject::new());
+    };
+    match call {
+        Call::ListTools(page)
+        | Call::ListResources(page)
+        | Call::ListResourceTemplates(page)
+        | Call::ListPrompts(page) => write_rest(out, page),
+        Call::CallTool(params) => write_rest(out, params),
+        Call::ReadResource(params) => write_rest(out, params),
+        Call::GetPrompt(params) => write_rest(out, params),
+        Call::Complete(params) => write_rest(out, params),
+        Call::Other {
+            params: Some(params),
+            ..
+        } => write_rest(out, params),
+        Call::Other { params: None, .. } => write_rest(out, &JsonObject::new()),
+    }
+}
+
+/// The `_meta` of a request: the envelope, then what the caller adds.
+// spec: META-08, META-11
+struct RequestMeta<'a>(&'a Outgoing<'a>);
+
+impl Serialize for RequestMeta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let from = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(keys::PROTOCOL_VERSION, &from.version)?;
+        map.serialize_entry(keys::CLIENT_INFO, &from.profile.info)?;
+        map.serialize_entry(keys::CLIENT_CAPABILITIES, &from.profile.capabilities)?;
+        if let Some(token) = from.progress_token {
+            map.serialize_entry(keys::PROGRESS_TOKEN, token)?;
+        }
+        if let Some(level) = from.log_level {
+            map.serialize_entry(keys::LOG_LEVEL, &level)?;
+        }
+        for (key, value) in from.meta.into_iter().flat_map(|meta| meta.as_object()) {
+            if !ENVELOPE.contains(&key.as_str()) {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// Keys that only the wire writes.
+const ENVELOPE: [&str; 5] = [
+    keys::PROTOCOL_VERSION,
+    keys::CLIENT_INFO,
+    keys::CLIENT_CAPABILITIES,
+    keys::PROGRESS_TOKEN,
+    keys::LOG_LEVEL,
+];

@@ -1,0 +1,397 @@
+//! Modern messages, to the letter.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_types::{
+    CacheHint, CallToolParams, CallToolResult, ClientCapabilities, Implementation, ListToolsResult,
+    LogMessage, LoggingLevel, Message, Meta, Page, Progress, ProtocolVersion, RawObject, RequestId,
+    Tool,
+};
+use serde_json::{Value, json};
+
+use crate::wire::{Encoded, MODERN, Outbound, Outgoing};
+use crate::{
+    Asked, Call, ClientProfile, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
+    ServerNote, ServerProfile, front, versioning,
+};
+
+fn server() -> ServerProfile {
+    ServerProfile::new(Implementation::new("calc", "1.0.0"))
+}
+
+fn client() -> ClientProfile {
+    ClientProfile::new(Implementation::new("agent", "2.0.0"))
+        .capabilities(ClientCapabilities::default().with_sampling())
+}
+
+fn encode(reply: impl Into<Reply>) -> Encoded {
+    let (id, profile) = (RequestId::from(7), server());
+    let to = Outbound::new(&id, ProtocolVersion::LATEST, &profile);
+    MODERN.encode_reply(reply.into(), &to, Vec::new())
+}
+
+#[track_caller]
+fn text(encoded: Encoded) -> String {
+    let bytes = encoded.into_bytes();
+    serde_json::from_slice::<Value>(&bytes).unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+const INFO: &str = r#""io.modelcontextprotocol/serverInfo":{"name":"calc","version":"1.0.0"}"#;
+
+#[test]
+fn results_are_stamped() {
+    assert_eq!(
+        text(encode(CallToolResult::from_text("hi"))),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"resultType":"complete","_meta":{{{INFO}}},"content":[{{"type":"text","text":"hi"}}]}}}}"#
+        )
+    );
+    let empty = ResultBody::Other(RawObject::empty());
+    assert_eq!(
+        text(encode(empty)),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":7,"result":{{"resultType":"complete","_meta":{{{INFO}}}}}}}"#
+        )
+    );
+}
+
+#[test]
+fn meta_of_a_result_joins_the_stamp() {
+    let result = CallToolResult::from_text("hi").meta("a/b", 1).meta("c", 2);
+    let text = text(encode(result));
+    assert!(
+        text.contains(&format!(r#""_meta":{{{INFO},"a/b":1,"c":2}}"#)),
+        "{text}"
+    );
+    assert_eq!(text.matches("_meta").count(), 1, "{text}");
+
+    let own = Meta::default().with(
+        "io.modelcontextprotocol/serverInfo",
+        json!({"name": "other"}),
+    );
+    let mut proxied = CallToolResult::from_text("hi");
+    proxied.meta = Some(own);
+    let text = self::text(encode(proxied));
+    assert!(
+        text.contains(r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"other"}}"#),
+        "{text}"
+    );
+}
+
+#[test]
+fn lists_share_their_text_and_carry_cache_hints() {
+    let page = Arc::new(Listing::new(ListToolsResult::new(vec![Tool::new("add")])));
+    let body = || ResultBody::ListTools(page.clone());
+    let cache = Some(CacheHint::public(Duration::from_secs(60)));
+    let first = encode(Reply::Complete {
+        body: body(),
+        cache,
+    });
+    let second = encode(body());
+    assert_eq!(first.shared.as_ptr(), second.shared.as_ptr());
+    let (first, second) = (text(first), text(second));
+    assert!(
+        first.contains(r#""ttlMs":60000,"cacheScope":"public""#),
+        "{first}"
+    );
+    assert!(
+        second.contains(r#""ttlMs":0,"cacheScope":"private""#),
+        "{second}"
+    );
+    assert!(second.contains(r#""tools":[{"name":"add""#), "{second}");
+
+    let mut with_meta = ListToolsResult::new(vec![]);
+    with_meta.meta = Some(Meta::default().with("x", 1));
+    let text = text(encode(ResultBody::ListTools(Arc::new(Listing::new(
+        with_meta,
+    )))));
+    assert!(
+        text.contains(&format!(r#""_meta":{{{INFO},"x":1}},"tools":[]"#)),
+        "{text}"
+    );
+}
+
+#[test]
+fn faults_have_codes_and_data() {
+    let sampling = Box::new(ClientCapabilities::default().with_sampling());
+    for (fault, code, data) in [
+        (Fault::bad_params("x"), -32602, Value::Null),
+        (Fault::InvalidRequest("x".into()), -32600, Value::Null),
+        (Fault::no_such_method("x"), -32601, Value::Null),
+        (Fault::no_such_tool("x"), -32602, Value::Null),
+        (
+            Fault::NoSuchItem {
+                kind: ItemKind::Resource,
+                id: "a:b".into(),
+            },
+            -32602,
+            json!({"uri": "a:b"}),
+        ),
+        (Fault::HeaderMismatch("x".into()), -32020, Value::Null),
+        (
+            Fault::MissingCapability { required: sampling },
+            -32021,
+            json!({"requiredCapabilities": {"sampling": {}}}),
+        ),
+        (
+            Fault::UnsupportedVersion {
+                requested: "9".into(),
+                supported: vec!["2026-07-28".into()],
+            },
+            -32022,
+            json!({"supported": ["2026-07-28"], "requested": "9"}),
+        ),
+        (Fault::Deadline, -32603, Value::Null),
+        (Fault::internal("x"), -32603, Value::Null),
+    ] {
+        let value: Value = serde_json::from_str(&text(encode(fault))).unwrap();
+        assert_eq!(value["id"], 7);
+        assert_eq!(value["error"]["code"], code, "{value}");
+        assert_eq!(value["error"]["data"], data, "{value}");
+        assert!(value.get("result").is_none(), "{value}");
+    }
+    let mut out = Vec::new();
+    MODERN.encode_error(&Fault::InvalidRequest("x".into()), None, &mut out);
+    let value: Value = serde_json::from_slice(&out).unwrap();
+    assert!(value.get("id").is_none(), "{value}");
+}
+
+/// Writes a call as a client and reads it as a server.
+fn over_the_wire<'a>(
+    asked: &Asked,
+    from: impl FnOnce(&mut Outgoing<'a>),
+) -> front::modern::Inbound {
+    let id: &RequestId = Box::leak(Box::new("a".into()));
+    let profile = Box::leak(Box::new(client()));
+    let mut outgoing = Outgoing::new(id, ProtocolVersion::LATEST, profile);
+    from(&mut outgoing);
+    let text = MODERN.encode_call(asked, &outgoing);
+    let Ok(Message::Request(request)) = Message::parse(&text) else {
+        panic!()
+    };
+    assert_eq!(&request.id, id);
+    assert_eq!(request.method, asked.method_name());
+    let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
+        panic!()
+    };
+    front::modern::read(&request, *envelope, &server()).unwrap()
+}
+
+#[test]
+fn calls_bring_everything_along() {
+    let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
+    let call = Call::CallTool(CallToolParams::new("add", Some(arguments.clone())));
+    let input = InputState {
+        responses: Some(arguments.clone()),
+        state: Some("s".into()),
+    };
+    let token = "t".into();
+    let extra = Meta::default()
+        .with("traceparent", "00-1")
+        .with("progressToken", "mine");
+    let inbound = over_the_wire(&Asked::Call(call), |from| {
+        from.progress_token = Some(&token);
+        from.log_level = Some(LoggingLevel::Notice);
+        from.input = Some(&input);
+        from.meta = Some(&extra);
+    });
+    let Asked::Call(Call::CallTool(params)) = &inbound.asked else {
+        panic!()
+    };
+    assert_eq!(
+        (params.name.as_str(), params.arguments.as_ref()),
+        ("add", Some(&arguments))
+    );
+    assert_eq!(inbound.input, input);
+    assert_eq!(inbound.progress_token, Some(token.clone()));
+    assert_eq!(inbound.facts.log_level, Some(LoggingLevel::Notice));
+    assert_eq!(inbound.facts.capabilities, client().capabilities);
+    assert_eq!(inbound.facts.client_info(), Some(client().info));
+    let meta: Meta = inbound.meta.as_ref().unwrap().parse().unwrap();
+    assert_eq!(meta.get::<String>("traceparent").as_deref(), Some("00-1"));
+}
+
+#[test]
+fn calls_without_parameters() {
+    for asked in [Asked::Discover, Asked::Call(Call::ListTools(Page::first()))] {
+        let inbound = over_the_wire(&asked, |_| {});
+        assert_eq!(inbound.asked.method(), asked.method());
+    }
+    let other = Call::Other {
+        method: "x/y".into(),
+        params: None,
+    };
+    let inbound = over_the_wire(&Asked::Call(other), |_| {});
+    assert!(matches!(inbound.asked, Asked::Call(Call::Other { method, .. }) if &*method == "x/y"));
+}
+
+fn read(text: &str) -> Result<front::modern::Inbound, Fault> {
+    let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+        panic!()
+    };
+    match versioning::classify(&request, None) {
+        versioning::Route::Modern(envelope) => front::modern::read(&request, *envelope, &server()),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn requests_that_are_refused() {
+    let request = |version: &str, method: &str, params: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}{params}}}}}"#
+        )
+    };
+    for (text, code) in [
+        (request("v999.0.0", "nope", ""), -32022),
+        (request("2025-11-25", "tools/list", ""), -32022),
+        (request("2026-07-28", "initialize", ""), -32601),
+        (request("2026-07-28", "ping", ""), -32601),
+        (request("2026-07-28", "sampling/createMessage", ""), -32601),
+        (request("2026-07-28", "notifications/progress", ""), -32601),
+        (request("2026-07-28", "tools/call", ""), -32602),
+        (request("2026-07-28", "tools/call", r#","name":7"#), -32602),
+        (
+            request("2026-07-28", "tools/call", r#","name":"a","arguments":[]"#),
+            -32602,
+        ),
+        (
+            request("2026-07-28", "tools/list", r#","cursor":1"#),
+            -32602,
+        ),
+    ] {
+        let fault = read(&text).unwrap_err();
+        assert_eq!(MODERN.error(&fault).code, code, "{text}: {fault}");
+    }
+    let fault = read(&request(
+        "2026-07-28",
+        "tools/call",
+        r#","name":"a","arguments":[]"#,
+    ));
+    let message = fault.unwrap_err().to_string();
+    assert!(
+        message.contains("params.arguments") && message.contains("array"),
+        "{message}"
+    );
+    assert!(
+        read(&request(
+            "2026-07-28",
+            "tools/call",
+            r#","name":"a","arguments":null"#
+        ))
+        .is_ok()
+    );
+}
+
+fn decode(asked: &Asked, text: &str) -> Result<Reply, crate::wire::DecodeError> {
+    let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
+        panic!()
+    };
+    MODERN.decode_reply(asked, &response)
+}
+
+#[test]
+fn answers_are_read_by_the_method_that_was_asked() {
+    let call = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let list = Asked::Call(Call::ListTools(Page::first()));
+    let answered = text(encode(CallToolResult::from_text("hi")));
+    let Ok(Reply::Complete {
+        body: ResultBody::CallTool(result),
+        cache: None,
+    }) = decode(&call, &answered)
+    else {
+        panic!()
+    };
+    assert_eq!(result.text(), "hi");
+    // The same text is no list.
+    let error = decode(&list, &answered).unwrap_err().to_string();
+    assert!(
+        error.contains("tools/list") && error.contains("tools"),
+        "{error}"
+    );
+
+    let page = Listing::new(ListToolsResult::new(vec![Tool::new("add")]));
+    let cache = Some(CacheHint::public(Duration::from_millis(5)));
+    let body = ResultBody::ListTools(Arc::new(page));
+    let listed = text(encode(Reply::Complete { body, cache }));
+    let Ok(Reply::Complete {
+        body: ResultBody::ListTools(page),
+        cache: read,
+    }) = decode(&list, &listed)
+    else {
+        panic!()
+    };
+    assert_eq!((page.tools[0].name.as_str(), read), ("add", cache));
+}
+
+#[test]
+fn kinds_of_results() {
+    let call = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let answer = |members: &str| {
+        decode(
+            &call,
+            &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{{members}"content":[]}}}}"#),
+        )
+    };
+    assert!(matches!(answer(""), Ok(Reply::Complete { .. })));
+    assert!(matches!(
+        answer(r#""resultType":"complete","#),
+        Ok(Reply::Complete { .. })
+    ));
+    let asks = answer(r#""resultType":"input_required","requestState":"s","inputRequests":{},"#);
+    assert!(
+        matches!(asks, Ok(Reply::InputRequired(asked)) if asked.request_state.as_deref() == Some("s"))
+    );
+    let error = answer(r#""resultType":"hologram","#)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("hologram"), "{error}");
+}
+
+#[test]
+fn errors_that_clients_act_on() {
+    let supported = vec!["2026-07-28".to_owned()];
+    let sampling = Box::new(ClientCapabilities::default().with_sampling());
+    for fault in [
+        Fault::UnsupportedVersion {
+            requested: "9".into(),
+            supported,
+        },
+        Fault::MissingCapability { required: sampling },
+        Fault::HeaderMismatch("x".into()),
+    ] {
+        let text = text(encode(fault.clone()));
+        let reply = decode(&Asked::Discover, &text).unwrap();
+        assert!(
+            matches!(&reply, Reply::Fault(read) if *read == fault),
+            "{reply:?}"
+        );
+    }
+    let text = text(encode(Fault::no_such_tool("x")));
+    let reply = decode(&Asked::Discover, &text).unwrap();
+    assert!(matches!(reply, Reply::Fault(Fault::Protocol(error)) if error.code == -32602));
+}
+
+#[test]
+fn notes_read_back() {
+    for note in [
+        ServerNote::Progress {
+            token: 3.into(),
+            progress: Progress::new(1.0).of(2.0).message("x"),
+        },
+        ServerNote::Progress {
+            token: "t".into(),
+            progress: Progress::new(0.5),
+        },
+        ServerNote::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
+    ] {
+        let mut text = Vec::new();
+        MODERN.encode_note(&note, &mut text);
+        let Ok(Message::Notification(read)) = Message::parse(&text) else {
+            panic!()
+        };
+        assert_eq!(MODERN.decode_note(&read), Some(note));
+    }
+}

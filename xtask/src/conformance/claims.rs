@@ -1,0 +1,207 @@
+//! What this project claims to pass. A scenario enters the table when it passes, and its open
+//! checks leave it one by one; the run says so when an open check has succeeded.
+
+use std::fmt;
+
+/// Which side of the protocol is under test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leg {
+    Server,
+    Client,
+}
+
+impl fmt::Display for Leg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Server => "server",
+            Self::Client => "client",
+        })
+    }
+}
+
+/// A scenario that has to pass.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    pub(crate) leg: Leg,
+    pub(crate) revision: &'static str,
+    pub(crate) scenario: &'static str,
+    /// The least number of checks that succeed: a scenario that could test nothing has not passed.
+    pub(crate) successes: usize,
+    pub(crate) open: &'static [Open],
+}
+
+/// A check that need not succeed yet.
+#[derive(Debug)]
+pub(crate) struct Open {
+    /// The id of the check, or its name where several checks share an id.
+    pub(crate) check: &'static str,
+    pub(crate) reason: &'static str,
+}
+
+/// The claims of a leg.
+pub(crate) fn of(leg: Leg) -> impl Iterator<Item = &'static Claim> {
+    CLAIMS.iter().filter(move |claim| claim.leg == leg)
+}
+
+const MODERN: &str = "2026-07-28";
+
+const fn server(scenario: &'static str, successes: usize) -> Claim {
+    Claim {
+        leg: Leg::Server,
+        revision: MODERN,
+        scenario,
+        successes,
+        open: &[],
+    }
+}
+
+const fn client(scenario: &'static str, successes: usize) -> Claim {
+    Claim {
+        leg: Leg::Client,
+        revision: MODERN,
+        scenario,
+        successes,
+        open: &[],
+    }
+}
+
+const CLAIMS: &[Claim] = &[
+    server("tools-list", 4),
+    server("tools-call-simple-text", 2),
+    server("tools-call-image", 2),
+    server("tools-call-audio", 2),
+    server("tools-call-embedded-resource", 2),
+    server("tools-call-mixed-content", 2),
+    server("tools-call-error", 2),
+    server("tools-call-with-progress", 2),
+    server("json-schema-2020-12", 8),
+    // One more when the answers are streams; ours are plain JSON, which the suite only notes.
+    server("server-sse-multiple-streams", 1),
+    server("dns-rebinding-protection", 2),
+    server("http-header-validation", 14),
+    Claim {
+        open: STATELESS_OPEN,
+        ..server("server-stateless", 22)
+    },
+    client("tools_call", 2),
+    // Eight when roots, sampling and elicitation are declared as well.
+    Claim {
+        open: METADATA_OPEN,
+        ..client("request-metadata", 5)
+    },
+    Claim {
+        open: HEADERS_OPEN,
+        ..client("http-standard-headers", 3)
+    },
+    client("json-schema-ref-no-deref", 1),
+];
+
+const NO_ASK: &str = "no tool asks the client for something yet";
+const NO_LISTEN: &str = "subscriptions/listen is not served yet";
+const NO_PROMPTS: &str = "prompts are not served yet";
+
+const STATELESS_OPEN: &[Open] = &[
+    Open {
+        check: "sep-2575-server-rejects-undeclared-capability",
+        reason: NO_ASK,
+    },
+    Open {
+        check: "sep-2575-missing-capability-http-400",
+        reason: NO_ASK,
+    },
+    Open {
+        check: "sep-2575-http-server-no-independent-requests-on-stream",
+        reason: NO_ASK,
+    },
+    Open {
+        check: "sep-2575-server-sends-subscription-ack",
+        reason: NO_LISTEN,
+    },
+    Open {
+        check: "sep-2575-server-tags-subscription-id",
+        reason: NO_LISTEN,
+    },
+    Open {
+        check: "sep-2575-server-honors-notification-filter",
+        reason: NO_LISTEN,
+    },
+    Open {
+        check: "sep-2575-server-sends-prompts-list-changed-on-subscription",
+        reason: NO_PROMPTS,
+    },
+    Open {
+        check: "sep-2575-server-sends-tools-list-changed-on-subscription",
+        reason: NO_LISTEN,
+    },
+];
+
+const NO_INPUT: &str = "the client answers no questions of a server yet and declares none";
+
+const METADATA_OPEN: &[Open] = &[
+    Open {
+        check: "sep-2575-client-declares-roots-capability",
+        reason: NO_INPUT,
+    },
+    Open {
+        check: "sep-2575-client-declares-sampling-capability",
+        reason: NO_INPUT,
+    },
+    Open {
+        check: "sep-2575-client-declares-elicitation-capability",
+        reason: NO_INPUT,
+    },
+];
+
+const NOT_MODERN: &str = "2026-07-28 has no such message";
+const NOT_TYPED: &str = "the client has no method for it yet";
+
+const HEADERS_OPEN: &[Open] = &[
+    Open {
+        check: "ClientMcpMethodHeader_initialize",
+        reason: NOT_MODERN,
+    },
+    Open {
+        check: "ClientMcpMethodHeader_notifications_initialized",
+        reason: NOT_MODERN,
+    },
+    Open {
+        check: "ClientMcpMethodHeader_resources_list",
+        reason: NOT_TYPED,
+    },
+    Open {
+        check: "ClientMcpMethodHeader_resources_read",
+        reason: NOT_TYPED,
+    },
+    Open {
+        check: "ClientMcpMethodHeader_prompts_list",
+        reason: NOT_TYPED,
+    },
+    Open {
+        check: "ClientMcpMethodHeader_prompts_get",
+        reason: NOT_TYPED,
+    },
+    Open {
+        check: "ClientMcpNameHeader_resources_read",
+        reason: NOT_TYPED,
+    },
+    Open {
+        check: "ClientMcpNameHeader_prompts_get",
+        reason: NOT_TYPED,
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::CLAIMS;
+
+    #[test]
+    fn every_claim_is_made_once_and_needs_a_success() {
+        let mut seen = HashSet::new();
+        for claim in CLAIMS {
+            assert!(seen.insert((claim.leg.to_string(), claim.revision, claim.scenario)));
+            assert!(claim.successes > 0, "{}", claim.scenario);
+        }
+    }
+}
