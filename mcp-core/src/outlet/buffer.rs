@@ -51,6 +51,8 @@ struct State {
     dropped_logs: u64,
     reader: Option<Waker>,
     writers: Vec<Waker>,
+    /// Woken when a writer begins to wait.
+    watcher: Option<Waker>,
 }
 
 impl NoteBuffer {
@@ -116,6 +118,17 @@ impl NoteBuffer {
     /// A report of progress waits for room.
     pub fn has_waiting(&self) -> bool {
         !self.lock().writers.is_empty()
+    }
+
+    /// Ready while a report of progress waits for room; else wakes the task once one does. Whoever
+    /// polls this is the one to say that the reader has [stalled](Self::stall).
+    pub fn poll_waiting(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if !state.writers.is_empty() {
+            return Poll::Ready(());
+        }
+        state.watcher = Some(cx.waker().clone());
+        Poll::Pending
     }
 
     /// How many log messages found no room.
@@ -194,6 +207,9 @@ impl NoteSink for NoteBuffer {
             {
                 state.writers.push(cx.waker().clone());
             }
+            let watcher = state.watcher.take();
+            drop(state);
+            watcher.into_iter().for_each(Waker::wake);
             return Poll::Pending;
         }
         let reader = state.reader.take();

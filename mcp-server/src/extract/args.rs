@@ -1,0 +1,107 @@
+//! The arguments of a call.
+
+use mcp_types::{JsonObject, RawObject};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::{ArgumentError, CallContext, FromCall, Rejection, RouteSpec};
+use crate::tools::schema;
+
+/// The arguments as a type of yours; its schema is the tool's input schema.
+///
+/// Arguments that do not fit are told to the language model as a failed result, with the path and
+/// what was expected.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::Args;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Add {
+///     /// first addend
+///     a: f64,
+///     b: f64,
+/// }
+///
+/// async fn add(Args(p): Args<Add>) -> f64 {
+///     p.a + p.b
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "it is taken apart in parameters")]
+pub struct Args<T>(pub T);
+
+impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(parse(&call.take_arguments())?))
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        spec.input_schema(schema::of::<T>());
+    }
+}
+
+/// Reads arguments as `T`.
+///
+/// # Errors
+///
+/// [`ArgumentError`] with the path of what does not fit.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
+    let mut deserializer = serde_json::Deserializer::from_str(arguments.as_str());
+    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let path = if path == "." { String::new() } else { path };
+        ArgumentError::new(path, reason(error.inner()))
+    })
+}
+
+/// What `serde_json` says, without its place in a text that nobody sees.
+pub(crate) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+}
+
+/// The arguments as they arrived.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::RawArgs;
+///
+/// async fn forward(raw: RawArgs) -> String {
+///     raw.as_str().to_owned()
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_structs, reason = "it is taken apart in parameters")]
+pub struct RawArgs(pub RawObject);
+
+impl RawArgs {
+    /// Their text: a JSON object.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+
+    /// Reads them as `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] with the path of what does not fit.
+    pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
+        parse(&self.0)
+    }
+}
+
+impl FromCall for RawArgs {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(call.take_arguments()))
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        let mut any = JsonObject::new();
+        any.insert("type".to_owned(), "object".into());
+        spec.input_schema(any);
+    }
+}

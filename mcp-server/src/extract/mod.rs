@@ -1,0 +1,143 @@
+//! What a handler may take: values found in the call by their type.
+
+mod args;
+mod http_parts;
+mod notes;
+mod rejection;
+mod state;
+
+use std::any::TypeId;
+use std::sync::Arc;
+
+use mcp_core::{Call, ClientFacts, Exchange, Outlet};
+use mcp_types::{JsonObject, RawObject};
+
+pub use args::{Args, RawArgs};
+pub use http_parts::{Extension, FromHeader, Header, Headers};
+pub use notes::{Log, Progress};
+pub use rejection::{ArgumentError, Rejection};
+pub use state::State;
+
+use crate::state::States;
+
+/// A value that a handler may take as a parameter: found in the call, or the call is rejected.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{CallContext, FromCall, Rejection};
+///
+/// /// The revision that the call speaks.
+/// struct Revision(String);
+///
+/// impl FromCall for Revision {
+///     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+///         Ok(Self(call.facts().version.to_string()))
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extractor",
+    label = "a handler cannot take this",
+    note = "take arguments as `Args<{Self}>`, shared values as `State<{Self}>`, what a layer inserted as `Extension<{Self}>`"
+)]
+pub trait FromCall: Sized {
+    /// Finds the value.
+    ///
+    /// # Errors
+    ///
+    /// A [`Rejection`] that says what is missing and how to send or provide it.
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection>;
+
+    /// Writes down what the extractor needs, once, when the route is made.
+    fn describe(_: &mut RouteSpec) {}
+}
+
+/// `None` where the extractor rejects the call.
+impl<T: FromCall> FromCall for Option<T> {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(T::from_call(call).ok())
+    }
+}
+
+/// A call, as extractors see it.
+#[derive(Debug)]
+pub struct CallContext {
+    exchange: Exchange,
+    states: Arc<States>,
+}
+
+impl CallContext {
+    pub(crate) fn new(exchange: Exchange, states: Arc<States>) -> Self {
+        Self { exchange, states }
+    }
+
+    /// Takes the arguments; an empty object when there are none or they were taken before.
+    pub fn take_arguments(&mut self) -> RawObject {
+        let arguments = match &mut self.exchange.call {
+            Call::CallTool(params) => params.arguments.take(),
+            Call::GetPrompt(params) => params.arguments.take(),
+            _ => None,
+        };
+        arguments.unwrap_or_else(RawObject::empty)
+    }
+
+    /// Who calls.
+    pub fn facts(&self) -> &Arc<ClientFacts> {
+        &self.exchange.facts
+    }
+
+    /// The request's `_meta` as it arrived.
+    pub fn meta(&self) -> Option<&RawObject> {
+        self.exchange.meta.as_ref()
+    }
+
+    /// Where progress and log messages go.
+    pub fn outlet(&self) -> &Outlet {
+        &self.exchange.outlet
+    }
+
+    /// What the transport and its layers know.
+    pub fn extensions(&self) -> &http::Extensions {
+        &self.exchange.extensions
+    }
+
+    /// A value that was given to [`Server::state`](crate::Server::state).
+    pub fn state<T: 'static>(&self) -> Option<&T> {
+        self.states.get()
+    }
+}
+
+/// What the extractors of a handler need, written down when its route is made.
+#[derive(Debug, Default)]
+pub struct RouteSpec {
+    pub(crate) input_schema: Option<JsonObject>,
+    pub(crate) states: Vec<(TypeId, &'static str)>,
+    pub(crate) logs: bool,
+    pub(crate) problems: Vec<String>,
+}
+
+impl RouteSpec {
+    /// Sets the schema of the arguments.
+    pub fn input_schema(&mut self, schema: JsonObject) {
+        if self.input_schema.replace(schema).is_some() {
+            self.problem("more than one parameter describes the arguments; use one `Args<T>`, or plain parameters");
+        }
+    }
+
+    /// Asks for a value of the server's state.
+    pub fn needs_state<T: 'static>(&mut self) {
+        self.states
+            .push((TypeId::of::<T>(), std::any::type_name::<T>()));
+    }
+
+    /// Says that the handler sends log messages.
+    pub fn sends_logs(&mut self) {
+        self.logs = true;
+    }
+
+    /// Notes a mistake; serving the route is refused with it.
+    pub fn problem(&mut self, problem: impl Into<String>) {
+        self.problems.push(problem.into());
+    }
+}

@@ -1,0 +1,14 @@
+//! Tools: routes, what they return, how they fail.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
+
+mod error;
+mod result;
+mod route;
+pub(crate) mod schema;
+mod set;
+
+pub use error::ToolError;
+pub use result::{IntoToolResult, Json};
+pub use route::{ToolExt, ToolRoute};
+pub(crate) use set::ToolSet;

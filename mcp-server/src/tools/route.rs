@@ -1,0 +1,110 @@
+//! A tool as data: what is listed, and what is called.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_core::{BoxFuture, Reply};
+use mcp_types::{CallToolResult, Tool};
+
+use super::{IntoToolResult, ToolError};
+use crate::extract::{CallContext, RouteSpec};
+use crate::guard::catch_panic;
+use crate::handler::Handler;
+
+type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
+
+/// A tool and its handler. Made by [`ToolExt::handler`] or by the macros.
+#[derive(Clone)]
+pub struct ToolRoute {
+    tool: Arc<Tool>,
+    handler: Erased,
+    spec: Arc<RouteSpec>,
+}
+
+/// Turns the description of a tool into a route.
+pub trait ToolExt: sealed::Sealed {
+    /// Gives the tool its handler: a function or closure of extractors, `async` or not.
+    ///
+    /// What the function's types say fills in the tool: the input schema (unless
+    /// [`Tool::raw`] gave one) and the output schema.
+    fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for mcp_types::Tool {}
+}
+
+impl ToolExt for Tool {
+    fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute {
+        let mut spec = RouteSpec::default();
+        H::describe(&mut spec);
+        ToolRoute::new::<H::Output, _, _>(self, spec, move |call| {
+            let handler = handler.clone();
+            async move {
+                let output = handler.call(call).await.map_err(ToolError::rejected)?;
+                output.into_tool_result()
+            }
+        })
+    }
+}
+
+impl ToolRoute {
+    /// The one place where the types of a handler are forgotten; one boxed future per call.
+    pub(crate) fn new<Output, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self
+    where
+        Output: IntoToolResult,
+        F: Fn(CallContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let described = spec.input_schema.take();
+        if tool.input_schema == Tool::new("").input_schema
+            && let Some(schema) = described
+        {
+            tool.input_schema = Arc::new(schema);
+        }
+        if tool.output_schema.is_none() {
+            tool.output_schema = Output::output_schema().map(Arc::new);
+        }
+        let tool = Arc::new(tool);
+        let listed = tool.clone();
+        let handler: Erased = Arc::new(move |call| {
+            let tool = listed.clone();
+            let running = handler(call);
+            Box::pin(async move {
+                match catch_panic(&tool.name, running).await {
+                    Ok(Ok(result)) => result.into(),
+                    Ok(Err(error)) => error.into_reply(&tool.name),
+                    Err(fault) => fault.into(),
+                }
+            })
+        });
+        Self {
+            tool,
+            handler,
+            spec: Arc::new(spec),
+        }
+    }
+
+    /// The tool as it is listed.
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    pub(crate) fn spec(&self) -> &RouteSpec {
+        &self.spec
+    }
+
+    pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        (self.handler)(call)
+    }
+}
+
+impl fmt::Debug for ToolRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRoute")
+            .field("tool", &self.tool.name)
+            .finish_non_exhaustive()
+    }
+}
