@@ -1,1 +1,37 @@
-//! bench.
+//! Speed measurements over loopback, run together by `cargo xtask bench`.
+//!
+//! | binary | what it is |
+//! |---|---|
+//! | `bench-limit http PORT` | a server on bare hyper that does only what no server can leave out |
+//! | `bench-server http PORT` | the same tools on the SDK |
+//! | `bench-load PORT SCENARIO` | a load generator that checks every answer |
+//!
+//! Both servers offer `echo {message}`, `add {a, b}` and `progress {n}`, which reports progress `n`
+//! times, and list [`listed_tools`] more tools when the environment variable `NTOOLS` says so.
+
+use serde_json::{Value, json};
+
+pub mod scenario;
+
+/// The path that both servers serve.
+pub const PATH: &str = "/mcp";
+
+/// The environment variable with the number of tools that are listed beside the three.
+pub const NTOOLS: &str = "NTOOLS";
+
+/// The tools that a server lists only so that its list is long.
+#[must_use]
+pub fn listed_tools(count: usize) -> Vec<Value> {
+    let tool = |number: usize| {
+        json!({
+            "name": format!("tool_{number}"),
+            "description": "One of many tools, listed to see what a long list costs.",
+            "inputSchema": {
+                "type": "object",
+                "properties": {"message": {"type": "string"}},
+                "required": ["message"],
+            },
+        })
+    };
+    (0..count).map(tool).collect()
+}

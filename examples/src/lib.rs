@@ -1,1 +1,1 @@
-//! examples.
+//! Examples, one file each in `src/bin`: start with `quickstart`.

@@ -251,3 +251,6 @@ impl Service for Server {
         Box::pin(ready(reply))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,44 @@
-//! mcp-testing.
+//! Test kit for Model Context Protocol servers and clients.
+//!
+//! [`connect`] gives a client of a server in the same process: no socket, no task.
+//!
+//! ```
+//! use mcp::prelude::*;
+//! use serde_json::json;
+//!
+//! # #[derive(Clone)]
+//! struct Calculator;
+//!
+//! #[mcp::server]
+//! impl Calculator {
+//!     /// Add two numbers.
+//!     #[tool]
+//!     fn add(&self, a: f64, b: f64) -> f64 {
+//!         a + b
+//!     }
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> mcp::Result<()> {
+//! let client = mcp_testing::connect(Calculator).await?;
+//! assert_eq!(client.call("add", json!({"a": 1, "b": 2})).await?.text(), "3");
+//! # Ok(())
+//! # }
+//! ```
+
+mod direct;
+
+use mcp::{Client, IntoServer, Result};
+
+pub use direct::Direct;
+
+/// Connects a client to a server in the same process.
+///
+/// # Errors
+///
+/// When the server has a mistake ([`Server::check`](mcp::Server::check)).
+pub async fn connect(server: impl IntoServer) -> Result<Client> {
+    let server = server.into_server();
+    server.check()?;
+    Ok(Client::builder().over(Direct::new(server)).await?)
+}

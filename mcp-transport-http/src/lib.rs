@@ -1,23 +1,34 @@
 //! Streamable HTTP, the HTTP binding of the Model Context Protocol.
 //!
-//! | module | what it is |
+//! | you look for | it is in |
 //! |---|---|
-//! | [`headers`] | header names, the Base64 sentinel for values, mirrored headers |
-//! | [`sse`] | server-sent events: framing for the server, decoding for the client |
-//! | [`server`] | the MCP endpoint as a tower service |
+//! | the MCP endpoint as a tower service | [`server`] (feature `server`) |
+//! | a whole HTTP server around it | `Serve` (feature `serve`) |
+//! | a client's way to a server | `client` (feature `client`) |
+//! | header names, encoded values, mirrored headers | [`headers`] |
+//! | server-sent events | [`sse`] |
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
+#[cfg(feature = "client")]
+pub mod client;
 pub mod headers;
-#[cfg(feature = "server")]
-pub mod server;
-pub mod sse;
-
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "server")]
+pub mod server;
+#[cfg(feature = "server")]
 mod shutdown;
+pub mod sse;
+#[cfg(feature = "server")]
+mod status;
 
+#[cfg(feature = "client")]
+pub use client::HttpChannel;
 #[cfg(feature = "serve")]
 pub use serve::Serve;
+#[cfg(feature = "server")]
+pub use server::StreamableHttp;
 #[cfg(feature = "server")]
 pub use shutdown::Shutdown;
 #[cfg(feature = "serve")]

@@ -177,7 +177,10 @@ where
             let _ = slots.acquire_many(all).await;
         };
         tokio::pin!(everybody_left);
-        if tokio::time::timeout(self.drain_timeout, &mut everybody_left).await.is_err() {
+        if tokio::time::timeout(self.drain_timeout, &mut everybody_left)
+            .await
+            .is_err()
+        {
             drop(closer);
             let _ = tokio::time::timeout(LAST_WORDS * 2, everybody_left).await;
         }

@@ -32,7 +32,9 @@ impl Shutdown {
     /// A handle that nobody has used yet.
     #[must_use]
     pub fn new() -> Self {
-        Self { phase: Arc::new(watch::Sender::new(Phase::Open)) }
+        Self {
+            phase: Arc::new(watch::Sender::new(Phase::Open)),
+        }
     }
 
     /// Begins the end: what runs is finished, nothing new is begun, and streams that would go on

@@ -1,1 +1,39 @@
-//! mcp.
+#![doc = include_str!("docs/crate.md")]
+
+#[cfg(feature = "http-client")]
+mod connect;
+mod error;
+pub mod prelude;
+#[cfg(feature = "http-server")]
+mod serve;
+
+pub use mcp_core as core;
+pub use mcp_types as types;
+
+pub use error::{Error, Result};
+
+#[cfg(feature = "client")]
+pub use mcp_client as client;
+#[cfg(feature = "client")]
+pub use mcp_client::{Client, ConnectMode};
+#[cfg(feature = "macros")]
+pub use mcp_macros::{Output, server, tool, tools};
+#[cfg(feature = "server")]
+#[doc(hidden)]
+pub use mcp_server::macro_support;
+#[cfg(feature = "server")]
+pub use mcp_server::{
+    Args, ArgumentError, CallContext, Extension, FromCall, FromHeader, Header, Headers, IntoServer,
+    IntoToolResult, Json, Log, Progress, RawArgs, Rejection, RouteSpec, Routes, Server, SetupError,
+    State, ToolError, ToolExt, ToolRoute,
+};
+#[cfg(any(feature = "http-server", feature = "http-client"))]
+pub use mcp_transport_http as http;
+#[cfg(feature = "http-server")]
+pub use mcp_transport_http::StreamableHttp;
+pub use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion, Tool};
+
+#[cfg(feature = "http-client")]
+pub use connect::{Connect, ConnectWith, Target};
+#[cfg(feature = "http-server")]
+pub use serve::{Address, serve_http};

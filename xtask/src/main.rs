@@ -6,7 +6,7 @@
 //! | [`ci`] | `ci`: every check in order, with a summary |
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
 //! | [`conformance`] | `conformance`: the official conformance suite |
-//! | [`bench`] | `bench`: speed against a bare HTTP server |
+//! | [`bench`](mod@bench) | `bench`: speed against a bare HTTP server |
 
 // A command line tool talks to its user on stdout and stderr.
 #![allow(clippy::print_stdout, clippy::print_stderr)]

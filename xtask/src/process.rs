@@ -144,7 +144,7 @@ impl Server {
 /// The first `http://` address in a line.
 fn address(line: &str) -> Option<String> {
     let rest = &line[line.find("http://")?..];
-    let end = rest.find(|c: char| c.is_whitespace() || "\"'`,;)".contains(c));
+    let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "\"'`,;)".contains(c));
     Some(rest[..end.unwrap_or(rest.len())].to_owned())
 }
 
@@ -153,9 +153,10 @@ pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// The command as one would type it.
+/// The command as one would type it, without the folder of the program.
 fn line(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program());
+    let words = std::iter::once(program.file_name().unwrap_or_default()).chain(command.get_args());
     words
         .map(|word| word.to_string_lossy().into_owned())
         .collect::<Vec<_>>()

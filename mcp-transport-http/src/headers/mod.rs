@@ -1,9 +1,11 @@
 //! HTTP headers of the Model Context Protocol: their names, the encoding of their values, and the
 //! rules that tie them to the message in the body.
 
+mod mirror;
 pub mod names;
 mod value;
 
+pub use mirror::{emit, verify, version};
 #[cfg(feature = "server")]
 pub(crate) use value::trim_blanks;
 pub use value::{ValueError, decode, encode};

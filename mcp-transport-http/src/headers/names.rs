@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue};
 
 pub use http::header::{
     ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE,
-    HOST, ORIGIN, RETRY_AFTER,
+    EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING,
 };
 
 /// Protocol version of the request; equals the version in the body's `_meta`.

@@ -104,10 +104,9 @@ pub(crate) fn trim_blanks(mut value: &[u8]) -> &[u8] {
 
 fn is_plain(text: &str) -> bool {
     // spec: XHDR-14 – a plain value that looks encoded is encoded.
-    text.bytes().all(is_printable)
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !(text.starts_with(PREFIX) && text.ends_with(SUFFIX))
+    let looks_encoded = text.starts_with(PREFIX) && text.ends_with(SUFFIX);
+    let is_padded = text.starts_with(' ') || text.ends_with(' ');
+    !looks_encoded && !is_padded && text.bytes().all(is_printable)
 }
 
 fn is_printable(byte: u8) -> bool {

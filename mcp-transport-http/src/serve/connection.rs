@@ -41,7 +41,10 @@ pub(super) async fn serve<S, B>(
     // the first. Failing to set it makes the connection slower, not wrong.
     let _ = stream.set_nodelay(true);
     let signs = Arc::new(Signs::default());
-    let io = TokioIo::new(Watched { io: stream, signs: Arc::clone(&signs) });
+    let io = TokioIo::new(Watched {
+        io: stream,
+        signs: Arc::clone(&signs),
+    });
     let (shared, path, handle) = (&signs, &*settings.path, &shutdown);
     let endpoint = service_fn(move |mut request: Request<Incoming>| {
         let at_work = AtWork::begin(shared);
@@ -49,13 +52,20 @@ pub(super) async fn serve<S, B>(
         request.extensions_mut().insert(handle.clone());
         async move {
             let response = match service {
-                Some(service) => call(service, request).await.map(|body| Reply::Body { body }),
+                Some(service) => call(service, request)
+                    .await
+                    .map(|body| Reply::Body { body }),
                 None => not_found(path).map(|text| Reply::Text { text }),
             };
-            Ok::<_, Infallible>(response.map(|reply| Answer { reply, _at_work: at_work }))
+            Ok::<_, Infallible>(response.map(|reply| Answer {
+                reply,
+                _at_work: at_work,
+            }))
         }
     });
-    let connection = http1::Builder::new().pipeline_flush(true).serve_connection(io, endpoint);
+    let connection = http1::Builder::new()
+        .pipeline_flush(true)
+        .serve_connection(io, endpoint);
     drive(connection, events(&signs, &settings, &shutdown)).await;
 }
 
@@ -126,7 +136,9 @@ fn not_found(path: &str) -> Response<Option<Bytes>> {
     let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
     let mut response = Response::new(Some(Bytes::from(text)));
     *response.status_mut() = StatusCode::NOT_FOUND;
-    response.headers_mut().insert(names::CONTENT_TYPE, names::TEXT);
+    response
+        .headers_mut()
+        .insert(names::CONTENT_TYPE, names::TEXT);
     response
 }
 
@@ -150,8 +162,12 @@ struct Signs {
 /// long, or an answer that is not taken.
 async fn watch(signs: &Signs, settings: &Settings) {
     let tick = settings.head_timeout.max(Duration::from_millis(1));
-    let progress =
-        || (signs.requests.load(Ordering::Relaxed), signs.writes.load(Ordering::Relaxed));
+    let progress = || {
+        (
+            signs.requests.load(Ordering::Relaxed),
+            signs.writes.load(Ordering::Relaxed),
+        )
+    };
     let mut before = progress();
     let mut unchanged = Duration::ZERO;
     loop {

@@ -1,6 +1,6 @@
 //! Reading a request's body: once, no more than allowed, and not for ever.
 
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -32,15 +32,11 @@ pub(crate) enum BodyError {
 ///
 /// No timer is touched before the body makes us wait: a body that is there is read outside of any
 /// runtime too.
-pub(crate) async fn read<B>(
-    body: B,
+pub(crate) async fn read<B: Body>(
+    mut body: Pin<&mut B>,
     expected: Option<usize>,
     limits: Limits,
-) -> Result<Bytes, BodyError>
-where
-    B: Body,
-{
-    let mut body = pin!(body);
+) -> Result<Bytes, BodyError> {
     let mut deadline = Deadline {
         after: limits.time,
         timer: None,
@@ -65,6 +61,20 @@ where
         whole.extend_from_slice(&data);
     }
     Ok(whole.into())
+}
+
+/// Takes the rest of a body that nobody wants, within `limits`: a client that is still sending when
+/// its connection is closed may never see the answer.
+pub(crate) async fn discard<B: Body>(mut body: Pin<&mut B>, mut limits: Limits) {
+    let mut deadline = Deadline {
+        after: limits.time,
+        timer: None,
+    };
+    while !body.is_end_stream()
+        && let Ok(Some(data)) = next_data(body.as_mut(), &mut deadline, limits.size).await
+    {
+        limits.size -= data.len();
+    }
 }
 
 /// The next frame with data in it, if that fits into `room`.

@@ -1,5 +1,6 @@
 //! Frames of an event stream: one message per event, one line per message.
 
+use mcp_core::Framing;
 use memchr::memchr2;
 
 /// What stands before the JSON text of a message.
@@ -14,14 +15,12 @@ pub(crate) const COMMENT: &[u8] = b":\n\n";
 // spec: HTTP-SM-20
 pub(crate) const PING: &[u8] = b": ping\n\n";
 
-/// Appends `json` as one whole event.
-pub(crate) fn message(out: &mut Vec<u8>, json: &[u8]) {
-    out.reserve(MESSAGE_PREFIX.len() + json.len() + MESSAGE_SUFFIX.len());
-    out.extend_from_slice(MESSAGE_PREFIX);
-    let start = out.len();
-    out.extend_from_slice(json);
-    one_line(out, start);
-    out.extend_from_slice(MESSAGE_SUFFIX);
+/// What stands around every message.
+pub(crate) const FRAMING: Framing = Framing::new(MESSAGE_PREFIX, MESSAGE_SUFFIX);
+
+/// Whether JSON text is laid out over several lines.
+pub(crate) fn has_line_break(text: &[u8]) -> bool {
+    memchr2(b'\n', b'\r', text).is_some()
 }
 
 /// Makes the JSON text from `start` on one line. A line break in JSON text is white space between

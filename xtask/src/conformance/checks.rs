@@ -149,7 +149,7 @@ pub(crate) fn judge(scenario: &Scenario, claim: Option<&Claim>) -> Verdict {
     {
         let Tally { success, .. } = tally;
         faults.push(format!(
-            "{success} checks succeeded, the claim is at least {}",
+            "{success} checks succeeded; the claim is at least {}",
             claim.successes
         ));
     }

@@ -11,17 +11,18 @@ mod checks;
 mod claims;
 mod suite;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use checks::{Outcome, Verdict};
 use claims::{Claim, Leg};
 use suite::{Run, Selection, Suite};
 
+use crate::Result;
 use crate::flags::Flags;
-use crate::process::{self, Server};
+use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
-use crate::{Result, process::free_port};
 
 /// The revision of a scenario that is named on the command line without one.
 const NEWEST: &str = "2026-07-28";
@@ -71,7 +72,27 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
 
     let mut total = Total::default();
     for leg in legs {
-        run_leg(workspace, &suite, &plan, leg, profile, &mut total)?;
+        let name = if leg == Leg::Server { SERVER } else { CLIENT };
+        let binary = workspace.binary(profile, name);
+        if !binary.is_file() {
+            let expected = binary.display();
+            return Err(
+                format!("package conformance has built no {name}; expected {expected}").into(),
+            );
+        }
+        match leg {
+            Leg::Server => run_server(&suite, &plan, &binary, &mut total)?,
+            Leg::Client => {
+                // The suite hands the command to a shell.
+                let target = format!("\"{}\"", binary.display());
+                Runner {
+                    suite: &suite,
+                    leg,
+                    target,
+                }
+                .run(&plan, &mut total)?;
+            }
+        }
     }
     println!("details in {}", suite.out().display());
     println!(
@@ -90,39 +111,21 @@ fn build(workspace: &Workspace, profile: &str) -> Result<()> {
     process::run(&mut cargo)
 }
 
-fn run_leg(
-    workspace: &Workspace,
-    suite: &Suite,
-    plan: &Plan,
-    leg: Leg,
-    profile: &str,
-    total: &mut Total,
-) -> Result<()> {
-    let mut server = None;
-    let target = match leg {
-        Leg::Server => {
-            let started = start_server(&binary(workspace, profile, SERVER)?, suite.out())?;
-            let url = started.url().to_owned();
-            server = Some(started);
-            url
-        }
-        // The suite hands the command to a shell.
-        Leg::Client => format!("\"{}\"", binary(workspace, profile, CLIENT)?.display()),
+/// Starts the server, runs its leg, and stops it in any case.
+fn run_server(suite: &Suite, plan: &Plan, binary: &Path, total: &mut Total) -> Result<()> {
+    let mut command = Command::new(binary);
+    suite::clean_environment(&mut command).env("PORT", free_port()?.to_string());
+    let log = suite.out().join("server-stderr.log");
+    let mut server = Server::start(&mut command, &log, START_LIMIT)?;
+    let runner = Runner {
+        suite,
+        leg: Leg::Server,
+        target: server.url().to_owned(),
     };
-    let runner = Runner { suite, leg, target };
-    match plan {
-        Plan::Claims => {
-            for claim in claims::of(leg) {
-                runner.single(claim.scenario, claim.revision, Some(claim), total)?;
-            }
-        }
-        Plan::Requirements(revision) => runner.requirements(revision, total)?,
-        Plan::Scenario { name, revision } => runner.verbose(name, revision.as_deref(), total)?,
-    }
-    if server.as_mut().is_some_and(|server| !server.is_running()) {
-        return Err(
-            format!("{SERVER} ended before it was stopped; its stderr is in the log").into(),
-        );
+    runner.run(plan, total)?;
+    if !server.is_running() {
+        let log = log.display();
+        return Err(format!("{SERVER} ended before it was stopped; its stderr is in {log}").into());
     }
     Ok(())
 }
@@ -136,6 +139,19 @@ struct Runner<'a> {
 }
 
 impl Runner<'_> {
+    fn run(&self, plan: &Plan, total: &mut Total) -> Result<()> {
+        match plan {
+            Plan::Claims => {
+                for claim in claims::of(self.leg) {
+                    self.single(claim.scenario, claim.revision, Some(claim), total)?;
+                }
+                Ok(())
+            }
+            Plan::Requirements(revision) => self.requirements(revision, total),
+            Plan::Scenario { name, revision } => self.verbose(name, revision.as_deref(), total),
+        }
+    }
+
     /// One scenario in a process of its own; for a client this is the suite's strict mode, in
     /// which the client's exit status counts.
     fn single(
@@ -152,7 +168,7 @@ impl Runner<'_> {
         };
         let run = self.suite.run(self.leg, &self.target, &selection)?;
         let verdict = checks::judge(&run.scenario(name), claim);
-        self.report(name, revision, &verdict);
+        self.report(name, revision, &verdict, claim.is_some());
         total.add(&verdict, true);
         Ok(run)
     }
@@ -175,7 +191,7 @@ impl Runner<'_> {
                 }
                 claim => {
                     let verdict = checks::judge(&run.scenario(name), claim);
-                    self.report(name, revision, &verdict);
+                    self.report(name, revision, &verdict, claim.is_some());
                     total.add(&verdict, claim.is_some());
                 }
             }
@@ -194,13 +210,17 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn report(&self, name: &str, revision: &str, verdict: &Verdict) {
+    fn report(&self, name: &str, revision: &str, verdict: &Verdict, claimed: bool) {
         let Verdict {
             outcome,
             tally,
             remarks,
         } = verdict;
-        println!("{outcome:7} {:6} {revision} {name:45} {tally}", self.leg);
+        let claimed = if claimed { "claimed" } else { "" };
+        println!(
+            "{outcome:7} {claimed:7} {:6} {revision} {name:45} {tally}",
+            self.leg
+        );
         for remark in remarks {
             println!("          {remark}");
         }
@@ -226,22 +246,4 @@ impl Total {
         }
         self.broken |= decides && verdict.outcome != Outcome::Passed;
     }
-}
-
-fn binary(workspace: &Workspace, profile: &str, name: &str) -> Result<PathBuf> {
-    let path = workspace.binary(profile, name);
-    if path.is_file() {
-        return Ok(path);
-    }
-    Err(format!(
-        "package conformance has built no {name}; expected {}",
-        path.display()
-    )
-    .into())
-}
-
-fn start_server(binary: &Path, out: &Path) -> Result<Server> {
-    let mut command = std::process::Command::new(binary);
-    suite::clean_environment(&mut command).env("PORT", free_port()?.to_string());
-    Server::start(&mut command, &out.join("server-stderr.log"), START_LIMIT)
 }

@@ -319,7 +319,7 @@ fn results(folder: &Path, leg: Leg) -> Result<Vec<(String, Vec<Check>)>> {
 }
 
 /// `server-tools-list-2026-11-20T20-10-32-669Z` → `tools-list`; a client's has no prefix.
-fn scenario_of_folder<'a>(folder: &'a str, leg: Leg) -> Option<&'a str> {
+fn scenario_of_folder(folder: &str, leg: Leg) -> Option<&str> {
     const STAMP: &str = "-2026-11-20T20-10-32-669Z";
     let name = folder.get(..folder.len().checked_sub(STAMP.len())?)?;
     match leg {

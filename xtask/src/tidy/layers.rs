@@ -57,18 +57,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     }
     findings.extend(strays(workspace, &names)?);
     for package in WITHOUT_RUNTIME {
-        let mut tree = workspace.cargo();
-        tree.args([
-            "tree",
-            "--quiet",
-            "--edges",
-            "normal",
-            "--prefix",
-            "none",
-            "--all-features",
-        ]);
-        let tree = process::capture(tree.args(["--format", "{p}", "--package", package]))?;
-        findings.extend(runtime(package, &tree));
+        findings.extend(runtime(package, &normal_tree(workspace, package)?));
     }
     Ok(findings)
 }
@@ -134,7 +123,15 @@ fn strays(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding
     Ok(findings)
 }
 
-/// Looks for the runtime in the output of `cargo tree`, one `name vVERSION …` per line.
+/// All that a package needs when it is built with every feature, one `name vVERSION …` per line.
+fn normal_tree(workspace: &Workspace, package: &str) -> Result<String> {
+    let mut tree = workspace.cargo();
+    tree.args(["tree", "--quiet", "--edges", "normal", "--prefix", "none"]);
+    tree.args(["--all-features", "--format", "{p}", "--package", package]);
+    process::capture(&mut tree)
+}
+
+/// Looks for the runtime in such a tree.
 fn runtime(package: &str, tree: &str) -> Option<Finding> {
     let found = tree
         .lines()
@@ -147,7 +144,7 @@ fn runtime(package: &str, tree: &str) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LAYERS, WITHOUT_RUNTIME, edges, runtime};
+    use super::{LAYERS, Workspace, edges, internal, normal_tree, runtime};
 
     fn used(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -188,9 +185,27 @@ mod tests {
     }
 
     #[test]
+    fn reads_the_edges_that_there_are() {
+        let workspace = Workspace::find().unwrap();
+        let members = workspace.members();
+        let names = members
+            .iter()
+            .map(|package| package.name.as_str())
+            .collect();
+        let core = workspace.member("mcp-core").unwrap();
+        assert_eq!(internal(core, &names), ["mcp-types"]);
+        let tree = normal_tree(&workspace, "mcp-core").unwrap();
+        let packages = tree.lines().filter_map(|line| line.split(' ').next());
+        assert!(
+            packages.into_iter().any(|name| name == "mcp-types"),
+            "{tree}"
+        );
+    }
+
+    #[test]
     fn sees_the_runtime_in_a_tree() {
         let clean = "mcp-core v0.1.0 (path)\nhttp v1.4.0\ntokio-util v0.7.0\n";
-        assert_eq!(runtime(WITHOUT_RUNTIME[0], clean), None);
+        assert_eq!(runtime("mcp-core", clean), None);
         assert!(runtime("mcp-core", &format!("{clean}tokio v1.49.0\n")).is_some());
     }
 }

@@ -182,6 +182,8 @@ fn modules_for_tests_in_files_of_their_own_are_tests() {
 
 #[test]
 fn rust_files_start_with_a_module_doc() {
+    let included = "#![doc = include_str!(\"docs/crate.md\")]\n";
+    assert_eq!(lines(texts::check, "mcp/src/a.rs", included), NONE);
     assert_eq!(
         lines(
             texts::check,
@@ -205,6 +207,8 @@ const SPEC_IDS: &str = "//! Sample.
 //! spec: BASE-02
 // spec: HTTP-SM-15, BASE-02
 // spec: HTTP-SM-15 (the body decides), as BASE-99 does not
+// spec: HTTP-SM-15, and each rung by its own id
+// spec: HTTP-SM-15, base-02 // BAD
 let url = \"https://spec.example\"; // spec: BASE-02
 // spec: BASE-99 // BAD
 // spec: BASE-02, HTTP-SM-99 // BAD

@@ -43,8 +43,10 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
 
 fn module_doc(text: &Text) -> Option<Finding> {
     let first = text.content.lines().next().unwrap_or_default();
+    // The second is how a long doc that stands in a file of its own begins.
+    let is_doc = first.starts_with("//!") || first.starts_with("#![doc = include_str!(");
     let message = "the first line is not a `//!` doc; say in one sentence what the file is for";
-    (!first.starts_with("//!")).then(|| Finding::new(&text.path, 1, message))
+    (!is_doc).then(|| Finding::new(&text.path, 1, message))
 }
 
 fn machine_paths(text: &Text) -> Vec<Finding> {
@@ -173,16 +175,19 @@ fn spec_comment(line: &str) -> Option<&str> {
         .strip_prefix("spec:")
 }
 
-/// The ids at the start of the text, separated by commas; words after the last one are prose.
+/// The ids at the start of the text, separated by commas. What follows the last one is prose, also
+/// after a comma: a word without a number is not meant to be an id.
 fn listed_ids(mut text: &str) -> Vec<&str> {
     let mut ids = Vec::new();
     loop {
         text = text.trim_start();
-        let end = text
-            .find(|c: char| c.is_whitespace() || ",;:.()".contains(c))
-            .unwrap_or(text.len());
-        ids.push(&text[..end]);
-        match text[end..].trim_start().strip_prefix(',') {
+        let end = text.find(|c: char| c.is_whitespace() || ",;:.()".contains(c));
+        let (word, rest) = text.split_at(end.unwrap_or(text.len()));
+        if !ids.is_empty() && !word.contains(|c: char| c.is_ascii_digit()) {
+            return ids;
+        }
+        ids.push(word);
+        match rest.trim_start().strip_prefix(',') {
             Some(rest) => text = rest,
             None => return ids,
         }

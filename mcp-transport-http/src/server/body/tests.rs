@@ -1,6 +1,7 @@
 //! Bodies of every make.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 
 use futures::FutureExt;
 use http::HeaderMap;
@@ -58,7 +59,7 @@ impl Body for Script {
 
 /// Reads outside of any runtime, so a timer would panic.
 fn read_now(body: Script) -> Result<Bytes, BodyError> {
-    read(body, None, LIMITS).now_or_never().unwrap()
+    read(pin!(body), None, LIMITS).now_or_never().unwrap()
 }
 
 #[test]
@@ -119,6 +120,32 @@ async fn a_body_that_does_not_arrive_is_given_up() {
         then_silence: true,
         ..Script::of(["abc"])
     };
-    assert_eq!(read(body, Some(9), LIMITS).await, Err(BodyError::TooSlow));
+    assert_eq!(
+        read(pin!(body), Some(9), LIMITS).await,
+        Err(BodyError::TooSlow)
+    );
+    assert_eq!(start.elapsed(), LIMITS.time);
+}
+
+#[test]
+fn what_is_discarded_has_a_bound() {
+    for (body, left) in [
+        (Script::of(["0123", "4567", "89ab", "cdef"]), 1),
+        (Script::of(["0"]), 0),
+    ] {
+        let mut body = pin!(body);
+        discard(body.as_mut(), LIMITS).now_or_never().unwrap();
+        assert_eq!(body.frames.len(), left);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn discarding_takes_no_longer_than_allowed() {
+    let start = tokio::time::Instant::now();
+    let body = Script {
+        then_silence: true,
+        ..Script::of(["abc"])
+    };
+    discard(pin!(body), LIMITS).await;
     assert_eq!(start.elapsed(), LIMITS.time);
 }

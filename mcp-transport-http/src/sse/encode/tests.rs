@@ -4,21 +4,21 @@ use super::*;
 
 #[test]
 fn a_message_is_one_event() {
-    let mut out = Vec::new();
-    message(&mut out, br#"{"a":1}"#);
-    message(&mut out, br#"{"b":"x\ny"}"#);
-    let frames = concat!(
-        "event: message\ndata: {\"a\":1}\n\n",
-        "event: message\ndata: {\"b\":\"x\\ny\"}\n\n"
-    );
-    assert_eq!(String::from_utf8(out).as_deref(), Ok(frames));
+    let frame = [FRAMING.prefix, br#"{"a":1}"#, FRAMING.suffix].concat();
+    assert_eq!(frame, b"event: message\ndata: {\"a\":1}\n\n");
 }
 
 #[test]
 fn laid_out_json_becomes_one_line() {
-    let mut out = Vec::new();
-    message(&mut out, b"{\r\n  \"a\":\n1\n}");
-    assert_eq!(out, b"event: message\ndata: {    \"a\": 1 }\n\n");
+    let mut out = b"1\n2: {\r\n  \"a\":\n1\n}".to_vec();
+    assert!(has_line_break(&out));
+    one_line(&mut out, 5);
+    assert_eq!(out, b"1\n2: {    \"a\": 1 }");
+    one_line(&mut out, 100);
+    assert!(!has_line_break(&out[2..]));
+    let mut escaped = br#"{"b":"x\ny"}"#.to_vec();
+    one_line(&mut escaped, 0);
+    assert_eq!(escaped, br#"{"b":"x\ny"}"#);
 }
 
 #[test]

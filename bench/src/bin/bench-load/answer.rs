@@ -1,0 +1,193 @@
+//! Reading HTTP/1.1 answers by hand: heads, bodies of a given length, and chunked bodies.
+
+use std::io;
+
+use memchr::memmem;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+const READ: usize = 64 * 1024;
+const MAX_HEAD: usize = 16 * 1024;
+
+/// One answer.
+#[derive(Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) status: u16,
+    pub(crate) body: &'a [u8],
+}
+
+/// The answers of a connection, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    buffer: Vec<u8>,
+    /// Where in the buffer the next answer starts.
+    start: usize,
+    /// A chunked body, put together.
+    body: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Length {
+    Known(usize),
+    Chunked,
+}
+
+impl Answers {
+    /// Reads one whole answer.
+    pub(crate) async fn next(
+        &mut self,
+        stream: &mut (impl AsyncRead + Unpin),
+    ) -> io::Result<Answer<'_>> {
+        self.buffer.drain(..self.start);
+        self.start = 0;
+        let head_end = loop {
+            match memmem::find(&self.buffer, b"\r\n\r\n") {
+                Some(at) => break at,
+                None if self.buffer.len() > MAX_HEAD => return Err(invalid("endless head")),
+                None => self.read_more(stream).await?,
+            }
+        };
+        let (status, length) = parse_head(&self.buffer[..head_end])?;
+        self.start = head_end + 4;
+        match length {
+            Length::Known(length) => {
+                let from = self.start;
+                self.start += length;
+                while self.buffer.len() < self.start {
+                    self.read_more(stream).await?;
+                }
+                Ok(Answer {
+                    status,
+                    body: &self.buffer[from..self.start],
+                })
+            }
+            Length::Chunked => {
+                self.read_chunks(stream).await?;
+                Ok(Answer {
+                    status,
+                    body: &self.body,
+                })
+            }
+        }
+    }
+
+    async fn read_chunks(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
+        self.body.clear();
+        loop {
+            let size_end = loop {
+                match memmem::find(&self.buffer[self.start..], b"\r\n") {
+                    Some(at) => break self.start + at,
+                    None => self.read_more(stream).await?,
+                }
+            };
+            let size = std::str::from_utf8(&self.buffer[self.start..size_end]).unwrap_or_default();
+            let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16)
+                .map_err(|_| invalid("bad chunk size"))?;
+            let data = size_end + 2;
+            self.start = data + size + 2;
+            while self.buffer.len() < self.start {
+                self.read_more(stream).await?;
+            }
+            if !self.buffer[..self.start].ends_with(b"\r\n") {
+                return Err(invalid("a chunk is longer than it said"));
+            }
+            if size == 0 {
+                return Ok(());
+            }
+            self.body.extend_from_slice(&self.buffer[data..data + size]);
+        }
+    }
+
+    async fn read_more(&mut self, stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
+        self.buffer.reserve(READ);
+        match stream.read_buf(&mut self.buffer).await? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn parse_head(head: &[u8]) -> io::Result<(u16, Length)> {
+    let head = std::str::from_utf8(head).map_err(|_| invalid("head is not text"))?;
+    let mut lines = head.split("\r\n");
+    let status = lines
+        .next()
+        .and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok());
+    let status = status.ok_or_else(|| invalid("bad status line"))?;
+    let mut length = None;
+    for line in lines {
+        let Some((name, value)) = line.split_once(':') else {
+            return Err(invalid("bad header"));
+        };
+        if name.eq_ignore_ascii_case("content-length") {
+            let value = value.trim().parse().map_err(|_| invalid("bad length"))?;
+            length = Some(Length::Known(value));
+        } else if name.eq_ignore_ascii_case("transfer-encoding") && value.trim() == "chunked" {
+            length = Some(Length::Chunked);
+        }
+    }
+    Ok((
+        status,
+        length.ok_or_else(|| invalid("an answer without a length"))?,
+    ))
+}
+
+/// An answer that is not what it should be.
+pub(crate) fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Answers;
+
+    const TWO: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc\
+        HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwiki\r\n2;x=y\r\nab\r\n0\r\n\r\n\
+        HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+
+    #[test]
+    fn reads_answers_that_arrive_in_any_pieces() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        for size in 1..TWO.len() {
+            runtime.block_on(async {
+                let (mut client, mut server) = tokio::io::duplex(size);
+                tokio::spawn(async move {
+                    tokio::io::AsyncWriteExt::write_all(&mut server, TWO)
+                        .await
+                        .unwrap();
+                });
+                let mut answers = Answers::default();
+                for (status, body) in [(200, "abc"), (400, "wikiab"), (200, "")] {
+                    let answer = answers.next(&mut client).await.unwrap();
+                    assert_eq!((answer.status, answer.body), (status, body.as_bytes()));
+                }
+                assert!(
+                    answers.next(&mut client).await.is_err(),
+                    "the stream has ended"
+                );
+            });
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_http() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap();
+        for bytes in [
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n",
+            "SSH-2.0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n",
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        ] {
+            let mut stream = bytes.as_bytes();
+            let mut answers = Answers::default();
+            assert!(
+                runtime.block_on(answers.next(&mut stream)).is_err(),
+                "{bytes}"
+            );
+        }
+    }
+}

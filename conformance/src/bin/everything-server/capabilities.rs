@@ -1,0 +1,18 @@
+//! Extractors that stand for a capability of the client.
+
+use mcp::core::Fault;
+use mcp::types::ClientCapabilities;
+use mcp::{CallContext, FromCall, Rejection};
+
+/// The client declares sampling.
+pub(crate) struct Sampling;
+
+impl FromCall for Sampling {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        if call.facts().capabilities.sampling.is_some() {
+            return Ok(Self);
+        }
+        let required = Box::new(ClientCapabilities::default().with_sampling());
+        Err(Fault::MissingCapability { required }.into())
+    }
+}

@@ -1,0 +1,28 @@
+//! A server with everything that the official conformance suite asks for.
+//!
+//! Listens on the loopback interface, port `PORT` (8001 when unset; 0 for any), and prints its URL
+//! on stderr once it does.
+
+mod cancel;
+mod capabilities;
+mod schema;
+mod tools;
+
+use std::net::Ipv4Addr;
+
+use mcp::prelude::*;
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> mcp::Result<()> {
+    let port = match std::env::var("PORT") {
+        Ok(port) => port.parse().map_err(std::io::Error::other)?,
+        Err(_) => 8001,
+    };
+    let server = Server::of(tools::Everything)
+        .merge(std::sync::Arc::new(cancel::Probes::default()).tools())
+        .tool(schema::json_schema_2020_12_tool());
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    mcp::serve_http(server, listener).await
+}

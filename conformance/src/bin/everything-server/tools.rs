@@ -1,0 +1,103 @@
+//! The tools of the suite. The first one is called by it with no arguments: keep it first.
+
+use std::time::Duration;
+
+use conformance::{PNG, WAV};
+use mcp::prelude::*;
+use mcp::types::ResourceContents;
+use tokio::time::sleep;
+
+use crate::capabilities::Sampling;
+
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(crate) struct Everything;
+
+/// Everything that the conformance suite asks for.
+#[mcp::server(name = "everything-server")]
+impl Everything {
+    /// Returns simple text content for testing
+    #[tool]
+    fn test_simple_text() -> &'static str {
+        "This is a simple text response for testing."
+    }
+
+    /// Returns image content for testing
+    #[tool]
+    fn test_image_content() -> Content {
+        Content::image(PNG, "image/png")
+    }
+
+    /// Returns audio content for testing
+    #[tool]
+    fn test_audio_content() -> Content {
+        Content::audio(WAV, "audio/wav")
+    }
+
+    /// Returns embedded resource content for testing
+    #[tool]
+    fn test_embedded_resource() -> Content {
+        let text = "This is an embedded resource content.";
+        let contents = ResourceContents::text("test://embedded-resource", text);
+        Content::resource(contents.mime_type("text/plain"))
+    }
+
+    /// Returns multiple content types in one response
+    #[tool]
+    fn test_multiple_content_types() -> Vec<Content> {
+        let json = r#"{"test":"data","value":123}"#;
+        let contents = ResourceContents::text("test://mixed-content-resource", json);
+        vec![
+            Content::text("Multiple content types test:"),
+            Content::image(PNG, "image/png"),
+            Content::resource(contents.mime_type("application/json")),
+        ]
+    }
+
+    /// Emits log messages during execution
+    #[tool]
+    async fn test_tool_with_logging(log: Log) -> &'static str {
+        log.info("Tool execution started");
+        sleep(PAUSE).await;
+        log.info("Tool processing data");
+        sleep(PAUSE).await;
+        log.info("Tool execution completed");
+        "Tool with logging executed successfully"
+    }
+
+    /// Emits one log message when the request asks for it
+    #[tool]
+    fn test_logging_tool(log: Log) -> &'static str {
+        log.info("Logging tool executed");
+        "Logging tool executed successfully"
+    }
+
+    /// Always returns an error
+    #[tool]
+    fn test_error_handling() -> Result<(), ToolError> {
+        Err(ToolError::new(
+            "This tool intentionally returns an error for testing",
+        ))
+    }
+
+    /// Reports progress during execution
+    #[tool]
+    async fn test_tool_with_progress(progress: Progress) -> &'static str {
+        progress.report(0.0, 100.0, "Completed step 0 of 100").await;
+        sleep(PAUSE).await;
+        progress
+            .report(50.0, 100.0, "Completed step 50 of 100")
+            .await;
+        sleep(PAUSE).await;
+        progress
+            .report(100.0, 100.0, "Completed step 100 of 100")
+            .await;
+        "Tool with progress executed successfully"
+    }
+
+    /// Needs the client to declare sampling
+    #[tool]
+    fn test_missing_capability(_sampling: Sampling) -> &'static str {
+        "The client declares sampling"
+    }
+}

@@ -1,0 +1,113 @@
+//! Bodies of responses: read with a limit, cut for error messages.
+
+use std::pin::pin;
+
+use bytes::{Buf, Bytes};
+use http_body::Body;
+use http_body_util::BodyExt;
+use mcp_core::ChannelError;
+
+use super::BoxError;
+
+/// What an error of a service or of a body becomes; one that is a [`ChannelError`] stays as it is.
+pub(super) fn broken(error: impl Into<BoxError>) -> ChannelError {
+    match error.into().downcast::<ChannelError>() {
+        Ok(error) => *error,
+        Err(source) => ChannelError::Broken {
+            source: Some(source),
+        },
+    }
+}
+
+/// Reads a body to its end, so that its connection can be used again, or up to `limit`. What was
+/// read comes with how it ended. A body of one chunk is not copied.
+pub(super) async fn read<B>(body: B, limit: usize) -> (Bytes, Result<(), ChannelError>)
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    let mut body = pin!(body);
+    let too_large = Err(ChannelError::TooLarge { limit });
+    let expected = body.size_hint().lower();
+    let mut first = Bytes::new();
+    let mut whole = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let mut data = match frame {
+            Ok(frame) => match frame.into_data() {
+                Ok(data) => data,
+                Err(_trailers) => continue,
+            },
+            Err(error) => return (join(first, whole), Err(broken(error))),
+        };
+        let length = data.remaining();
+        let so_far = first.len().max(whole.len());
+        if length > limit - so_far {
+            return (join(first, whole), too_large);
+        }
+        if so_far == 0 {
+            first = data.copy_to_bytes(length);
+            continue;
+        }
+        if whole.is_empty() {
+            // A length that the server claims is not trusted further than this.
+            let expected = usize::try_from(expected).unwrap_or(usize::MAX);
+            whole.reserve(expected.min(limit).min(TRUSTED_LENGTH).max(so_far + length));
+            whole.extend_from_slice(&first);
+        }
+        while data.has_remaining() {
+            let chunk = data.chunk();
+            whole.extend_from_slice(chunk);
+            let taken = chunk.len();
+            data.advance(taken);
+        }
+    }
+    (join(first, whole), Ok(()))
+}
+
+const TRUSTED_LENGTH: usize = 1 << 20;
+
+fn join(first: Bytes, whole: Vec<u8>) -> Bytes {
+    if whole.is_empty() {
+        first
+    } else {
+        whole.into()
+    }
+}
+
+/// Characters of a foreign text that an error message shows.
+const EXCERPT: usize = 200;
+
+/// The beginning of a text, on one line.
+pub(super) fn excerpt(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * EXCERPT)]);
+    let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let mut line = String::new();
+    for word in words.by_ref().filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    if line.chars().count() > EXCERPT {
+        line = line.chars().take(EXCERPT).collect();
+        line.push('…');
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EXCERPT, excerpt};
+
+    #[test]
+    fn excerpts_are_short_lines() {
+        assert_eq!(excerpt(b""), "");
+        assert_eq!(
+            excerpt(b"  <html>\r\n\t<b>No</b>\x1b[31m \xff"),
+            "<html> <b>No</b> [31m \u{fffd}"
+        );
+        let long = excerpt("ä".repeat(10_000).as_bytes());
+        assert_eq!(long.chars().count(), EXCERPT + 1);
+        assert!(long.ends_with('…'));
+    }
+}

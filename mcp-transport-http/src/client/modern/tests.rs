@@ -1,0 +1,1 @@
+//! Requests and answers, without a network.

@@ -1,0 +1,199 @@
+//! The HTTP client that is used unless another one is given.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::Uri;
+use http_body::{Body, Frame, SizeHint};
+use mcp_core::{BoxFuture, ChannelError};
+use reqwest::redirect::Policy;
+use tower_service::Service;
+
+use super::tls;
+
+/// An HTTP/1.1 client with a pool of connections, as a [`tower_service::Service`]: wrap it in
+/// layers and give the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
+///
+/// It speaks TLS with the certificates that the operating system trusts, follows no redirects, and
+/// uses the proxies that the environment names, except for this very machine. Cheap to clone;
+/// clones share their connections.
+#[derive(Clone)]
+pub struct HttpClient {
+    remote: reqwest::Client,
+    local: reqwest::Client,
+}
+
+/// Time to establish a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+impl HttpClient {
+    /// A client that gives up on a connection that is not established within 10 seconds.
+    ///
+    /// # Errors
+    ///
+    /// [`ChannelError::Unsendable`] when the TLS provider that the program has installed cannot be
+    /// used.
+    pub fn new() -> Result<Self, ChannelError> {
+        Self::with_connect_timeout(CONNECT_TIMEOUT)
+    }
+
+    /// A client with another time to establish a connection.
+    ///
+    /// # Errors
+    ///
+    /// See [`HttpClient::new`].
+    pub fn with_connect_timeout(timeout: Duration) -> Result<Self, ChannelError> {
+        let tls = tls::config().map_err(|error| ChannelError::Unsendable(error.to_string()))?;
+        let builder = || {
+            reqwest::Client::builder()
+                .tls_backend_preconfigured(tls.clone())
+                .connect_timeout(timeout)
+                // spec: HTTP-C-14
+                .redirect(Policy::none())
+                .referer(false)
+                .user_agent(concat!(
+                    env!("CARGO_PKG_NAME"),
+                    "/",
+                    env!("CARGO_PKG_VERSION")
+                ))
+        };
+        let build = |builder: reqwest::ClientBuilder| {
+            builder
+                .build()
+                .map_err(|error| ChannelError::Unsendable(error.to_string()))
+        };
+        Ok(Self {
+            remote: build(builder())?,
+            local: build(builder().no_proxy())?,
+        })
+    }
+}
+
+impl Service<http::Request<Bytes>> for HttpClient {
+    type Response = http::Response<HttpBody>;
+    type Error = ChannelError;
+    type Future = BoxFuture<'static, Result<Self::Response, ChannelError>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
+        let uri = request.uri().clone();
+        let client = if is_this_machine(&uri) {
+            &self.local
+        } else {
+            &self.remote
+        };
+        let response = reqwest::Request::try_from(request).map(|request| client.execute(request));
+        Box::pin(async move {
+            let response = match response {
+                Ok(response) => response.await,
+                Err(error) => Err(error),
+            };
+            match response {
+                Ok(response) => Ok(http::Response::from(response).map(HttpBody)),
+                Err(error) => Err(failed(error, &uri)),
+            }
+        })
+    }
+}
+
+/// What a failed request becomes. The URL is cut out of the error: its query may be a secret.
+fn failed(error: reqwest::Error, uri: &Uri) -> ChannelError {
+    let error = error.without_url();
+    if error.is_connect() {
+        let scheme = uri.scheme_str().unwrap_or_default();
+        let authority = uri.authority().map_or("", http::uri::Authority::as_str);
+        let peer = format!("{scheme}://{authority}");
+        return ChannelError::Connect {
+            peer,
+            source: error.into(),
+        };
+    }
+    if error.is_builder() {
+        return ChannelError::Unsendable(error.to_string());
+    }
+    ChannelError::Broken {
+        source: Some(error.into()),
+    }
+}
+
+/// Proxies do not reach what runs beside us.
+fn is_this_machine(uri: &Uri) -> bool {
+    let host = uri.host().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || literal
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+impl fmt::Debug for HttpClient {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpClient").finish_non_exhaustive()
+    }
+}
+
+/// The body of a response of [`HttpClient`].
+pub struct HttpBody(reqwest::Body);
+
+impl Body for HttpBody {
+    type Data = Bytes;
+    type Error = ChannelError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, ChannelError>>> {
+        let broken = |error: reqwest::Error| ChannelError::Broken {
+            source: Some(error.without_url().into()),
+        };
+        Pin::new(&mut self.0).poll_frame(cx).map_err(broken)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl fmt::Debug for HttpBody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpBody").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_this_machine;
+
+    #[test]
+    fn loopback_needs_no_proxy() {
+        for host in [
+            "localhost",
+            "LOCALHOST:80",
+            "127.0.0.1:8000",
+            "127.9.9.9",
+            "[::1]:1",
+        ] {
+            assert!(
+                is_this_machine(&format!("http://{host}/").parse().unwrap()),
+                "{host}"
+            );
+        }
+        for host in ["example.com", "localhost.example", "10.0.0.1", "[fe80::1]"] {
+            assert!(
+                !is_this_machine(&format!("http://{host}/").parse().unwrap()),
+                "{host}"
+            );
+        }
+    }
+}

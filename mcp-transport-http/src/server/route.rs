@@ -1,0 +1,100 @@
+//! Where a POST goes, by its headers and its body. A pure function: no IO, no clock.
+//!
+//! The order of the checks is that of the ladder in HTTP-SM-22; [`modern::read`] is its
+//! lower half.
+
+use std::borrow::Cow;
+
+use http::HeaderMap;
+use mcp_core::front::modern::{self, Inbound};
+use mcp_core::versioning::{self, classify};
+use mcp_core::{Fault, ServerProfile};
+use mcp_types::{Message, ProtocolVersion, Request, RequestId};
+
+use crate::headers;
+
+/// What a POST turned out to be.
+#[derive(Debug)]
+pub(super) enum Route {
+    /// A request that may be served.
+    Modern {
+        id: RequestId,
+        inbound: Box<Inbound>,
+    },
+    /// A notification, which needs no answer.
+    Accepted,
+    /// Something that cannot be served.
+    Refused { id: Option<RequestId>, fault: Fault },
+}
+
+// spec: HTTP-SM-22, GAP-06
+pub(super) fn route(headers: &HeaderMap, body: &[u8], profile: &ServerProfile) -> Route {
+    let request = match Message::parse(body) {
+        Ok(Message::Request(request)) => request,
+        // spec: HTTP-S-07, HTTP-SM-21
+        Ok(Message::Notification(_)) => return Route::Accepted,
+        // spec: HTTP-SM-01, HTTP-C-06
+        Ok(_) => {
+            let fault = Fault::InvalidRequest(Cow::Borrowed(
+                "a POST carries one request or one notification; nobody here waits for responses",
+            ));
+            return Route::Refused { id: None, fault };
+        }
+        Err(error) => {
+            let id = error.id().cloned();
+            return Route::Refused {
+                id,
+                fault: error.into(),
+            };
+        }
+    };
+    match read(headers, &request, profile) {
+        Ok(inbound) => Route::Modern {
+            id: request.id,
+            inbound: Box::new(inbound),
+        },
+        Err(fault) => Route::Refused {
+            id: Some(request.id),
+            fault,
+        },
+    }
+}
+
+fn read(
+    headers: &HeaderMap,
+    request: &Request<'_>,
+    profile: &ServerProfile,
+) -> Result<Inbound, Fault> {
+    let named = headers::version(headers);
+    let envelope = match classify(request, named) {
+        versioning::Route::Modern(envelope) => *envelope,
+        versioning::Route::Legacy => return Err(too_old(request, named, profile)),
+        versioning::Route::Refuse(fault) => return Err(fault),
+        _ => return Err(Fault::internal("the request belongs to an unknown era")),
+    };
+    headers::verify(headers, request, &envelope.version)?;
+    modern::read(request, envelope, profile)
+}
+
+/// A legacy request, which only learns what would be understood here.
+// spec: COMPAT-04, COMPAT-06, GAP-17
+fn too_old(request: &Request<'_>, named: Option<&str>, profile: &ServerProfile) -> Fault {
+    // What `initialize` asks for; other requests are known by their header alone.
+    let asked = request
+        .params
+        .optional::<Cow<'_, str>>("protocolVersion")
+        .ok()
+        .flatten();
+    let requested = asked.as_deref().or(named).unwrap_or("none");
+    let modern = profile
+        .versions
+        .iter()
+        .filter(|version| version.is_modern());
+    Fault::UnsupportedVersion {
+        requested: requested.into(),
+        supported: modern.map(ProtocolVersion::to_string).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! A stream of events: a task works on the call, a body carries what it says.
+//!
+//! Between the two stands one bounded buffer, which the body empties whole into one frame.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcp_core::{Fault, NoteBuffer, Reply};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::config::{Config, Streams};
+use super::modern::{Call, new_buffer};
+use crate::Shutdown;
+use crate::sse::encode as sse;
+
+/// How long a reader may take nothing before reports of progress stop waiting for it.
+const STALL_AFTER: Duration = Duration::from_secs(1);
+
+/// What task and body share.
+#[derive(Debug)]
+struct Pipe {
+    notes: Arc<NoteBuffer>,
+    /// How often the body has taken something.
+    takes: AtomicUsize,
+}
+
+/// Moves `call` into a task of its own and returns the events that it makes, from `first` on.
+pub(super) fn start(
+    mut call: Call,
+    first: Bytes,
+    config: &Config,
+    shutdown: Option<Shutdown>,
+) -> Events {
+    let notes = call.notes.take().unwrap_or_else(|| Arc::new(new_buffer()));
+    let pipe = Arc::new(Pipe {
+        notes,
+        takes: AtomicUsize::new(0),
+    });
+    let task = tokio::spawn(work(call, Arc::clone(&pipe), config.streams, shutdown));
+    // Proxies may hold the head back until they see a byte of the body.
+    let first = if first.is_empty() {
+        Bytes::from_static(sse::COMMENT)
+    } else {
+        first
+    };
+    Events {
+        first,
+        pipe,
+        task: task.abort_handle(),
+        ping: Ping::new(config.streams.ping_interval),
+        done: false,
+    }
+}
+
+/// Works on the call until it is answered, and writes the answer.
+async fn work(call: Call, pipe: Arc<Pipe>, streams: Streams, shutdown: Option<Shutdown>) {
+    let mut desk = Desk {
+        call,
+        pipe,
+        answered: false,
+    };
+    let reply = desk.outcome(streams, shutdown).await;
+    desk.answer(reply);
+}
+
+struct Desk {
+    call: Call,
+    pipe: Arc<Pipe>,
+    answered: bool,
+}
+
+impl Desk {
+    /// The call's reply, or the reason why there is none.
+    async fn outcome(&mut self, streams: Streams, shutdown: Option<Shutdown>) -> Reply {
+        let mut too_old = pin!(after(streams.max_age));
+        let mut closed = pin!(async move {
+            match shutdown {
+                Some(shutdown) => shutdown.closed().await,
+                None => std::future::pending().await,
+            }
+        });
+        let mut reader = ReaderWatch::default();
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(reply) = self.call.handler.poll(cx) {
+                return Poll::Ready(reply);
+            }
+            if too_old.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Fault::Deadline.into());
+            }
+            if closed.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Fault::Refused("the server is shutting down".into()).into());
+            }
+            reader.poll(cx, &self.pipe);
+            Poll::Pending
+        })
+        .await
+    }
+
+    // spec: HTTP-SM-14
+    fn answer(&mut self, reply: Reply) {
+        self.answered = true;
+        self.call.outlet.close();
+        let text = self.call.to.encode_event(reply, Vec::new());
+        self.pipe.notes.finish(&text.into_bytes());
+    }
+}
+
+/// The last resort: if the task ends without an answer, the stream ends with an error instead of
+/// never.
+impl Drop for Desk {
+    fn drop(&mut self) {
+        if !self.answered {
+            self.answer(Fault::internal("internal error").into());
+        }
+    }
+}
+
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Looks whether the reader takes anything while a report waits for it.
+#[derive(Default)]
+struct ReaderWatch {
+    /// Since how many takes, and until when.
+    waiting: Option<(usize, Pin<Box<Sleep>>)>,
+}
+
+impl ReaderWatch {
+    fn poll(&mut self, cx: &mut Context<'_>, pipe: &Pipe) {
+        while pipe.notes.poll_waiting(cx).is_ready() {
+            let takes = pipe.takes.load(Ordering::Relaxed);
+            match &mut self.waiting {
+                Some((before, timer)) if *before == takes => {
+                    if timer.as_mut().poll(cx).is_pending() {
+                        return;
+                    }
+                    pipe.notes.stall();
+                }
+                _ => self.waiting = Some((takes, Box::pin(sleep(STALL_AFTER)))),
+            }
+        }
+        self.waiting = None;
+    }
+}
+
+/// The body's side of a stream.
+#[derive(Debug)]
+pub(super) struct Events {
+    first: Bytes,
+    pipe: Arc<Pipe>,
+    task: AbortHandle,
+    ping: Ping,
+    done: bool,
+}
+
+impl Events {
+    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.done {
+            return Poll::Ready(None);
+        }
+        if !self.first.is_empty() {
+            return Poll::Ready(Some(std::mem::take(&mut self.first)));
+        }
+        let Poll::Ready(taken) = self.pipe.notes.poll_take(cx) else {
+            ready!(self.ping.poll(cx));
+            return Poll::Ready(Some(Bytes::from_static(sse::PING)));
+        };
+        self.pipe.takes.fetch_add(1, Ordering::Relaxed);
+        self.ping.postpone();
+        self.done = taken.is_none();
+        Poll::Ready(taken)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.done
+    }
+}
+
+/// Whoever drops the body has gone away: the call is cancelled.
+// spec: HTTP-SM-15, HTTP-SM-16
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.task.abort();
+        self.pipe.notes.abandon();
+    }
+}
+
+/// A timer that goes off after a stretch of silence. What is sent only notes the time; the timer
+/// itself is set again when it goes off too early.
+// spec: HTTP-SM-20, HTTP-S-11
+#[derive(Debug)]
+struct Ping {
+    interval: Duration,
+    since: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Ping {
+    fn new(interval: Duration) -> Self {
+        Self {
+            interval,
+            since: Instant::now(),
+            timer: Box::pin(sleep(interval)),
+        }
+    }
+
+    fn postpone(&mut self) {
+        self.since = Instant::now();
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.timer.as_mut().poll(cx));
+            let now = Instant::now();
+            let due = self.since + self.interval;
+            if now >= due {
+                self.since = now;
+                self.timer.as_mut().reset(now + self.interval);
+                return Poll::Ready(());
+            }
+            self.timer.as_mut().reset(due);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

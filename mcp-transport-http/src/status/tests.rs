@@ -1,0 +1,41 @@
+//! The table of statuses.
+
+use mcp_types::{ErrorObject, ParseError, codes};
+
+use super::*;
+
+#[test]
+fn table() {
+    let versions = Fault::UnsupportedVersion {
+        requested: "v999".into(),
+        supported: vec!["v1".into()],
+    };
+    let table = [
+        (Fault::InvalidMessage(ParseError::Batch), 400, 200),
+        (Fault::InvalidRequest("x".into()), 400, 200),
+        (Fault::bad_params("x"), 400, 200),
+        (Fault::no_such_method("x"), 404, 404),
+        (Fault::no_such_tool("x"), 400, 200),
+        (
+            Fault::MissingCapability {
+                required: Box::default(),
+            },
+            400,
+            400,
+        ),
+        (versions, 400, 200),
+        (Fault::HeaderMismatch("x".into()), 400, 200),
+        (Fault::Refused("x".into()), 403, 200),
+        (Fault::Deadline, 504, 200),
+        (Fault::internal("x"), 500, 200),
+        (
+            Fault::Protocol(ErrorObject::new(codes::METHOD_NOT_FOUND, "x")),
+            400,
+            200,
+        ),
+    ];
+    for (fault, refused, replied) in table {
+        assert_eq!(of_refusal(&fault).as_u16(), refused, "{fault}");
+        assert_eq!(of_reply(&fault).as_u16(), replied, "{fault}");
+    }
+}

@@ -1,0 +1,121 @@
+//! The one error of programs that use this crate.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+
+use mcp_types::UnexpectedResult;
+
+/// What goes wrong in a program with servers and clients. Ask it what happened with `is_…`.
+///
+/// Its text names server, tool and cause; never secrets.
+pub struct Error(Box<Kind>);
+
+/// The result of what can fail with [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+enum Kind {
+    #[cfg(feature = "client")]
+    Client(mcp_client::Error),
+    #[cfg(feature = "server")]
+    Setup(mcp_server::SetupError),
+    Io(io::Error),
+    Result(UnexpectedResult),
+}
+
+impl Error {
+    #[cfg(feature = "client")]
+    fn as_client(&self) -> Option<&mcp_client::Error> {
+        match &*self.0 {
+            Kind::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// A call took longer than its limit.
+    #[cfg(feature = "client")]
+    pub fn is_timeout(&self) -> bool {
+        self.as_client().is_some_and(mcp_client::Error::is_timeout)
+    }
+
+    /// The connection is gone.
+    #[cfg(feature = "client")]
+    pub fn is_closed(&self) -> bool {
+        self.as_client().is_some_and(mcp_client::Error::is_closed)
+    }
+
+    /// The server wants to know who asks.
+    #[cfg(feature = "client")]
+    pub fn is_auth(&self) -> bool {
+        self.as_client().is_some_and(mcp_client::Error::is_auth)
+    }
+
+    /// The same call may succeed later.
+    #[cfg(feature = "client")]
+    pub fn is_retryable(&self) -> bool {
+        self.as_client()
+            .is_some_and(mcp_client::Error::is_retryable)
+    }
+
+    fn inner(&self) -> &(dyn StdError + 'static) {
+        match &*self.0 {
+            #[cfg(feature = "client")]
+            Kind::Client(error) => error,
+            #[cfg(feature = "server")]
+            Kind::Setup(error) => error,
+            Kind::Io(error) => error,
+            Kind::Result(error) => error,
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.inner(), f)
+    }
+}
+
+/// The text and its causes, a line each: what `main` prints when it returns the error.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        let mut source = self.source();
+        while let Some(cause) = source {
+            write!(f, "\n  caused by: {cause}")?;
+            source = cause.source();
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.inner().source()
+    }
+}
+
+#[cfg(feature = "client")]
+impl From<mcp_client::Error> for Error {
+    fn from(error: mcp_client::Error) -> Self {
+        Self(Box::new(Kind::Client(error)))
+    }
+}
+
+#[cfg(feature = "server")]
+impl From<mcp_server::SetupError> for Error {
+    fn from(error: mcp_server::SetupError) -> Self {
+        Self(Box::new(Kind::Setup(error)))
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self(Box::new(Kind::Io(error)))
+    }
+}
+
+impl From<UnexpectedResult> for Error {
+    fn from(error: UnexpectedResult) -> Self {
+        Self(Box::new(Kind::Result(error)))
+    }
+}

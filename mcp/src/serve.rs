@@ -1,0 +1,85 @@
+//! Serving a server in one line.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use mcp_server::IntoServer;
+use mcp_transport_http::{Serve, StreamableHttp, termination};
+use tokio::net::TcpListener;
+
+use crate::Result;
+
+/// Serves a server over Streamable HTTP at the path `/mcp` of an address, until the process is
+/// asked to end (ctrl-c or SIGTERM): then running calls finish, for ten seconds at the most.
+///
+/// Only requests to and from this machine are served; for others build a
+/// [`StreamableHttp`] with `allowed_hosts` and `allowed_origins`.
+///
+/// # Errors
+///
+/// When the server has a mistake ([`Server::check`](crate::Server::check)), or the address cannot
+/// be had.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let server = Server::new("clock", "1.0.0")
+///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+/// mcp::serve_http(server, "127.0.0.1:8000").await
+/// # }
+/// ```
+pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
+    let server = server.into_server();
+    server.check()?;
+    let listener = address.listen().await?;
+    Serve::new(listener, StreamableHttp::new(server))
+        .shutdown_on(termination())
+        .await?;
+    Ok(())
+}
+
+/// Where to serve: text such as `127.0.0.1:8000`, a socket address, or a listener.
+pub trait Address: sealed::Sealed {
+    #[doc(hidden)]
+    fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
+}
+
+impl Address for TcpListener {
+    async fn listen(self) -> io::Result<TcpListener> {
+        Ok(self)
+    }
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for tokio::net::TcpListener {}
+}
+
+macro_rules! addresses {
+    ($($address:ty),*) => {
+        $(
+            impl sealed::Sealed for $address {}
+
+            impl Address for $address {
+                async fn listen(self) -> io::Result<TcpListener> {
+                    TcpListener::bind(self).await
+                }
+            }
+        )*
+    };
+}
+
+addresses!(
+    &str,
+    String,
+    SocketAddr,
+    (&str, u16),
+    (IpAddr, u16),
+    (Ipv4Addr, u16),
+    (Ipv6Addr, u16)
+);

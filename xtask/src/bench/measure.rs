@@ -1,0 +1,82 @@
+//! Samples, their medians, and the processor time of another process.
+
+use std::process::Command;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::process;
+
+/// What the load generator prints, and the processor time of the server beside it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Sample {
+    pub(crate) requests: usize,
+    pub(crate) bytes: usize,
+    pub(crate) req_per_s: f64,
+    pub(crate) p50_us: Option<f64>,
+    pub(crate) p99_us: Option<f64>,
+    pub(crate) errors: usize,
+    pub(crate) last_error: Option<String>,
+    #[serde(skip)]
+    pub(crate) cpu_us: Option<f64>,
+}
+
+/// The middle of the values that are numbers.
+pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.retain(|value| value.is_finite());
+    values.sort_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some((values[last / 2] + values[values.len() / 2]) / 2.0)
+}
+
+/// Reads how much processor time a process has used. Only Linux says so in a file; elsewhere
+/// nothing is known.
+#[derive(Debug)]
+pub(crate) struct Clock {
+    ticks_per_second: Option<f64>,
+}
+
+impl Clock {
+    pub(crate) fn find() -> Self {
+        let ticks = process::capture(Command::new("getconf").arg("CLK_TCK")).ok();
+        Self {
+            ticks_per_second: ticks.and_then(|ticks| ticks.trim().parse().ok()),
+        }
+    }
+
+    /// User and system time together.
+    pub(crate) fn used(&self, process: u32) -> Option<Duration> {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        Some(Duration::from_secs_f64(
+            ticks(&stat)? as f64 / self.ticks_per_second?,
+        ))
+    }
+}
+
+/// `utime` and `stime` of a `/proc/PID/stat`: fields 14 and 15, counted after the program's name,
+/// which may hold anything.
+fn ticks(stat: &str) -> Option<u64> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+    let mut next = || fields.next()?.parse::<u64>().ok();
+    Some(next()? + next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{median, ticks};
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(median(vec![f64::NAN, 7.0]), Some(7.0));
+        assert_eq!(median(vec![]), None);
+    }
+
+    #[test]
+    fn ticks_stand_behind_the_name() {
+        let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194560 150 0 0 0 17 5 0 0 20 0 1 0 8 9 10";
+        assert_eq!(ticks(stat), Some(22));
+        assert_eq!(ticks("42"), None);
+    }
+}
