@@ -1,1 +1,26 @@
-//! mcp-client.
+//! Calls out, typed results back: the client half of the Model Context Protocol.
+//!
+//! A [`Client`] talks to one server over a [`Channel`](mcp_core::Channel), which a transport
+//! supplies. Each call runs on the task that awaits it, inside of a tokio runtime with a timer:
+//! nothing is spawned, and dropping the future cancels the call.
+//!
+//! | you look for | it is in |
+//! |---|---|
+//! | the handle, and what is known of the server | [`Client`] |
+//! | connecting: which revision, who we are, how long to wait | [`ClientBuilder`], [`ConnectMode`] |
+//! | timeout, progress, headers of one call | [`PreparedCall`] |
+//! | what went wrong | [`Error`] |
+//! | the one path that every call takes | `call` |
+//! | tools, resources, prompts, completion; lists in pages | `api` |
+
+mod api;
+mod call;
+mod client;
+mod connect;
+mod error;
+mod prepared;
+
+pub use client::Client;
+pub use connect::{ClientBuilder, ConnectMode};
+pub use error::Error;
+pub use prepared::PreparedCall;

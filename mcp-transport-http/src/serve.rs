@@ -26,6 +26,8 @@ use crate::Shutdown;
 
 /// A server that has not started yet; `.await` starts it and ends when it is told to.
 ///
+/// A request's head may have 100 headers and some 400 KiB; a larger one is refused with 431.
+///
 /// ```no_run
 /// use mcp_transport_http::{Serve, termination};
 /// # async fn run<S, B>(endpoint: S) -> std::io::Result<()>

@@ -21,6 +21,25 @@ pub struct CompleteParams {
     pub context: Option<CompletionContext>,
 }
 
+impl CompleteParams {
+    /// Completes the argument `name`, of which `value` was typed so far.
+    pub fn new(
+        reference: CompletionReference,
+        name: impl Into<String>,
+        value: impl Into<String>,
+    ) -> Self {
+        let argument = CompletionArgument { name: name.into(), value: value.into() };
+        Self { reference, argument, context: None }
+    }
+
+    /// Tells the arguments that have their values already.
+    #[must_use]
+    pub fn context(mut self, arguments: JsonObject) -> Self {
+        self.context = Some(CompletionContext { arguments });
+        self
+    }
+}
+
 /// What has the argument that is completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]

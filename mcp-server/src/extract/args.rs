@@ -3,6 +3,7 @@
 use mcp_types::{JsonObject, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use super::{ArgumentError, CallContext, FromCall, Rejection, RouteSpec};
 use crate::tools::schema;
@@ -48,10 +49,26 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
 ///
 /// [`ArgumentError`] with the path of what does not fit.
 pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
-    let mut deserializer = serde_json::Deserializer::from_str(arguments.as_str());
+    parse_member("", arguments.as_raw())
+}
+
+/// Reads one argument as `T`; the path of what does not fit starts with its name.
+///
+/// # Errors
+///
+/// [`ArgumentError`] with that path.
+pub(crate) fn parse_member<T: DeserializeOwned>(
+    name: &str,
+    value: &RawValue,
+) -> Result<T, ArgumentError> {
+    let mut deserializer = serde_json::Deserializer::from_str(value.get());
     serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
-        let path = if path == "." { String::new() } else { path };
+        let path = match path.as_str() {
+            "." => name.to_owned(),
+            inner if name.is_empty() || inner.starts_with('[') => format!("{name}{inner}"),
+            inner => format!("{name}.{inner}"),
+        };
         ArgumentError::new(path, reason(error.inner()))
     })
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use mcp_core::{Call, ClientFacts, Exchange, Outlet};
 use mcp_types::{JsonObject, RawObject};
 
+pub(crate) use args::parse_member;
 pub use args::{Args, RawArgs};
 pub use http_parts::{Extension, FromHeader, Header, Headers};
 pub use notes::{Log, Progress};

@@ -23,15 +23,20 @@ pub(crate) fn generator() -> SchemaGenerator {
 /// A schema as an object, without what only costs tokens: the name of a Rust type, the width of a
 /// Rust number.
 pub(crate) fn tidy(schema: Schema) -> JsonObject {
-    let mut root = match schema.to_value() {
+    let mut root = object(schema);
+    root.shift_remove("title");
+    visit(&mut root);
+    root
+}
+
+/// A schema as an object.
+pub(crate) fn object(schema: Schema) -> JsonObject {
+    match schema.to_value() {
         Value::Object(object) => object,
         // `true` and `false` are schemas, too.
         Value::Bool(true) => JsonObject::new(),
         _ => JsonObject::from_iter([("not".to_owned(), JsonObject::new().into())]),
-    };
-    root.shift_remove("title");
-    visit(&mut root);
-    root
+    }
 }
 
 /// Formats that mean a Rust type and nothing to a client.

@@ -170,6 +170,9 @@ where
         let frames = events.filter_map(move |item| future::ready(frame(item, status).transpose()));
         return Ok(frames.right_stream().right_stream());
     }
+    if body.size_hint().lower() > limits.body as u64 {
+        return Err(ChannelError::TooLarge { limit: limits.body });
+    }
     let (text, end) = body::read(body, limits.body).await;
     end?;
     // An answer without a body ends without a frame; the caller knows whether one was due.

@@ -1,5 +1,6 @@
 //! The HTTP client that is used unless another one is given.
 
+use std::error::Error;
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -97,29 +98,32 @@ impl Service<http::Request<Bytes>> for HttpClient {
             };
             match response {
                 Ok(response) => Ok(http::Response::from(response).map(HttpBody)),
-                Err(error) => Err(failed(error, &uri)),
+                Err(error) => Err(failed(&error, &uri)),
             }
         })
     }
 }
 
-/// What a failed request becomes. The URL is cut out of the error: its query may be a secret.
-fn failed(error: reqwest::Error, uri: &Uri) -> ChannelError {
-    let error = error.without_url();
+/// What a failed request becomes. Of the chain of errors only the last one is kept: the others
+/// repeat each other, and the first one names the URL, whose query may be a secret.
+fn failed(error: &reqwest::Error, uri: &Uri) -> ChannelError {
+    let cause = root(error);
     if error.is_connect() {
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map_or("", http::uri::Authority::as_str);
         let peer = format!("{scheme}://{authority}");
-        return ChannelError::Connect {
-            peer,
-            source: error.into(),
-        };
+        return ChannelError::Connect { peer, source: cause.into() };
     }
     if error.is_builder() {
-        return ChannelError::Unsendable(error.to_string());
+        return ChannelError::Unsendable(cause);
     }
-    ChannelError::Broken {
-        source: Some(error.into()),
+    ChannelError::Broken { source: Some(cause.into()) }
+}
+
+fn root(error: &reqwest::Error) -> String {
+    match std::iter::successors(error.source(), |&error| error.source()).last() {
+        Some(root) => root.to_string(),
+        None => "the request failed".to_owned(),
     }
 }
 

@@ -25,6 +25,7 @@ use tower_service::Service;
 use super::{LAST_WORDS, Settings};
 use crate::Shutdown;
 use crate::headers::names;
+use crate::server::discard;
 
 /// Serves the requests of one connection until it ends.
 pub(super) async fn serve<S, B>(
@@ -55,7 +56,9 @@ pub(super) async fn serve<S, B>(
                 Some(service) => call(service, request)
                     .await
                     .map(|body| Reply::Body { body }),
-                None => not_found(path).map(|text| Reply::Text { text }),
+                None => not_found(request, path)
+                    .await
+                    .map(|text| Reply::Text { text }),
             };
             Ok::<_, Infallible>(response.map(|reply| Answer {
                 reply,
@@ -63,9 +66,8 @@ pub(super) async fn serve<S, B>(
             }))
         }
     });
-    let connection = http1::Builder::new()
-        .pipeline_flush(true)
-        .serve_connection(io, endpoint);
+    // Without `pipeline_flush`: with it, answers to broken requests stay in the buffer for ever.
+    let connection = http1::Builder::new().serve_connection(io, endpoint);
     drive(connection, events(&signs, &settings, &shutdown)).await;
 }
 
@@ -120,6 +122,9 @@ where
     .await;
 }
 
+/// How much is read of a body that goes nowhere.
+const DISCARDED: usize = 8 << 20;
+
 async fn call<S, B>(mut service: S, request: Request<Incoming>) -> Response<B>
 where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
@@ -132,7 +137,9 @@ where
     response.unwrap_or_else(|never| match never {})
 }
 
-fn not_found(path: &str) -> Response<Option<Bytes>> {
+async fn not_found(request: Request<Incoming>, path: &str) -> Response<Option<Bytes>> {
+    let (parts, body) = request.into_parts();
+    discard(&parts.headers, pin!(body), DISCARDED).await;
     let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
     let mut response = Response::new(Some(Bytes::from(text)));
     *response.status_mut() = StatusCode::NOT_FOUND;

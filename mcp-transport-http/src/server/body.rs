@@ -5,7 +5,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
+use http::HeaderMap;
 use http_body::Body;
+
+use crate::headers::names;
 
 /// How much of a body is read, and for how long.
 #[derive(Clone, Copy, Debug)]
@@ -63,17 +66,21 @@ pub(crate) async fn read<B: Body>(
     Ok(whole.into())
 }
 
-/// Takes the rest of a body that nobody wants, within `limits`: a client that is still sending when
-/// its connection is closed may never see the answer.
-pub(crate) async fn discard<B: Body>(mut body: Pin<&mut B>, mut limits: Limits) {
+/// Takes the rest of a body that nobody wants, up to `size` bytes and for a second: a client that
+/// is still sending when its connection is closed may never see the answer.
+pub(crate) async fn discard<B: Body>(headers: &HeaderMap, mut body: Pin<&mut B>, mut size: usize) {
+    // A client that asks first has not sent it, and asking for it now would make it do so.
+    if headers.contains_key(names::EXPECT) {
+        return;
+    }
     let mut deadline = Deadline {
-        after: limits.time,
+        after: Duration::from_secs(1),
         timer: None,
     };
     while !body.is_end_stream()
-        && let Ok(Some(data)) = next_data(body.as_mut(), &mut deadline, limits.size).await
+        && let Ok(Some(data)) = next_data(body.as_mut(), &mut deadline, size).await
     {
-        limits.size -= data.len();
+        size -= data.len();
     }
 }
 

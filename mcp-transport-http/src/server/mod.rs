@@ -20,13 +20,13 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use mcp_core::{Gate, Service};
 
 use crate::Shutdown;
-use crate::headers::names;
 use body::BodyError;
 use config::Config;
 use guard::{Head, Refusal};
 use modern::Recipient;
 use route::Route;
 
+pub(crate) use body::discard;
 pub use respond::Body;
 
 /// An MCP server at one HTTP path: a tower service for hyper, axum and everything like them.
@@ -241,7 +241,7 @@ where
                 version: inbound.version(),
                 profile,
             };
-            modern::answer(&*service, &config, to, *inbound, parts).await
+            modern::answer(&*service, &config, to, inbound, parts).await
         }
         Route::Accepted => respond::accepted(),
         Route::Refused { id, fault } => respond::fault(id.as_ref(), &fault),
@@ -255,18 +255,7 @@ async fn turn_away<B: http_body::Body>(
     config: &Config,
     refusal: Refusal,
 ) -> Response<Body> {
-    // A client that asks first has not sent it, and asking for it now would make it do so.
-    if !headers.contains_key(names::EXPECT) {
-        let size = config.guard.body_limit.saturating_mul(2);
-        body::discard(
-            body,
-            body::Limits {
-                size,
-                time: Duration::from_secs(1),
-            },
-        )
-        .await;
-    }
+    discard(headers, body, config.guard.body_limit.saturating_mul(2)).await;
     respond::refusal(refusal)
 }
 

@@ -32,7 +32,7 @@ pub(super) async fn answer<S: Service + ?Sized>(
     service: &S,
     config: &Config,
     to: Recipient,
-    inbound: Inbound,
+    inbound: Box<Inbound>,
     mut parts: request::Parts,
 ) -> Response<Body> {
     let mut extensions = std::mem::take(&mut parts.extensions);
@@ -123,7 +123,7 @@ impl Call {
     fn begin<S: Service + ?Sized>(
         service: &S,
         to: Recipient,
-        inbound: Inbound,
+        inbound: Box<Inbound>,
         extensions: http::Extensions,
     ) -> Self {
         let mut notes = None;

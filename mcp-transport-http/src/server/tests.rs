@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tower_service::Service as _;
 
 use super::*;
-use crate::headers::encode;
+use crate::headers::{encode, names};
 
 /// A service that is one function.
 pub(super) struct Scripted {

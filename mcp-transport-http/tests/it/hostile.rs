@@ -133,6 +133,21 @@ async fn a_head_that_does_not_end() {
 }
 
 #[tokio::test]
+async fn a_head_that_is_too_large_or_none_at_all() {
+    // spec: XHDR-23
+    let server = start(endpoint(echo), |serve| serve).await;
+    let mut client = server.connect().await;
+    let many: String = (0..200).map(|n| format!("Mcp-Param-{n}: x\r\n")).collect();
+    client.send(head_of("t") + &many + "\r\n").await;
+    assert_eq!(client.head().await.unwrap().status, 431);
+    let mut client = server.connect().await;
+    client.send("{}\r\n\r\n").await;
+    assert_eq!(client.head().await.unwrap().status, 400);
+    server.assert_serving().await;
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn an_idle_connection() {
     let set = Duration::from_millis(20);
     let server = start(endpoint(echo), |serve| {

@@ -1,0 +1,32 @@
+//! Completion of arguments.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
+
+use mcp_core::{Call, ResultBody};
+use mcp_types::{CompleteParams, CompleteResult};
+
+use crate::{Client, PreparedCall};
+
+impl Client {
+    /// Completes an argument of a prompt or of a resource template.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp_types::{CompleteParams, CompletionReference};
+    ///
+    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// let prompt = CompletionReference::Prompt { name: "review".to_owned() };
+    /// let found = client.complete(CompleteParams::new(prompt, "language", "ru")).await?;
+    /// println!("{:?}", found.completion.values);
+    /// # Ok(())
+    /// # }
+    /// ```
+    // spec: COMP-02
+    pub fn complete<'a>(&self, params: CompleteParams) -> PreparedCall<'a, CompleteResult> {
+        PreparedCall::new(self, Call::Complete(params), |body| match body {
+            ResultBody::Complete(result) => Some(result),
+            _ => None,
+        })
+    }
+}

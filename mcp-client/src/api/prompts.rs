@@ -1,0 +1,54 @@
+//! Prompts.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
+
+use futures_core::Stream;
+use mcp_core::{Call, ResultBody};
+use mcp_types::{Cursor, GetPromptParams, GetPromptResult, ListPromptsResult, Prompt};
+use serde::Serialize;
+
+use super::pages::paged;
+use super::with_arguments;
+use crate::{Client, Error, PreparedCall};
+
+paged! {
+    ListPromptsResult of Prompt in prompts by ListPrompts;
+}
+
+impl Client {
+    /// Gets a prompt. The arguments are anything that serializes to a JSON object of strings, or
+    /// `()` for none.
+    pub fn get_prompt<'a>(
+        &self,
+        name: impl Into<String>,
+        args: impl Serialize,
+    ) -> PreparedCall<'a, GetPromptResult> {
+        let call = |args| Call::GetPrompt(GetPromptParams::new(name, args));
+        with_arguments(self, &args, call, |body| match body {
+            ResultBody::GetPrompt(result) => Some(result),
+            _ => None,
+        })
+    }
+
+    /// The prompts of the server, over all pages, like [`list_tools`](Self::list_tools).
+    pub fn list_prompts(&self) -> impl Stream<Item = Result<Prompt, Error>> + Send + Unpin + use<> {
+        self.pages::<ListPromptsResult>()
+    }
+
+    /// All prompts of the server.
+    ///
+    /// # Errors
+    ///
+    /// The first error of [`list_prompts`](Self::list_prompts).
+    pub async fn list_all_prompts(&self) -> Result<Vec<Prompt>, Error> {
+        self.all::<ListPromptsResult>().await
+    }
+
+    /// One page of prompts: the first one, or the one at a cursor.
+    pub fn list_prompts_page<'a>(
+        &self,
+        cursor: impl Into<Option<Cursor>>,
+    ) -> PreparedCall<'a, ListPromptsResult> {
+        self.page(cursor.into())
+    }
+}

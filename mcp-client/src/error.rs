@@ -1,0 +1,277 @@
+//! What can go wrong with a call.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use http::StatusCode;
+use mcp_core::wire::DecodeError;
+use mcp_core::{Asked, ChannelError, Fault};
+use mcp_types::{
+    ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult,
+};
+
+use crate::client::Inner;
+
+const LATEST: ProtocolVersion = ProtocolVersion::LATEST;
+
+/// A call that failed. The text names server, method, tool and cause, and never holds a secret.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example(client: mcp_client::Client) {
+/// match client.call("deploy", ()).await {
+///     Ok(result) => println!("{}", result.text()),
+///     Err(error) if error.is_retryable() => println!("later: {error}"),
+///     Err(error) => println!("{error}"),
+/// }
+/// # }
+/// ```
+pub struct Error {
+    inner: Box<Inside>,
+}
+
+struct Inside {
+    call: Option<CallName>,
+    kind: Kind,
+}
+
+/// Which call failed, and where.
+struct CallName {
+    server: Box<str>,
+    method: Box<str>,
+    item: Option<Box<str>>,
+}
+
+/// Why it failed. What the server says and what this side finds out are never mixed up.
+// spec: ERR-09
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Kind {
+    #[error("{}", with_cause(.0))]
+    Channel(ChannelError),
+    #[error("{fault}")]
+    Fault { fault: Fault, status: Option<StatusCode> },
+    #[error("no answer within {}", seconds(*.0))]
+    TimedOut(Duration),
+    #[error("no answer within {} in all", seconds(*.0))]
+    TimedOutInAll(Duration),
+    #[error("the server ended its answer without a response")]
+    Unanswered,
+    #[error("the answer is no message of the protocol: {0}")]
+    Unreadable(ParseError),
+    #[error("the server answered another request, {answered}")]
+    WrongId { answered: RequestId },
+    #[error("{0}")]
+    Decode(DecodeError),
+    #[error("the answer is that of another method")]
+    OtherResult,
+    #[error("the server asks for input first, which this client cannot give")]
+    InputRequired,
+    #[error("the result is of the unknown kind {0:?}")]
+    Extended(Box<str>),
+    #[error("this client does not speak {0}")]
+    NotSpoken(ProtocolVersion),
+    #[error("no protocol version in common: the server speaks {}, this client {spoken}", list(supported))]
+    NoCommonVersion { supported: Vec<String>, spoken: String },
+    #[error("the server does not tell what it speaks; it may be older than {LATEST}, which this client needs: {0}")]
+    NotModern(Box<Self>),
+    #[error("the arguments cannot be sent: {0}")]
+    Arguments(RawObjectError),
+    #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
+    Header(Box<str>),
+    #[error("the list never ends: the server gave the same cursor twice")]
+    RepeatedCursor,
+    #[error("the list has more than {0} pages")]
+    TooManyPages(usize),
+    #[error("{0}")]
+    Result(UnexpectedResult),
+}
+
+/// An error and the next cause behind it, which says more than the error itself.
+fn with_cause(error: &dyn StdError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{duration:?}")
+}
+
+fn list(versions: &[String]) -> String {
+    if versions.is_empty() { "none".to_owned() } else { versions.join(", ") }
+}
+
+impl Kind {
+    pub(crate) fn no_common_version(supported: Vec<String>, spoken: &[ProtocolVersion]) -> Self {
+        let modern: Vec<_> = spoken.iter().copied().filter(|version| version.is_modern()).collect();
+        Self::NoCommonVersion { supported, spoken: ProtocolVersion::listed(&modern) }
+    }
+
+    /// What it comes down to.
+    fn root(&self) -> &Self {
+        match self {
+            Self::NotModern(cause) => cause.root(),
+            other => other,
+        }
+    }
+
+    fn status(&self) -> Option<StatusCode> {
+        match self.root() {
+            Self::Channel(ChannelError::Status { status, .. }) => Some(*status),
+            Self::Fault { status, .. } => *status,
+            _ => None,
+        }
+    }
+}
+
+impl From<Kind> for Error {
+    fn from(kind: Kind) -> Self {
+        Self { inner: Box::new(Inside { call: None, kind }) }
+    }
+}
+
+/// For programs that make a channel and connect over it in one function.
+impl From<ChannelError> for Error {
+    fn from(error: ChannelError) -> Self {
+        Kind::Channel(error).into()
+    }
+}
+
+/// For `client.call(…).await?.parse()?`.
+impl From<UnexpectedResult> for Error {
+    fn from(error: UnexpectedResult) -> Self {
+        Kind::Result(error).into()
+    }
+}
+
+impl Error {
+    pub(crate) fn of(client: &Inner, asked: &Asked, kind: Kind) -> Self {
+        let call = CallName {
+            server: client.channel.peer().into(),
+            method: asked.method_name().into(),
+            item: asked.item().map(Into::into),
+        };
+        Self { inner: Box::new(Inside { call: Some(call), kind }) }
+    }
+
+    pub(crate) fn map_kind(mut self, map: impl FnOnce(Kind) -> Kind) -> Self {
+        self.inner.kind = map(self.inner.kind);
+        self
+    }
+
+    /// The server did not answer in time.
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.inner.kind, Kind::TimedOut(_) | Kind::TimedOutInAll(_))
+    }
+
+    /// The connection ended before the answer was there.
+    pub fn is_closed(&self) -> bool {
+        matches!(self.inner.kind, Kind::Unanswered | Kind::Channel(ChannelError::Broken { .. }))
+    }
+
+    /// The server wants to know who asks, or does not let them (HTTP 401, 403).
+    pub fn is_auth(&self) -> bool {
+        matches!(
+            self.inner.kind.status(),
+            Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+        )
+    }
+
+    /// The cause may pass by itself: the server was not reached, is overloaded, or the connection
+    /// broke. In the last case the server may have done what it was asked; the caller knows
+    /// whether it may be done twice.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self.inner.kind, Kind::Channel(ChannelError::Connect { .. }))
+            || self.is_closed()
+            || matches!(
+                self.inner.kind.status(),
+                Some(
+                    StatusCode::REQUEST_TIMEOUT
+                        | StatusCode::TOO_MANY_REQUESTS
+                        | StatusCode::BAD_GATEWAY
+                        | StatusCode::SERVICE_UNAVAILABLE
+                        | StatusCode::GATEWAY_TIMEOUT
+                )
+            )
+    }
+
+    /// How long the server wants to be left alone before the next try, when it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self.inner.kind.root() {
+            Kind::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The error that the server answered.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self.inner.kind.root() {
+            Kind::Fault { fault, .. } => Some(fault),
+            _ => None,
+        }
+    }
+
+    /// What a tool said when it failed, for results that were read with
+    /// [`parse`](mcp_types::CallToolResult::parse).
+    pub fn tool_error(&self) -> Option<&str> {
+        match &self.inner.kind {
+            Kind::Result(UnexpectedResult::ToolFailed(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// What the server speaks, when that is nothing that this client may speak.
+    pub fn supported_versions(&self) -> Option<&[String]> {
+        match &self.inner.kind {
+            Kind::NoCommonVersion { supported, .. } => Some(supported),
+            _ => None,
+        }
+    }
+}
+
+/// Names the cause; what is behind the cause comes from [`source`](StdError::source).
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inside { call, kind } = &*self.inner;
+        if let Some(CallName { server, method, item }) = call {
+            f.write_str(method)?;
+            if let Some(item) = item {
+                write!(f, " {item:?}")?;
+            }
+            // An error of connecting names the server itself.
+            if !matches!(kind, Kind::Channel(ChannelError::Connect { .. })) {
+                write!(f, " at {server}")?;
+            }
+            f.write_str(": ")?;
+        }
+        kind.fmt(f)
+    }
+}
+
+/// The text with all causes: what `unwrap` and `fn main() -> Result<(), Error>` print.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)?;
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            write!(f, "\n  caused by: {error}")?;
+            cause = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        match &self.inner.kind {
+            Kind::Channel(error) => error.source()?.source(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! A call with its settings, sent when it is awaited.
+
+use std::fmt;
+use std::future::IntoFuture;
+use std::time::Duration;
+
+use http::{HeaderName, HeaderValue};
+use mcp_core::{Asked, BoxFuture, Call, ResultBody};
+use mcp_types::{LogMessage, LoggingLevel, Progress};
+
+use crate::call::{self, Hook, Options};
+use crate::error::Kind;
+use crate::{Client, Error};
+
+/// A call that is sent when it is awaited. Dropping it while it waits cancels it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use serde_json::json;
+///
+/// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+/// let mut reports = 0;
+/// let result = client
+///     .call("deploy", json!({"environment": "staging"}))
+///     .timeout(Duration::from_secs(120))
+///     .on_progress(|progress| {
+///         reports += 1;
+///         println!("{} of {:?}", progress.progress, progress.total);
+///     })
+///     .header("x-tenant", "a")
+///     .await?;
+/// println!("{} after {reports} reports", result.text());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a call does nothing unless it is awaited"]
+pub struct PreparedCall<'a, T> {
+    client: Client,
+    asked: Result<Asked, (Asked, Kind)>,
+    options: Options<'a>,
+    read: fn(ResultBody) -> Option<T>,
+}
+
+impl<'a, T> PreparedCall<'a, T> {
+    pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
+        Self {
+            client: client.clone(),
+            asked: Ok(Asked::Call(call)),
+            options: Options::default(),
+            read,
+        }
+    }
+
+    /// Lets the call fail when it is awaited; the first reason counts.
+    pub(crate) fn fail(mut self, kind: Kind) -> Self {
+        self.asked = self.asked.and_then(|asked| Err((asked, kind)));
+        self
+    }
+
+    /// Sets how long the call waits for its answer; progress starts the time anew when
+    /// [`on_progress`](Self::on_progress) is given.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.options.idle = Some(timeout);
+        self
+    }
+
+    /// Sets how long the call may take in all, whatever progress it reports. A longer
+    /// [`timeout`](Self::timeout) does not extend it.
+    pub fn max_total_timeout(mut self, timeout: Duration) -> Self {
+        self.options.total = Some(timeout);
+        self
+    }
+
+    /// Asks for progress. The hook runs on the task that awaits the call; one that panics is not
+    /// run again.
+    pub fn on_progress(mut self, hook: impl FnMut(Progress) + Send + 'a) -> Self {
+        self.options.on_progress = Some(Hook::new(hook));
+        self
+    }
+
+    /// Asks for log messages, from [`LoggingLevel::Info`] on unless
+    /// [`log_level`](Self::log_level) says otherwise. The hook runs like that for progress.
+    pub fn on_log(mut self, hook: impl FnMut(LogMessage) + Send + 'a) -> Self {
+        self.options.on_log = Some(Hook::new(hook));
+        self.options.log_level.get_or_insert(LoggingLevel::Info);
+        self
+    }
+
+    /// Sets the least level of log messages.
+    // spec: META-11
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.options.log_level = Some(level);
+        self
+    }
+
+    /// Adds a header, for transports that have them. Headers of the protocol itself cannot be set.
+    pub fn header(
+        mut self,
+        name: impl TryInto<HeaderName> + AsRef<str>,
+        value: impl TryInto<HeaderValue>,
+    ) -> Self {
+        let shown = name.as_ref().into();
+        match (name.try_into(), value.try_into()) {
+            (Ok(name), Ok(value)) => {
+                self.options.headers.append(name, value);
+                self
+            }
+            // The value may be a secret, so only the name is told.
+            _ => self.fail(Kind::Header(shown)),
+        }
+    }
+
+    /// Adds a key to the `_meta` of the request. Keys of the protocol itself cannot be set.
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        self.options.meta = Some(self.options.meta.unwrap_or_default().with(key, value));
+        self
+    }
+}
+
+impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
+    type Output = Result<T, Error>;
+    type IntoFuture = BoxFuture<'a, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let client = &self.client.inner;
+            let asked = match self.asked {
+                Ok(asked) => asked,
+                Err((asked, kind)) => return Err(Error::of(client, &asked, kind)),
+            };
+            let body = call::run(client, &asked, self.options).await?;
+            (self.read)(body).ok_or_else(|| Error::of(client, &asked, Kind::OtherResult))
+        })
+    }
+}
+
+/// Without headers and arguments, which may be secrets.
+impl<T> fmt::Debug for PreparedCall<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let asked = match &self.asked {
+            Ok(asked) | Err((asked, _)) => asked,
+        };
+        f.debug_struct("PreparedCall")
+            .field("method", &asked.method_name())
+            .field("item", &asked.item())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,268 @@
+//! The arguments of a call, split once, each decoded by its own type.
+
+use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::absent;
+use super::range::{Range, Ranged};
+use crate::extract::{ArgumentError, CallContext, Rejection, parse_member};
+use crate::tools::ToolError;
+
+/// What calls need to know of the parameters of a tool.
+#[derive(Debug, Default)]
+pub struct Plan {
+    /// One per parameter; `None` for an extractor.
+    params: Vec<Option<Known>>,
+}
+
+/// An argument that the tool knows.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) name: &'static str,
+    pub(super) required: bool,
+    pub(super) range: Option<Range>,
+}
+
+/// A call whose parameters are being taken.
+#[derive(Debug)]
+pub struct Input<'a> {
+    plan: &'a Plan,
+    call: &'a mut CallContext,
+    values: &'a [Option<&'a RawValue>],
+}
+
+impl Plan {
+    pub(super) fn push(&mut self, param: Option<Known>) {
+        self.params.push(param);
+    }
+
+    pub(super) fn has_arguments(&self) -> bool {
+        self.arguments().next().is_some()
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &Known> {
+        self.params.iter().flatten()
+    }
+
+    /// Takes the `N` parameters of the tool. Nothing of the call stays borrowed.
+    ///
+    /// # Errors
+    ///
+    /// The first rejection.
+    pub fn take<const N: usize, R>(
+        &self,
+        mut call: CallContext,
+        take: impl FnOnce(&mut Input<'_>) -> Result<R, Rejection>,
+    ) -> Result<R, ToolError> {
+        let mut values = [None; N];
+        let arguments;
+        // A tool without arguments looks at none: some clients always send one.
+        if self.has_arguments() {
+            arguments = call.take_arguments();
+            self.split(arguments.as_raw(), &mut values)
+                .map_err(|error| ToolError::rejected(error.into()))?;
+        }
+        let mut input = Input {
+            plan: self,
+            call: &mut call,
+            values: &values,
+        };
+        take(&mut input).map_err(ToolError::rejected)
+    }
+
+    /// Finds each argument's value.
+    // spec: TOOL-20
+    fn split<'a>(
+        &self,
+        arguments: &'a RawValue,
+        values: &mut [Option<&'a RawValue>],
+    ) -> Result<(), ArgumentError> {
+        let mut strays = Strays::default();
+        let members = Members {
+            plan: self,
+            values,
+            strays: &mut strays,
+        };
+        let mut deserializer = serde_json::Deserializer::from_str(arguments.get());
+        members
+            .deserialize(&mut deserializer)
+            .map_err(|error| ArgumentError::new("", error.to_string()))?;
+        let missing = self.params.iter().zip(values).filter_map(|(param, value)| {
+            let known = param.as_ref()?;
+            (known.required && value.is_none()).then_some(known.name)
+        });
+        let missing: Vec<_> = missing.collect();
+        strays.report(&missing, self)
+    }
+
+    fn index_of(&self, name: &str) -> Option<usize> {
+        let is = |param: &Option<Known>| param.as_ref().is_some_and(|known| known.name == name);
+        self.params.iter().position(is)
+    }
+}
+
+impl Input<'_> {
+    pub(super) fn call(&mut self) -> &mut CallContext {
+        self.call
+    }
+
+    pub(super) fn decode<T: DeserializeOwned>(
+        &self,
+        index: usize,
+        default: Option<fn() -> T>,
+    ) -> Result<T, ArgumentError> {
+        let name = self.known(index).map_or("", |known| known.name);
+        match self.values.get(index).copied().flatten() {
+            Some(value) => parse_member(name, value),
+            None => match default {
+                Some(default) => Ok(default()),
+                // Checked when the arguments were split.
+                None => absent::value().ok_or_else(|| ArgumentError::new(name, "missing")),
+            },
+        }
+    }
+
+    /// Checks that a number is in the range of its parameter.
+    ///
+    /// # Errors
+    ///
+    /// The number, and the range.
+    pub fn check_range(&self, index: usize, value: &impl Ranged) -> Result<(), Rejection> {
+        let Some(known) = self.known(index) else {
+            return Ok(());
+        };
+        if let (Some(range), Some(number)) = (known.range, value.number()) {
+            range
+                .check(number)
+                .map_err(|reason| ArgumentError::new(known.name, reason))?;
+        }
+        Ok(())
+    }
+
+    fn known(&self, index: usize) -> Option<&Known> {
+        self.plan.params.get(index)?.as_ref()
+    }
+}
+
+/// Puts the members of an object into the slots of the parameters, without copying a name.
+struct Members<'p, 'a> {
+    plan: &'p Plan,
+    values: &'p mut [Option<&'a RawValue>],
+    strays: &'p mut Strays,
+}
+
+impl<'de> DeserializeSeed<'de> for Members<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Members<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        loop {
+            let name = Name {
+                plan: self.plan,
+                strays: self.strays,
+            };
+            let Some(index) = members.next_key_seed(name)? else {
+                return Ok(());
+            };
+            let Some(slot) = index.and_then(|index| self.values.get_mut(index)) else {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if slot.replace(members.next_value()?).is_some() {
+                self.strays.repeated = index;
+            }
+        }
+    }
+}
+
+/// The name of a member: the parameter that it belongs to.
+struct Name<'p> {
+    plan: &'p Plan,
+    strays: &'p mut Strays,
+}
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
+        let index = self.plan.index_of(name);
+        if index.is_none() {
+            self.strays.unknown(name);
+        }
+        Ok(index)
+    }
+}
+
+/// What does not fit among the names.
+#[derive(Default)]
+struct Strays {
+    unknown: Vec<String>,
+    repeated: Option<usize>,
+}
+
+impl Strays {
+    /// So many unknown names are told: the rest says nothing new.
+    const TOLD: usize = 4;
+    /// So much of an unknown name is told.
+    const LENGTH: usize = 64;
+
+    fn unknown(&mut self, name: &str) {
+        if self.unknown.len() < Self::TOLD {
+            self.unknown.push(name.chars().take(Self::LENGTH).collect());
+        }
+    }
+
+    /// Everything at once, so that one more call can get it right.
+    fn report(self, missing: &[&str], plan: &Plan) -> Result<(), ArgumentError> {
+        let mut reasons = Vec::new();
+        if let Some(known) = self
+            .repeated
+            .and_then(|index| plan.params.get(index)?.as_ref())
+        {
+            reasons.push(format!("`{}` is given more than once", known.name));
+        }
+        if !missing.is_empty() {
+            reasons.push(format!("missing {}", list(missing)));
+        }
+        if !self.unknown.is_empty() {
+            let known: Vec<_> = plan.arguments().map(|known| known.name).collect();
+            let unknown = list(&self.unknown);
+            reasons.push(format!("unknown {unknown}, expected {}", list(&known)));
+        }
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(ArgumentError::new("", reasons.join("; "))),
+        }
+    }
+}
+
+fn list<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
+    names.join(", ")
+}

@@ -1,0 +1,218 @@
+//! Extractor, argument, or neither: found by the compiler, by type.
+//!
+//! The macros write `(&&&Slot::<T>::new()).param()`. Method lookup takes the first step that fits:
+//! [`ByCall`] for three references, [`ByValue`] for two, the inherent method for one. A step whose
+//! bounds `T` does not meet does not count, so the order of the steps is the order of preference.
+//! The inherent method takes every `T` and then fails on its bound, with a message for humans.
+
+use std::any::type_name;
+use std::fmt;
+use std::marker::PhantomData;
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+use super::params::{About, Params};
+use super::plan::Input;
+use crate::extract::{FromCall, Rejection};
+
+/// A parameter with a name, before it is known what it is.
+pub struct Slot<T>(PhantomData<fn() -> T>);
+
+/// A parameter without a name: only an extractor needs none.
+pub struct Nameless<T>(PhantomData<fn() -> T>);
+
+/// A parameter that is found in the call.
+pub struct Extractor<T>(PhantomData<fn() -> T>);
+
+/// A parameter that is an argument of the tool.
+pub struct Argument<T>(PhantomData<fn() -> T>);
+
+/// A parameter that cannot be one. The compiler has said so already; nothing more is said.
+pub struct Neither<T>(PhantomData<fn() -> T>);
+
+/// First step: extractors.
+pub trait ByCall {
+    /// The parameter's type.
+    type Value;
+
+    /// It is an extractor.
+    fn param(&self) -> Extractor<Self::Value> {
+        Extractor(PhantomData)
+    }
+}
+
+impl<T: FromCall> ByCall for &&Slot<T> {
+    type Value = T;
+}
+
+impl<T: FromCall> ByCall for &&Nameless<T> {
+    type Value = T;
+}
+
+/// Second step: arguments.
+pub trait ByValue {
+    /// The parameter's type.
+    type Value;
+
+    /// It is an argument.
+    fn param(&self) -> Argument<Self::Value> {
+        Argument(PhantomData)
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema> ByValue for &Slot<T> {
+    type Value = T;
+}
+
+/// What no type is: the bound that says why a parameter is neither.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a parameter of a tool",
+    label = "neither an argument nor an extractor",
+    note = "for an argument that the client sends: `#[derive(serde::Deserialize, schemars::JsonSchema)]`, both of them, without borrowed fields",
+    note = "for a value of the server: take `State<{Self}>`, or implement `FromCall` for the type"
+)]
+pub trait ToolParameter {}
+
+/// What no type is: the bound that says why a parameter needs a name.
+#[diagnostic::on_unimplemented(
+    message = "a parameter of type `{Self}` needs a name",
+    label = "only an extractor can do without a name, and this is none",
+    note = "write a plain name instead of the pattern, or add `#[arg(name = \"…\")]`",
+    note = "for all arguments in one struct: `Args(name): Args<{Self}>`"
+)]
+pub trait NamedParameter {}
+
+/// What no type is: the bound that keeps `#[arg(…)]` away from extractors.
+#[diagnostic::on_unimplemented(
+    message = "`#[arg(…)]` is for arguments, and `{Self}` is an extractor",
+    label = "not sent by the client",
+    note = "remove `#[arg(…)]`"
+)]
+pub trait Values {}
+
+impl<T> Slot<T> {
+    /// Last step: neither.
+    pub fn param(&self) -> Neither<T>
+    where
+        T: ToolParameter,
+    {
+        Neither(PhantomData)
+    }
+}
+
+impl<T> Nameless<T> {
+    /// Last step: an argument without a name.
+    pub fn param(&self) -> Neither<T>
+    where
+        T: NamedParameter,
+    {
+        Neither(PhantomData)
+    }
+}
+
+impl<T: FromCall> Extractor<T> {
+    /// Describes the parameter.
+    pub fn describe(self, params: &mut Params, _: About) {
+        params.extractor::<T>();
+    }
+
+    /// The parameter has `#[arg(…)]`.
+    pub fn with_options(self)
+    where
+        T: Values,
+    {
+    }
+
+    /// Finds the value.
+    ///
+    /// # Errors
+    ///
+    /// The rejection of the extractor.
+    pub fn take(
+        self,
+        input: &mut Input<'_>,
+        _: usize,
+        _: Option<fn() -> T>,
+    ) -> Result<T, Rejection> {
+        T::from_call(input.call())
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema> Argument<T> {
+    /// Describes the parameter.
+    pub fn describe(self, params: &mut Params, about: About) {
+        params.argument::<T>(about);
+    }
+
+    /// The parameter has `#[arg(…)]`.
+    pub fn with_options(self) {}
+
+    /// Decodes the value.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not fit.
+    pub fn take(
+        self,
+        input: &mut Input<'_>,
+        index: usize,
+        default: Option<fn() -> T>,
+    ) -> Result<T, Rejection> {
+        Ok(input.decode(index, default)?)
+    }
+}
+
+impl<T> Neither<T> {
+    /// Never called.
+    pub fn describe(self, _: &mut Params, _: About) {}
+
+    /// Never called.
+    pub fn with_options(self) {}
+
+    /// Never called.
+    ///
+    /// # Errors
+    ///
+    /// Always.
+    pub fn take(self, _: &mut Input<'_>, _: usize, _: Option<fn() -> T>) -> Result<T, Rejection> {
+        Err(Rejection::missing("not a parameter"))
+    }
+}
+
+macro_rules! markers {
+    ($($marker:ident),*) => {
+        $(
+            impl<T> Clone for $marker<T> {
+                fn clone(&self) -> Self {
+                    *self
+                }
+            }
+
+            impl<T> Copy for $marker<T> {}
+
+            impl<T> fmt::Debug for $marker<T> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    write!(f, "{}<{}>", stringify!($marker), type_name::<T>())
+                }
+            }
+        )*
+    };
+}
+
+macro_rules! probes {
+    ($($probe:ident),*) => {
+        $(
+            impl<T> $probe<T> {
+                /// Asks about `T`.
+                #[expect(clippy::new_without_default, reason = "only macros make it")]
+                pub fn new() -> Self {
+                    Self(PhantomData)
+                }
+            }
+        )*
+    };
+}
+
+markers!(Slot, Nameless, Extractor, Argument, Neither);
+probes!(Slot, Nameless);
