@@ -206,9 +206,24 @@ impl DecodeError {
     }
 }
 
-/// Writes `value` behind what `out` holds. Types of this library cannot fail here: their keys are
-/// strings and `out` is memory.
+/// Writes `value` behind what `out` holds, on one line: raw JSON that a handler passes through may
+/// be laid out over several, and a line break would end the message in an event or on a pipe.
+///
+/// Types of this library cannot fail here: their keys are strings and `out` is memory.
+// spec: STDIO-02
 pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let written = serde_json::to_writer(out, value);
+    let start = out.len();
+    let written = serde_json::to_writer(&mut *out, value);
     debug_assert!(written.is_ok(), "{written:?}");
+    let mut rest = out.get_mut(start..).unwrap_or_default();
+    // Inside of a string a line break is escaped: these stand between tokens.
+    while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
+        let Some((line_break, after)) =
+            rest.get_mut(at..).and_then(<[u8]>::split_first_mut)
+        else {
+            return;
+        };
+        *line_break = b' ';
+        rest = after;
+    }
 }

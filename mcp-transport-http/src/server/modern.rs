@@ -73,15 +73,7 @@ impl Recipient {
     /// Writes the answer as an event behind `head`.
     pub(super) fn encode_event(&self, reply: Reply, mut head: Vec<u8>) -> Encoded {
         head.extend_from_slice(sse::MESSAGE_PREFIX);
-        let start = head.len();
         let mut text = self.encode(reply, head);
-        sse::one_line(&mut text.head, start);
-        sse::one_line(&mut text.tail, 0);
-        if sse::has_line_break(&text.shared) {
-            let mut copy = text.shared.to_vec();
-            sse::one_line(&mut copy, 0);
-            text.shared = copy.into();
-        }
         text.push(sse::MESSAGE_SUFFIX);
         text
     }

@@ -124,7 +124,7 @@ impl<'a> Envelope<'a> {
         if let Some(problem) = self.problem {
             return Err(invalid(problem));
         }
-        if !self.version.is_some_and(|raw| raw.get() == r#""2.0""#) {
+        if self.version.is_none_or(|raw| raw.get() != r#""2.0""#) {
             return Err(invalid(Cow::Borrowed(r#"`jsonrpc` must be "2.0""#)));
         }
         let params = self.params.unwrap_or_default();

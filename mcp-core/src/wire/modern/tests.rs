@@ -395,3 +395,12 @@ fn notes_read_back() {
         assert_eq!(MODERN.decode_note(&read), Some(note));
     }
 }
+
+#[test]
+fn messages_are_one_line() {
+    let laid_out = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [\n]\n}";
+    let body = ResultBody::Other(RawObject::from_text(laid_out).unwrap());
+    let text = text(encode(body));
+    assert!(!text.contains(['\n', '\r']), "{text}");
+    assert!(text.contains(r#""x\ny""#), "{text}");
+}
