@@ -15,7 +15,7 @@ use mcp::core::{
     BoxFuture, Channel, ChannelError, Fault, Frame, Frames, Framing, NoteBuffer, NoteSink, OutCall,
     Outlet, Reply, ServerProfile, Service,
 };
-use mcp::types::{Message, ProtocolVersion, RequestId};
+use mcp::types::{Message, RequestId};
 
 /// One message per line; messages have no line breaks of their own.
 const LINES: Framing = Framing::new(b"", b"\n");
@@ -58,12 +58,10 @@ impl<S: Service> Direct<S> {
             inbound.facts.log_level,
             || sink as Arc<dyn NoteSink>,
         );
-        let version = inbound.version();
         let reply = inbound.serve(&*self.service, outlet.clone(), Default::default());
         Ok(Running {
             reply,
             id,
-            version,
             profile,
             outlet,
             notes,
@@ -94,7 +92,6 @@ impl<S: Service> Channel for Direct<S> {
 struct Running {
     reply: BoxFuture<'static, Reply>,
     id: RequestId,
-    version: ProtocolVersion,
     profile: Arc<ServerProfile>,
     outlet: Outlet,
     notes: Arc<NoteBuffer>,
@@ -128,7 +125,7 @@ impl Stream for Running {
                 this.outlet.close();
                 let waiting = this.notes.take_now();
                 this.queue(&waiting);
-                let to = Outbound::new(&this.id, this.version, &this.profile);
+                let to = Outbound::new(&this.id, &this.profile);
                 let answer = MODERN.encode_reply(reply, &to, Vec::new()).into_bytes();
                 this.ready.push_back(Frame::new(answer));
                 this.done = true;

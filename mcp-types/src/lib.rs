@@ -22,13 +22,17 @@ mod implementation;
 mod input;
 mod jsonrpc;
 mod logging;
+mod members;
 pub mod meta;
 mod method;
+mod number;
 mod page;
 mod progress;
 mod prompts;
 mod raw;
 mod resources;
+mod text;
+mod time;
 mod tools;
 mod version;
 
@@ -43,7 +47,8 @@ pub use completion::{
 };
 pub use content::{
     Annotations, AudioContent, Blob, BlobResourceContents, ContentBlock, EmbeddedResource,
-    ImageContent, ResourceContents, ResourceLink, Role, TextContent, TextResourceContents,
+    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, TextContent,
+    TextResourceContents, ToolResultContent, ToolUseContent,
 };
 pub use discover::DiscoverResult;
 pub use implementation::{Icon, IconTheme, Implementation};

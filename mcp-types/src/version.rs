@@ -100,6 +100,51 @@ impl ProtocolVersion {
         matches!(self, Self::V2025_03_26)
     }
 
+    /// Tools carry annotations, contents may be sound, progress has words, servers declare
+    /// completions (2025-03-26 and later).
+    // spec: TOOL-05, TOOL-13, PROG-02, COMP-01
+    pub const fn has_annotations_and_audio(self) -> bool {
+        self as u8 >= Self::V2025_03_26 as u8
+    }
+
+    /// Definitions have titles and `_meta`, results structured content and resource links,
+    /// completion a context, annotations a date (2025-06-18 and later).
+    // spec: TOOL-05, TOOL-13, RSRC-03, RSRC-11, PROMPT-03, COMP-02, LIFE-16
+    pub const fn has_titles_and_structure(self) -> bool {
+        self as u8 >= Self::V2025_06_18 as u8
+    }
+
+    /// Definitions have icons, implementations a description (2025-11-25 and later).
+    // spec: ICON-01, LIFE-16
+    pub const fn has_icons(self) -> bool {
+        self as u8 >= Self::V2025_11_25 as u8
+    }
+
+    /// Tools say how they take part in tasks (2025-11-25 alone).
+    // spec: TOOL-05
+    pub const fn has_tool_execution(self) -> bool {
+        matches!(self, Self::V2025_11_25)
+    }
+
+    /// Structured content is any JSON value, an output schema any schema (2026-07-28 and later);
+    /// before, both are objects.
+    // spec: TOOL-14
+    pub const fn has_free_structure(self) -> bool {
+        self.is_modern()
+    }
+
+    /// A missing resource has an error code of its own (up to 2025-11-25).
+    // spec: RSRC-05, ERR-06
+    pub const fn has_resource_not_found_code(self) -> bool {
+        !self.is_modern()
+    }
+
+    /// An error can send the user to a URL (2025-11-25 alone).
+    // spec: ERR-13
+    pub const fn has_url_elicitation_error(self) -> bool {
+        matches!(self, Self::V2025_11_25)
+    }
+
     /// The revision lies between `since` and `until`, both included.
     pub const fn within(self, since: Self, until: Self) -> bool {
         since as u8 <= self as u8 && self as u8 <= until as u8

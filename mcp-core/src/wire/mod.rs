@@ -1,8 +1,12 @@
 //! The text of messages, per era.
 //!
-//! An era is a value: one static per wire. `LEGACY` joins [`MODERN`] with the legacy era.
+//! A revision is a value: [`MODERN`], and one wire for each revision with sessions; [`of`] finds it.
 
+mod calls;
+mod legacy;
 mod modern;
+mod notes;
+mod results;
 
 use std::fmt::Debug;
 
@@ -19,8 +23,16 @@ pub use modern::Envelope;
 /// The wire of 2026-07-28.
 pub static MODERN: &dyn Wire = &modern::Modern;
 
-/// Translates between the neutral model and the text of one era, in both directions.
+/// The wire of a revision.
+pub fn of(version: ProtocolVersion) -> &'static dyn Wire {
+    legacy::of(version).unwrap_or(MODERN)
+}
+
+/// Translates between the neutral model and the text of one revision, in both directions.
 pub trait Wire: sealed::Sealed + Debug + Send + Sync {
+    /// The revision.
+    fn version(&self) -> ProtocolVersion;
+
     /// Server: reads what a request asks.
     ///
     /// # Errors
@@ -58,6 +70,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
 mod sealed {
     #[expect(unnameable_types, reason = "seals the trait")]
     pub trait Sealed {}
+    impl Sealed for super::legacy::Legacy {}
     impl Sealed for super::modern::Modern {}
 }
 
@@ -69,6 +82,8 @@ pub struct Decoded {
     pub asked: Asked,
     /// What the client sends along when it asks again.
     pub input: InputState,
+    /// The token under which the client wants progress.
+    pub progress_token: Option<ProgressToken>,
 }
 
 /// Where an answer goes.
@@ -77,20 +92,14 @@ pub struct Decoded {
 pub struct Outbound<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
-    /// The revision that the request speaks.
-    pub version: ProtocolVersion,
     /// Who answers.
     pub profile: &'a ServerProfile,
 }
 
 impl<'a> Outbound<'a> {
     /// An answer to a request.
-    pub fn new(id: &'a RequestId, version: ProtocolVersion, profile: &'a ServerProfile) -> Self {
-        Self {
-            id,
-            version,
-            profile,
-        }
+    pub fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
+        Self { id, profile }
     }
 }
 
@@ -218,12 +227,45 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Si
     let mut rest = out.get_mut(start..).unwrap_or_default();
     // Inside of a string a line break is escaped: these stand between tokens.
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
-        let Some((line_break, after)) =
-            rest.get_mut(at..).and_then(<[u8]>::split_first_mut)
-        else {
+        let Some((line_break, after)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut) else {
             return;
         };
         *line_break = b' ';
         rest = after;
     }
+}
+
+/// Writes the members of `value`, an object, behind an open object that has members already, and
+/// closes it.
+pub(crate) fn splice_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+    let start = out.len();
+    write_json(out, value);
+    debug_assert_eq!(out.get(start), Some(&b'{'), "only objects have members");
+    if out.get(start + 1) == Some(&b'}') {
+        out.truncate(start);
+        out.push(b'}');
+    } else if let Some(brace) = out.get_mut(start) {
+        *brace = b',';
+    }
+}
+
+/// Writes an error response; without an id where it could not be read.
+// spec: BASE-10, BASE-11
+pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: ErrorObject) {
+    #[derive(serde::Serialize)]
+    struct ErrorResponse<'a> {
+        jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RequestId>,
+        error: ErrorObject,
+    }
+
+    write_json(
+        out,
+        &ErrorResponse {
+            jsonrpc: "2.0",
+            id,
+            error,
+        },
+    );
 }

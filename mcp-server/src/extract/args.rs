@@ -61,16 +61,26 @@ pub(crate) fn parse_member<T: DeserializeOwned>(
     name: &str,
     value: &RawValue,
 ) -> Result<T, ArgumentError> {
-    let mut deserializer = serde_json::Deserializer::from_str(value.get());
-    serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let path = match path.as_str() {
-            "." => name.to_owned(),
-            inner if name.is_empty() || inner.starts_with('[') => format!("{name}{inner}"),
-            inner => format!("{name}.{inner}"),
-        };
-        ArgumentError::new(path, reason(error.inner()))
-    })
+    serde_json::from_str(value.get()).map_err(|error| locate::<T>(name, value, &error))
+}
+
+/// Reads a value that does not fit again, this time keeping track of the path.
+#[cold]
+fn locate<T: DeserializeOwned>(
+    name: &str,
+    value: &RawValue,
+    error: &serde_json::Error,
+) -> ArgumentError {
+    let mut again = serde_json::Deserializer::from_str(value.get());
+    let Err(located) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
+        return ArgumentError::new(name.to_owned(), reason(error));
+    };
+    let path = match located.path().to_string().as_str() {
+        "." => name.to_owned(),
+        inner if name.is_empty() || inner.starts_with('[') => format!("{name}{inner}"),
+        inner => format!("{name}.{inner}"),
+    };
+    ArgumentError::new(path, reason(located.inner()))
 }
 
 /// What `serde_json` says, without its place in a text that nobody sees.

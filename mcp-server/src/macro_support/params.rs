@@ -100,7 +100,13 @@ impl Params {
     fn property(&mut self, schema: Schema, about: About, optional: bool) {
         let name = about.name;
         let schema = self.publish(schema, &about);
-        self.properties.insert(name.to_owned(), schema.into());
+        if self
+            .properties
+            .insert(name.to_owned(), schema.into())
+            .is_some()
+        {
+            self.problem(name, "there is another one of this name");
+        }
         if !optional {
             self.required.push(name.into());
         }

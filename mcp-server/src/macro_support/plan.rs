@@ -122,21 +122,20 @@ impl Input<'_> {
         }
     }
 
-    /// Checks that a number is in the range of its parameter.
-    ///
-    /// # Errors
-    ///
-    /// The number, and the range.
-    pub fn check_range(&self, index: usize, value: &impl Ranged) -> Result<(), Rejection> {
+    pub(super) fn check_range(
+        &self,
+        index: usize,
+        value: &impl Ranged,
+    ) -> Result<(), ArgumentError> {
         let Some(known) = self.known(index) else {
             return Ok(());
         };
-        if let (Some(range), Some(number)) = (known.range, value.number()) {
-            range
+        match (known.range, value.number()) {
+            (Some(range), Some(number)) => range
                 .check(number)
-                .map_err(|reason| ArgumentError::new(known.name, reason))?;
+                .map_err(|reason| ArgumentError::new(known.name, reason)),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn known(&self, index: usize) -> Option<&Known> {

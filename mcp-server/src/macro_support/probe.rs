@@ -10,10 +10,12 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use schemars::JsonSchema;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::params::{About, Params};
 use super::plan::Input;
+use super::range::Ranged;
 use crate::extract::{FromCall, Rejection};
 
 /// A parameter with a name, before it is known what it is.
@@ -137,6 +139,25 @@ impl<T: FromCall> Extractor<T> {
     ) -> Result<T, Rejection> {
         T::from_call(input.call())
     }
+
+    /// Said already: there are no options.
+    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
+        default
+    }
+
+    /// Said already: there are no options.
+    pub fn with_default(self, about: About, _: fn() -> T) -> About {
+        about
+    }
+
+    /// Said already: there are no options.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn check_range(self, _: &Input<'_>, _: usize, _: &T) -> Result<(), Rejection> {
+        Ok(())
+    }
 }
 
 impl<T: DeserializeOwned + JsonSchema> Argument<T> {
@@ -161,6 +182,31 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
     ) -> Result<T, Rejection> {
         Ok(input.decode(index, default)?)
     }
+
+    /// Gives the default its type.
+    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
+        default
+    }
+
+    /// Publishes the default.
+    pub fn with_default(self, about: About, default: fn() -> T) -> About
+    where
+        T: Serialize,
+    {
+        about.default_value(&default())
+    }
+
+    /// Checks the value.
+    ///
+    /// # Errors
+    ///
+    /// The number, and the range.
+    pub fn check_range(self, input: &Input<'_>, index: usize, value: &T) -> Result<(), Rejection>
+    where
+        T: Ranged,
+    {
+        Ok(input.check_range(index, value)?)
+    }
 }
 
 impl<T> Neither<T> {
@@ -177,6 +223,25 @@ impl<T> Neither<T> {
     /// Always.
     pub fn take(self, _: &mut Input<'_>, _: usize, _: Option<fn() -> T>) -> Result<T, Rejection> {
         Err(Rejection::missing("not a parameter"))
+    }
+
+    /// Never called.
+    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
+        default
+    }
+
+    /// Never called.
+    pub fn with_default(self, about: About, _: fn() -> T) -> About {
+        about
+    }
+
+    /// Never called.
+    ///
+    /// # Errors
+    ///
+    /// None.
+    pub fn check_range(self, _: &Input<'_>, _: usize, _: &T) -> Result<(), Rejection> {
+        Ok(())
     }
 }
 

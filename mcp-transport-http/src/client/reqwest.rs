@@ -112,15 +112,23 @@ fn failed(error: &reqwest::Error, uri: &Uri) -> ChannelError {
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map_or("", http::uri::Authority::as_str);
         let peer = format!("{scheme}://{authority}");
-        return ChannelError::Connect { peer, source: cause.into() };
+        return ChannelError::Connect {
+            peer,
+            source: cause.into(),
+        };
     }
     if error.is_builder() {
         return ChannelError::Unsendable(cause);
     }
-    ChannelError::Broken { source: Some(cause.into()) }
+    ChannelError::Broken {
+        source: Some(cause.into()),
+    }
 }
 
 fn root(error: &reqwest::Error) -> String {
+    if error.is_timeout() {
+        return "it took too long".to_owned();
+    }
     match std::iter::successors(error.source(), |&error| error.source()).last() {
         Some(root) => root.to_string(),
         None => "the request failed".to_owned(),

@@ -238,7 +238,6 @@ where
         Route::Modern { id, inbound } => {
             let to = Recipient {
                 id,
-                version: inbound.version(),
                 profile,
             };
             modern::answer(&*service, &config, to, inbound, parts).await

@@ -19,7 +19,7 @@ use mcp_core::wire::{Encoded, MODERN, Outbound};
 use mcp_core::{
     BoxFuture, Fault, NoteBuffer, NoteSink, Outlet, Principal, Reply, ServerProfile, Service,
 };
-use mcp_types::{ProtocolVersion, RequestId};
+use mcp_types::RequestId;
 
 use super::config::Config;
 use super::respond::{self, Body};
@@ -56,7 +56,6 @@ pub(super) async fn answer<S: Service + ?Sized>(
 #[derive(Debug)]
 pub(super) struct Recipient {
     pub(super) id: RequestId,
-    pub(super) version: ProtocolVersion,
     pub(super) profile: Arc<ServerProfile>,
 }
 
@@ -65,7 +64,7 @@ impl Recipient {
     pub(super) fn encode(&self, reply: Reply, head: Vec<u8>) -> Encoded {
         MODERN.encode_reply(
             reply,
-            &Outbound::new(&self.id, self.version, &self.profile),
+            &Outbound::new(&self.id, &self.profile),
             head,
         )
     }

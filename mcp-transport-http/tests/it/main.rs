@@ -1,12 +1,14 @@
 //! The transport over real sockets.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "serve"))]
 mod axum;
-#[cfg(test)]
+#[cfg(all(test, feature = "client"))]
+mod client;
+#[cfg(all(test, feature = "serve"))]
 mod hostile;
-#[cfg(test)]
+#[cfg(all(test, feature = "serve"))]
 mod lifecycle;
-#[cfg(test)]
+#[cfg(all(test, feature = "serve"))]
 mod support;
-#[cfg(test)]
+#[cfg(all(test, feature = "serve"))]
 mod wire;

@@ -7,7 +7,11 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::{Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink};
+use super::{
+    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolResultContent,
+    ToolUseContent,
+};
+use crate::text::Text;
 use crate::{JsonObject, Meta};
 
 /// A piece of content. Kinds that this library does not know survive unchanged.
@@ -37,6 +41,10 @@ pub enum ContentBlock {
     Resource(EmbeddedResource),
     /// A link to a resource (2025-06-18 and later).
     ResourceLink(ResourceLink),
+    /// A language model wants to call a tool (2025-11-25 and later, in sampling alone).
+    ToolUse(ToolUseContent),
+    /// What a tool said to a language model (2025-11-25 and later, in sampling alone).
+    ToolResult(ToolResultContent),
     /// A kind that this library does not know, with its `type`.
     #[serde(untagged)]
     Other(JsonObject),
@@ -152,11 +160,23 @@ impl From<&str> for ContentBlock {
 /// other members are read straight into the block.
 impl<'de> Deserialize<'de> for ContentBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(BlockVisitor)
+        deserializer.deserialize_map(BlockVisitor { in_tool_result: false })
     }
 }
 
-struct BlockVisitor;
+/// A block inside of the result of a tool, where calls and results of tools are unknown kinds.
+pub(super) struct PlainBlock(pub(super) ContentBlock);
+
+impl<'de> Deserialize<'de> for PlainBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let visitor = BlockVisitor { in_tool_result: true };
+        deserializer.deserialize_map(visitor).map(Self)
+    }
+}
+
+struct BlockVisitor {
+    in_tool_result: bool,
+}
 
 impl<'de> Visitor<'de> for BlockVisitor {
     type Value = ContentBlock;
@@ -167,37 +187,50 @@ impl<'de> Visitor<'de> for BlockVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
         let mut before = JsonObject::new();
-        while let Some(key) = map.next_key::<String>()? {
+        while let Some(Text(key)) = map.next_key()? {
             if key != "type" {
-                before.insert(key, map.next_value()?);
+                before.insert(key.into_owned(), map.next_value()?);
                 continue;
             }
-            let kind = map.next_value::<String>()?;
+            let Text(kind) = map.next_value()?;
             if before.is_empty() {
-                return read(kind, MapAccessDeserializer::new(map));
+                return self.read(&kind, MapAccessDeserializer::new(map));
             }
             while let Some((key, value)) = map.next_entry()? {
                 before.insert(key, value);
             }
-            return read(kind, Value::Object(before)).map_err(A::Error::custom);
+            let members = Value::Object(before);
+            return self.read(&kind, members).map_err(A::Error::custom);
         }
         Err(A::Error::missing_field("type"))
     }
 }
 
-fn read<'de, D: Deserializer<'de>>(kind: String, members: D) -> Result<ContentBlock, D::Error> {
-    Ok(match kind.as_str() {
-        "text" => ContentBlock::Text(Deserialize::deserialize(members)?),
-        "image" => ContentBlock::Image(Deserialize::deserialize(members)?),
-        "audio" => ContentBlock::Audio(Deserialize::deserialize(members)?),
-        "resource" => ContentBlock::Resource(Deserialize::deserialize(members)?),
-        "resource_link" => ContentBlock::ResourceLink(Deserialize::deserialize(members)?),
-        _ => {
-            let rest = JsonObject::deserialize(members)?;
-            let tag = std::iter::once(("type".to_owned(), Value::String(kind)));
-            ContentBlock::Other(tag.chain(rest).collect())
-        }
-    })
+impl BlockVisitor {
+    fn read<'de, D: Deserializer<'de>>(
+        &self,
+        kind: &str,
+        members: D,
+    ) -> Result<ContentBlock, D::Error> {
+        Ok(match kind {
+            "text" => ContentBlock::Text(Deserialize::deserialize(members)?),
+            "image" => ContentBlock::Image(Deserialize::deserialize(members)?),
+            "audio" => ContentBlock::Audio(Deserialize::deserialize(members)?),
+            "resource" => ContentBlock::Resource(Deserialize::deserialize(members)?),
+            "resource_link" => ContentBlock::ResourceLink(Deserialize::deserialize(members)?),
+            "tool_use" if !self.in_tool_result => {
+                ContentBlock::ToolUse(Deserialize::deserialize(members)?)
+            }
+            "tool_result" if !self.in_tool_result => {
+                ContentBlock::ToolResult(Deserialize::deserialize(members)?)
+            }
+            _ => {
+                let rest = JsonObject::deserialize(members)?;
+                let tag = std::iter::once(("type".to_owned(), Value::from(kind)));
+                ContentBlock::Other(tag.chain(rest).collect())
+            }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -6,10 +6,12 @@ mod annotations;
 mod blob;
 mod block;
 mod resource;
+mod tool;
 
-pub use annotations::{Annotations, Role};
+pub use annotations::{Annotations, InvalidAnnotations, Role};
 pub use blob::Blob;
 pub use block::{AudioContent, ContentBlock, ImageContent, TextContent};
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,
 };
+pub use tool::{ToolResultContent, ToolUseContent};

@@ -38,6 +38,13 @@ impl ErrorObject {
         self
     }
 
+    /// The same error under another code.
+    #[must_use]
+    pub fn with_code(mut self, code: i64) -> Self {
+        self.code = code;
+        self
+    }
+
     /// The data as `T`, when it is there and fits.
     pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.data.as_deref()?.get()).ok()

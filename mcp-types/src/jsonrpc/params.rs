@@ -112,9 +112,21 @@ impl<'a> Params<'a> {
 
     /// All members again as one object.
     pub fn to_object(&self) -> RawObject {
+        Self::joined(self.iter())
+    }
+
+    /// All members but `_meta` as one object.
+    pub fn without_meta(&self) -> RawObject {
+        Self::joined(self.iter().filter(|(key, _)| *key != "_meta"))
+    }
+
+    fn joined<'b>(members: impl Iterator<Item = (&'b str, &'a RawValue)>) -> RawObject
+    where
+        'a: 'b,
+    {
         let mut text = String::from("{");
-        for (index, (key, value)) in self.iter().enumerate() {
-            if index > 0 {
+        for (key, value) in members {
+            if text.len() > 1 {
                 text.push(',');
             }
             text.push_str(&serde_json::Value::from(key).to_string());

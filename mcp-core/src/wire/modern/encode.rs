@@ -1,16 +1,13 @@
 //! Writing modern messages: each value is serialized once, straight into its message.
 
-use mcp_types::{
-    CacheHint, CacheScope, ErrorObject, JsonObject, Meta, Method, Progress, ProgressToken,
-    RequestId, meta::keys,
-};
+use mcp_types::{CacheHint, CacheScope, JsonObject, Meta, meta::keys};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::{errors, result_type};
 use crate::reply::Listing;
-use crate::wire::{Encoded, Outbound, Outgoing, write_json};
-use crate::{Asked, Call, Fault, Reply, ResultBody, ServerNote};
+use crate::wire::{Encoded, Outbound, Outgoing, calls, splice_json, write_error, write_json};
+use crate::{Asked, Reply, ResultBody};
 
 /// Writes the answer behind `head`.
 pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
@@ -19,7 +16,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         ..Encoded::default()
     };
     if let Reply::Fault(fault) = &reply {
-        write_error(&mut out.head, Some(to.id), fault);
+        write_error(&mut out.head, Some(to.id), errors::to_error(fault));
         return out;
     }
     out.head.reserve(256);
@@ -31,11 +28,11 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         Reply::InputRequired(mut asked) => {
             let meta = asked.meta.take();
             write_stamp(&mut out.head, result_type::INPUT_REQUIRED, None, meta, to);
-            write_rest(&mut out.head, &asked);
+            splice_json(&mut out.head, &asked);
         }
         Reply::Extended { result_type, body } => {
             write_stamp(&mut out.head, &result_type, None, None, to);
-            write_rest(&mut out.head, &body);
+            splice_json(&mut out.head, &body);
         }
         // Written above.
         Reply::Fault(_) => {}
@@ -69,7 +66,7 @@ fn whole(
     to: &Outbound<'_>,
 ) {
     write_stamp(out, result_type::COMPLETE, cache, meta, to);
-    write_rest(out, body);
+    splice_json(out, body);
 }
 
 /// A list: its text is written once and shared, unless it carries a `_meta` of its own.
@@ -85,9 +82,9 @@ fn listed<T: Serialize + Clone + HasMeta>(
         return whole(&mut out.head, meta, &page, cache, to);
     }
     write_stamp(&mut out.head, result_type::COMPLETE, cache, None, to);
-    out.shared = list.text(to.version, |page| {
+    out.shared = list.text(super::VERSION, |page| {
         let mut text = Vec::new();
-        write_rest(&mut text, page);
+        splice_json(&mut text, page);
         text.into()
     });
 }
@@ -119,7 +116,7 @@ has_meta!(
     ListPromptsResult
 );
 
-/// Opens a result with what the wire adds to it. [`write_rest`] has to follow.
+/// Opens a result with what the wire adds to it. [`splice_json`] has to follow.
 // spec: BASE-21, BASE-22, CACHE-01, CACHE-02, META-12
 fn write_stamp(
     out: &mut Vec<u8>,
@@ -160,87 +157,6 @@ fn write_stamp(
     out.push(b'}');
 }
 
-/// Writes the members of `body` behind an open object that has members already, and closes it.
-fn write_rest(out: &mut Vec<u8>, body: &impl Serialize) {
-    let start = out.len();
-    write_json(out, body);
-    debug_assert_eq!(out.get(start), Some(&b'{'), "results are objects");
-    if out.get(start + 1) == Some(&b'}') {
-        out.truncate(start);
-        out.push(b'}');
-    } else if let Some(brace) = out.get_mut(start) {
-        *brace = b',';
-    }
-}
-
-/// Writes an error response; without an id where it could not be read.
-// spec: BASE-10, BASE-11
-pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, fault: &Fault) {
-    #[derive(Serialize)]
-    struct ErrorResponse<'a> {
-        jsonrpc: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<&'a RequestId>,
-        error: ErrorObject,
-    }
-
-    write_json(
-        out,
-        &ErrorResponse {
-            jsonrpc: "2.0",
-            id,
-            error: errors::to_error(fault),
-        },
-    );
-}
-
-/// Writes a notification of a running call.
-pub(super) fn note(note: &ServerNote, out: &mut Vec<u8>) {
-    #[derive(Serialize)]
-    struct Note<T> {
-        jsonrpc: &'static str,
-        method: &'static str,
-        params: T,
-    }
-
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct ProgressParams<'a> {
-        progress_token: &'a ProgressToken,
-        #[serde(flatten)]
-        progress: &'a Progress,
-    }
-
-    let jsonrpc = "2.0";
-    match note {
-        ServerNote::Progress { token, progress } => {
-            let params = ProgressParams {
-                progress_token: token,
-                progress,
-            };
-            write_json(
-                out,
-                &Note {
-                    jsonrpc,
-                    method: Method::Progress.as_str(),
-                    params,
-                },
-            );
-        }
-        ServerNote::Log(message) => {
-            let method = Method::LogMessage.as_str();
-            write_json(
-                out,
-                &Note {
-                    jsonrpc,
-                    method,
-                    params: message,
-                },
-            );
-        }
-    }
-}
-
 /// Writes a request.
 // spec: BASE-01, VER-01, META-07
 pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
@@ -266,24 +182,11 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
     out
 }
 
+/// Discovery has no parameters of its own.
 fn write_params(out: &mut Vec<u8>, asked: &Asked) {
-    let Asked::Call(call) = asked else {
-        return write_rest(out, &JsonObject::new());
-    };
-    match call {
-        Call::ListTools(page)
-        | Call::ListResources(page)
-        | Call::ListResourceTemplates(page)
-        | Call::ListPrompts(page) => write_rest(out, page),
-        Call::CallTool(params) => write_rest(out, params),
-        Call::ReadResource(params) => write_rest(out, params),
-        Call::GetPrompt(params) => write_rest(out, params),
-        Call::Complete(params) => write_rest(out, params),
-        Call::Other {
-            params: Some(params),
-            ..
-        } => write_rest(out, params),
-        Call::Other { params: None, .. } => write_rest(out, &JsonObject::new()),
+    match asked {
+        Asked::Call(call) => calls::write_params(out, call),
+        Asked::Discover => splice_json(out, &JsonObject::new()),
     }
 }
 

@@ -21,7 +21,7 @@ struct Missing {
 }
 
 // spec: ERR-01, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
-pub(super) fn to_error(fault: &Fault) -> ErrorObject {
+pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     let plain = |code| ErrorObject::new(code, fault.to_string());
     match fault {
         Fault::InvalidMessage(error) => error.to_error(),
@@ -51,12 +51,17 @@ pub(super) fn to_error(fault: &Fault) -> ErrorObject {
         }),
         Fault::HeaderMismatch(_) => plain(codes::HEADER_MISMATCH),
         Fault::Refused(_) | Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
-        Fault::Protocol(error) => error.clone(),
+        // spec: ERR-06
+        Fault::Protocol(error) => match error.code {
+            codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),
+            codes::URL_ELICITATION_REQUIRED => error.clone().with_code(codes::INTERNAL_ERROR),
+            _ => error.clone(),
+        },
     }
 }
 
 /// Errors that the client acts on become what they were; all others stay as they came.
-pub(super) fn to_fault(error: ErrorObject) -> Fault {
+pub(in crate::wire) fn to_fault(error: ErrorObject) -> Fault {
     match error.code {
         codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<Versions>() {
             Some(Versions {

@@ -7,9 +7,9 @@ mod encode;
 mod envelope;
 mod errors;
 
-use mcp_types::{ErrorObject, Notification, Request, RequestId, Response};
+use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{DecodeError, Decoded, Encoded, Outbound, Outgoing, Wire};
+use super::{DecodeError, Decoded, Encoded, Outbound, Outgoing, Wire, notes, write_error};
 use crate::{Asked, Fault, Reply, ServerNote};
 
 pub use envelope::Envelope;
@@ -18,6 +18,10 @@ pub use envelope::Envelope;
 pub(super) struct Modern;
 
 impl Wire for Modern {
+    fn version(&self) -> ProtocolVersion {
+        VERSION
+    }
+
     fn decode_call(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
         decode::call(request)
     }
@@ -31,11 +35,11 @@ impl Wire for Modern {
     }
 
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>) {
-        encode::write_error(out, id, fault);
+        write_error(out, id, errors::to_error(fault));
     }
 
     fn encode_note(&self, note: &ServerNote, out: &mut Vec<u8>) {
-        encode::note(note, out);
+        notes::write(note, out);
     }
 
     fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
@@ -47,9 +51,14 @@ impl Wire for Modern {
     }
 
     fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
-        decode::note(note)
+        notes::read(note)
     }
 }
+
+/// The revision of this wire.
+const VERSION: ProtocolVersion = ProtocolVersion::V2026_07_28;
+
+pub(super) use errors::{to_error as error, to_fault as fault};
 
 /// The kinds of results that the specification itself has.
 mod result_type {

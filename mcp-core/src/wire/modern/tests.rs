@@ -27,7 +27,7 @@ fn client() -> ClientProfile {
 
 fn encode(reply: impl Into<Reply>) -> Encoded {
     let (id, profile) = (RequestId::from(7), server());
-    let to = Outbound::new(&id, ProtocolVersion::LATEST, &profile);
+    let to = Outbound::new(&id, &profile);
     MODERN.encode_reply(reply.into(), &to, Vec::new())
 }
 

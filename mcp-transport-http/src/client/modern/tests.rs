@@ -40,7 +40,9 @@ where
     }
 }
 
-fn channel<B>(answer: impl FnMut(Request<Bytes>) -> Response<B> + Clone + Send + 'static) -> HttpChannel
+fn channel<B>(
+    answer: impl FnMut(Request<Bytes>) -> Response<B> + Clone + Send + 'static,
+) -> HttpChannel
 where
     B: Body + Send + 'static,
     B::Data: Send,
@@ -50,7 +52,11 @@ where
 }
 
 fn out() -> OutCall {
-    let mirror = Mirror::new(ProtocolVersion::LATEST, Method::CallTool.as_str(), Some("hällo"));
+    let mirror = Mirror::new(
+        ProtocolVersion::LATEST,
+        Method::CallTool.as_str(),
+        Some("hällo"),
+    );
     OutCall::new(RequestId::from(1), r#"{"id":1}"#, mirror)
 }
 
@@ -62,7 +68,9 @@ fn response(status: u16, kind: Option<&'static str>, body: &'static str) -> Resp
     let mut response = Response::new(Full::from(body));
     *response.status_mut() = StatusCode::from_u16(status).unwrap();
     if let Some(kind) = kind {
-        response.headers_mut().insert(names::CONTENT_TYPE, HeaderValue::from_static(kind));
+        response
+            .headers_mut()
+            .insert(names::CONTENT_TYPE, HeaderValue::from_static(kind));
     }
     response
 }
@@ -150,11 +158,19 @@ fn nothing_is_sent_before_the_first_poll() {
 
 #[test]
 fn secrets_are_not_shown() {
-    let channel = channel(|_| response(200, None, "")).header("authorization", "Bearer hidden").unwrap();
+    let channel = channel(|_| response(200, None, ""))
+        .header("authorization", "Bearer hidden")
+        .unwrap();
     assert_eq!(channel.peer(), "https://example.com/mcp");
-    assert_eq!(format!("{channel:?}"), r#"HttpChannel { url: "https://example.com/mcp", .. }"#);
+    assert_eq!(
+        format!("{channel:?}"),
+        r#"HttpChannel { url: "https://example.com/mcp", .. }"#
+    );
     let error = channel.header("x-key", "hidden\n").unwrap_err().to_string();
-    assert_eq!(error, "cannot send the request: the value of the header x-key is invalid");
+    assert_eq!(
+        error,
+        "cannot send the request: the value of the header x-key is invalid"
+    );
 }
 
 #[test]
@@ -164,7 +180,12 @@ fn answers() {
     let error = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#;
     for (status, kind, body, expected) in [
         (200, json, "{}", vec!["200 {}"]),
-        (200, Some("Application/JSON;charset=UTF-8"), "{}", vec!["200 {}"]),
+        (
+            200,
+            Some("Application/JSON;charset=UTF-8"),
+            "{}",
+            vec!["200 {}"],
+        ),
         (200, None, "{}", vec!["200 {}"]),
         (200, json, "", vec![]),
         (202, None, "", vec![]),
@@ -174,18 +195,60 @@ fn answers() {
             200,
             Some("text/html"),
             "<h1>\n Welcome</h1>",
-            vec!["malformed answer: its content type is \"text/html\"; is the URL that of an MCP endpoint? It begins: <h1> Welcome</h1>"],
+            vec![
+                "malformed answer: its content type is \"text/html\"; is the URL that of an MCP endpoint? It begins: <h1> Welcome</h1>",
+            ],
         ),
-        (200, events, ": hi\n\ndata: 1\n\nevent: message\r\ndata: 2\r\n\r\n", vec!["200 1", "200 2"]),
-        (200, events, "event: ping\ndata: 1\n\nid: 7\ndata:\n\nretry: 5\n\ndata: 2\n\ndata: cut", vec!["200 2"]),
+        (
+            200,
+            events,
+            ": hi\n\ndata: 1\n\nevent: message\r\ndata: 2\r\n\r\n",
+            vec!["200 1", "200 2"],
+        ),
+        (
+            200,
+            events,
+            "event: ping\ndata: 1\n\nid: 7\ndata:\n\nretry: 5\n\ndata: 2\n\ndata: cut",
+            vec!["200 2"],
+        ),
         (200, events, "", vec![]),
-        (400, json, error, vec![concat!("400 ", r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#)]),
-        (404, Some("text/plain"), error, vec![concat!("404 ", r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#)]),
-        (400, json, r#"{"error":"no"}"#, vec![r#"HTTP status 400 Bad Request: {"error":"no"}"#]),
-        (404, Some("text/html"), "<p>no</p>", vec!["HTTP status 404 Not Found: <p>no</p>"]),
+        (
+            400,
+            json,
+            error,
+            vec![concat!(
+                "400 ",
+                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#
+            )],
+        ),
+        (
+            404,
+            Some("text/plain"),
+            error,
+            vec![concat!(
+                "404 ",
+                r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#
+            )],
+        ),
+        (
+            400,
+            json,
+            r#"{"error":"no"}"#,
+            vec![r#"HTTP status 400 Bad Request: {"error":"no"}"#],
+        ),
+        (
+            404,
+            Some("text/html"),
+            "<p>no</p>",
+            vec!["HTTP status 404 Not Found: <p>no</p>"],
+        ),
         (401, None, "", vec!["HTTP status 401 Unauthorized"]),
     ] {
-        assert_eq!(read(status, kind, body), expected, "{status} {kind:?} {body}");
+        assert_eq!(
+            read(status, kind, body),
+            expected,
+            "{status} {kind:?} {body}"
+        );
     }
 }
 
@@ -202,17 +265,27 @@ fn redirects_are_not_followed() {
     });
     let error = frames(&channel).pop().unwrap().unwrap_err().to_string();
     assert!(error.contains("307"), "{error}");
-    assert!(error.contains("redirects to https://other.example/x;"), "{error}");
+    assert!(
+        error.contains("redirects to https://other.example/x;"),
+        "{error}"
+    );
     assert!(!error.contains("hidden"), "{error}");
     assert_eq!(*calls.lock().unwrap(), 1);
 }
 
 #[test]
 fn the_server_may_ask_for_patience() {
-    for (value, seconds) in [("7", Some(7)), (" 7 ", Some(7)), ("Wed, 21 Oct 2026", None), ("-1", None)] {
+    for (value, seconds) in [
+        ("7", Some(7)),
+        (" 7 ", Some(7)),
+        ("Wed, 21 Oct 2026", None),
+        ("-1", None),
+    ] {
         let channel = channel(move |_| {
             let mut response = response(503, None, "busy");
-            response.headers_mut().insert(names::RETRY_AFTER, HeaderValue::from_static(value));
+            response
+                .headers_mut()
+                .insert(names::RETRY_AFTER, HeaderValue::from_static(value));
             response
         });
         let Some(Err(ChannelError::Status { retry_after, .. })) = frames(&channel).pop() else {
@@ -229,16 +302,23 @@ fn pieces(
     end: Option<&'static str>,
 ) -> Response<impl Body<Data = Bytes, Error = std::io::Error> + Send + 'static> {
     let end = end.map(|reason| Err(std::io::Error::other(reason)));
-    let pieces = pieces.into_iter().map(|piece| Ok(Piece::data(Bytes::from_static(piece.as_bytes()))));
+    let pieces = pieces
+        .into_iter()
+        .map(|piece| Ok(Piece::data(Bytes::from_static(piece.as_bytes()))));
     let mut response = Response::new(StreamBody::new(stream::iter(pieces.chain(end))));
-    response.headers_mut().insert(names::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+        .headers_mut()
+        .insert(names::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }
 
 #[test]
 fn bodies_in_pieces_are_joined() {
     let json = channel(|_| pieces("application/json", vec!["", "{\"a\"", ":", "1}"], None));
-    assert_eq!(&frames(&json)[0].as_ref().unwrap().message[..], br#"{"a":1}"#);
+    assert_eq!(
+        &frames(&json)[0].as_ref().unwrap().message[..],
+        br#"{"a":1}"#
+    );
 }
 
 #[test]
@@ -256,7 +336,8 @@ fn answers_that_are_too_long() {
 
     let mut limits = SseLimits::default();
     limits.event = 20;
-    let events = |text| channel(move |_| pieces("text/event-stream", vec![text], None)).event_limits(limits);
+    let events =
+        |text| channel(move |_| pieces("text/event-stream", vec![text], None)).event_limits(limits);
     let found = frames(&events("data: 1\n\ndata: 0123456789012345\n\ndata: 2\n\n"));
     assert!(found[0].is_ok());
     assert_eq!(limit(&found[1]), 20);
@@ -268,7 +349,12 @@ fn bodies_that_break() {
     for kind in ["application/json", "text/event-stream"] {
         let channel = channel(move |_| pieces(kind, vec!["data: {"], Some("reset by the cat")));
         let error = frames(&channel).pop().unwrap().unwrap_err();
-        let ChannelError::Broken { source: Some(source) } = error else { panic!("{error:?}") };
+        let ChannelError::Broken {
+            source: Some(source),
+        } = error
+        else {
+            panic!("{error:?}")
+        };
         assert_eq!(source.to_string(), "reset by the cat");
     }
     // What has arrived still explains an error status.
@@ -301,11 +387,14 @@ impl Service<Request<Bytes>> for Failing {
 
 #[test]
 fn errors_of_services_stay_what_they_are() {
-    let connect: fn() -> ChannelError =
-        || ChannelError::Connect { peer: "somebody".to_owned(), source: "no".into() };
+    let connect: fn() -> ChannelError = || ChannelError::Connect {
+        peer: "somebody".to_owned(),
+        source: "no".into(),
+    };
     for is_ready in [true, false] {
         let channel =
-            HttpChannel::with_service("http://a.example/?key=hidden", Failing(connect, is_ready)).unwrap();
+            HttpChannel::with_service("http://a.example/?key=hidden", Failing(connect, is_ready))
+                .unwrap();
         let error = frames(&channel).pop().unwrap().unwrap_err();
         assert_eq!(error.to_string(), "cannot connect to http://a.example/");
     }

@@ -10,7 +10,6 @@ fn recipient() -> Recipient {
     let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));
     Recipient {
         id: 1.into(),
-        version: ProtocolVersion::LATEST,
         profile,
     }
 }

@@ -1,0 +1,143 @@
+//! Connecting: who speaks what.
+
+use mcp_client::{Client, ConnectMode, Error};
+use mcp_core::{ChannelError, Fault};
+use mcp_types::{ProtocolVersion, codes};
+use serde_json::{Value, json};
+
+use crate::script::{Script, Step, error, refuse, result, say, text, unsupported};
+
+fn discovered(versions: &[&str]) -> Step {
+    result(&json!({
+        "resultType": "complete",
+        "supportedVersions": versions,
+        "capabilities": {"tools": {}},
+        "instructions": "Use add.",
+        "ttlMs": 0,
+        "cacheScope": "private",
+        "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "calculator", "version": "2.0"}},
+    }))
+}
+
+async fn connect(answers: impl IntoIterator<Item = Vec<Step>>) -> Result<Client, Error> {
+    Client::over(Script::new(answers).channel()).await
+}
+
+#[tokio::test]
+async fn auto_asks_and_remembers() {
+    let script = Script::new([vec![discovered(&["2030-01-01", "2026-07-28", "2025-11-25"])], vec![text("")]]);
+    let client =
+        Client::builder().identity("my-agent", "1.2.3").over(script.channel()).await.unwrap();
+    assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
+    assert_eq!(client.server_info().unwrap().name, "calculator");
+    assert!(client.server_capabilities().unwrap().tools.is_some());
+    assert_eq!(client.instructions().as_deref(), Some("Use add."));
+    assert_eq!(format!("{client:?}"), r#"Client { server: "script:", version: V2026_07_28, .. }"#);
+    client.call("add", ()).await.unwrap();
+
+    let sent = script.sent();
+    assert_eq!(sent[0].body["method"], "server/discover");
+    for sent in sent {
+        let info = sent.meta("io.modelcontextprotocol/clientInfo");
+        assert_eq!(info, &json!({"name": "my-agent", "version": "1.2.3"}));
+    }
+}
+
+#[tokio::test]
+async fn pin_sends_nothing() {
+    let script = Script::new([vec![discovered(&["2026-07-28"])]]);
+    let client = script.client().await;
+    assert!(script.sent().is_empty());
+    assert_eq!((client.server_info(), client.server_capabilities()), (None, None));
+    assert_eq!(client.instructions(), None);
+    let found = client.discover().await.unwrap();
+    assert_eq!(found.supported_versions, ["2026-07-28"]);
+    assert_eq!(client.server_info(), found.server_info());
+}
+
+#[tokio::test]
+async fn pin_of_a_legacy_revision() {
+    let mode = ConnectMode::Pin(ProtocolVersion::LATEST_LEGACY);
+    let script = Script::new([]);
+    let error = Client::builder().mode(mode).over(script.channel()).await.unwrap_err();
+    assert_eq!(error.to_string(), "this client does not speak 2025-11-25");
+}
+
+#[tokio::test]
+async fn a_refused_version_is_tried_once_more() {
+    // The very version that was refused counts as well.
+    let script = Script::new([
+        vec![unsupported(&["2026-07-28"])],
+        vec![discovered(&["2026-07-28"])],
+        vec![unsupported(&["2025-11-25", "2026-07-28"])],
+        vec![text("3")],
+    ]);
+    let client = Client::over(script.channel()).await.unwrap();
+    assert_eq!(client.call("add", ()).await.unwrap().text(), "3");
+    let sent = script.sent();
+    assert_eq!(sent.len(), 4);
+    assert_ne!(sent[0].body["id"], sent[1].body["id"]);
+    assert_eq!(sent[3].meta("io.modelcontextprotocol/protocolVersion"), "2026-07-28");
+    assert_eq!(script.cancelled(), 0);
+}
+
+#[tokio::test]
+async fn but_not_for_ever() {
+    let again = || vec![unsupported(&["2026-07-28"])];
+    let script = Script::new([again(), again(), again()]);
+    let error = Client::over(script.channel()).await.unwrap_err();
+    assert!(matches!(error.fault(), Some(Fault::UnsupportedVersion { .. })), "{error:?}");
+    assert_eq!(script.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn nothing_in_common() {
+    for answer in [
+        unsupported(&["2025-11-25", "2024-11-05"]),
+        discovered(&["2025-11-25", "2024-11-05"]),
+    ] {
+        let error = connect([vec![answer]]).await.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "server/discover at script:: no protocol version in common: the server speaks \
+             2025-11-25, 2024-11-05, this client 2026-07-28"
+        );
+        assert_eq!(error.supported_versions().unwrap(), ["2025-11-25", "2024-11-05"]);
+        assert!(error.fault().is_none());
+    }
+    let error = connect([vec![unsupported(&[])]]).await.unwrap_err();
+    assert_eq!(error.supported_versions().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn servers_that_do_not_know_the_question() {
+    let status = |code: u16| ChannelError::Status {
+        status: http::StatusCode::from_u16(code).unwrap(),
+        excerpt: String::new(),
+        retry_after: None,
+    };
+    let legacy = "it may be older than 2026-07-28";
+    for (answer, is_legacy) in [
+        (say(error(codes::METHOD_NOT_FOUND, &Value::Null)), true),
+        (refuse(404, error(codes::METHOD_NOT_FOUND, &Value::Null)), true),
+        (refuse(400, error(-32000, &Value::Null)), true),
+        (say(error(codes::INVALID_PARAMS, &Value::Null)), true),
+        (result(&json!({"ok": true})), true),
+        (Step::Fail(status(400)), true),
+        (Step::Fail(status(405)), true),
+        (Step::Fail(status(401)), false),
+        (Step::Fail(status(429)), false),
+        (Step::Fail(status(500)), false),
+        (refuse(401, error(-1, &Value::Null)), false),
+        (refuse(500, error(codes::INTERNAL_ERROR, &Value::Null)), false),
+        (refuse(400, error(codes::HEADER_MISMATCH, &Value::Null)), false),
+        (say("<html>"), false),
+    ] {
+        let error = connect([vec![answer]]).await.unwrap_err();
+        assert_eq!(error.to_string().contains(legacy), is_legacy, "{error}");
+    }
+    // What the server said is still to be had.
+    let error = connect([vec![refuse(400, error(-32000, &Value::Null))]]).await.unwrap_err();
+    assert!(matches!(error.fault(), Some(Fault::Protocol(_))));
+    assert!(error.to_string().ends_with("needs: no (-32000)"), "{error}");
+}

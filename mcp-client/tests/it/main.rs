@@ -1,0 +1,14 @@
+//! The client over a scripted channel, and over HTTP.
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod connecting;
+#[cfg(test)]
+mod http;
+#[cfg(test)]
+mod pages;
+#[cfg(test)]
+mod script;
+#[cfg(test)]
+mod time;

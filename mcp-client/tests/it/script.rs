@@ -1,0 +1,186 @@
+//! A channel whose server reads its answers from a script.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::stream;
+use http::{HeaderMap, StatusCode};
+use mcp_client::{Client, ConnectMode};
+use mcp_core::{Channel, ChannelError, Frame, Frames, Mirror, OutCall};
+use mcp_types::ProtocolVersion;
+use serde_json::{Value, json};
+
+/// A thing that happens on the stream of one request.
+pub(crate) enum Step {
+    /// A message with the status of its answer; `$ID` and `$TOKEN` stand for what the request has.
+    Say(u16, String),
+    /// A time without anything.
+    Wait(Duration),
+    /// The channel fails.
+    Fail(ChannelError),
+}
+
+/// A message.
+pub(crate) fn say(text: impl Into<String>) -> Step {
+    Step::Say(200, text.into())
+}
+
+/// A message with another status.
+pub(crate) fn refuse(status: u16, text: impl Into<String>) -> Step {
+    Step::Say(status, text.into())
+}
+
+pub(crate) fn wait(seconds: u64) -> Step {
+    Step::Wait(Duration::from_secs(seconds))
+}
+
+/// The response to the request with a result.
+pub(crate) fn result(result: &Value) -> Step {
+    say(format!(r#"{{"jsonrpc":"2.0","id":$ID,"result":{result}}}"#))
+}
+
+/// A result of a tool that says `text`.
+pub(crate) fn text(text: &str) -> Step {
+    result(&json!({"resultType": "complete", "content": [{"type": "text", "text": text}]}))
+}
+
+/// The response to the request with an error.
+pub(crate) fn error(code: i64, data: &Value) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"no","data":{data}}}}}"#)
+}
+
+pub(crate) fn unsupported(versions: &[&str]) -> Step {
+    let data = json!({"supported": versions, "requested": "2026-07-28"});
+    refuse(400, error(mcp_types::codes::UNSUPPORTED_PROTOCOL_VERSION, &data))
+}
+
+pub(crate) fn progress(progress: f64) -> Step {
+    say(format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":$TOKEN,"progress":{progress}}}}}"#
+    ))
+}
+
+pub(crate) fn log(level: &str) -> Step {
+    say(format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/message","params":{{"level":"{level}","data":"hi"}}}}"#
+    ))
+}
+
+/// A request as it was sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    pub(crate) body: Value,
+    pub(crate) mirror: Mirror,
+    pub(crate) headers: HeaderMap,
+}
+
+impl Sent {
+    pub(crate) fn meta(&self, key: &str) -> &Value {
+        &self.body["params"]["_meta"][key]
+    }
+}
+
+/// The server's side. Requests beyond the script get no answer at all.
+#[derive(Default)]
+pub(crate) struct Script {
+    answers: Mutex<VecDeque<Vec<Step>>>,
+    sent: Mutex<Vec<Sent>>,
+    cancelled: AtomicUsize,
+}
+
+impl Script {
+    pub(crate) fn new(answers: impl IntoIterator<Item = Vec<Step>>) -> Arc<Self> {
+        let answers = Mutex::new(answers.into_iter().collect());
+        Arc::new(Self { answers, ..Self::default() })
+    }
+
+    pub(crate) fn channel(self: &Arc<Self>) -> Scripted {
+        Scripted(self.clone())
+    }
+
+    /// A client that sends nothing by itself.
+    pub(crate) async fn client(self: &Arc<Self>) -> Client {
+        Client::builder()
+            .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
+            .over(self.channel())
+            .await
+            .unwrap()
+    }
+
+    pub(crate) fn sent(&self) -> Vec<Sent> {
+        self.sent.lock().unwrap().clone()
+    }
+
+    /// How many streams were dropped before they ended.
+    pub(crate) fn cancelled(&self) -> usize {
+        self.cancelled.load(Ordering::SeqCst)
+    }
+}
+
+pub(crate) struct Scripted(Arc<Script>);
+
+impl Channel for Scripted {
+    fn call(&self, out: OutCall) -> Frames {
+        let body: Value = serde_json::from_slice(&out.body).unwrap();
+        assert_eq!(body["id"], json!(out.id), "the id beside the text is that of the text");
+        let id = body["id"].to_string();
+        let token = body["params"]["_meta"]["progressToken"].to_string();
+        self.0.sent.lock().unwrap().push(Sent { body, mirror: out.mirror, headers: out.headers });
+        let steps = self.0.answers.lock().unwrap().pop_front();
+        let state = State { steps: steps.map(VecDeque::from), id, token, script: self.0.clone() };
+        Box::pin(stream::unfold(state, |mut state| async move {
+            let next = state.next().await?;
+            Some((next, state))
+        }))
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        "script:".into()
+    }
+}
+
+/// Where a stream is in its script; `None` for one that never says anything.
+struct State {
+    steps: Option<VecDeque<Step>>,
+    id: String,
+    token: String,
+    script: Arc<Script>,
+}
+
+impl State {
+    async fn next(&mut self) -> Option<Result<Frame, ChannelError>> {
+        let Some(steps) = &mut self.steps else {
+            return std::future::pending().await;
+        };
+        loop {
+            // The step stays until it is over, so that a stream dropped in it counts as cancelled.
+            match steps.front()? {
+                Step::Wait(time) => {
+                    tokio::time::sleep(*time).await;
+                    steps.pop_front();
+                }
+                Step::Say(status, text) => {
+                    let text = text.replace("$ID", &self.id).replace("$TOKEN", &self.token);
+                    let status = StatusCode::from_u16(*status).unwrap();
+                    steps.pop_front();
+                    return Some(Ok(Frame::new(text).status(status)));
+                }
+                Step::Fail(_) => match steps.pop_front() {
+                    Some(Step::Fail(error)) => return Some(Err(error)),
+                    _ => unreachable!(),
+                },
+            }
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if self.steps.as_ref().is_none_or(|steps| !steps.is_empty()) {
+            self.script.cancelled.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The results of calls, read by the method that was asked; nothing is guessed.
+
+use std::sync::Arc;
+
+use mcp_types::{Method, RawObject};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::DecodeError;
+use crate::{Listing, ResultBody};
+
+/// Reads a result.
+pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody, DecodeError> {
+    Ok(match method {
+        Some(Method::Discover) => ResultBody::Discover(Box::new(read_as(method, raw)?)),
+        Some(Method::CallTool) => ResultBody::CallTool(read_as(method, raw)?),
+        Some(Method::ListTools) => ResultBody::ListTools(list(method, raw)?),
+        Some(Method::ListResources) => ResultBody::ListResources(list(method, raw)?),
+        Some(Method::ListResourceTemplates) => {
+            ResultBody::ListResourceTemplates(list(method, raw)?)
+        }
+        Some(Method::ReadResource) => ResultBody::ReadResource(read_as(method, raw)?),
+        Some(Method::ListPrompts) => ResultBody::ListPrompts(list(method, raw)?),
+        Some(Method::GetPrompt) => ResultBody::GetPrompt(read_as(method, raw)?),
+        Some(Method::Complete) => ResultBody::Complete(read_as(method, raw)?),
+        Some(_) | None => ResultBody::Other(
+            RawObject::from_raw(raw).map_err(|error| DecodeError::malformed(method, error))?,
+        ),
+    })
+}
+
+fn list<T: DeserializeOwned>(
+    method: Option<Method>,
+    raw: &RawValue,
+) -> Result<Arc<Listing<T>>, DecodeError> {
+    read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
+}
+
+/// Reads a result as `T`; the error names the method and the path. Only a result that does not fit
+/// is read again to find the path.
+pub(super) fn read_as<T: DeserializeOwned>(
+    method: Option<Method>,
+    raw: &RawValue,
+) -> Result<T, DecodeError> {
+    serde_json::from_str(raw.get()).map_err(|error| {
+        let mut again = serde_json::Deserializer::from_str(raw.get());
+        match serde_path_to_error::deserialize::<_, T>(&mut again) {
+            Err(error) => DecodeError::malformed(method, error),
+            Ok(_) => DecodeError::malformed(method, error),
+        }
+    })
+}

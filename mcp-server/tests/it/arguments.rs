@@ -1,0 +1,362 @@
+//! Plain parameters as arguments: what they accept, what they answer when something does not fit.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use mcp_macros::{server, tools};
+use mcp_server::{Args, RawArgs, Routes, Server};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::kit::{ask, refused, server};
+
+type Maybe<T> = Option<T>;
+
+#[derive(Deserialize, JsonSchema)]
+struct Point {
+    x: i32,
+    tags: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Env {
+    Test,
+    Live,
+}
+
+const MOST: u8 = 8;
+
+struct Desk;
+
+#[server(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    fn add(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+
+    #[tool]
+    async fn greet(&self, name: String, r#type: Option<String>, again: Maybe<u8>) -> String {
+        format!("{name} {type:?} {again:?}", r#type = r#type)
+    }
+
+    #[tool]
+    fn page(
+        &self,
+        #[arg(default = 10, range = 1..=100)] limit: u32,
+        #[arg(default = "name")] order: String,
+        #[arg(default)] tags: Vec<String>,
+        #[arg(default = Env::Test)] env: Env,
+    ) -> String {
+        format!("{limit} {order} {tags:?} {env:?}")
+    }
+
+    #[tool]
+    fn ranges(
+        &self,
+        #[arg(range = ..-1)] below: Option<i64>,
+        #[arg(range = 0.5..)] from: Option<f64>,
+        #[arg(range = 0..=1)] share: Option<f32>,
+        #[arg(range = 2..MOST)] some: Option<usize>,
+    ) -> String {
+        format!("{below:?} {from:?} {share:?} {some:?}")
+    }
+
+    #[tool]
+    fn place(&self, point: Point, more: Vec<Point>, by_name: BTreeMap<String, Point>) -> i32 {
+        let all = more.iter().chain(by_name.values());
+        point.x
+            + all
+                .map(|point| point.x + i32::try_from(point.tags.len()).unwrap())
+                .sum::<i32>()
+    }
+
+    #[tool]
+    fn anything(&self, value: Value, text: Cow<'_, str>) -> String {
+        format!("{value} {text}")
+    }
+
+    #[tool]
+    fn nothing(&self) {}
+
+    #[tool]
+    fn renamed(
+        &self,
+        #[arg(name = "first-name")] name: String,
+        #[arg(name = "pair")] (a, b): (i32, i32),
+    ) -> String {
+        format!("{name} {}", a + b)
+    }
+
+    #[tool]
+    fn whole(&self, Args(point): Args<Point>) -> i32 {
+        point.x
+    }
+
+    #[tool]
+    fn raw(&self, raw: RawArgs) -> String {
+        raw.as_str().to_owned()
+    }
+}
+
+#[test]
+fn decoded_by_type() {
+    let server = server(Desk);
+    assert_eq!(ask(&server, "add", r#"{"b": 2, "a": 1.5}"#), "3.5");
+    assert_eq!(
+        ask(
+            &server,
+            "place",
+            r#"{"point": {"x": 1, "tags": []}, "more": [{"x": 2, "tags": ["a"]}], "by_name": {}}"#
+        ),
+        "4"
+    );
+    assert_eq!(
+        ask(
+            &server,
+            "anything",
+            r#"{"value": [1, null], "text": "a\nb"}"#
+        ),
+        "[1,null] a\nb"
+    );
+    assert_eq!(
+        ask(&server, "anything", r#"{"value": null, "text": ""}"#),
+        "null "
+    );
+    assert_eq!(
+        ask(
+            &server,
+            "renamed",
+            r#"{"first-name": "Ada", "pair": [1, 2]}"#
+        ),
+        "Ada 3"
+    );
+}
+
+#[test]
+fn names_may_be_escaped() {
+    assert_eq!(ask(&server(Desk), "add", r#"{"\u0061": 1, "b": 2}"#), "3");
+}
+
+#[test]
+fn options_may_be_left_out() {
+    let server = server(Desk);
+    assert_eq!(ask(&server, "greet", r#"{"name": "Ada"}"#), "Ada None None");
+    assert_eq!(
+        ask(
+            &server,
+            "greet",
+            r#"{"name": "Ada", "type": null, "again": null}"#
+        ),
+        "Ada None None"
+    );
+    assert_eq!(
+        ask(
+            &server,
+            "greet",
+            r#"{"name": "Ada", "type": "x", "again": 3}"#
+        ),
+        r#"Ada Some("x") Some(3)"#
+    );
+}
+
+#[test]
+fn defaults() {
+    let server = server(Desk);
+    assert_eq!(ask(&server, "page", "{}"), "10 name [] Test");
+    assert_eq!(
+        ask(
+            &server,
+            "page",
+            r#"{"limit": 100, "order": "age", "tags": ["a"], "env": "live"}"#
+        ),
+        r#"100 age ["a"] Live"#
+    );
+}
+
+#[test]
+fn both_spellings() {
+    let server = server(Desk);
+    assert_eq!(ask(&server, "whole", r#"{"x": 1, "tags": []}"#), "1");
+    assert_eq!(ask(&server, "raw", r#"{"any":  [1]}"#), r#"{"any":  [1]}"#);
+}
+
+#[test]
+fn what_is_wrong_is_told_with_its_path() {
+    let server = server(Desk);
+    for (tool, arguments, error) in [
+        (
+            "add",
+            r#"{"a": "one", "b": 2}"#,
+            "invalid arguments: `a`: invalid type: string \"one\", expected f64",
+        ),
+        (
+            "add",
+            r#"{"a": null, "b": 2}"#,
+            "invalid arguments: `a`: invalid type: null, expected f64",
+        ),
+        (
+            "place",
+            r#"{"point": {"x": 1, "tags": ["", 2]}, "more": [], "by_name": {}}"#,
+            "invalid arguments: `point.tags[1]`: invalid type: integer `2`, expected a string",
+        ),
+        (
+            "place",
+            r#"{"point": {"x": 1, "tags": []}, "more": [{"x": 1.5}], "by_name": {}}"#,
+            "invalid arguments: `more[0].x`: invalid type: floating point `1.5`, expected i32",
+        ),
+        (
+            "place",
+            r#"{"point": {"x": 1, "tags": []}, "more": [], "by_name": {"k": {"x": 1}}}"#,
+            "invalid arguments: `by_name.k`: missing field `tags`",
+        ),
+        (
+            "page",
+            r#"{"env": "prod"}"#,
+            "invalid arguments: `env`: unknown variant `prod`, expected `test` or `live`",
+        ),
+        (
+            "whole",
+            r#"{"x": []}"#,
+            "invalid arguments: `x`: invalid type: sequence, expected i32",
+        ),
+    ] {
+        assert_eq!(refused(&server, tool, arguments), error);
+    }
+}
+
+#[test]
+fn every_wrong_name_is_told_at_once() {
+    let server = server(Desk);
+    for (arguments, error) in [
+        ("{}", "invalid arguments: missing `a`, `b`"),
+        (r#"{"a": 1}"#, "invalid arguments: missing `b`"),
+        (
+            r#"{"a": 1, "b": 2, "c": {"d": []}}"#,
+            "invalid arguments: unknown `c`, expected `a`, `b`",
+        ),
+        (
+            r#"{"a": 1, "B": 2}"#,
+            "invalid arguments: missing `b`; unknown `B`, expected `a`, `b`",
+        ),
+        (
+            r#"{"a": 1, "b": 2, "a": 3}"#,
+            "invalid arguments: `a` is given more than once",
+        ),
+    ] {
+        assert_eq!(refused(&server, "add", arguments), error);
+    }
+    let many: Vec<_> = (0..1000)
+        .map(|i| format!("\"{i}{}\": 1", "x".repeat(1000)))
+        .collect();
+    let error = refused(&server, "add", &format!("{{{}}}", many.join(",")));
+    assert!(error.len() < 500, "{error}");
+}
+
+#[test]
+fn arguments_are_left_out_altogether() {
+    use crate::kit::exchange;
+    use futures::executor::block_on;
+    use mcp_core::{Call, Reply, Service as _};
+    use mcp_types::CallToolParams;
+
+    let call = |tool: &str| {
+        let call = Call::CallTool(CallToolParams::new(tool, None));
+        block_on(server(Desk).call(exchange(call)))
+    };
+    assert!(matches!(call("nothing"), Reply::Complete { .. }));
+    assert!(matches!(call("page"), Reply::Complete { .. }));
+}
+
+#[test]
+fn a_tool_without_arguments_looks_at_none() {
+    assert_eq!(
+        ask(&server(Desk), "nothing", r#"{"random_string": "x"}"#),
+        ""
+    );
+}
+
+#[test]
+fn ranges() {
+    let server = server(Desk);
+    assert_eq!(
+        ask(
+            &server,
+            "ranges",
+            r#"{"below": -2, "from": 0.5, "share": 1, "some": 7}"#
+        ),
+        "Some(-2) Some(0.5) Some(1.0) Some(7)"
+    );
+    assert_eq!(
+        ask(&server, "ranges", r#"{"below": null}"#),
+        "None None None None"
+    );
+    for (tool, arguments, error) in [
+        (
+            "page",
+            r#"{"limit": 500}"#,
+            "invalid arguments: `limit`: 500 is out of range, expected 1 to 100",
+        ),
+        (
+            "page",
+            r#"{"limit": 0}"#,
+            "invalid arguments: `limit`: 0 is out of range, expected 1 to 100",
+        ),
+        (
+            "ranges",
+            r#"{"below": -1}"#,
+            "invalid arguments: `below`: -1 is out of range, expected below -1",
+        ),
+        (
+            "ranges",
+            r#"{"from": 0.25}"#,
+            "invalid arguments: `from`: 0.25 is out of range, expected at least 0.5",
+        ),
+        (
+            "ranges",
+            r#"{"share": 1.5}"#,
+            "invalid arguments: `share`: 1.5 is out of range, expected 0 to 1",
+        ),
+        (
+            "ranges",
+            r#"{"some": 8}"#,
+            "invalid arguments: `some`: 8 is out of range, expected at least 2 and below 8",
+        ),
+    ] {
+        assert_eq!(refused(&server, tool, arguments), error);
+    }
+}
+
+struct Mixed;
+
+#[tools(crate = mcp_server)]
+impl Mixed {
+    #[tool]
+    fn both(Args(point): Args<Point>, more: i32) -> i32 {
+        point.x + more
+    }
+
+    #[tool]
+    fn twice(a: i32, #[arg(name = "a")] b: i32) -> i32 {
+        a + b
+    }
+
+    #[tool]
+    fn outside(#[arg(default = 0, range = 1..)] a: i32) -> i32 {
+        a
+    }
+
+    #[tool]
+    fn mirrored(#[arg(header = "Share")] share: f64) -> f64 {
+        share
+    }
+}
+
+#[test]
+fn what_cannot_work_is_told_before_the_first_call() {
+    let routes: Routes = Mixed::tools();
+    let error = Server::new("mixed", "1").merge(routes).check().unwrap_err();
+    expect_test::expect![[""]].assert_eq(&error.problems().join("\n"));
+}

@@ -1,0 +1,253 @@
+//! Blocks, receivers, names, annotations, panics.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use expect_test::expect;
+use mcp_core::{Fault, Reply, Service as _};
+use mcp_macros::{server, tools};
+use mcp_server::{Server, ToolError};
+use serde_json::json;
+
+use crate::kit::{ask, call_with, exchange, refused, server, tool, tools};
+
+/// Counts.
+///
+///   * from zero
+///   * upwards
+#[server(crate = mcp_server, title = "The counter", instructions = concat!("Count", " up."))]
+impl Counter {
+    /// Count one up.
+    #[tool]
+    async fn up(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    #[tool]
+    fn by_arc(self: Arc<Self>) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[tool]
+    async fn by_reference(self: &Arc<Self>, plus: u32) -> u32 {
+        Arc::clone(self).helper() + plus
+    }
+
+    #[tool]
+    async fn without() -> &'static str {
+        "no counter"
+    }
+
+    #[tool]
+    fn borrowed<'a>(self: &'a Self, _unused: Option<u8>) -> &'a str {
+        &self.1
+    }
+
+    #[tool]
+    async fn r#async(mut self: Arc<Self>) -> u32 {
+        self = Arc::clone(&self);
+        self.helper()
+    }
+
+    #[cfg(any())]
+    #[tool]
+    fn configured_away(&self, missing: Missing) {}
+
+    fn helper(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[derive(Default)]
+struct Counter(AtomicU32, String);
+
+#[tools(crate = mcp_server, routes = more_tools)]
+impl Counter {
+    #[tool]
+    fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+#[tools(crate = ::mcp_server, routes = free_tools)]
+impl Counter {
+    #[tool]
+    fn twice(number: i32) -> i32 {
+        2 * number
+    }
+}
+
+#[test]
+fn every_receiver() {
+    let counter = Arc::new(Counter(AtomicU32::new(0), "text".to_owned()));
+    let server = server(counter.clone());
+    assert_eq!(ask(&server, "up", "{}"), "1");
+    assert_eq!(ask(&server, "up", "{}"), "2");
+    assert_eq!(ask(&server, "by_arc", "{}"), "2");
+    assert_eq!(ask(&server, "by_reference", r#"{"plus": 3}"#), "5");
+    assert_eq!(ask(&server, "without", "{}"), "no counter");
+    assert_eq!(ask(&server, "borrowed", "{}"), "text");
+    assert_eq!(ask(&server, "async", "{}"), "2");
+    assert_eq!(counter.helper(), 2, "the functions stay what they were");
+}
+
+#[test]
+fn several_blocks() {
+    let counter = Arc::new(Counter::default());
+    let server = Server::of(counter.clone())
+        .merge(counter.more_tools())
+        .merge(Counter::free_tools());
+    server.check().unwrap();
+    let names: Vec<_> = tools(&server).into_iter().map(|tool| tool.name).collect();
+    expect![[]].assert_eq(&names.join(" "));
+    ask(&server, "up", "{}");
+    ask(&server, "reset", "{}");
+    assert_eq!(ask(&server, "by_arc", "{}"), "0");
+    assert_eq!(ask(&server, "twice", r#"{"number": 4}"#), "8");
+}
+
+#[test]
+fn identity_from_crate_and_comment() {
+    let profile = server(Counter::default()).profile();
+    let info = serde_json::to_value(profile.info()).unwrap();
+    assert_eq!(
+        info,
+        json!({
+            "name": "mcp-server",
+            "version": env!("CARGO_PKG_VERSION"),
+            "title": "The counter",
+            "description": "Counts.\n\n  * from zero\n  * upwards",
+        })
+    );
+    assert_eq!(profile.instructions.as_deref(), Some("Count up."));
+}
+
+struct Named;
+
+#[server(crate = mcp_server, name = "named", version = "2".to_owned() + ".0")]
+impl Named {
+    #[tool(
+        name = "files.delete",
+        title = "Delete",
+        description = "Deletes a file.",
+        destructive,
+        idempotent,
+        open_world = false,
+        read_only = false
+    )]
+    fn delete(#[expect(unused_variables)] path: String) {}
+
+    /// Reads a file.
+    ///
+    ///     read("a")
+    ///
+    /// And no more.
+    #[tool(read_only, destructive = false, open_world)]
+    #[doc = "Not even"]
+    #[doc = concat!("this ", "one.")]
+    fn read() {}
+
+    /** Blocks
+     *  as well,
+     *
+     *  as they are.
+     */
+    #[tool]
+    fn block() {}
+
+    #[tool]
+    fn silent() {}
+}
+
+#[test]
+fn listed_as_written() {
+    let server = server(Named);
+    assert_eq!(server.profile().info().name, "named");
+    assert_eq!(server.profile().info().version, "2.0");
+    let tools: Vec<_> = tools(&server)
+        .into_iter()
+        .map(|tool| {
+            let mut tool = serde_json::to_value(tool).unwrap();
+            tool.as_object_mut().unwrap().remove("inputSchema");
+            tool
+        })
+        .collect();
+    expect![[]].assert_eq(&serde_json::to_string_pretty(&tools).unwrap());
+}
+
+struct Failing;
+
+#[server(crate = mcp_server)]
+impl Failing {
+    #[tool]
+    fn panics(&self) -> String {
+        panic!("secret")
+    }
+
+    #[tool]
+    async fn panics_later(&self) -> String {
+        std::future::ready(()).await;
+        panic!("secret")
+    }
+
+    #[tool]
+    fn fails(&self) -> Result<String, std::num::ParseIntError> {
+        "x".parse::<u8>().map(|number| number.to_string())
+    }
+
+    #[tool]
+    fn protocol(&self) -> Result<(), ToolError> {
+        Err(ToolError::invalid_params("not so"))
+    }
+}
+
+#[test]
+fn failures() {
+    let server = server(Failing);
+    for tool in ["panics", "panics_later"] {
+        let reply = call_with(&server, tool, exchange, "{}");
+        let Reply::Fault(Fault::Internal(text)) = reply else {
+            panic!("{reply:?}")
+        };
+        assert_eq!(text, format!("the handler of {tool} failed"));
+    }
+    assert_eq!(
+        refused(&server, "fails", "{}"),
+        "invalid digit found in string"
+    );
+    let reply = call_with(&server, "protocol", exchange, "{}");
+    assert!(
+        matches!(reply, Reply::Fault(Fault::BadParams { .. })),
+        "{reply:?}"
+    );
+}
+
+struct Store<D>(D);
+
+trait Db: Send + Sync + 'static {
+    fn get(&self, key: &str) -> impl Future<Output = String> + Send;
+}
+
+struct Echo;
+
+impl Db for Echo {
+    async fn get(&self, key: &str) -> String {
+        format!("<{key}>")
+    }
+}
+
+#[server(crate = mcp_server)]
+impl<D: Db> Store<D> {
+    /// Look a key up.
+    #[tool]
+    async fn get(&self, key: String) -> String {
+        self.0.get(&key).await
+    }
+}
+
+#[test]
+fn a_generic_type_is_a_server_for_each_of_its_types() {
+    let server = server(Store(Echo));
+    assert_eq!(ask(&server, "get", r#"{"key": "a"}"#), "<a>");
+    assert_eq!(tool(&server, "get").description(), "Look a key up.");
+}

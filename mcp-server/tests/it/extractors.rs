@@ -1,0 +1,170 @@
+//! Extractors among arguments.
+
+use mcp_core::{Call, Exchange, Reply, ResultBody};
+use mcp_macros::server;
+use mcp_server::{
+    CallContext, Extension, FromCall, FromHeader, Header, Headers, Log, Progress, RawArgs,
+    Rejection, RouteSpec, Server, State,
+};
+
+use crate::kit::{ask, call_with, exchange, refused, tool};
+
+#[derive(Clone)]
+struct Prefix(&'static str);
+
+#[derive(Clone)]
+struct Trace(u32);
+
+struct Tenant(String);
+
+impl FromHeader for Tenant {
+    const NAME: &'static str = "x-tenant";
+    type Error = std::convert::Infallible;
+
+    fn from_header(value: &str) -> Result<Self, Self::Error> {
+        Ok(Self(value.to_owned()))
+    }
+}
+
+/// An extractor of the user's own, which could be an argument, too: extractors come first.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Revision(String);
+
+impl FromCall for Revision {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(call.facts().version.to_string()))
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        spec.sends_logs();
+    }
+}
+
+struct Desk;
+
+#[server(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    async fn everything(
+        &self,
+        State(prefix): State<Prefix>,
+        /// what to say
+        text: String,
+        progress: Progress,
+        log: Log,
+        headers: Option<Headers>,
+        Extension(trace): Extension<Trace>,
+        tenant: Option<Header<Tenant>>,
+        Revision(revision): Revision,
+        _: Progress,
+        times: Option<u8>,
+    ) -> String {
+        progress.report(1.0, 2.0, "half").await;
+        log.info("done");
+        let tenant = tenant.map(|Header(tenant)| tenant.0);
+        format!(
+            "{}{text} {} {} {tenant:?} {revision} {times:?}",
+            prefix.0,
+            headers.is_some(),
+            trace.0
+        )
+    }
+
+    #[tool]
+    fn needs_tenant(&self, Header(tenant): Header<Tenant>, text: String) -> String {
+        tenant.0 + &text
+    }
+
+    #[tool]
+    fn forward(&self, raw: RawArgs, State(prefix): State<Prefix>) -> String {
+        format!("{}{}", prefix.0, raw.as_str())
+    }
+}
+
+fn desk() -> Server {
+    let server = Server::of(Desk).state(Prefix("> "));
+    server.check().unwrap();
+    server
+}
+
+fn traced(call: Call) -> Exchange {
+    let mut exchange = exchange(call);
+    exchange.extensions.insert(Trace(7));
+    exchange
+}
+
+fn with_headers(call: Call) -> Exchange {
+    let mut exchange = traced(call);
+    let request = http::Request::builder()
+        .header("x-tenant", "acme")
+        .body(())
+        .unwrap();
+    exchange.extensions.insert(request.into_parts().0);
+    exchange
+}
+
+fn text(reply: Reply) -> String {
+    match reply {
+        Reply::Complete {
+            body: ResultBody::CallTool(result),
+            ..
+        } => result.text(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[test]
+fn injected_by_type() {
+    let server = desk();
+    assert_eq!(
+        text(call_with(
+            &server,
+            "everything",
+            traced,
+            r#"{"text": "hi"}"#
+        )),
+        "> hi false 7 None 2026-07-28 None"
+    );
+    assert_eq!(
+        text(call_with(
+            &server,
+            "everything",
+            with_headers,
+            r#"{"text": "hi", "times": 2}"#
+        )),
+        r#"> hi true 7 Some("acme") 2026-07-28 Some(2)"#
+    );
+    assert_eq!(ask(&server, "forward", r#"{"a":1}"#), r#"> {"a":1}"#);
+}
+
+#[test]
+fn only_arguments_are_published() {
+    let tool = tool(&desk(), "everything");
+    let names: Vec<_> = tool.input_schema["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
+    assert_eq!(names, ["text", "times"]);
+    assert_eq!(tool.input_schema["required"], serde_json::json!(["text"]));
+}
+
+#[test]
+fn rejections() {
+    let server = desk();
+    let reply = call_with(&server, "needs_tenant", exchange, r#"{"text": "a"}"#);
+    assert!(matches!(reply, Reply::Fault(_)), "{reply:?}");
+    let reply = call_with(&server, "needs_tenant", with_headers, r#"{"text": "a"}"#);
+    assert_eq!(text(reply), "acmea");
+    let error = refused(&server, "needs_tenant", "{}");
+    assert_eq!(error, "invalid arguments: missing `text`");
+}
+
+#[test]
+fn needs_are_written_down() {
+    let error = Server::of(Desk).check().unwrap_err();
+    assert!(
+        error.to_string().contains("State<it::extractors::Prefix>"),
+        "{error}"
+    );
+}

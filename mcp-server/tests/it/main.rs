@@ -1,0 +1,18 @@
+//! The macros, used as a user of the library uses them.
+
+mod arguments;
+mod blocks;
+mod extractors;
+mod kit;
+mod output;
+mod schemas;
+#[deny(
+    missing_docs,
+    unused,
+    unused_qualifications,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::nursery
+)]
+mod strict;
+mod ui;

@@ -1,0 +1,110 @@
+//! What the macros emit raises no lint, however strict the user's crate is.
+
+use std::sync::Arc;
+
+use mcp_macros::{Output, server, tools};
+use mcp_server::{Args, Log, Progress, Routes, Server, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::kit::ask;
+
+/// A public server.
+#[derive(Debug)]
+pub struct Desk {
+    name: String,
+}
+
+/// A result.
+#[derive(Debug, Serialize, JsonSchema, Output)]
+#[output(crate = mcp_server)]
+pub struct Answer {
+    /// its text
+    pub text: String,
+}
+
+/// Arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Question {
+    /// its text
+    pub text: String,
+}
+
+/// A public server.
+#[server(crate = mcp_server)]
+impl Desk {
+    /// Every option.
+    #[tool]
+    pub async fn every(
+        &self,
+        State(prefix): State<Arc<str>>,
+        /// a flag
+        one: bool,
+        two: bool,
+        three: bool,
+        four: Option<bool>,
+        text: String,
+        #[arg(default = 3, range = 1..=9)] number: u8,
+        progress: Progress,
+        log: Log,
+    ) -> Answer {
+        progress.report(1.0, 1.0, "").await;
+        log.info("");
+        let text = format!(
+            "{prefix} {one} {two} {three} {four:?} {text} {number} {}",
+            self.name
+        );
+        Answer { text }
+    }
+
+    /// One struct.
+    #[tool]
+    fn ask(&self, Args(question): Args<Question>) -> String {
+        format!("{} {}", self.name, question.text)
+    }
+
+    #[deprecated(note = "old")]
+    #[tool]
+    fn old(&self) -> &str {
+        &self.name
+    }
+
+    #[tool]
+    #[must_use]
+    fn number(number: i32) -> i32 {
+        number
+    }
+}
+
+#[tools(crate = mcp_server, routes = more)]
+impl Desk {
+    #[tool]
+    fn more_of_it(&self, text: String) -> String {
+        text + &self.name
+    }
+}
+
+fn routes(desk: Arc<Desk>) -> Routes {
+    desk.more()
+}
+
+#[test]
+fn works() {
+    let desk = Arc::new(Desk {
+        name: "desk".to_owned(),
+    });
+    let server = Server::of(Arc::clone(&desk))
+        .state(Arc::<str>::from(">"))
+        .merge(routes(desk));
+    server.check().unwrap();
+    assert_eq!(
+        ask(
+            &server,
+            "every",
+            r#"{"one": true, "two": false, "three": true, "text": "x"}"#
+        ),
+        r#"{"text":"> true false true None x 3 desk"}"#
+    );
+    assert_eq!(ask(&server, "ask", r#"{"text": "x"}"#), "desk x");
+    assert_eq!(ask(&server, "more_of_it", r#"{"text": "x"}"#), "xdesk");
+}
