@@ -29,7 +29,10 @@ pub(crate) struct Timeouts {
 
 impl Default for Timeouts {
     fn default() -> Self {
-        Self { idle: Duration::from_secs(60), total: Duration::from_secs(600) }
+        Self {
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(600),
+        }
     }
 }
 
@@ -83,20 +86,24 @@ pub(crate) async fn run(
                 return Ok(body);
             }
             // spec: VER-04 – also when the server names the very version that it refused.
-            Reply::Fault(Fault::UnsupportedVersion { requested, supported }) => {
-                match mutual(&supported, &client.spoken) {
-                    Some(other) if !retried => {
-                        version = other;
-                        retried = true;
-                        continue;
-                    }
-                    Some(_) => Kind::Fault {
-                        fault: Fault::UnsupportedVersion { requested, supported },
-                        status,
-                    },
-                    None => Kind::no_common_version(supported, &client.spoken),
+            Reply::Fault(Fault::UnsupportedVersion {
+                requested,
+                supported,
+            }) => match mutual(&supported, &client.spoken) {
+                Some(other) if !retried => {
+                    version = other;
+                    retried = true;
+                    continue;
                 }
-            }
+                Some(_) => Kind::Fault {
+                    fault: Fault::UnsupportedVersion {
+                        requested,
+                        supported,
+                    },
+                    status,
+                },
+                None => Kind::no_common_version(supported, &client.spoken),
+            },
             Reply::Fault(fault) => Kind::Fault { fault, status },
             // Here the input will be gathered and the call made again with it.
             Reply::InputRequired(_) => Kind::InputRequired,
@@ -117,7 +124,10 @@ async fn attempt(
     let number = client.next_id();
     let id = RequestId::from(number);
     // spec: PROG-01
-    let token = options.on_progress.is_some().then(|| ProgressToken::from(number));
+    let token = options
+        .on_progress
+        .is_some()
+        .then(|| ProgressToken::from(number));
     let mut frames = send(client, asked, version, options, &id, token.as_ref());
     let mut deadline = clock.deadline();
     loop {
@@ -136,7 +146,10 @@ async fn attempt(
             }
             Message::Response(response) => {
                 check_id(&response, &id)?;
-                let reply = client.wire.decode_reply(asked, &response).map_err(Kind::Decode)?;
+                let reply = client
+                    .wire
+                    .decode_reply(asked, &response)
+                    .map_err(Kind::Decode)?;
                 finish(&mut frames).await;
                 return Ok((reply, frame.status));
             }
@@ -176,7 +189,10 @@ fn take_note(
 ) -> bool {
     match client.wire.decode_note(note) {
         // spec: PROG-02
-        Some(ServerNote::Progress { token: given, progress }) if Some(&given) == token => {
+        Some(ServerNote::Progress {
+            token: given,
+            progress,
+        }) if Some(&given) == token => {
             if let Some(hook) = &mut options.on_progress {
                 hook.run(progress);
             }
@@ -197,7 +213,9 @@ fn take_note(
 // spec: BASE-06, BASE-11
 fn check_id(response: &Response<'_>, id: &RequestId) -> Result<(), Kind> {
     match &response.id {
-        Some(answered) if answered != id => Err(Kind::WrongId { answered: answered.clone() }),
+        Some(answered) if answered != id => Err(Kind::WrongId {
+            answered: answered.clone(),
+        }),
         _ => Ok(()),
     }
 }
@@ -224,7 +242,10 @@ impl Clock {
             idle: options.idle.unwrap_or(defaults.idle),
             total: options.total.unwrap_or(defaults.total),
         };
-        Self { timeouts, end: after(timeouts.total) }
+        Self {
+            timeouts,
+            end: after(timeouts.total),
+        }
     }
 
     /// The deadline if nothing happens from now on.

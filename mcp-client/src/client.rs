@@ -60,7 +60,10 @@ impl Inner {
     }
 
     pub(crate) fn version(&self) -> ProtocolVersion {
-        self.known.read().unwrap_or_else(PoisonError::into_inner).version
+        self.known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .version
     }
 
     pub(crate) fn learn(&self, learn: impl FnOnce(&mut Known)) {
@@ -106,7 +109,12 @@ impl Client {
     }
 
     fn server(&self) -> Option<Arc<DiscoverResult>> {
-        self.inner.known.read().unwrap_or_else(PoisonError::into_inner).server.clone()
+        self.inner
+            .known
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .server
+            .clone()
     }
 }
 

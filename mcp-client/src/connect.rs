@@ -10,7 +10,7 @@ use http::StatusCode;
 use mcp_core::versioning::mutual;
 use mcp_core::wire::MODERN;
 use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
-use mcp_types::{DiscoverResult, Implementation, ProtocolVersion};
+use mcp_types::{ClientCapabilities, DiscoverResult, Implementation, ProtocolVersion};
 
 use crate::call::{self, Options, Timeouts};
 use crate::client::{Inner, Known};
@@ -80,6 +80,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Declares what the client can be asked for. Only for programs that answer requests for input
+    /// themselves: a capability that is declared must be honoured.
+    // spec: VER-14
+    pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
+        self.profile.capabilities = capabilities;
+        self
+    }
+
     /// Sets how the revision is chosen.
     pub fn mode(mut self, mode: ConnectMode) -> Self {
         self.mode = mode;
@@ -120,7 +128,10 @@ impl ClientBuilder {
                 profile: self.profile,
                 timeouts: self.timeouts,
                 spoken,
-                known: RwLock::new(Known { version, server: None }),
+                known: RwLock::new(Known {
+                    version,
+                    server: None,
+                }),
                 last_id: AtomicI64::new(0),
             }),
         };
@@ -162,12 +173,19 @@ impl Error {
     fn perhaps_legacy(self) -> Self {
         self.map_kind(|kind| {
             let evidence = match &kind {
-                Kind::Fault { fault: Fault::Protocol(_), status } => status.is_none_or(is_bewildered),
+                Kind::Fault {
+                    fault: Fault::Protocol(_),
+                    status,
+                } => status.is_none_or(is_bewildered),
                 Kind::Channel(ChannelError::Status { status, .. }) => is_bewildered(*status),
                 Kind::Decode(_) => true,
                 _ => false,
             };
-            if evidence { Kind::NotModern(Box::new(kind)) } else { kind }
+            if evidence {
+                Kind::NotModern(Box::new(kind))
+            } else {
+                kind
+            }
         })
     }
 }

@@ -7,9 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcp_core::wire::DecodeError;
 use mcp_core::{Asked, ChannelError, Fault};
-use mcp_types::{
-    ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult,
-};
+use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
 use crate::client::Inner;
 
@@ -51,7 +49,10 @@ pub(crate) enum Kind {
     #[error("{}", with_cause(.0))]
     Channel(ChannelError),
     #[error("{fault}")]
-    Fault { fault: Fault, status: Option<StatusCode> },
+    Fault {
+        fault: Fault,
+        status: Option<StatusCode>,
+    },
     #[error("no answer within {}", seconds(*.0))]
     TimedOut(Duration),
     #[error("no answer within {} in all", seconds(*.0))]
@@ -72,9 +73,17 @@ pub(crate) enum Kind {
     Extended(Box<str>),
     #[error("this client does not speak {0}")]
     NotSpoken(ProtocolVersion),
-    #[error("no protocol version in common: the server speaks {}, this client {spoken}", list(supported))]
-    NoCommonVersion { supported: Vec<String>, spoken: String },
-    #[error("the server does not tell what it speaks; it may be older than {LATEST}, which this client needs: {0}")]
+    #[error(
+        "no protocol version in common: the server speaks {}, this client {spoken}",
+        list(supported)
+    )]
+    NoCommonVersion {
+        supported: Vec<String>,
+        spoken: String,
+    },
+    #[error(
+        "the server does not tell what it speaks; it may be older than {LATEST}, which this client needs: {0}"
+    )]
     NotModern(Box<Self>),
     #[error("the arguments cannot be sent: {0}")]
     Arguments(RawObjectError),
@@ -101,13 +110,24 @@ fn seconds(duration: Duration) -> String {
 }
 
 fn list(versions: &[String]) -> String {
-    if versions.is_empty() { "none".to_owned() } else { versions.join(", ") }
+    if versions.is_empty() {
+        "none".to_owned()
+    } else {
+        versions.join(", ")
+    }
 }
 
 impl Kind {
     pub(crate) fn no_common_version(supported: Vec<String>, spoken: &[ProtocolVersion]) -> Self {
-        let modern: Vec<_> = spoken.iter().copied().filter(|version| version.is_modern()).collect();
-        Self::NoCommonVersion { supported, spoken: ProtocolVersion::listed(&modern) }
+        let modern: Vec<_> = spoken
+            .iter()
+            .copied()
+            .filter(|version| version.is_modern())
+            .collect();
+        Self::NoCommonVersion {
+            supported,
+            spoken: ProtocolVersion::listed(&modern),
+        }
     }
 
     /// What it comes down to.
@@ -129,7 +149,9 @@ impl Kind {
 
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
-        Self { inner: Box::new(Inside { call: None, kind }) }
+        Self {
+            inner: Box::new(Inside { call: None, kind }),
+        }
     }
 }
 
@@ -154,7 +176,12 @@ impl Error {
             method: asked.method_name().into(),
             item: asked.item().map(Into::into),
         };
-        Self { inner: Box::new(Inside { call: Some(call), kind }) }
+        Self {
+            inner: Box::new(Inside {
+                call: Some(call),
+                kind,
+            }),
+        }
     }
 
     pub(crate) fn map_kind(mut self, map: impl FnOnce(Kind) -> Kind) -> Self {
@@ -169,7 +196,10 @@ impl Error {
 
     /// The connection ended before the answer was there.
     pub fn is_closed(&self) -> bool {
-        matches!(self.inner.kind, Kind::Unanswered | Kind::Channel(ChannelError::Broken { .. }))
+        matches!(
+            self.inner.kind,
+            Kind::Unanswered | Kind::Channel(ChannelError::Broken { .. })
+        )
     }
 
     /// The server wants to know who asks, or does not let them (HTTP 401, 403).
@@ -236,7 +266,12 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inside { call, kind } = &*self.inner;
-        if let Some(CallName { server, method, item }) = call {
+        if let Some(CallName {
+            server,
+            method,
+            item,
+        }) = call
+        {
             f.write_str(method)?;
             if let Some(item) = item {
                 write!(f, " {item:?}")?;

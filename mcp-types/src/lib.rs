@@ -18,9 +18,11 @@ pub mod codes;
 mod completion;
 mod content;
 mod discover;
+pub mod ext;
 mod implementation;
 mod input;
 mod jsonrpc;
+pub mod legacy_tasks;
 mod logging;
 mod members;
 pub mod meta;
@@ -71,7 +73,8 @@ pub use resources::{
     Resource, ResourceTemplate,
 };
 pub use tools::{
-    CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, UnexpectedResult,
+    CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
+    UnexpectedResult,
 };
 pub use version::{Era, ProtocolVersion, UnknownVersion};
 

@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
@@ -33,6 +34,9 @@ pub struct Tool {
     /// Hints on how it behaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
+    /// How it may be run (2025-11-25 alone).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<ToolExecution>,
     /// Pictures for user interfaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
@@ -88,6 +92,34 @@ impl Tool {
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// Sets the JSON Schema of the arguments as it is.
+    #[must_use]
+    pub fn input_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
+        self.input_schema = schema.into();
+        self
+    }
+
+    /// Sets the JSON Schema of the structured result as it is.
+    #[must_use]
+    pub fn output_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
+        self.output_schema = Some(schema.into());
+        self
+    }
+
+    /// Sets all hints on how the tool behaves.
+    #[must_use]
+    pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Sets whether the tool may be called as an experimental task (2025-11-25 alone).
+    #[must_use]
+    pub fn task_support(mut self, support: TaskSupport) -> Self {
+        self.execution.get_or_insert_default().task_support = Some(support);
         self
     }
 
@@ -171,6 +203,20 @@ pub struct ToolAnnotations {
     pub other: JsonObject,
 }
 
+/// How a tool may be run (2025-11-25 alone).
+// spec: TOOL-05, TASKL-01
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct ToolExecution {
+    /// Whether it may be called as a task. Taken as forbidden when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_support: Option<TaskSupport>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
 /// The result of `tools/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -203,9 +249,12 @@ impl ListToolsResult {
 pub struct CallToolParams {
     /// Which tool.
     pub name: String,
-    /// Its arguments, as they arrived.
+    /// Its arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
+    /// Runs the call as an experimental task (2025-11-25 alone).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
 }
 
 impl CallToolParams {
@@ -214,7 +263,15 @@ impl CallToolParams {
         Self {
             name: name.into(),
             arguments,
+            task: None,
         }
+    }
+
+    /// Runs the call as an experimental task (2025-11-25 alone).
+    #[must_use]
+    pub fn task(mut self, task: TaskMetadata) -> Self {
+        self.task = Some(task);
+        self
     }
 }
 

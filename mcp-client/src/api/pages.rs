@@ -73,7 +73,11 @@ impl Client {
     pub(super) fn pages<P: Paged>(
         &self,
     ) -> impl Stream<Item = Result<P::Item, Error>> + Send + Unpin + use<P> {
-        let walk = Walk { client: self.clone(), next: Some(None), seen: HashSet::new() };
+        let walk = Walk {
+            client: self.clone(),
+            next: Some(None),
+            seen: HashSet::new(),
+        };
         let pages = stream::try_unfold(walk, |mut walk| async move {
             let items = walk.step::<P>().await?;
             Ok::<_, Error>(items.map(|items| (stream::iter(items).map(Ok), walk)))
@@ -116,6 +120,10 @@ impl Walk {
     }
 
     fn lost<P: Paged>(&self, kind: Kind) -> Error {
-        Error::of(&self.client.inner, &Asked::Call(P::call(Page::first())), kind)
+        Error::of(
+            &self.client.inner,
+            &Asked::Call(P::call(Page::first())),
+            kind,
+        )
     }
 }

@@ -19,7 +19,10 @@ paged! {
 
 impl Client {
     /// Reads a resource.
-    pub fn read_resource<'a>(&self, uri: impl Into<String>) -> PreparedCall<'a, ReadResourceResult> {
+    pub fn read_resource<'a>(
+        &self,
+        uri: impl Into<String>,
+    ) -> PreparedCall<'a, ReadResourceResult> {
         let call = Call::ReadResource(ReadResourceParams::new(uri));
         PreparedCall::new(self, call, |body| match body {
             ResultBody::ReadResource(result) => Some(result),

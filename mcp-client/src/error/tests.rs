@@ -25,12 +25,23 @@ impl StdError for Layer {
 
 #[test]
 fn each_cause_is_told_once() {
-    let chain = Layer("handshake", Some(Box::new(Layer("certificate", Some(Box::new(Layer("expired", None)))))));
-    let error = Error::from(ChannelError::Broken { source: Some(chain.into()) });
+    let chain = Layer(
+        "handshake",
+        Some(Box::new(Layer(
+            "certificate",
+            Some(Box::new(Layer("expired", None))),
+        ))),
+    );
+    let error = Error::from(ChannelError::Broken {
+        source: Some(chain.into()),
+    });
     let text = "the connection broke before the answer was there: handshake";
     assert_eq!(error.to_string(), text);
     assert_eq!(error.source().unwrap().to_string(), "certificate");
-    assert_eq!(format!("{error:?}"), format!("{text}\n  caused by: certificate\n  caused by: expired"));
+    assert_eq!(
+        format!("{error:?}"),
+        format!("{text}\n  caused by: certificate\n  caused by: expired")
+    );
 }
 
 #[test]

@@ -21,9 +21,19 @@ async fn failure(answer: Vec<Step>) -> Error {
 
 #[tokio::test]
 async fn a_call_and_its_answer() {
-    let script = Script::new([vec![text("3")], vec![text("x")], vec![text("x")], vec![text("x")]]);
+    let script = Script::new([
+        vec![text("3")],
+        vec![text("x")],
+        vec![text("x")],
+        vec![text("x")],
+    ]);
     let client = script.client().await;
-    let sum: f64 = client.call("add", json!({"a": 1, "b": 2})).await.unwrap().parse().unwrap();
+    let sum: f64 = client
+        .call("add", json!({"a": 1, "b": 2}))
+        .await
+        .unwrap()
+        .parse()
+        .unwrap();
     assert_eq!(sum, 3.0);
     client.call("add", json!({})).await.unwrap();
     client.call("add", ()).await.unwrap();
@@ -35,7 +45,11 @@ async fn a_call_and_its_answer() {
     assert_eq!(body["method"], "tools/call");
     assert_eq!(body["params"]["name"], "add");
     assert_eq!(body["params"]["arguments"], json!({"a": 1, "b": 2}));
-    let meta = |key: &str| sent[0].meta(&format!("io.modelcontextprotocol/{key}")).clone();
+    let meta = |key: &str| {
+        sent[0]
+            .meta(&format!("io.modelcontextprotocol/{key}"))
+            .clone()
+    };
     assert_eq!(meta("protocolVersion"), "2026-07-28");
     assert_eq!(meta("clientCapabilities"), json!({}));
     assert_eq!(meta("clientInfo")["name"], "mcp-client");
@@ -46,7 +60,10 @@ async fn a_call_and_its_answer() {
     assert_eq!(sent[1].body["params"]["arguments"], json!({}));
     assert_eq!(sent[2].body["params"].get("arguments"), None);
     assert_eq!(sent[3].body["params"].get("arguments"), None);
-    let mut ids: Vec<_> = sent.iter().map(|sent| sent.body["id"].as_i64().unwrap()).collect();
+    let mut ids: Vec<_> = sent
+        .iter()
+        .map(|sent| sent.body["id"].as_i64().unwrap())
+        .collect();
     ids.dedup();
     assert_eq!(ids.len(), 4);
     assert_eq!(script.cancelled(), 0);
@@ -65,13 +82,19 @@ async fn settings_of_one_call() {
         .meta("io.modelcontextprotocol/protocolVersion", "1999-01-01")
         .log_level(LoggingLevel::Error)
         .on_progress(drop);
-    assert_eq!(format!("{call:?}"), r#"PreparedCall { method: "tools/call", item: Some("add"), .. }"#);
+    assert_eq!(
+        format!("{call:?}"),
+        r#"PreparedCall { method: "tools/call", item: Some("add"), .. }"#
+    );
     call.await.unwrap();
     let sent = &script.sent()[0];
     let values: Vec<_> = sent.headers.get_all("x-tenant").iter().collect();
     assert_eq!(values, ["a", "b"]);
     assert_eq!(sent.meta("com.example/region"), "eu");
-    assert_eq!(sent.meta("io.modelcontextprotocol/protocolVersion"), "2026-07-28");
+    assert_eq!(
+        sent.meta("io.modelcontextprotocol/protocolVersion"),
+        "2026-07-28"
+    );
     assert_eq!(sent.meta("io.modelcontextprotocol/logLevel"), "error");
     assert_eq!(sent.meta("progressToken"), &sent.body["id"]);
 }
@@ -101,7 +124,10 @@ async fn notes_before_the_answer() {
     assert_eq!(result.text(), "done");
     assert_eq!(steps, [1.0, 2.5]);
     assert_eq!(logs, [LoggingLevel::Info]);
-    assert_eq!(script.sent()[0].meta("io.modelcontextprotocol/logLevel"), "info");
+    assert_eq!(
+        script.sent()[0].meta("io.modelcontextprotocol/logLevel"),
+        "info"
+    );
 }
 
 #[tokio::test]
@@ -112,7 +138,14 @@ async fn notes_that_nobody_asked_for() {
 
 #[tokio::test]
 async fn a_hook_that_panics_is_not_run_again() {
-    let client = Script::new([vec![progress(1.0), progress(2.0), log("info"), text("done")]]).client().await;
+    let client = Script::new([vec![
+        progress(1.0),
+        progress(2.0),
+        log("info"),
+        text("done"),
+    ]])
+    .client()
+    .await;
     let (mut runs, mut logs) = (0, 0);
     let result = client
         .call("add", ())
@@ -129,7 +162,9 @@ async fn a_hook_that_panics_is_not_run_again() {
 
 #[tokio::test]
 async fn calls_are_independent_of_their_client() {
-    let client = Script::new([vec![text("1")], vec![text("2")]]).client().await;
+    let client = Script::new([vec![text("1")], vec![text("2")]])
+        .client()
+        .await;
     let first = tokio::spawn(client.call("a", ()).into_future());
     let second = client.clone().call("b", ()).into_future();
     drop(client);
@@ -141,19 +176,49 @@ async fn calls_are_independent_of_their_client() {
 async fn answers_that_are_none() {
     for (answer, message) in [
         (vec![], "the server ended its answer without a response"),
-        (vec![progress(1.0)], "the server ended its answer without a response"),
-        (vec![say(r#"{"jsonrpc":"2.0","id":4711,"result":{}}"#)], "the server answered another request, 4711"),
-        (vec![say(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#)], "the server answered another request, 1"),
-        (vec![say("<html>")], "the answer is no message of the protocol: invalid JSON"),
-        (vec![say("[]")], "the answer is no message of the protocol: batches"),
-        (vec![result(&json!({"content": 7}))], "the result of tools/call is malformed"),
-        (vec![result(&json!({"resultType": "task", "content": []}))], "the result of tools/call is of the unknown kind \"task\""),
-        (vec![result(&json!({"resultType": "input_required"}))], "the server asks for input first"),
+        (
+            vec![progress(1.0)],
+            "the server ended its answer without a response",
+        ),
+        (
+            vec![say(r#"{"jsonrpc":"2.0","id":4711,"result":{}}"#)],
+            "the server answered another request, 4711",
+        ),
+        (
+            vec![say(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#)],
+            "the server answered another request, 1",
+        ),
+        (
+            vec![say("<html>")],
+            "the answer is no message of the protocol: invalid JSON",
+        ),
+        (
+            vec![say("[]")],
+            "the answer is no message of the protocol: batches",
+        ),
+        (
+            vec![result(&json!({"content": 7}))],
+            "the result of tools/call is malformed",
+        ),
+        (
+            vec![result(&json!({"resultType": "task", "content": []}))],
+            "the result of tools/call is of the unknown kind \"task\"",
+        ),
+        (
+            vec![result(&json!({"resultType": "input_required"}))],
+            "the server asks for input first",
+        ),
     ] {
         let error = failure(answer).await;
         let text = error.to_string();
-        assert!(text.starts_with(&format!("tools/call \"add\" at script:: {message}")), "{text}");
-        assert!(error.fault().is_none() && !error.is_timeout() && !error.is_auth(), "{text}");
+        assert!(
+            text.starts_with(&format!("tools/call \"add\" at script:: {message}")),
+            "{text}"
+        );
+        assert!(
+            error.fault().is_none() && !error.is_timeout() && !error.is_auth(),
+            "{text}"
+        );
     }
     let kinds = failure(vec![]).await;
     assert!(kinds.is_closed() && kinds.is_retryable());
@@ -168,19 +233,29 @@ async fn results_of_older_servers_are_complete() {
 #[tokio::test]
 async fn errors_of_the_server() {
     let failed = failure(vec![say(error(codes::INVALID_PARAMS, &json!({"a": 1})))]).await;
-    let Some(Fault::Protocol(object)) = failed.fault() else { panic!("{failed:?}") };
+    let Some(Fault::Protocol(object)) = failed.fault() else {
+        panic!("{failed:?}")
+    };
     assert_eq!(object.code, codes::INVALID_PARAMS);
     assert_eq!(object.data_as::<Value>(), Some(json!({"a": 1})));
-    assert_eq!(failed.to_string(), "tools/call \"add\" at script:: no (-32602)");
+    assert_eq!(
+        failed.to_string(),
+        "tools/call \"add\" at script:: no (-32602)"
+    );
     assert!(failed.source().is_none());
 
     // The server could not read the id, or says so with null.
     for id in ["", "\"id\":null,"] {
-        let answer = format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"what?"}}}}"#);
+        let answer =
+            format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"what?"}}}}"#);
         assert!(failure(vec![refuse(400, answer)]).await.fault().is_some());
     }
 
-    let header = failure(vec![refuse(400, error(codes::HEADER_MISMATCH, &Value::Null))]).await;
+    let header = failure(vec![refuse(
+        400,
+        error(codes::HEADER_MISMATCH, &Value::Null),
+    )])
+    .await;
     assert!(matches!(header.fault(), Some(Fault::HeaderMismatch(_))));
     let unauthorized = failure(vec![refuse(401, error(-1, &Value::Null))]).await;
     assert!(unauthorized.is_auth() && unauthorized.fault().is_some());
@@ -201,16 +276,35 @@ async fn errors_of_the_channel() {
     assert!(failure(vec![Step::Fail(status(403, None))]).await.is_auth());
     let gone = failure(vec![Step::Fail(status(404, None))]).await;
     assert!(!gone.is_retryable() && !gone.is_auth());
-    assert_eq!(gone.to_string(), "tools/call \"add\" at script:: HTTP status 404 Not Found: no");
+    assert_eq!(
+        gone.to_string(),
+        "tools/call \"add\" at script:: HTTP status 404 Not Found: no"
+    );
 
-    let broken = failure(vec![progress(1.0), Step::Fail(ChannelError::Broken { source: Some("reset".into()) })]).await;
+    let broken = failure(vec![
+        progress(1.0),
+        Step::Fail(ChannelError::Broken {
+            source: Some("reset".into()),
+        }),
+    ])
+    .await;
     assert!(broken.is_closed() && broken.is_retryable());
-    assert!(broken.to_string().ends_with("the connection broke before the answer was there: reset"));
+    assert!(
+        broken
+            .to_string()
+            .ends_with("the connection broke before the answer was there: reset")
+    );
 
-    let refused = ChannelError::Connect { peer: "http://a/".to_owned(), source: "refused".into() };
+    let refused = ChannelError::Connect {
+        peer: "http://a/".to_owned(),
+        source: "refused".into(),
+    };
     let connect = failure(vec![Step::Fail(refused)]).await;
     assert!(connect.is_retryable() && !connect.is_closed());
-    assert_eq!(connect.to_string(), "tools/call \"add\": cannot connect to http://a/: refused");
+    assert_eq!(
+        connect.to_string(),
+        "tools/call \"add\": cannot connect to http://a/: refused"
+    );
 }
 
 #[tokio::test]
@@ -222,7 +316,11 @@ async fn calls_that_cannot_be_sent() {
         error.to_string(),
         "tools/call \"add\" at script:: the arguments cannot be sent: expected a JSON object, got an array"
     );
-    let error = client.call("add", ()).header("x-key", "hidden\n").await.unwrap_err();
+    let error = client
+        .call("add", ())
+        .header("x-key", "hidden\n")
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         "tools/call \"add\" at script:: the header \"x-key\" cannot be sent: its name or its value is invalid"
@@ -262,17 +360,29 @@ async fn calls_beside_tools() {
     use mcp_types::{CompleteParams, CompletionReference};
 
     let script = Script::new([
-        vec![result(&json!({"contents": [{"uri": "file:///a%20b", "text": "hi"}]}))],
-        vec![result(&json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}]}))],
+        vec![result(
+            &json!({"contents": [{"uri": "file:///a%20b", "text": "hi"}]}),
+        )],
+        vec![result(
+            &json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}]}),
+        )],
         vec![result(&json!({"completion": {"values": ["rust"]}}))],
     ]);
     let client = script.client().await;
     let read = client.read_resource("file:///a%20b").await.unwrap();
     assert_eq!(read.contents.len(), 1);
-    let prompt = client.get_prompt("review", json!({"file": "x"})).await.unwrap();
+    let prompt = client
+        .get_prompt("review", json!({"file": "x"}))
+        .await
+        .unwrap();
     assert_eq!(prompt.messages.len(), 1);
-    let reference = CompletionReference::Prompt { name: "review".to_owned() };
-    let found = client.complete(CompleteParams::new(reference, "language", "ru")).await.unwrap();
+    let reference = CompletionReference::Prompt {
+        name: "review".to_owned(),
+    };
+    let found = client
+        .complete(CompleteParams::new(reference, "language", "ru"))
+        .await
+        .unwrap();
     assert_eq!(found.completion.values, ["rust"]);
 
     let sent = script.sent();
@@ -288,5 +398,8 @@ async fn calls_beside_tools() {
             ("completion/complete", None),
         ]
     );
-    assert_eq!(sent[2].body["params"]["argument"], json!({"name": "language", "value": "ru"}));
+    assert_eq!(
+        sent[2].body["params"]["argument"],
+        json!({"name": "language", "value": "ru"})
+    );
 }

@@ -25,14 +25,23 @@ async fn connect(answers: impl IntoIterator<Item = Vec<Step>>) -> Result<Client,
 
 #[tokio::test]
 async fn auto_asks_and_remembers() {
-    let script = Script::new([vec![discovered(&["2030-01-01", "2026-07-28", "2025-11-25"])], vec![text("")]]);
-    let client =
-        Client::builder().identity("my-agent", "1.2.3").over(script.channel()).await.unwrap();
+    let script = Script::new([
+        vec![discovered(&["2030-01-01", "2026-07-28", "2025-11-25"])],
+        vec![text("")],
+    ]);
+    let client = Client::builder()
+        .identity("my-agent", "1.2.3")
+        .over(script.channel())
+        .await
+        .unwrap();
     assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
     assert_eq!(client.server_info().unwrap().name, "calculator");
     assert!(client.server_capabilities().unwrap().tools.is_some());
     assert_eq!(client.instructions().as_deref(), Some("Use add."));
-    assert_eq!(format!("{client:?}"), r#"Client { server: "script:", version: V2026_07_28, .. }"#);
+    assert_eq!(
+        format!("{client:?}"),
+        r#"Client { server: "script:", version: V2026_07_28, .. }"#
+    );
     client.call("add", ()).await.unwrap();
 
     let sent = script.sent();
@@ -48,7 +57,10 @@ async fn pin_sends_nothing() {
     let script = Script::new([vec![discovered(&["2026-07-28"])]]);
     let client = script.client().await;
     assert!(script.sent().is_empty());
-    assert_eq!((client.server_info(), client.server_capabilities()), (None, None));
+    assert_eq!(
+        (client.server_info(), client.server_capabilities()),
+        (None, None)
+    );
     assert_eq!(client.instructions(), None);
     let found = client.discover().await.unwrap();
     assert_eq!(found.supported_versions, ["2026-07-28"]);
@@ -59,7 +71,11 @@ async fn pin_sends_nothing() {
 async fn pin_of_a_legacy_revision() {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST_LEGACY);
     let script = Script::new([]);
-    let error = Client::builder().mode(mode).over(script.channel()).await.unwrap_err();
+    let error = Client::builder()
+        .mode(mode)
+        .over(script.channel())
+        .await
+        .unwrap_err();
     assert_eq!(error.to_string(), "this client does not speak 2025-11-25");
 }
 
@@ -77,7 +93,10 @@ async fn a_refused_version_is_tried_once_more() {
     let sent = script.sent();
     assert_eq!(sent.len(), 4);
     assert_ne!(sent[0].body["id"], sent[1].body["id"]);
-    assert_eq!(sent[3].meta("io.modelcontextprotocol/protocolVersion"), "2026-07-28");
+    assert_eq!(
+        sent[3].meta("io.modelcontextprotocol/protocolVersion"),
+        "2026-07-28"
+    );
     assert_eq!(script.cancelled(), 0);
 }
 
@@ -86,7 +105,10 @@ async fn but_not_for_ever() {
     let again = || vec![unsupported(&["2026-07-28"])];
     let script = Script::new([again(), again(), again()]);
     let error = Client::over(script.channel()).await.unwrap_err();
-    assert!(matches!(error.fault(), Some(Fault::UnsupportedVersion { .. })), "{error:?}");
+    assert!(
+        matches!(error.fault(), Some(Fault::UnsupportedVersion { .. })),
+        "{error:?}"
+    );
     assert_eq!(script.sent().len(), 2);
 }
 
@@ -102,7 +124,10 @@ async fn nothing_in_common() {
             "server/discover at script:: no protocol version in common: the server speaks \
              2025-11-25, 2024-11-05, this client 2026-07-28"
         );
-        assert_eq!(error.supported_versions().unwrap(), ["2025-11-25", "2024-11-05"]);
+        assert_eq!(
+            error.supported_versions().unwrap(),
+            ["2025-11-25", "2024-11-05"]
+        );
         assert!(error.fault().is_none());
     }
     let error = connect([vec![unsupported(&[])]]).await.unwrap_err();
@@ -119,7 +144,10 @@ async fn servers_that_do_not_know_the_question() {
     let legacy = "it may be older than 2026-07-28";
     for (answer, is_legacy) in [
         (say(error(codes::METHOD_NOT_FOUND, &Value::Null)), true),
-        (refuse(404, error(codes::METHOD_NOT_FOUND, &Value::Null)), true),
+        (
+            refuse(404, error(codes::METHOD_NOT_FOUND, &Value::Null)),
+            true,
+        ),
         (refuse(400, error(-32000, &Value::Null)), true),
         (say(error(codes::INVALID_PARAMS, &Value::Null)), true),
         (result(&json!({"ok": true})), true),
@@ -129,15 +157,23 @@ async fn servers_that_do_not_know_the_question() {
         (Step::Fail(status(429)), false),
         (Step::Fail(status(500)), false),
         (refuse(401, error(-1, &Value::Null)), false),
-        (refuse(500, error(codes::INTERNAL_ERROR, &Value::Null)), false),
-        (refuse(400, error(codes::HEADER_MISMATCH, &Value::Null)), false),
+        (
+            refuse(500, error(codes::INTERNAL_ERROR, &Value::Null)),
+            false,
+        ),
+        (
+            refuse(400, error(codes::HEADER_MISMATCH, &Value::Null)),
+            false,
+        ),
         (say("<html>"), false),
     ] {
         let error = connect([vec![answer]]).await.unwrap_err();
         assert_eq!(error.to_string().contains(legacy), is_legacy, "{error}");
     }
     // What the server said is still to be had.
-    let error = connect([vec![refuse(400, error(-32000, &Value::Null))]]).await.unwrap_err();
+    let error = connect([vec![refuse(400, error(-32000, &Value::Null))]])
+        .await
+        .unwrap_err();
     assert!(matches!(error.fault(), Some(Fault::Protocol(_))));
     assert!(error.to_string().ends_with("needs: no (-32000)"), "{error}");
 }

@@ -23,12 +23,17 @@ struct Seen {
 
 async fn start() -> (String, Arc<Seen>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://me:hidden@{}/mcp?key=hidden", listener.local_addr().unwrap());
+    let url = format!(
+        "http://me:hidden@{}/mcp?key=hidden",
+        listener.local_addr().unwrap()
+    );
     let seen = Arc::new(Seen::default());
     let shared = seen.clone();
     tokio::spawn(async move {
         for number in 0.. {
-            let Ok((stream, _)) = listener.accept().await else { return };
+            let Ok((stream, _)) = listener.accept().await else {
+                return;
+            };
             stream.set_nodelay(true).unwrap();
             let seen = shared.clone();
             tokio::spawn(async move {
@@ -44,7 +49,8 @@ async fn serve(mut stream: TcpStream, number: usize, seen: &Seen) -> std::io::Re
     while let Some(request) = read_request(&mut stream).await {
         let method = request["method"].as_str().unwrap().to_owned();
         seen.requests.lock().unwrap().push((method.clone(), number));
-        let answer = |result: Value| json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
+        let answer =
+            |result: Value| json!({"jsonrpc": "2.0", "id": request["id"], "result": result});
         match (method.as_str(), request["params"]["name"].as_str()) {
             ("server/discover", _) => {
                 let result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {}});
@@ -60,7 +66,8 @@ async fn serve(mut stream: TcpStream, number: usize, seen: &Seen) -> std::io::Re
                 stream.write_all(head.as_bytes()).await?;
                 let token = &request["params"]["_meta"]["progressToken"];
                 let params = json!({"progressToken": token, "progress": 1});
-                let note = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+                let note =
+                    json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
                 write_event(&mut stream, &note).await?;
                 if name == Some("stuck") {
                     continue;
@@ -97,7 +104,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<Value> {
         if stream.read_buf(&mut text).await.ok()? == 0 {
             return None;
         }
-        let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
+        let Some(end) = text.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
         if let Ok(body) = serde_json::from_slice(&text[end + 4..]) {
             return Some(body);
         }
@@ -114,11 +123,28 @@ async fn one_connection_carries_all_calls() {
     let client = connect(&url).await.unwrap();
     for _ in 0..5 {
         let mut reports = 0;
-        let result = client.call("add", ()).on_progress(|_| reports += 1).await.unwrap();
+        let result = client
+            .call("add", ())
+            .on_progress(|_| reports += 1)
+            .await
+            .unwrap();
         assert_eq!((result.text().as_str(), reports), ("done", 1));
-        assert!(client.call("refused", ()).await.unwrap_err().fault().is_some());
+        assert!(
+            client
+                .call("refused", ())
+                .await
+                .unwrap_err()
+                .fault()
+                .is_some()
+        );
     }
-    let connections: Vec<_> = seen.requests.lock().unwrap().iter().map(|seen| seen.1).collect();
+    let connections: Vec<_> = seen
+        .requests
+        .lock()
+        .unwrap()
+        .iter()
+        .map(|seen| seen.1)
+        .collect();
     assert_eq!(connections, [0; 11]);
 }
 
@@ -157,8 +183,18 @@ async fn dropping_a_call_closes_the_post() {
 async fn errors_name_the_server_without_its_secrets() {
     let (url, _) = start().await;
     let client = connect(&url).await.unwrap();
-    let port = url.split(':').next_back().unwrap().split('/').next().unwrap();
-    let error = client.call("refused", json!({"password": "hidden"})).header("x-key", "hidden").await.unwrap_err();
+    let port = url
+        .split(':')
+        .next_back()
+        .unwrap()
+        .split('/')
+        .next()
+        .unwrap();
+    let error = client
+        .call("refused", json!({"password": "hidden"}))
+        .header("x-key", "hidden")
+        .await
+        .unwrap_err();
     assert_eq!(
         error.to_string(),
         format!("tools/call \"refused\" at http://127.0.0.1:{port}/mcp: unknown tool (-32602)")
@@ -167,7 +203,9 @@ async fn errors_name_the_server_without_its_secrets() {
         assert!(!text.contains("hidden"), "{text}");
     }
 
-    let error = connect("http://me:hidden@127.0.0.1:1/?key=hidden").await.unwrap_err();
+    let error = connect("http://me:hidden@127.0.0.1:1/?key=hidden")
+        .await
+        .unwrap_err();
     let start = "server/discover: cannot connect to http://127.0.0.1:1/: Connection refused";
     assert!(error.to_string().starts_with(start), "{error}");
     assert!(!format!("{error:?}").contains("hidden"), "{error:?}");

@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 use crate::script::{Script, Step, error, result, say};
 
 fn tools(names: &[&str], next: Value) -> Vec<Step> {
-    let tools: Vec<_> =
-        names.iter().map(|name| json!({"name": name, "inputSchema": {"type": "object"}})).collect();
+    let tools: Vec<_> = names
+        .iter()
+        .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}))
+        .collect();
     vec![result(&json!({"tools": tools, "nextCursor": next}))]
 }
 
@@ -21,11 +23,19 @@ async fn all_pages_in_order() {
         tools(&["c"], Value::Null),
     ]);
     let client = script.client().await;
-    let names: Vec<_> =
-        client.list_all_tools().await.unwrap().into_iter().map(|tool| tool.name).collect();
+    let names: Vec<_> = client
+        .list_all_tools()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
     assert_eq!(names, ["a", "b", "c"]);
-    let cursors: Vec<_> =
-        script.sent().iter().map(|sent| sent.body["params"]["cursor"].clone()).collect();
+    let cursors: Vec<_> = script
+        .sent()
+        .iter()
+        .map(|sent| sent.body["params"]["cursor"].clone())
+        .collect();
     assert_eq!(cursors, [Value::Null, json!(""), json!("2")]);
 }
 
@@ -46,7 +56,11 @@ async fn pages_are_asked_for_when_they_are_needed() {
 async fn a_page_by_its_cursor() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
     let client = script.client().await;
-    let first = client.list_tools_page(None).header("x-a", "1").await.unwrap();
+    let first = client
+        .list_tools_page(None)
+        .header("x-a", "1")
+        .await
+        .unwrap();
     let cursor = first.next_cursor.unwrap();
     assert_eq!(cursor, Cursor::new("1"));
     let second = client.list_tools_page(cursor).await.unwrap();
@@ -75,13 +89,21 @@ async fn a_cursor_that_comes_again() {
 async fn more_pages_than_anybody_needs() {
     let script = Script::new((0..2000).map(|number| tools(&[], json!(number.to_string()))));
     let error = script.client().await.list_all_tools().await.unwrap_err();
-    assert!(error.to_string().ends_with("the list has more than 1000 pages"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .ends_with("the list has more than 1000 pages"),
+        "{error}"
+    );
     assert_eq!(script.sent().len(), 1000);
 }
 
 #[tokio::test]
 async fn an_error_ends_the_list() {
-    let script = Script::new([tools(&["a"], json!("1")), vec![say(error(-1, &Value::Null))]]);
+    let script = Script::new([
+        tools(&["a"], json!("1")),
+        vec![say(error(-1, &Value::Null))],
+    ]);
     let found: Vec<_> = script.client().await.list_tools().collect().await;
     assert!(found[0].is_ok() && found[1].is_err());
     assert_eq!(found.len(), 2);
@@ -91,11 +113,16 @@ async fn an_error_ends_the_list() {
 async fn lists_beside_tools() {
     let script = Script::new([
         vec![result(&json!({"resources": [{"uri": "a:", "name": "a"}]}))],
-        vec![result(&json!({"resourceTemplates": [{"uriTemplate": "a:{b}", "name": "a"}]}))],
+        vec![result(
+            &json!({"resourceTemplates": [{"uriTemplate": "a:{b}", "name": "a"}]}),
+        )],
         vec![result(&json!({"prompts": [{"name": "a"}]}))],
     ]);
     let client = script.client().await;
     assert_eq!(client.list_all_resources().await.unwrap()[0].uri, "a:");
-    assert_eq!(client.list_all_resource_templates().await.unwrap()[0].uri_template, "a:{b}");
+    assert_eq!(
+        client.list_all_resource_templates().await.unwrap()[0].uri_template,
+        "a:{b}"
+    );
     assert_eq!(client.list_all_prompts().await.unwrap()[0].name, "a");
 }

@@ -49,12 +49,17 @@ pub(crate) fn text(text: &str) -> Step {
 
 /// The response to the request with an error.
 pub(crate) fn error(code: i64, data: &Value) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"no","data":{data}}}}}"#)
+    format!(
+        r#"{{"jsonrpc":"2.0","id":$ID,"error":{{"code":{code},"message":"no","data":{data}}}}}"#
+    )
 }
 
 pub(crate) fn unsupported(versions: &[&str]) -> Step {
     let data = json!({"supported": versions, "requested": "2026-07-28"});
-    refuse(400, error(mcp_types::codes::UNSUPPORTED_PROTOCOL_VERSION, &data))
+    refuse(
+        400,
+        error(mcp_types::codes::UNSUPPORTED_PROTOCOL_VERSION, &data),
+    )
 }
 
 pub(crate) fn progress(progress: f64) -> Step {
@@ -94,7 +99,10 @@ pub(crate) struct Script {
 impl Script {
     pub(crate) fn new(answers: impl IntoIterator<Item = Vec<Step>>) -> Arc<Self> {
         let answers = Mutex::new(answers.into_iter().collect());
-        Arc::new(Self { answers, ..Self::default() })
+        Arc::new(Self {
+            answers,
+            ..Self::default()
+        })
     }
 
     pub(crate) fn channel(self: &Arc<Self>) -> Scripted {
@@ -125,12 +133,25 @@ pub(crate) struct Scripted(Arc<Script>);
 impl Channel for Scripted {
     fn call(&self, out: OutCall) -> Frames {
         let body: Value = serde_json::from_slice(&out.body).unwrap();
-        assert_eq!(body["id"], json!(out.id), "the id beside the text is that of the text");
+        assert_eq!(
+            body["id"],
+            json!(out.id),
+            "the id beside the text is that of the text"
+        );
         let id = body["id"].to_string();
         let token = body["params"]["_meta"]["progressToken"].to_string();
-        self.0.sent.lock().unwrap().push(Sent { body, mirror: out.mirror, headers: out.headers });
+        self.0.sent.lock().unwrap().push(Sent {
+            body,
+            mirror: out.mirror,
+            headers: out.headers,
+        });
         let steps = self.0.answers.lock().unwrap().pop_front();
-        let state = State { steps: steps.map(VecDeque::from), id, token, script: self.0.clone() };
+        let state = State {
+            steps: steps.map(VecDeque::from),
+            id,
+            token,
+            script: self.0.clone(),
+        };
         Box::pin(stream::unfold(state, |mut state| async move {
             let next = state.next().await?;
             Some((next, state))

@@ -14,8 +14,14 @@ const fn seconds(seconds: u64) -> Duration {
 
 fn timed_out(result: Result<CallToolResult, Error>, message: &str) {
     let error = result.unwrap_err();
-    assert!(error.is_timeout() && !error.is_closed() && !error.is_retryable(), "{error:?}");
-    assert_eq!(error.to_string(), format!("tools/call \"add\" at script:: {message}"));
+    assert!(
+        error.is_timeout() && !error.is_closed() && !error.is_retryable(),
+        "{error:?}"
+    );
+    assert_eq!(
+        error.to_string(),
+        format!("tools/call \"add\" at script:: {message}")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -28,14 +34,26 @@ async fn a_server_that_says_nothing() {
     assert_eq!(script.cancelled(), 1);
 
     let start = Instant::now();
-    timed_out(client.call("add", ()).timeout(seconds(3)).await, "no answer within 3s");
+    timed_out(
+        client.call("add", ()).timeout(seconds(3)).await,
+        "no answer within 3s",
+    );
     assert_eq!(start.elapsed().as_secs(), 3);
     assert_eq!(script.cancelled(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn progress_starts_the_time_anew() {
-    let slow = || vec![wait(50), progress(1.0), wait(50), progress(2.0), wait(50), text("done")];
+    let slow = || {
+        vec![
+            wait(50),
+            progress(1.0),
+            wait(50),
+            progress(2.0),
+            wait(50),
+            text("done"),
+        ]
+    };
     let script = Script::new([slow(), slow()]);
     let client = script.client().await;
     let result = client.call("add", ()).on_progress(drop).await.unwrap();
@@ -48,12 +66,19 @@ async fn progress_starts_the_time_anew() {
 async fn logs_do_not() {
     let script = Script::new([vec![wait(50), log("info"), wait(50), text("done")]]);
     let client = script.client().await;
-    timed_out(client.call("add", ()).on_log(drop).await, "no answer within 60s");
+    timed_out(
+        client.call("add", ()).on_log(drop).await,
+        "no answer within 60s",
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn there_is_an_end_to_all_progress() {
-    let busy = || (0..1000).flat_map(|step| [wait(10), progress(f64::from(step))]).collect();
+    let busy = || {
+        (0..1000)
+            .flat_map(|step| [wait(10), progress(f64::from(step))])
+            .collect()
+    };
     let script = Script::new([busy(), busy()]);
     let client = script.client().await;
     let start = Instant::now();
@@ -61,7 +86,10 @@ async fn there_is_an_end_to_all_progress() {
     timed_out(result, "no answer within 600s in all");
     assert_eq!(start.elapsed().as_secs(), 600);
 
-    let call = client.call("add", ()).on_progress(drop).max_total_timeout(seconds(25));
+    let call = client
+        .call("add", ())
+        .on_progress(drop)
+        .max_total_timeout(seconds(25));
     let start = Instant::now();
     timed_out(call.await, "no answer within 25s in all");
     assert_eq!(start.elapsed().as_secs(), 25);
@@ -70,7 +98,9 @@ async fn there_is_an_end_to_all_progress() {
 
 #[tokio::test(start_paused = true)]
 async fn settings_of_the_client() {
-    let busy = (0..1000).flat_map(|step| [wait(9), progress(f64::from(step))]).collect();
+    let busy = (0..1000)
+        .flat_map(|step| [wait(9), progress(f64::from(step))])
+        .collect();
     let script = Script::new([busy]);
     let client = Client::builder()
         .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
@@ -79,13 +109,19 @@ async fn settings_of_the_client() {
         .over(script.channel())
         .await
         .unwrap();
-    timed_out(client.call("add", ()).on_progress(drop).await, "no answer within 15s in all");
+    timed_out(
+        client.call("add", ()).on_progress(drop).await,
+        "no answer within 15s in all",
+    );
     timed_out(client.call("add", ()).await, "no answer within 10s");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_retry_shares_the_total() {
-    let script = Script::new([vec![wait(50), unsupported(&["2026-07-28"])], vec![wait(100)]]);
+    let script = Script::new([
+        vec![wait(50), unsupported(&["2026-07-28"])],
+        vec![wait(100)],
+    ]);
     let client = script.client().await;
     let start = Instant::now();
     let call = client.call("add", ()).max_total_timeout(seconds(70));
@@ -97,7 +133,10 @@ async fn a_retry_shares_the_total() {
 async fn a_stream_that_does_not_end_is_not_waited_for() {
     let script = Script::new([vec![text("done"), wait(1000)]]);
     let start = Instant::now();
-    assert_eq!(script.client().await.call("add", ()).await.unwrap().text(), "done");
+    assert_eq!(
+        script.client().await.call("add", ()).await.unwrap().text(),
+        "done"
+    );
     assert!(start.elapsed() < Duration::from_millis(50));
     assert_eq!(script.cancelled(), 1);
 }
@@ -106,6 +145,9 @@ async fn a_stream_that_does_not_end_is_not_waited_for() {
 async fn times_beyond_all_reason() {
     let script = Script::new([vec![wait(3600), text("done")]]);
     let client = script.client().await;
-    let call = client.call("add", ()).timeout(Duration::MAX).max_total_timeout(Duration::MAX);
+    let call = client
+        .call("add", ())
+        .timeout(Duration::MAX)
+        .max_total_timeout(Duration::MAX);
     assert_eq!(call.await.unwrap().text(), "done");
 }

@@ -358,5 +358,9 @@ impl Mixed {
 fn what_cannot_work_is_told_before_the_first_call() {
     let routes: Routes = Mixed::tools();
     let error = Server::new("mixed", "1").merge(routes).check().unwrap_err();
-    expect_test::expect![[""]].assert_eq(&error.problems().join("\n"));
+    expect_test::expect![[r#"
+        the tool `both`: more than one parameter describes the arguments; use one `Args<T>`, or plain parameters
+        the tool `twice`: the argument `a`: there is another one of this name
+        the tool `outside`: the argument `a`: its default: 0 is out of range, expected at least 1
+        the tool `mirrored`: the argument `share`: a header repeats only an integer, a string or a boolean"#]].assert_eq(&error.problems().join("\n"));
 }

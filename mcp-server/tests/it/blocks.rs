@@ -99,7 +99,7 @@ fn several_blocks() {
         .merge(Counter::free_tools());
     server.check().unwrap();
     let names: Vec<_> = tools(&server).into_iter().map(|tool| tool.name).collect();
-    expect![[]].assert_eq(&names.join(" "));
+    expect!["up by_arc by_reference without borrowed async reset twice"].assert_eq(&names.join(" "));
     ask(&server, "up", "{}");
     ask(&server, "reset", "{}");
     assert_eq!(ask(&server, "by_arc", "{}"), "0");
@@ -172,7 +172,35 @@ fn listed_as_written() {
             tool
         })
         .collect();
-    expect![[]].assert_eq(&serde_json::to_string_pretty(&tools).unwrap());
+    expect![[r#"
+        [
+          {
+            "name": "files.delete",
+            "title": "Delete",
+            "description": "Deletes a file.",
+            "annotations": {
+              "destructiveHint": true,
+              "idempotentHint": true,
+              "openWorldHint": false
+            }
+          },
+          {
+            "name": "read",
+            "description": " Reads a file.\n\n     read(\"a\")\n\n And no more.\nNot even\nthis one.",
+            "annotations": {
+              "readOnlyHint": true,
+              "destructiveHint": false,
+              "openWorldHint": true
+            }
+          },
+          {
+            "name": "block",
+            "description": "Blocks\nas well,\n\nas they are."
+          },
+          {
+            "name": "silent"
+          }
+        ]"#]].assert_eq(&serde_json::to_string_pretty(&tools).unwrap());
 }
 
 struct Failing;

@@ -10,7 +10,6 @@ mod schemas;
     missing_docs,
     unused,
     unused_qualifications,
-    unreachable_pub,
     clippy::pedantic,
     clippy::nursery
 )]

@@ -53,7 +53,20 @@ fn structured_content_schema_and_text() {
     );
     assert_eq!(result.text(), r#"{"total":3.0}"#);
     let schema = tool(&server, "sum").output_schema.unwrap();
-    expect![[]].assert_eq(&serde_json::to_string_pretty(&*schema).unwrap());
+    expect![[r#"
+        {
+          "type": "object",
+          "properties": {
+            "total": {
+              "type": "number",
+              "description": "all together"
+            }
+          },
+          "required": [
+            "total"
+          ],
+          "description": "A sum."
+        }"#]].assert_eq(&serde_json::to_string_pretty(&*schema).unwrap());
     assert_eq!(tool(&server, "json").output_schema.unwrap(), schema);
 }
 

@@ -74,20 +74,163 @@ fn check(tool: &str, expected: &Expect) {
 
 #[test]
 fn plain() {
-    check("plain", &expect![[]]);
+    check("plain", &expect![[r#"
+        {
+          "type": "object",
+          "properties": {
+            "a": {
+              "type": "number",
+              "description": "first addend"
+            },
+            "b": {
+              "type": "integer",
+              "minimum": 0,
+              "maximum": 255,
+              "description": "second addend"
+            },
+            "note": {
+              "type": [
+                "string",
+                "null"
+              ],
+              "description": "a note,\nin two lines"
+            }
+          },
+          "required": [
+            "a",
+            "b"
+          ],
+          "additionalProperties": false
+        }"#]]);
 }
 
 #[test]
 fn options() {
-    check("options", &expect![[]]);
+    check("options", &expect![[r#"
+        {
+          "type": "object",
+          "properties": {
+            "limit": {
+              "type": "integer",
+              "minimum": 1,
+              "description": "how many",
+              "maximum": 100,
+              "default": 10
+            },
+            "share": {
+              "type": "number",
+              "description": "a share",
+              "exclusiveMaximum": 0.5
+            },
+            "tags": {
+              "type": "array",
+              "items": {
+                "type": "string"
+              },
+              "default": [
+                "a"
+              ]
+            },
+            "region": {
+              "type": "string",
+              "x-mcp-header": "Region"
+            },
+            "env": {
+              "type": "string",
+              "enum": [
+                "test",
+                "live"
+              ],
+              "description": "Where to.",
+              "default": "test"
+            },
+            "env_2": {
+              "type": "string",
+              "enum": [
+                "test",
+                "live"
+              ],
+              "description": "Where to."
+            }
+          },
+          "required": [
+            "share",
+            "env_2"
+          ],
+          "additionalProperties": false
+        }"#]]);
 }
 
 #[test]
 fn definitions_are_shared() {
-    check("recursive", &expect![[]]);
+    check("recursive", &expect![[r##"
+        {
+          "type": "object",
+          "properties": {
+            "one": {
+              "type": "object",
+              "properties": {
+                "children": {
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/$defs/Node"
+                  }
+                }
+              },
+              "required": [
+                "children"
+              ],
+              "description": "A place in a tree."
+            },
+            "two": {
+              "type": "object",
+              "properties": {
+                "children": {
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/$defs/Node"
+                  }
+                }
+              },
+              "required": [
+                "children"
+              ],
+              "description": "another one"
+            },
+            "any": {}
+          },
+          "required": [
+            "one",
+            "two",
+            "any"
+          ],
+          "additionalProperties": false,
+          "$defs": {
+            "Node": {
+              "type": "object",
+              "properties": {
+                "children": {
+                  "type": "array",
+                  "items": {
+                    "$ref": "#/$defs/Node"
+                  }
+                }
+              },
+              "required": [
+                "children"
+              ],
+              "description": "A place in a tree."
+            }
+          }
+        }"##]]);
 }
 
 #[test]
 fn nothing() {
-    check("nothing", &expect![[]]);
+    check("nothing", &expect![[r#"
+        {
+          "type": "object",
+          "properties": {},
+          "additionalProperties": false
+        }"#]]);
 }

@@ -1,90 +1,280 @@
 //! What a client offers.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::Settings;
+use super::{Settings, extension_settings};
 use crate::JsonObject;
+use crate::legacy_tasks::TasksCapability;
+use crate::members::read_members;
 
 /// Capabilities of a client: declared once per session in the legacy era, on every request in the
 /// modern one. Unknown capabilities survive in `other`.
-// spec: VER-16, LIFE-10
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+///
+/// They are read without buffering: `{}` and `{"sampling":{}}` cost no allocation.
+// spec: VER-16, LIFE-10, EXT-02
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// The client tells its file system roots.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<RootsCapability>,
     /// The client samples from its language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
     /// The client asks its user.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
+    /// The client runs experimental tasks (2025-11-25 alone).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Box<TasksCapability>>,
     /// Extensions by identifier, with their settings.
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    #[serde(skip_serializing_if = "JsonObject::is_empty")]
     pub extensions: JsonObject,
     /// Non-standard capabilities.
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    #[serde(skip_serializing_if = "JsonObject::is_empty")]
     pub experimental: JsonObject,
     /// Capabilities that this library does not know.
     #[serde(flatten)]
     pub other: JsonObject,
 }
 
+read_members!(ClientCapabilities as "client capabilities" {
+    "roots" => roots,
+    "sampling" => sampling,
+    "elicitation" => elicitation,
+    "tasks" => tasks,
+    "extensions" => extensions,
+    "experimental" => experimental,
+});
+
 /// The `roots` capability.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+// spec: ROOT-01
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct RootsCapability {
     /// Changes are announced (legacy era alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: Settings,
 }
 
+read_members!(RootsCapability as "the roots capability" { "listChanged" => list_changed, });
+
 /// The `sampling` capability.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+// spec: SAMP-03, SAMP-05
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// `includeContext` is understood.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Settings>,
     /// `tools` and `toolChoice` are understood.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Settings>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: Settings,
 }
+
+read_members!(SamplingCapability as "the sampling capability" {
+    "context" => context,
+    "tools" => tools,
+});
 
 /// The `elicitation` capability. Without members it means forms alone.
 // spec: ELIC-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// The user can fill in forms.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<Settings>,
     /// The user can be sent to a URL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<Settings>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: Settings,
+}
+
+read_members!(ElicitationCapability as "the elicitation capability" {
+    "form" => form,
+    "url" => url,
+});
+
+impl ElicitationCapability {
+    /// The user can fill in forms: declared, or nothing is.
+    pub fn allows_form(&self) -> bool {
+        self.form.is_some() || self.url.is_none()
+    }
+
+    /// The user can be sent to a URL.
+    pub fn allows_url(&self) -> bool {
+        self.url.is_some()
+    }
 }
 
 impl ClientCapabilities {
     /// Declares `roots`.
     #[must_use]
     pub fn with_roots(mut self) -> Self {
-        self.roots = Some(RootsCapability::default());
+        self.roots.get_or_insert_default();
+        self
+    }
+
+    /// Declares `roots` and that its changes are announced (legacy era alone).
+    #[must_use]
+    pub fn with_roots_changes(mut self) -> Self {
+        self.roots.get_or_insert_default().list_changed = Some(true);
         self
     }
 
     /// Declares `sampling`.
     #[must_use]
     pub fn with_sampling(mut self) -> Self {
-        self.sampling = Some(SamplingCapability::default());
+        self.sampling.get_or_insert_default();
+        self
+    }
+
+    /// Declares `sampling` with tools.
+    #[must_use]
+    pub fn with_sampling_tools(mut self) -> Self {
+        let sampling = self.sampling.get_or_insert_default();
+        sampling.tools.get_or_insert_default();
         self
     }
 
     /// Declares `elicitation` in form mode.
     #[must_use]
     pub fn with_elicitation(mut self) -> Self {
-        self.elicitation = Some(ElicitationCapability::default());
+        let elicitation = self.elicitation.get_or_insert_default();
+        if elicitation.url.is_some() {
+            elicitation.form.get_or_insert_default();
+        }
         self
+    }
+
+    /// Declares `elicitation` in URL mode, beside form mode if that is declared already.
+    #[must_use]
+    pub fn with_url_elicitation(mut self) -> Self {
+        if let Some(declared) = self.elicitation.as_mut().filter(|it| it.allows_form()) {
+            declared.form.get_or_insert_default();
+        }
+        let elicitation = self.elicitation.get_or_insert_default();
+        elicitation.url.get_or_insert_default();
+        self
+    }
+
+    /// Declares an extension with its settings: a struct or a map.
+    // spec: EXT-01
+    #[must_use]
+    pub fn with_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
+        let settings = extension_settings(settings);
+        self.extensions.insert(id.into(), settings.into());
+        self
+    }
+
+    /// The client asks its user by forms.
+    pub fn allows_form(&self) -> bool {
+        self.elicitation
+            .as_ref()
+            .is_some_and(ElicitationCapability::allows_form)
+    }
+
+    /// The client sends its user to URLs.
+    pub fn allows_url(&self) -> bool {
+        self.elicitation
+            .as_ref()
+            .is_some_and(ElicitationCapability::allows_url)
+    }
+
+    /// The client samples with tools.
+    pub fn allows_sampling_tools(&self) -> bool {
+        let sampling = self.sampling.as_ref();
+        sampling.is_some_and(|sampling| sampling.tools.is_some())
+    }
+
+    /// The settings of an extension, when it is declared and they are of type `T`.
+    // spec: EXT-05
+    pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Option<T> {
+        T::deserialize(self.extensions.get(id)?).ok()
+    }
+
+    /// An extension is declared.
+    pub fn has_extension(&self, id: &str) -> bool {
+        self.extensions.contains_key(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ClientCapabilities;
+
+    #[test]
+    fn what_is_not_known_survives_at_every_level() {
+        let value = json!({
+            "roots": {"listChanged": true, "x": 1},
+            "sampling": {"tools": {"deep": [1]}, "y": {}},
+            "elicitation": {"form": {}, "url": {}, "voice": {}},
+            "tasks": {"requests": {"sampling": {"createMessage": {}}}, "z": 2},
+            "extensions": {"com.example/a": {"on": true}},
+            "experimental": {"b": {}},
+            "holograms": {"resolution": 3},
+        });
+        let read: ClientCapabilities = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), value);
+        let text = value.to_string();
+        assert_eq!(serde_json::from_str::<ClientCapabilities>(&text).unwrap(), read);
+        assert!(read.allows_form() && read.allows_url() && read.allows_sampling_tools());
+        assert!(read.has_extension("com.example/a"));
+    }
+
+    #[test]
+    fn members_that_are_null_are_absent_and_doubled_ones_refused() {
+        let read: ClientCapabilities =
+            serde_json::from_str(r#"{"roots":null,"extensions":null}"#).unwrap();
+        assert_eq!(read, ClientCapabilities::default());
+        for text in [
+            r#"{"sampling":{},"sampling":{"tools":{}}}"#,
+            r#"{"elicitation":{"url":{},"url":{}}}"#,
+            r#"{"sampling":true}"#,
+            r#"{"extensions":[]}"#,
+            "[]",
+        ] {
+            assert!(serde_json::from_str::<ClientCapabilities>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn elicitation_without_members_means_forms() {
+        let none = ClientCapabilities::default();
+        assert!(!none.allows_form() && !none.allows_url());
+        let form = none.clone().with_elicitation();
+        assert!(form.allows_form() && !form.allows_url());
+        assert_eq!(serde_json::to_value(&form).unwrap(), json!({"elicitation": {}}));
+        let url = none.clone().with_url_elicitation();
+        assert!(!url.allows_form() && url.allows_url());
+        for both in [form.with_url_elicitation(), url.with_elicitation()] {
+            assert!(both.allows_form() && both.allows_url());
+        }
+    }
+
+    #[test]
+    fn extensions_have_settings() {
+        #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        struct Options {
+            level: u8,
+        }
+
+        let declared =
+            ClientCapabilities::default().with_extension("com.example/x", &Options { level: 3 });
+        assert_eq!(declared.extension("com.example/x"), Some(Options { level: 3 }));
+        assert_eq!(declared.extension::<Options>("com.example/y"), None);
     }
 }

@@ -1,12 +1,14 @@
 //! What a server offers.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
+use super::{Settings, extension_settings};
 use crate::JsonObject;
+use crate::legacy_tasks::TasksCapability;
 
 /// Capabilities of a server. Unknown capabilities survive in `other`.
-// spec: VER-16, LIFE-10
+// spec: VER-16, LIFE-10, EXT-02
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
@@ -25,6 +27,9 @@ pub struct ServerCapabilities {
     /// The server sends log messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logging: Option<Settings>,
+    /// The server runs experimental tasks (2025-11-25 alone).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<Box<TasksCapability>>,
     /// Extensions by identifier, with their settings.
     #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
     pub extensions: JsonObject,
@@ -44,6 +49,9 @@ pub struct ListChangedCapability {
     /// Changes of the list are announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: Settings,
 }
 
 /// The `resources` capability.
@@ -57,4 +65,52 @@ pub struct ResourcesCapability {
     /// Changes of the list are announced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
+    /// Members that this library does not know.
+    #[serde(flatten)]
+    pub other: Settings,
+}
+
+impl ServerCapabilities {
+    /// Declares an extension with its settings: a struct or a map.
+    // spec: EXT-01
+    #[must_use]
+    pub fn with_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
+        let settings = extension_settings(settings);
+        self.extensions.insert(id.into(), settings.into());
+        self
+    }
+
+    /// The settings of an extension, when it is declared and they are of type `T`.
+    // spec: EXT-05
+    pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Option<T> {
+        T::deserialize(self.extensions.get(id)?).ok()
+    }
+
+    /// An extension is declared.
+    pub fn has_extension(&self, id: &str) -> bool {
+        self.extensions.contains_key(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ServerCapabilities;
+
+    #[test]
+    fn what_is_not_known_survives_at_every_level() {
+        let value = json!({
+            "tools": {"listChanged": true, "a": 1},
+            "prompts": {"b": {}},
+            "resources": {"subscribe": false, "c": []},
+            "completions": {"d": 1},
+            "logging": {},
+            "tasks": {"list": {}, "requests": {"tools": {"call": {}}}},
+            "extensions": {"com.example/a": {"on": true}},
+            "holograms": {"resolution": 3},
+        });
+        let read: ServerCapabilities = serde_json::from_value(value.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), value);
+    }
 }

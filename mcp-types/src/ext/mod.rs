@@ -1,0 +1,5 @@
+//! The types of the official extensions.
+//!
+//! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
+
+pub mod tasks;

@@ -1,0 +1,1 @@
+//! Tasks, the extension: work whose result is fetched later.
