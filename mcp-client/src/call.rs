@@ -140,7 +140,8 @@ async fn attempt(
         };
         match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
             Message::Notification(note) => {
-                if take_note(client, &note, token.as_ref(), options) {
+                let is_progress = take_note(client, &note, token.as_ref(), options);
+                if is_progress {
                     deadline = clock.deadline();
                 }
             }

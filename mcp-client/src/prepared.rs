@@ -38,7 +38,9 @@ use crate::{Client, Error};
 #[must_use = "a call does nothing unless it is awaited"]
 pub struct PreparedCall<'a, T> {
     client: Client,
-    asked: Result<Asked, (Asked, Kind)>,
+    asked: Asked,
+    /// Why it cannot be sent.
+    problem: Option<Kind>,
     options: Options<'a>,
     read: fn(ResultBody) -> Option<T>,
 }
@@ -47,7 +49,8 @@ impl<'a, T> PreparedCall<'a, T> {
     pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
         Self {
             client: client.clone(),
-            asked: Ok(Asked::Call(call)),
+            asked: Asked::Call(call),
+            problem: None,
             options: Options::default(),
             read,
         }
@@ -55,7 +58,7 @@ impl<'a, T> PreparedCall<'a, T> {
 
     /// Lets the call fail when it is awaited; the first reason counts.
     pub(crate) fn fail(mut self, kind: Kind) -> Self {
-        self.asked = self.asked.and_then(|asked| Err((asked, kind)));
+        self.problem.get_or_insert(kind);
         self
     }
 
@@ -126,10 +129,10 @@ impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let client = &self.client.inner;
-            let asked = match self.asked {
-                Ok(asked) => asked,
-                Err((asked, kind)) => return Err(Error::of(client, &asked, kind)),
-            };
+            let asked = self.asked;
+            if let Some(problem) = self.problem {
+                return Err(Error::of(client, &asked, problem));
+            }
             let body = call::run(client, &asked, self.options).await?;
             (self.read)(body).ok_or_else(|| Error::of(client, &asked, Kind::OtherResult))
         })
@@ -139,12 +142,9 @@ impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
 /// Without headers and arguments, which may be secrets.
 impl<T> fmt::Debug for PreparedCall<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let asked = match &self.asked {
-            Ok(asked) | Err((asked, _)) => asked,
-        };
         f.debug_struct("PreparedCall")
-            .field("method", &asked.method_name())
-            .field("item", &asked.item())
+            .field("method", &self.asked.method_name())
+            .field("item", &self.asked.item())
             .finish_non_exhaustive()
     }
 }

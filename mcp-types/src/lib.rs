@@ -33,6 +33,7 @@ mod progress;
 mod prompts;
 mod raw;
 mod resources;
+mod sampling;
 mod text;
 mod time;
 mod tools;
@@ -71,6 +72,10 @@ pub use raw::{RawObject, RawObjectError};
 pub use resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
     Resource, ResourceTemplate,
+};
+pub use sampling::{
+    BrokenConversation, CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint,
+    ModelPreferences, SamplingContent, SamplingMessage, StopReason, ToolChoice, ToolChoiceMode,
 };
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,

@@ -249,7 +249,7 @@ impl ListToolsResult {
 pub struct CallToolParams {
     /// Which tool.
     pub name: String,
-    /// Its arguments.
+    /// Its arguments, as they arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
     /// Runs the call as an experimental task (2025-11-25 alone).

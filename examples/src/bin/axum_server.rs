@@ -54,7 +54,7 @@ async fn main() -> mcp::Result<()> {
     let app = Router::new()
         .route(
             "/greetings",
-            get(async || counter.0.load(Ordering::Relaxed).to_string()),
+            get(async move || counter.0.load(Ordering::Relaxed).to_string()),
         )
         .route_service("/mcp", StreamableHttp::new(server));
 

@@ -1,8 +1,6 @@
 //! The smallest server: `cargo run -p examples --bin hello_server`, then connect to
 //! <http://127.0.0.1:8000/mcp>.
 
-use mcp::prelude::*;
-
 struct Hello;
 
 #[mcp::server]

@@ -6,7 +6,8 @@ pub fn doc(pieces: &[&str]) -> String {
     let mut lines = Vec::new();
     for piece in pieces {
         match piece.split_once('\n') {
-            None => lines.push(*piece),
+            // The space after `///` belongs to the comment.
+            None => lines.push(piece.strip_prefix(' ').unwrap_or(piece)),
             Some((first, rest)) => block(first, rest, &mut lines),
         }
     }

@@ -70,6 +70,7 @@ pub struct Params {
     generator: SchemaGenerator,
     properties: JsonObject,
     required: Vec<Value>,
+    headers: Vec<&'static str>,
     plan: Plan,
 }
 
@@ -82,6 +83,7 @@ impl Params {
             generator: schema::generator(),
             properties: JsonObject::new(),
             required: Vec::new(),
+            headers: Vec::new(),
             plan: Plan::default(),
         }
     }
@@ -136,13 +138,23 @@ impl Params {
             None => {}
         }
         if let Some(header) = about.header {
-            schema.insert("x-mcp-header".to_owned(), header.into());
-            if !mirrored(&mut schema) {
-                let reason = "a header repeats only an integer, a string or a boolean";
-                self.problem(about.name, reason);
-            }
+            self.mirror(&mut schema, about.name, header);
         }
         schema
+    }
+
+    // spec: XHDR-01, XHDR-05
+    fn mirror(&mut self, schema: &mut JsonObject, name: &str, header: &'static str) {
+        schema.insert("x-mcp-header".to_owned(), header.into());
+        if !is_mirrored(schema) {
+            let reason = "a header repeats only an integer, a string or a boolean";
+            self.problem(name, reason);
+        }
+        let same = |other: &&str| other.eq_ignore_ascii_case(header);
+        if self.headers.iter().any(same) {
+            self.problem(name, &format!("another argument has the header `{header}`"));
+        }
+        self.headers.push(header);
     }
 
     fn problem(&mut self, name: &str, reason: &str) {
@@ -180,7 +192,7 @@ impl Params {
 /// Makes the schema one that a header may repeat, if it can be one: a header that may be left out
 /// is no union with `null`.
 // spec: XHDR-06, XHDR-07
-fn mirrored(schema: &mut JsonObject) -> bool {
+fn is_mirrored(schema: &mut JsonObject) -> bool {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {

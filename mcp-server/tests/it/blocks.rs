@@ -99,7 +99,8 @@ fn several_blocks() {
         .merge(Counter::free_tools());
     server.check().unwrap();
     let names: Vec<_> = tools(&server).into_iter().map(|tool| tool.name).collect();
-    expect!["up by_arc by_reference without borrowed async reset twice"].assert_eq(&names.join(" "));
+    expect!["up by_arc by_reference without borrowed async reset twice"]
+        .assert_eq(&names.join(" "));
     ask(&server, "up", "{}");
     ask(&server, "reset", "{}");
     assert_eq!(ask(&server, "by_arc", "{}"), "0");

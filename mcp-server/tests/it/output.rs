@@ -66,7 +66,8 @@ fn structured_content_schema_and_text() {
             "total"
           ],
           "description": "A sum."
-        }"#]].assert_eq(&serde_json::to_string_pretty(&*schema).unwrap());
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&*schema).unwrap());
     assert_eq!(tool(&server, "json").output_schema.unwrap(), schema);
 }
 

@@ -74,7 +74,9 @@ fn check(tool: &str, expected: &Expect) {
 
 #[test]
 fn plain() {
-    check("plain", &expect![[r#"
+    check(
+        "plain",
+        &expect![[r#"
         {
           "type": "object",
           "properties": {
@@ -101,12 +103,15 @@ fn plain() {
             "b"
           ],
           "additionalProperties": false
-        }"#]]);
+        }"#]],
+    );
 }
 
 #[test]
 fn options() {
-    check("options", &expect![[r#"
+    check(
+        "options",
+        &expect![[r#"
         {
           "type": "object",
           "properties": {
@@ -158,12 +163,15 @@ fn options() {
             "env_2"
           ],
           "additionalProperties": false
-        }"#]]);
+        }"#]],
+    );
 }
 
 #[test]
 fn definitions_are_shared() {
-    check("recursive", &expect![[r##"
+    check(
+        "recursive",
+        &expect![[r##"
         {
           "type": "object",
           "properties": {
@@ -222,15 +230,19 @@ fn definitions_are_shared() {
               "description": "A place in a tree."
             }
           }
-        }"##]]);
+        }"##]],
+    );
 }
 
 #[test]
 fn nothing() {
-    check("nothing", &expect![[r#"
+    check(
+        "nothing",
+        &expect![[r#"
         {
           "type": "object",
           "properties": {},
           "additionalProperties": false
-        }"#]]);
+        }"#]],
+    );
 }

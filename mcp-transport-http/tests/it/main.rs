@@ -1,14 +1,20 @@
 //! The transport over real sockets.
 
-#[cfg(all(test, feature = "serve"))]
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod axum;
-#[cfg(all(test, feature = "client"))]
+#[cfg(feature = "client")]
+#[cfg(test)]
 mod client;
-#[cfg(all(test, feature = "serve"))]
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod hostile;
-#[cfg(all(test, feature = "serve"))]
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod lifecycle;
-#[cfg(all(test, feature = "serve"))]
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod support;
-#[cfg(all(test, feature = "serve"))]
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod wire;

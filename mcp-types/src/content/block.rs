@@ -144,6 +144,27 @@ impl ContentBlock {
     }
 }
 
+/// Writes `From` for every kind of block.
+macro_rules! from_kind {
+    ($($kind:ident($content:ty),)*) => {
+        $(impl From<$content> for ContentBlock {
+            fn from(content: $content) -> Self {
+                Self::$kind(content)
+            }
+        })*
+    };
+}
+
+from_kind! {
+    Text(TextContent),
+    Image(ImageContent),
+    Audio(AudioContent),
+    Resource(EmbeddedResource),
+    ResourceLink(ResourceLink),
+    ToolUse(ToolUseContent),
+    ToolResult(ToolResultContent),
+}
+
 impl From<String> for ContentBlock {
     fn from(text: String) -> Self {
         Self::text(text)

@@ -334,8 +334,10 @@ fn answers_that_are_too_long() {
     let fits = channel(|_| pieces("application/json", vec!["01234", "56789"], None)).max_body(10);
     assert!(frames(&fits)[0].is_ok());
 
-    let mut limits = SseLimits::default();
-    limits.event = 20;
+    let limits = SseLimits {
+        event: 20,
+        ..SseLimits::default()
+    };
     let events =
         |text| channel(move |_| pieces("text/event-stream", vec![text], None)).event_limits(limits);
     let found = frames(&events("data: 1\n\ndata: 0123456789012345\n\ndata: 2\n\n"));

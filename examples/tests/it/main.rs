@@ -1,0 +1,71 @@
+//! The examples run. (`hello_server` listens on a fixed port and is only compiled.)
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+async fn output(command: &mut Command) -> String {
+    let output = timeout(LIMIT, command.kill_on_drop(true).output())
+        .await
+        .unwrap()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        output.status.success(),
+        "{text}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    text
+}
+
+/// Starts the axum server and reads its URL.
+async fn axum_server() -> (Child, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_axum_server"))
+        .arg("127.0.0.1:0")
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let url = timeout(LIMIT, lines.next_line())
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    (child, url)
+}
+
+#[tokio::test]
+async fn quickstart() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_quickstart"))).await;
+    for part in [
+        "protocol 2026-07-28",
+        "tool bake: Bake some bread.",
+        "  3 of 3",
+        "bake: 3 loaves of bread, still warm",
+        "split: 2250 cents each",
+        "nobody is there to pay (is_error: true)",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn client_and_axum_server() {
+    let (_server, url) = axum_server().await;
+    let client = || Command::new(env!("CARGO_BIN_EXE_client"));
+    let list = output(client().arg(&url)).await;
+    assert_eq!(list, "greet: Greet somebody.\n");
+    for count in 1..=2 {
+        let greeting = output(client().args([&url, "greet", r#"{"name": "Ada"}"#])).await;
+        assert_eq!(
+            greeting,
+            format!("Hello Ada, greeting {count}, on behalf of nobody\n")
+        );
+    }
+}

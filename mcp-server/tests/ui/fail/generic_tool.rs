@@ -1,0 +1,26 @@
+use mcp_macros::tools;
+use serde::de::DeserializeOwned;
+
+struct Desk;
+
+#[tools(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    fn show<T: std::fmt::Display + DeserializeOwned>(&self, value: T) -> String {
+        value.to_string()
+    }
+
+    #[tool]
+    fn sum(&self, numbers: impl Iterator<Item = f64>) -> f64 {
+        numbers.sum()
+    }
+
+    #[tool]
+    fn list(&self) -> impl Iterator<Item = f64> {
+        std::iter::empty()
+    }
+}
+
+fn main() {
+    let _ = Desk::tools();
+}

@@ -1,0 +1,39 @@
+use mcp_macros::tools;
+use mcp_server::State;
+
+struct Db;
+
+#[derive(serde::Deserialize)]
+struct Point {
+    x: f64,
+}
+
+struct Desk;
+
+#[tools(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    fn count(&self, db: Db) -> usize {
+        let _ = db;
+        0
+    }
+
+    #[tool]
+    fn place(&self, point: Point) -> f64 {
+        point.x
+    }
+
+    #[tool]
+    fn shared(&self, State(db): State<Db>) {
+        drop(db);
+    }
+
+    #[tool]
+    fn text(&self, text: &str) -> usize {
+        text.len()
+    }
+}
+
+fn main() {
+    let _ = std::sync::Arc::new(Desk).tools();
+}

@@ -1,0 +1,31 @@
+use std::cell::Cell;
+use std::rc::Rc;
+
+use mcp_macros::{server, tools};
+
+struct Counter(Cell<u32>);
+
+#[server(crate = mcp_server)]
+impl Counter {
+    #[tool]
+    fn up(&self) -> u32 {
+        self.0.set(self.0.get() + 1);
+        self.0.get()
+    }
+}
+
+struct Desk;
+
+#[tools(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    async fn wait() -> String {
+        let text = Rc::new("text");
+        std::future::ready(()).await;
+        text.to_string()
+    }
+}
+
+fn main() {
+    let _ = mcp_server::Server::of(Counter(Cell::new(0))).merge(Desk::tools());
+}

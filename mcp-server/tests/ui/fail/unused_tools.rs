@@ -1,0 +1,25 @@
+#![deny(dead_code)]
+
+use mcp_macros::tools;
+
+struct Desk;
+
+#[tools(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    fn add(&self, a: f64, b: f64) -> f64 {
+        a + b
+    }
+}
+
+#[tools(crate = mcp_server, routes = more)]
+impl Desk {
+    #[tool]
+    fn one() -> u32 {
+        1
+    }
+}
+
+fn main() {
+    let _ = Desk;
+}

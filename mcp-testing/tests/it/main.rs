@@ -1,0 +1,5 @@
+//! Servers and clients together: the same calls in one process and over HTTP.
+
+mod calls;
+mod kit;
+mod limits;

@@ -1,0 +1,280 @@
+//! What is asked of a language model.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::message::{self, BrokenConversation, SamplingMessage};
+use crate::legacy_tasks::TaskMetadata;
+use crate::text::text_enum;
+use crate::{JsonObject, Meta, Tool, number};
+
+/// Parameters of `sampling/createMessage`.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::{CreateMessageParams, SamplingMessage};
+///
+/// let params = CreateMessageParams::new([SamplingMessage::user("Name a colour.")], 20)
+///     .system_prompt("Answer with one word.")
+///     .temperature(0.2);
+/// assert_eq!(params.max_tokens, 20);
+/// ```
+// spec: SAMP-06
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct CreateMessageParams {
+    /// The conversation so far.
+    pub messages: Vec<SamplingMessage>,
+    /// The most tokens to make.
+    // spec: SAMP-10
+    pub max_tokens: u64,
+    /// Which language model is wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_preferences: Option<ModelPreferences>,
+    /// What the language model is told before the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// Which servers' context to add. Only for clients that declare `sampling.context`.
+    // spec: SAMP-05
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub include_context: Option<IncludeContext>,
+    /// How much chance there is in the answer.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "number::plain_option"
+    )]
+    pub temperature: Option<f64>,
+    /// Texts at which to stop.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
+    /// More for the provider of the language model, in a form of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<JsonObject>,
+    /// Tools that the language model may call (2025-11-25 and later). Only for clients that
+    /// declare `sampling.tools`.
+    // spec: SAMP-04
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<Tool>,
+    /// Whether it has to call them (2025-11-25 and later).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+    /// Runs the request as an experimental task (2025-11-25 alone).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskMetadata>,
+    /// What the request carries beside (legacy era alone).
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl CreateMessageParams {
+    /// Asks for the next message of a conversation, of at most `max_tokens`.
+    pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
+        Self {
+            messages: messages.into_iter().collect(),
+            max_tokens,
+            ..Self::default()
+        }
+    }
+
+    /// Says which language model is wanted.
+    #[must_use]
+    pub fn model_preferences(mut self, preferences: ModelPreferences) -> Self {
+        self.model_preferences = Some(preferences);
+        self
+    }
+
+    /// Sets what the language model is told before the conversation.
+    #[must_use]
+    pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Says which servers' context to add.
+    #[must_use]
+    pub fn include_context(mut self, include: IncludeContext) -> Self {
+        self.include_context = Some(include);
+        self
+    }
+
+    /// Sets how much chance there is in the answer.
+    #[must_use]
+    pub fn temperature(mut self, temperature: f64) -> Self {
+        self.temperature = Some(temperature);
+        self
+    }
+
+    /// Adds a text at which to stop.
+    #[must_use]
+    pub fn stop_sequence(mut self, text: impl Into<String>) -> Self {
+        self.stop_sequences.push(text.into());
+        self
+    }
+
+    /// Adds something for the provider of the language model.
+    #[must_use]
+    pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        let metadata = self.metadata.get_or_insert_default();
+        metadata.insert(key.into(), value.into());
+        self
+    }
+
+    /// Adds a tool that the language model may call.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Says whether the language model has to call tools.
+    #[must_use]
+    pub fn tool_choice(mut self, mode: ToolChoiceMode) -> Self {
+        self.tool_choice = Some(ToolChoice { mode: Some(mode) });
+        self
+    }
+
+    /// Runs the request as an experimental task (2025-11-25 alone).
+    #[must_use]
+    pub fn task(mut self, task: TaskMetadata) -> Self {
+        self.task = Some(task);
+        self
+    }
+
+    /// The request needs a client that declares `sampling.tools`.
+    // spec: SAMP-03
+    pub fn needs_tools(&self) -> bool {
+        !self.tools.is_empty() || self.tool_choice.is_some()
+    }
+
+    /// Checks that calls and results of tools belong together.
+    ///
+    /// # Errors
+    ///
+    /// [`BrokenConversation`] that names the message.
+    // spec: SAMP-08, SAMP-09
+    pub fn check_messages(&self) -> Result<(), BrokenConversation> {
+        message::check(&self.messages)
+    }
+}
+
+text_enum! {
+    /// Which servers' context to add to a prompt.
+    pub enum IncludeContext {
+        /// No server's.
+        None = "none",
+        /// That of the server which asks.
+        ThisServer = "thisServer",
+        /// That of all servers.
+        AllServers = "allServers",
+    }
+}
+
+/// Which language model is wanted. The client has the last word.
+// spec: SAMP-11
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct ModelPreferences {
+    /// Language models by name, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<ModelHint>,
+    /// How much a low price matters, from 0 to 1.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "number::plain_option"
+    )]
+    pub cost_priority: Option<f64>,
+    /// How much speed matters, from 0 to 1.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "number::plain_option"
+    )]
+    pub speed_priority: Option<f64>,
+    /// How much ability matters, from 0 to 1.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "number::plain_option"
+    )]
+    pub intelligence_priority: Option<f64>,
+}
+
+impl ModelPreferences {
+    /// No preferences yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds the name of a language model, or a part of it; best first.
+    #[must_use]
+    pub fn hint(mut self, name: impl Into<String>) -> Self {
+        self.hints.push(ModelHint::new(name));
+        self
+    }
+
+    /// Says how much a low price matters, from 0 to 1.
+    #[must_use]
+    pub fn cost_priority(mut self, priority: f64) -> Self {
+        self.cost_priority = Some(priority);
+        self
+    }
+
+    /// Says how much speed matters, from 0 to 1.
+    #[must_use]
+    pub fn speed_priority(mut self, priority: f64) -> Self {
+        self.speed_priority = Some(priority);
+        self
+    }
+
+    /// Says how much ability matters, from 0 to 1.
+    #[must_use]
+    pub fn intelligence_priority(mut self, priority: f64) -> Self {
+        self.intelligence_priority = Some(priority);
+        self
+    }
+}
+
+/// A language model by its name, or by a part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModelHint {
+    /// The name, or a part of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+impl ModelHint {
+    /// A name, or a part of it.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: Some(name.into()),
+        }
+    }
+}
+
+/// Whether a language model has to call tools.
+// spec: SAMP-06
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolChoice {
+    /// How far it is free; [`ToolChoiceMode::Auto`] when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ToolChoiceMode>,
+}
+
+text_enum! {
+    /// How far a language model is free to call tools.
+    pub enum ToolChoiceMode {
+        /// It decides by itself.
+        Auto = "auto",
+        /// It has to call one.
+        Required = "required",
+        /// It must not call any.
+        None = "none",
+    }
+}

@@ -1,0 +1,109 @@
+//! Conversations as they are read, written and checked.
+
+use serde_json::{Value, json};
+
+use super::{
+    BrokenConversation, CreateMessageParams, CreateMessageResult, SamplingContent, SamplingMessage,
+    StopReason,
+};
+use crate::{CallToolResult, ContentBlock, RawObject, ToolResultContent, ToolUseContent};
+
+fn call(id: &str) -> ContentBlock {
+    ToolUseContent::new(id, "weather", RawObject::empty()).into()
+}
+
+fn answer(id: &str) -> ToolResultContent {
+    ToolResultContent::of(id, CallToolResult::from_text("sunny"))
+}
+
+#[test]
+fn one_block_stays_one_and_a_list_stays_a_list() {
+    for content in [
+        json!({"type": "text", "text": "hi"}),
+        json!([{"type": "text", "text": "hi"}]),
+        json!([]),
+    ] {
+        let read: SamplingContent = serde_json::from_value(content.clone()).unwrap();
+        assert_eq!(read.blocks().len(), usize::from(content != json!([])));
+        assert_eq!(serde_json::to_value(&read).unwrap(), content);
+        let text = content.to_string();
+        assert_eq!(serde_json::from_str::<SamplingContent>(&text).unwrap(), read);
+    }
+    for broken in ["1", "\"hi\"", "null", "[1]", "{}"] {
+        assert!(serde_json::from_str::<SamplingContent>(broken).is_err(), "{broken}");
+    }
+}
+
+#[test]
+fn tools_in_conversations() {
+    let result = CreateMessageResult::new("m", vec![call("a"), call("b")])
+        .stop_reason(StopReason::ToolUse);
+    let asked: Vec<_> = result.content.tool_uses().map(|call| call.id.clone()).collect();
+    assert_eq!(asked, ["a", "b"]);
+    let answers = SamplingMessage::tool_results(asked.iter().map(|id| answer(id)));
+    let value = serde_json::to_value(&answers).unwrap();
+    assert_eq!(value["content"][1]["toolUseId"], "b");
+    assert_eq!(serde_json::from_value::<SamplingMessage>(value).unwrap(), answers);
+    let next = CreateMessageParams::new(
+        [SamplingMessage::user("?"), result.into_message(), answers],
+        10,
+    );
+    assert_eq!(next.check_messages(), Ok(()));
+}
+
+#[test]
+fn results_are_read_flat() {
+    // Blocks inside of a result hold no blocks: what looks like a call stays as it is.
+    let value = json!({
+        "type": "tool_result", "toolUseId": "a", "structuredContent": null,
+        "content": [{"type": "tool_result", "toolUseId": 7, "content": "?"}],
+    });
+    let block: ContentBlock = serde_json::from_value(value.clone()).unwrap();
+    let ContentBlock::ToolResult(result) = &block else {
+        panic!("{block:?}")
+    };
+    assert!(matches!(result.content[..], [ContentBlock::Other(_)]));
+    assert_eq!(result.structured_content, Some(Value::Null));
+    assert_eq!(serde_json::to_value(&block).unwrap(), value);
+}
+
+#[test]
+fn unknown_reasons_survive() {
+    let value = json!({
+        "role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m",
+        "stopReason": "lunch",
+    });
+    let result: CreateMessageResult = serde_json::from_value(value.clone()).unwrap();
+    assert_eq!(result.stop_reason, Some(StopReason::from("lunch")));
+    assert_eq!(serde_json::to_value(&result).unwrap(), value);
+}
+
+#[test]
+fn broken_conversations_are_found() {
+    use BrokenConversation::{Mixed, NotTheUser, Unanswered, Unasked};
+
+    let asks = || SamplingMessage::assistant(vec![call("a"), call("b")]);
+    let answers = |ids: &[&str]| SamplingMessage::tool_results(ids.iter().map(|id| answer(id)));
+    let mixed = SamplingMessage::user(vec![answer("a").into(), ContentBlock::text("and?")]);
+    let id = |id: &str| id.to_owned();
+    for (messages, error) in [
+        (vec![asks()], Unanswered { message: 0, id: id("a") }),
+        (vec![asks(), answers(&["a"])], Unanswered { message: 0, id: id("b") }),
+        (
+            vec![asks(), SamplingMessage::user("hm"), answers(&["a", "b"])],
+            Unanswered { message: 0, id: id("a") },
+        ),
+        (vec![asks(), answers(&["a", "b", "c"])], Unasked { message: 1, id: id("c") }),
+        (vec![asks(), answers(&["a", "b", "a"])], Unasked { message: 1, id: id("a") }),
+        (vec![answers(&["a"])], Unasked { message: 0, id: id("a") }),
+        (vec![asks(), mixed], Mixed { message: 1 }),
+        (
+            vec![asks(), SamplingMessage::assistant(answer("a"))],
+            NotTheUser { message: 1 },
+        ),
+    ] {
+        let found = CreateMessageParams::new(messages, 1).check_messages();
+        assert_eq!(found, Err(error));
+    }
+    assert_eq!(CreateMessageParams::new([], 1).check_messages(), Ok(()));
+}
