@@ -3,12 +3,12 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type};
+use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type, WherePredicate};
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::Options;
-use crate::tool::{ToolMethod, at, cfgs, is_named};
+use crate::options::{Options, Root, at};
+use crate::tool::{ToolMethod, cfgs, is_named};
 
 /// Which attribute stands on the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,8 @@ pub(crate) enum Kind {
 impl Kind {
     fn attribute(self) -> &'static str {
         match self {
-            Self::Server => "#[mcp::server]",
-            Self::Tools => "#[mcp::tools]",
+            Self::Server => "`#[mcp::server]`",
+            Self::Tools => "`#[mcp::tools]`",
         }
     }
 
@@ -64,10 +64,8 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         let message = "no function in this block has `#[tool]`";
         errors.add(syn::Error::new(Span::call_site(), message));
     }
-    let root = options.root(&mut errors);
     let emitted = Emitted {
-        support: quote!(#root::macro_support),
-        root,
+        root: options.root(&mut errors),
         routes: routes_name(&mut options, &block.self_ty, &mut errors),
         block: &block,
         tools: &tools.tools,
@@ -121,9 +119,9 @@ fn read_tools(block: &mut ItemImpl, errors: &mut Errors) -> Tools {
         };
         if let Some(other) = tools.iter().find(same) {
             let message = format!(
-                "two tools are named `{}`: this one and `{}`; rename one",
-                tool.name(),
-                other.ident()
+                "`{}` is a tool named `{}`, too; rename one of them",
+                other.ident(),
+                tool.name()
             );
             errors.at(tool.ident(), message);
         }
@@ -157,8 +155,7 @@ fn default_name(ty: &Type) -> Ident {
 
 /// What is put beside the block.
 struct Emitted<'a> {
-    root: TokenStream,
-    support: TokenStream,
+    root: Root,
     routes: Ident,
     block: &'a ItemImpl,
     tools: &'a [ToolMethod],
@@ -169,33 +166,58 @@ impl Emitted<'_> {
         self.tools.iter().any(ToolMethod::takes_self)
     }
 
+    /// What a type lacks is told where it is written.
+    fn span(&self) -> Span {
+        at(self.block.self_ty.span())
+    }
+
     fn cfgs(&self) -> TokenStream {
         let cfgs = cfgs(&self.block.attrs);
         quote!(#(#cfgs)*)
     }
 
+    /// Calls share the value. Written as a bound, a type that cannot be shared is told once, and
+    /// not again for each of its tools.
+    fn shared(&self) -> WherePredicate {
+        syn::parse_quote_spanned! {self.span()=>
+            Self: ::core::marker::Send + ::core::marker::Sync + 'static
+        }
+    }
+
     /// `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` where no tool needs a value.
     fn routes(&self) -> TokenStream {
-        let Self { root, support, .. } = self;
-        let span = Span::mixed_site();
+        let span = self.span();
+        let (root, support) = (self.root.at(span), self.root.support(span));
         let (generics, _, bounds) = self.block.generics.split_for_impl();
         let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes);
-        let tools = self.tools.iter().map(|tool| tool.route(root, support));
-        let (receiver, this) = match self.takes_self() {
+        let tools = self.tools.iter().map(|tool| tool.route(&self.root));
+        let (receiver, this, shared) = match self.takes_self() {
             true => (
                 quote_spanned!(span=> self: ::std::sync::Arc<Self>),
                 quote_spanned!(span=> let this = self;),
+                Some(self.shared()),
             ),
-            false => (quote!(), quote!()),
+            false => (quote!(), quote!(), None),
         };
-        let shared = self.shared_bounds();
+        let shared = shared.map(|shared| quote_spanned!(span=> where #shared));
+        // The user's own, for the compiler: it warns when nobody calls it.
+        let head = quote_spanned!(name.span()=> pub(crate) fn #name);
         quote_spanned! {span=>
             #cfgs
             impl #generics #ty #bounds {
                 /// The tools of an `impl` block, as routes.
-                #[allow(deprecated, unused_imports, clippy::all, clippy::pedantic)]
-                pub(crate) fn #name(#receiver) -> #root::Routes #shared {
-                    use #support::{ByCall as _, ByValue as _};
+                #[allow(
+                    deprecated,
+                    trivial_bounds,
+                    unused_imports,
+                    clippy::all,
+                    clippy::nursery,
+                    clippy::pedantic
+                )]
+                #head(#receiver) -> #root::Routes #shared {
+                    use #support::{
+                        ByCall as _, ByResult as _, ByValue as _, ByWrapper as _, NoResult as _,
+                    };
                     #this
                     let routes = #root::Routes::new();
                     #(#tools)*
@@ -205,38 +227,25 @@ impl Emitted<'_> {
         }
     }
 
-    /// What a generic type must be to be shared by calls; every other type is asked directly.
-    fn shared_bounds(&self) -> Option<TokenStream> {
-        let generic = !self.block.generics.params.is_empty();
-        generic.then(|| quote!(where Self: ::core::marker::Send + ::core::marker::Sync + 'static))
-    }
-
     fn server(&self, options: &mut Options, errors: &mut Errors) -> TokenStream {
-        let Self { root, support, .. } = self;
-        let span = Span::mixed_site();
-        let (cfgs, ty) = (self.cfgs(), &self.block.self_ty);
+        let span = self.span();
+        let (root, support) = (self.root.at(span), self.root.support(span));
+        let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes);
         let mut generics = self.block.generics.clone();
-        if !generics.params.is_empty() {
-            let bounds = generics.make_where_clause();
-            bounds.predicates.push(syn::parse_quote! {
-                Self: ::core::marker::Send + ::core::marker::Sync + 'static
-            });
-        }
+        generics.make_where_clause().predicates.push(self.shared());
         let (generics, _, bounds) = generics.split_for_impl();
-        let info = self.info(options, errors);
+        let info = info(self.block, &support, options, errors);
         let instructions = options.expr("instructions", errors);
         let instructions = instructions.map(|text| quote!(.instructions(#text)));
-        let name = &self.routes;
         let routes = match self.takes_self() {
             true => quote_spanned!(span=> Self::#name(self)),
             false => quote_spanned!(span=> Self::#name()),
         };
-        // The type's own tokens: what it lacks is told where it is written.
-        let shared = quote_spanned!(at(ty.span())=> #support::ServerBlock);
         quote_spanned! {span=>
             #cfgs
             #[automatically_derived]
-            impl #generics #shared for #ty #bounds {
+            #[allow(trivial_bounds)]
+            impl #generics #support::ServerBlock for #ty #bounds {
                 fn server(self: ::std::sync::Arc<Self>) -> #root::Server {
                     #root::Server::with_info(#info) #instructions .merge(#routes)
                 }
@@ -244,6 +253,7 @@ impl Emitted<'_> {
 
             #cfgs
             #[automatically_derived]
+            #[allow(trivial_bounds)]
             impl #generics #root::IntoServer for #ty #bounds {
                 fn into_server(self) -> #root::Server {
                     #support::ServerBlock::server(::std::sync::Arc::new(self))
@@ -251,22 +261,27 @@ impl Emitted<'_> {
             }
         }
     }
+}
 
-    fn info(&self, options: &mut Options, errors: &mut Errors) -> TokenStream {
-        let support = &self.support;
-        let name = options.expr("name", errors).map_or_else(
-            || quote!(::core::env!("CARGO_PKG_NAME")),
-            Expr::into_token_stream,
-        );
-        let version = options.expr("version", errors).map_or_else(
-            || quote!(::core::env!("CARGO_PKG_VERSION")),
-            Expr::into_token_stream,
-        );
-        let title = options.expr("title", errors);
-        let title = title.map(|title| quote!(.title(#title)));
-        let docs = docs::of(&self.block.attrs);
-        let description =
-            (!docs.is_empty()).then(|| quote!(.description(#support::doc(&[#(#docs),*]))));
-        quote!(#support::Implementation::new(#name, #version) #title #description)
-    }
+/// Who the server is.
+fn info(
+    block: &ItemImpl,
+    support: &TokenStream,
+    options: &mut Options,
+    errors: &mut Errors,
+) -> TokenStream {
+    let name = options.expr("name", errors).map_or_else(
+        || quote!(::core::env!("CARGO_PKG_NAME")),
+        Expr::into_token_stream,
+    );
+    let version = options.expr("version", errors).map_or_else(
+        || quote!(::core::env!("CARGO_PKG_VERSION")),
+        Expr::into_token_stream,
+    );
+    let title = options.expr("title", errors);
+    let title = title.map(|title| quote!(.title(#title)));
+    let docs = docs::of(&block.attrs);
+    let description =
+        (!docs.is_empty()).then(|| quote!(.description(#support::doc(&[#(#docs),*]))));
+    quote!(#support::Implementation::new(#name, #version) #title #description)
 }

@@ -1,7 +1,7 @@
 //! What stands in the parentheses of an attribute: `name = "x", read_only`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
@@ -123,24 +123,42 @@ impl Options {
     }
 
     /// `crate = some::path`, else `::mcp`: where the emitted code finds the library.
-    pub(crate) fn root(&mut self, errors: &mut Errors) -> TokenStream {
+    pub(crate) fn root(&mut self, errors: &mut Errors) -> Root {
         match self.expr("crate", errors) {
-            None => quote!(::mcp),
-            Some(Expr::Path(path)) => path
-                .into_token_stream()
-                .into_iter()
-                .map(|mut token| {
-                    // What is emitted below it is the macro's, not the user's: no lint looks at it.
-                    token.set_span(token.span().resolved_at(Span::call_site()));
-                    token
-                })
-                .collect(),
+            None => Root(quote!(::mcp)),
+            Some(Expr::Path(path)) => Root(path.into_token_stream()),
             Some(other) => {
                 errors.at(other, "`crate` needs a path, such as `my_crate::mcp`");
-                quote!(::mcp)
+                Root(quote!(::mcp))
             }
         }
     }
+}
+
+/// The path of the library.
+pub(crate) struct Root(TokenStream);
+
+impl Root {
+    /// The path, for code whose mistakes are told at `span`.
+    pub(crate) fn at(&self, span: Span) -> TokenStream {
+        let tokens = self.0.clone().into_iter().map(|mut token| {
+            token.set_span(at(span));
+            token
+        });
+        tokens.collect()
+    }
+
+    /// The path of the module that only macros use.
+    pub(crate) fn support(&self, span: Span) -> TokenStream {
+        let root = self.at(span);
+        quote_spanned!(at(span)=> #root::macro_support)
+    }
+}
+
+/// The span of emitted code: its local variables are the macro's own, its mistakes are told where
+/// the user's code is, and no lint looks at it.
+pub(crate) fn at(span: Span) -> Span {
+    Span::mixed_site().located_at(span)
 }
 
 fn unknown(key: &Ident, attribute: &str, known: &[&str]) -> String {

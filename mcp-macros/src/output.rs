@@ -1,11 +1,11 @@
 //! `#[derive(Output)]`: a type as structured content.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::DeriveInput;
 
 use crate::errors::Errors;
-use crate::options::Options;
+use crate::options::{Options, at};
 
 /// Expands the derive.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -22,17 +22,19 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     for second in attributes {
         errors.at(second, "write all options in one `#[output(…)]`");
     }
-    let root = options.root(&mut errors);
+    let name = &input.ident;
+    // What the type lacks is told where it is written.
+    let span = at(name.span());
+    let root = options.root(&mut errors).at(span);
     let mut generics = input.generics;
     let bounds = generics.make_where_clause();
-    bounds.predicates.push(syn::parse_quote! {
+    bounds.predicates.push(syn::parse_quote_spanned! {span=>
         Self: #root::macro_support::Serialize + #root::macro_support::JsonSchema
     });
     let (impls, types, bounds) = generics.split_for_impl();
-    let name = &input.ident;
-    let span = Span::mixed_site();
     let implementation = quote_spanned! {span=>
         #[automatically_derived]
+        #[allow(trivial_bounds)]
         impl #impls #root::IntoToolResult for #name #types #bounds {
             fn into_tool_result(
                 self,

@@ -1,17 +1,23 @@
 //! One parameter of a tool.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Type, UnOp};
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::Options;
-use crate::tool::{at, is_named};
+use crate::options::{Options, Root, at};
+use crate::tool::is_named;
 
 const OPTIONS: &[&str] = &["name", "description", "default", "range", "header"];
+
+/// `#[arg(default)]`, `#[arg(default = …)]`.
+enum Default {
+    OfType,
+    Value(TokenStream),
+}
 
 /// A parameter, as its tokens say it.
 pub(crate) struct Param {
@@ -22,7 +28,7 @@ pub(crate) struct Param {
     description: Vec<Expr>,
     /// Where `#[arg(…)]` stands.
     options: Option<Span>,
-    default: Option<TokenStream>,
+    default: Option<Default>,
     range: Option<ExprRange>,
     header: Option<LitStr>,
 }
@@ -33,7 +39,7 @@ impl Param {
         let docs = docs::take(&mut param.attrs);
         refuse_cfg(&param.attrs, errors);
         let arg = take_arg(&mut param.attrs, errors);
-        let options = arg.as_ref().map(Spanned::span);
+        let options = arg.as_ref().map(|arg| arg.path().span());
         let mut arg = Options::of("#[arg]", arg.as_ref(), OPTIONS, errors);
         let name = match arg.text("name", errors) {
             Some(name) => Some(name.value()),
@@ -71,11 +77,12 @@ impl Param {
     }
 
     /// The statements that describe it when the route is made.
-    pub(crate) fn describe(&self, support: &TokenStream) -> TokenStream {
+    pub(crate) fn describe(&self, root: &Root) -> TokenStream {
         let (param, ty) = (self.param(), &self.ty);
-        let slot = match self.name {
-            Some(_) => quote!(Slot),
-            None => quote!(Nameless),
+        let support = root.support(ty.span());
+        let ask = match self.name {
+            Some(_) => quote_spanned!(at(ty.span())=> param),
+            None => quote_spanned!(at(ty.span())=> nameless),
         };
         let name = self.name.as_deref().unwrap_or_default();
         let description = (!self.description.is_empty()).then(|| {
@@ -83,22 +90,16 @@ impl Param {
             quote!(.doc(&[#(#pieces),*]))
         });
         let range = self.range.as_ref().map(|range| {
-            let range = range_tokens(range, support);
+            let range = range_tokens(range, &support);
             quote!(.range(#range))
         });
         let header = self.header.as_ref().map(|name| quote!(.header(#name)));
         let options = self
             .options
             .map(|span| quote_spanned!(at(span)=> #param.with_options();));
-        let default = self.default.as_ref().map(|value| {
-            let default = self.default();
-            quote_spanned! {at(value.span())=>
-                let #default = #param.default_from(|| #value);
-                let about = #param.with_default(about, #default);
-            }
-        });
+        let default = self.describe_default();
         quote_spanned! {at(ty.span())=>
-            let #param = (&&&#support::#slot::<#ty>::new()).param();
+            let #param = (&&&&#support::Slot::<#ty>::new()).#ask();
             #options
             let about = #support::About::new(#name) #description #range #header;
             #default
@@ -106,15 +107,30 @@ impl Param {
         }
     }
 
+    fn describe_default(&self) -> Option<TokenStream> {
+        let (param, default) = (self.param(), self.default());
+        let (span, made) = match self.default.as_ref()? {
+            Default::OfType => {
+                let span = at(self.options.unwrap_or_else(|| self.ty.span()));
+                (span, quote_spanned!(span=> #param.default_of_type()))
+            }
+            Default::Value(value) => {
+                let span = at(value.span());
+                (span, quote_spanned!(span=> #param.default_value(|| #value)))
+            }
+        };
+        Some(quote_spanned! {span=>
+            let #default = #made;
+            let about = #param.with_default(about, #default);
+        })
+    }
+
     /// The statements that take its value from the `input` of a call.
     pub(crate) fn take(&self) -> TokenStream {
         let (param, value) = (self.param(), self.value());
         let index = Literal::usize_unsuffixed(self.index);
         let default = match &self.default {
-            Some(_) => {
-                let default = self.default();
-                quote!(::core::option::Option::Some(#default))
-            }
+            Some(_) => self.default().into_token_stream(),
             None => quote!(::core::option::Option::None),
         };
         let range = self.range.as_ref().map(
@@ -154,13 +170,15 @@ fn plain_name(pattern: &Pat) -> Option<String> {
     }
 }
 
-fn default_value(value: Option<Expr>) -> TokenStream {
+fn default_value(value: Option<Expr>) -> Default {
     match value {
-        None => quote!(::core::default::Default::default()),
+        None => Default::OfType,
         Some(Expr::Lit(literal)) if matches!(literal.lit, Lit::Str(_)) => {
-            quote!(::core::convert::Into::into(#literal))
+            let convert =
+                quote_spanned!(at(literal.span())=> ::core::convert::Into::into(#literal));
+            Default::Value(convert)
         }
-        Some(value) => quote!(#value),
+        Some(value) => Default::Value(value.into_token_stream()),
     }
 }
 

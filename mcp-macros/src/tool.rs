@@ -8,12 +8,13 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
     Attribute, Expr, FnArg, GenericParam, Generics, ImplItemFn, Lifetime, LitStr, PathArguments,
-    Receiver, ReceiverKind, ReturnType, Safety, Signature, Type, TypeImplTrait,
+    Receiver, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait,
+    TypeReference,
 };
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::Options;
+use crate::options::{Options, Root, at};
 use crate::param::Param;
 
 const OPTIONS: &[&str] = &[
@@ -27,11 +28,6 @@ const OPTIONS: &[&str] = &[
 ];
 
 const RECEIVERS: &str = "a tool takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
-
-/// The name of emitted local variables is the macro's own; errors point to the user's code.
-pub(crate) fn at(span: Span) -> Span {
-    Span::mixed_site().located_at(span)
-}
 
 /// `#[tool]`, `#[mcp::tool]`, whatever the path.
 pub(crate) fn is_named(attribute: &Attribute, name: &str) -> bool {
@@ -123,18 +119,16 @@ impl ToolMethod {
     }
 
     /// The statement that adds its route to `routes`.
-    pub(crate) fn route(&self, root: &TokenStream, support: &TokenStream) -> TokenStream {
+    pub(crate) fn route(&self, root: &Root) -> TokenStream {
         let span = at(self.ident.span());
         let cfgs = &self.cfgs;
-        let tool = self.listed(support);
-        let describe = self.params.iter().map(|param| param.describe(support));
+        let support = root.support(span);
+        let tool = self.listed(&support);
+        let describe = self.params.iter().map(|param| param.describe(root));
+        let (call, take) = (self.call(), self.take());
         let output = &self.output;
-        let call = self.call();
-        let take = self.take();
-        let convert = quote_spanned! {at(output.span())=>
-            #root::IntoToolResult::into_tool_result(output)
-        };
-        let route = quote_spanned! {at(output.span())=> #support::tool::<#output, _, _> };
+        let returned = root.support(output.span());
+        let make = quote_spanned!(at(output.span())=> #returned::tool::<#output, _, _>);
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });
@@ -144,12 +138,12 @@ impl ToolMethod {
                 #share
                 let mut params = #support::Params::new();
                 #(#describe)*
-                #route(#tool, params, move |plan, call| {
+                #make(#tool, params, move |plan, call| {
                     #share
                     async move {
                         #take
                         let output = #call;
-                        #convert
+                        #support::Returned(output).into_result()
                     }
                 })
             });
@@ -284,16 +278,35 @@ fn generic(at: impl quote::ToTokens, what: &str, errors: &mut Errors) {
     errors.at(at, message);
 }
 
+/// Neither `impl Trait` nor a reference into something: what a parameter can be made of.
+fn is_owned(ty: &Type, errors: &mut Errors) -> bool {
+    let mut found = Found::default();
+    found.visit_type(ty);
+    if let Some(implied) = &found.implied {
+        generic(implied, "the type", errors);
+    }
+    if let Some(borrowed) = &found.borrowed {
+        let owned = match &*borrowed.elem {
+            Type::Path(path) if path.path.is_ident("str") => "`String`",
+            Type::Slice(_) => "a `Vec`",
+            _ => "the type without `&`",
+        };
+        let message = format!("a tool owns its arguments, it borrows none: take {owned}");
+        errors.at(borrowed, message);
+    }
+    found.implied.is_none() && found.borrowed.is_none()
+}
+
 fn output(signature: &Signature, errors: &mut Errors) -> Option<Type> {
     let ReturnType::Type(_, output) = &signature.output else {
         return Some(syn::parse_quote!(()));
     };
-    let mut impls = FindImpl::default();
-    impls.visit_type(output);
-    if let Some(found) = impls.0 {
+    let mut found = Found::default();
+    found.visit_type(output);
+    if let Some(implied) = found.implied {
         let message = "a tool's result needs a type with a name: its schema is made from it; \
                        for a future write `async fn`";
-        errors.at(found, message);
+        errors.at(implied, message);
         return None;
     }
     let mut output = (**output).clone();
@@ -311,18 +324,13 @@ fn inputs(signature: &mut Signature, errors: &mut Errors) -> Option<(Option<Pass
             FnArg::Receiver(this) => {
                 docs::take(&mut this.attrs);
                 receiver = passed(this, errors);
-                fits = receiver.is_some();
+                fits &= receiver.is_some();
             }
             FnArg::Typed(param) => {
-                let mut impls = FindImpl::default();
-                impls.visit_type(&param.ty);
+                fits &= is_owned(&param.ty, errors);
                 let mut ty = (*param.ty).clone();
                 forget.visit_type_mut(&mut ty);
                 params.push(Param::read(params.len(), param, ty, errors));
-                if let Some(found) = impls.0 {
-                    generic(found, "the type", errors);
-                    fits = false;
-                }
             }
         }
     }
@@ -364,7 +372,7 @@ fn typed(ty: &Type) -> Option<Passed> {
     }
 }
 
-fn is_mutable(reference: &syn::TypeReference) -> bool {
+fn is_mutable(reference: &TypeReference) -> bool {
     reference.mutability.is_some()
 }
 
@@ -372,15 +380,28 @@ fn is_self(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("Self"))
 }
 
-/// The first `impl Trait` in a type.
+/// The first `impl Trait` and the first reference in a type.
 #[derive(Default)]
-struct FindImpl(Option<TypeImplTrait>);
+struct Found {
+    implied: Option<TypeImplTrait>,
+    borrowed: Option<TypeReference>,
+}
 
-impl<'ast> Visit<'ast> for FindImpl {
+impl<'ast> Visit<'ast> for Found {
     fn visit_type_impl_trait(&mut self, found: &'ast TypeImplTrait) {
-        self.0.get_or_insert_with(|| found.clone());
-        visit::visit_type_impl_trait(self, found);
+        self.implied.get_or_insert_with(|| found.clone());
     }
+
+    fn visit_type_reference(&mut self, found: &'ast TypeReference) {
+        let lifetime = found.lifetime.as_ref();
+        if lifetime.is_none_or(|lifetime| lifetime.ident != "static") {
+            self.borrowed.get_or_insert_with(|| found.clone());
+        }
+        visit::visit_type_reference(self, found);
+    }
+
+    // Its references are its own.
+    fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
 }
 
 /// The lifetimes that a function names mean nothing outside of it: they become `'_`.

@@ -28,8 +28,15 @@ impl CompleteParams {
         name: impl Into<String>,
         value: impl Into<String>,
     ) -> Self {
-        let argument = CompletionArgument { name: name.into(), value: value.into() };
-        Self { reference, argument, context: None }
+        let argument = CompletionArgument {
+            name: name.into(),
+            value: value.into(),
+        };
+        Self {
+            reference,
+            argument,
+            context: None,
+        }
     }
 
     /// Tells the arguments that have their values already.

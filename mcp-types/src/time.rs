@@ -97,7 +97,12 @@ mod tests {
         ] {
             assert!(is_iso_8601(text) && is_date_time(text), "{text}");
         }
-        for text in ["2025-01-12", "2000-02-29", "2025-01-12T15:00:58", "2025-01-12T15:00"] {
+        for text in [
+            "2025-01-12",
+            "2000-02-29",
+            "2025-01-12T15:00:58",
+            "2025-01-12T15:00",
+        ] {
             assert!(is_iso_8601(text) && !is_date_time(text), "{text}");
         }
         for text in [

@@ -57,7 +57,7 @@ pub trait Connect: sealed::Client {
 }
 
 impl Connect for Client {
-    async fn connect(target: impl Target) -> Result<Client> {
+    async fn connect(target: impl Target) -> Result<Self> {
         Self::builder().connect(target).await
     }
 }

@@ -49,7 +49,7 @@ pub trait Address: sealed::Sealed {
 }
 
 impl Address for TcpListener {
-    async fn listen(self) -> io::Result<TcpListener> {
+    async fn listen(self) -> io::Result<Self> {
         Ok(self)
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! `NTOOLS=n` adds n tools to the list.
 
+#![allow(clippy::print_stderr, reason = "it tells its URL")]
+
 use std::net::Ipv4Addr;
 
 use mcp::http::Serve;

@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p examples --bin axum_server [ADDRESS]`, then connect to the URL that it prints.
 
+#![allow(clippy::print_stdout, reason = "it tells its URL")]
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -2,6 +2,12 @@
 //!
 //! `cargo run -p examples --bin client URL [TOOL [ARGUMENTS]]`, the arguments as a JSON object.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "it is a command line program"
+)]
+
 use std::io::{Error, ErrorKind};
 
 use mcp::prelude::*;

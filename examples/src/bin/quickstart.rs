@@ -2,6 +2,8 @@
 //!
 //! `cargo run -p examples --bin quickstart`
 
+#![allow(clippy::print_stdout, reason = "it shows what happens")]
+
 use std::time::Duration;
 
 use mcp::prelude::*;

@@ -12,6 +12,7 @@
 //! | missing, unknown and repeated arguments | `plan` |
 //! | what may be left out | `absent` |
 //! | `#[arg(range = …)]` | `range` |
+//! | what a tool returned | `returned` |
 //! | doc comments | `doc` |
 
 mod absent;
@@ -20,6 +21,7 @@ mod params;
 mod plan;
 mod probe;
 mod range;
+mod returned;
 #[cfg(test)]
 mod tests;
 
@@ -34,10 +36,11 @@ pub use doc::doc;
 pub use params::{About, Params};
 pub use plan::{Input, Plan};
 pub use probe::{
-    Argument, ByCall, ByValue, Extractor, NamedParameter, Nameless, Neither, Slot, ToolParameter,
-    Values,
+    Argument, ByCall, ByValue, ByWrapper, Extractor, NamedParameter, Neither, Slot, ToolParameter,
+    Values, Wrapper,
 };
 pub use range::{Limit, Range, Ranged};
+pub use returned::{ByResult, NoResult, Returned};
 
 use crate::extract::CallContext;
 use crate::server::{IntoServer, Server};

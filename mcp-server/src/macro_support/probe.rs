@@ -1,9 +1,12 @@
 //! Extractor, argument, or neither: found by the compiler, by type.
 //!
-//! The macros write `(&&&Slot::<T>::new()).param()`. Method lookup takes the first step that fits:
-//! [`ByCall`] for three references, [`ByValue`] for two, the inherent method for one. A step whose
-//! bounds `T` does not meet does not count, so the order of the steps is the order of preference.
-//! The inherent method takes every `T` and then fails on its bound, with a message for humans.
+//! The macros write `(&&&&Slot::<T>::new()).param()`. Method lookup takes the first step that fits:
+//! [`ByCall`] for four references, [`ByValue`] for three, [`ByWrapper`] for two, the inherent
+//! method for one. A step whose bounds `T` does not meet does not count, so the order of the steps
+//! is the order of preference. The last steps take every `T` and then fail on a bound, with a
+//! message for humans.
+//!
+//! A parameter without a name is asked by `.nameless()`: it cannot be an argument.
 
 use std::any::type_name;
 use std::fmt;
@@ -16,13 +19,10 @@ use serde::de::DeserializeOwned;
 use super::params::{About, Params};
 use super::plan::Input;
 use super::range::Ranged;
-use crate::extract::{FromCall, Rejection};
+use crate::extract::{Args, Extension, FromCall, Header, Rejection, State};
 
-/// A parameter with a name, before it is known what it is.
+/// A parameter, before it is known what it is.
 pub struct Slot<T>(PhantomData<fn() -> T>);
-
-/// A parameter without a name: only an extractor needs none.
-pub struct Nameless<T>(PhantomData<fn() -> T>);
 
 /// A parameter that is found in the call.
 pub struct Extractor<T>(PhantomData<fn() -> T>);
@@ -33,6 +33,14 @@ pub struct Argument<T>(PhantomData<fn() -> T>);
 /// A parameter that cannot be one. The compiler has said so already; nothing more is said.
 pub struct Neither<T>(PhantomData<fn() -> T>);
 
+impl<T> Slot<T> {
+    /// Asks about `T`.
+    #[expect(clippy::new_without_default, reason = "only macros make it")]
+    pub fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
 /// First step: extractors.
 pub trait ByCall {
     /// The parameter's type.
@@ -42,13 +50,14 @@ pub trait ByCall {
     fn param(&self) -> Extractor<Self::Value> {
         Extractor(PhantomData)
     }
+
+    /// It is an extractor, which needs no name.
+    fn nameless(&self) -> Extractor<Self::Value> {
+        Extractor(PhantomData)
+    }
 }
 
-impl<T: FromCall> ByCall for &&Slot<T> {
-    type Value = T;
-}
-
-impl<T: FromCall> ByCall for &&Nameless<T> {
+impl<T: FromCall> ByCall for &&&Slot<T> {
     type Value = T;
 }
 
@@ -61,10 +70,72 @@ pub trait ByValue {
     fn param(&self) -> Argument<Self::Value> {
         Argument(PhantomData)
     }
+
+    /// It is an argument, and has no name.
+    fn nameless(&self) -> Neither<Self::Value>
+    where
+        Self::Value: NamedParameter,
+    {
+        Neither(PhantomData)
+    }
 }
 
-impl<T: DeserializeOwned + JsonSchema> ByValue for &Slot<T> {
+impl<T: DeserializeOwned + JsonSchema> ByValue for &&Slot<T> {
     type Value = T;
+}
+
+/// Third step: an extractor of a type that does not fit it, such as `State` of a type that is not
+/// `Clone`. The bound says which trait is missing.
+pub trait ByWrapper {
+    /// The parameter's type.
+    type Value;
+
+    /// It should be an extractor.
+    fn param(&self) -> Neither<Self::Value>
+    where
+        Self::Value: FromCall,
+    {
+        Neither(PhantomData)
+    }
+
+    /// It should be an extractor.
+    fn nameless(&self) -> Neither<Self::Value>
+    where
+        Self::Value: FromCall,
+    {
+        Neither(PhantomData)
+    }
+}
+
+impl<T: Wrapper> ByWrapper for &Slot<T> {
+    type Value = T;
+}
+
+/// An extractor of a type of the user's.
+pub trait Wrapper {}
+
+impl<T> Wrapper for Args<T> {}
+impl<T> Wrapper for Extension<T> {}
+impl<T> Wrapper for Header<T> {}
+impl<T> Wrapper for State<T> {}
+impl<T: Wrapper> Wrapper for Option<T> {}
+
+impl<T> Slot<T> {
+    /// Last step: neither.
+    pub fn param(&self) -> Neither<T>
+    where
+        T: ToolParameter,
+    {
+        Neither(PhantomData)
+    }
+
+    /// Last step: neither.
+    pub fn nameless(&self) -> Neither<T>
+    where
+        T: ToolParameter,
+    {
+        Neither(PhantomData)
+    }
 }
 
 /// What no type is: the bound that says why a parameter is neither.
@@ -92,26 +163,6 @@ pub trait NamedParameter {}
     note = "remove `#[arg(…)]`"
 )]
 pub trait Values {}
-
-impl<T> Slot<T> {
-    /// Last step: neither.
-    pub fn param(&self) -> Neither<T>
-    where
-        T: ToolParameter,
-    {
-        Neither(PhantomData)
-    }
-}
-
-impl<T> Nameless<T> {
-    /// Last step: an argument without a name.
-    pub fn param(&self) -> Neither<T>
-    where
-        T: NamedParameter,
-    {
-        Neither(PhantomData)
-    }
-}
 
 impl<T: FromCall> Extractor<T> {
     /// Describes the parameter.
@@ -141,12 +192,17 @@ impl<T: FromCall> Extractor<T> {
     }
 
     /// Said already: there are no options.
-    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
-        default
+    pub fn default_of_type(self) -> Option<fn() -> T> {
+        None
     }
 
     /// Said already: there are no options.
-    pub fn with_default(self, about: About, _: fn() -> T) -> About {
+    pub fn default_value(self, _: fn() -> T) -> Option<fn() -> T> {
+        None
+    }
+
+    /// Said already: there are no options.
+    pub fn with_default(self, about: About, _: Option<fn() -> T>) -> About {
         about
     }
 
@@ -183,17 +239,28 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
         Ok(input.decode(index, default)?)
     }
 
-    /// Gives the default its type.
-    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
-        default
+    /// `#[arg(default)]`.
+    pub fn default_of_type(self) -> Option<fn() -> T>
+    where
+        T: Default,
+    {
+        Some(T::default)
+    }
+
+    /// `#[arg(default = …)]`.
+    pub fn default_value(self, default: fn() -> T) -> Option<fn() -> T> {
+        Some(default)
     }
 
     /// Publishes the default.
-    pub fn with_default(self, about: About, default: fn() -> T) -> About
+    pub fn with_default(self, about: About, default: Option<fn() -> T>) -> About
     where
         T: Serialize,
     {
-        about.default_value(&default())
+        match default {
+            Some(default) => about.default_value(&default()),
+            None => about,
+        }
     }
 
     /// Checks the value.
@@ -226,12 +293,17 @@ impl<T> Neither<T> {
     }
 
     /// Never called.
-    pub fn default_from(self, default: fn() -> T) -> fn() -> T {
-        default
+    pub fn default_of_type(self) -> Option<fn() -> T> {
+        None
     }
 
     /// Never called.
-    pub fn with_default(self, about: About, _: fn() -> T) -> About {
+    pub fn default_value(self, _: fn() -> T) -> Option<fn() -> T> {
+        None
+    }
+
+    /// Never called.
+    pub fn with_default(self, about: About, _: Option<fn() -> T>) -> About {
         about
     }
 
@@ -265,19 +337,4 @@ macro_rules! markers {
     };
 }
 
-macro_rules! probes {
-    ($($probe:ident),*) => {
-        $(
-            impl<T> $probe<T> {
-                /// Asks about `T`.
-                #[expect(clippy::new_without_default, reason = "only macros make it")]
-                pub fn new() -> Self {
-                    Self(PhantomData)
-                }
-            }
-        )*
-    };
-}
-
-markers!(Slot, Nameless, Extractor, Argument, Neither);
-probes!(Slot, Nameless);
+markers!(Slot, Extractor, Argument, Neither);

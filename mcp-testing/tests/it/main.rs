@@ -1,5 +1,7 @@
 //! Servers and clients together: the same calls in one process and over HTTP.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+
 mod calls;
 mod kit;
 mod limits;

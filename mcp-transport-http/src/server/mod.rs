@@ -236,10 +236,7 @@ where
     drop(text);
     match route {
         Route::Modern { id, inbound } => {
-            let to = Recipient {
-                id,
-                profile,
-            };
+            let to = Recipient { id, profile };
             modern::answer(&*service, &config, to, inbound, parts).await
         }
         Route::Accepted => respond::accepted(),

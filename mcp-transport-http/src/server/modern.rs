@@ -62,11 +62,7 @@ pub(super) struct Recipient {
 impl Recipient {
     /// Writes the answer behind `head`.
     pub(super) fn encode(&self, reply: Reply, head: Vec<u8>) -> Encoded {
-        MODERN.encode_reply(
-            reply,
-            &Outbound::new(&self.id, &self.profile),
-            head,
-        )
+        MODERN.encode_reply(reply, &Outbound::new(&self.id, &self.profile), head)
     }
 
     /// Writes the answer as an event behind `head`.

@@ -230,7 +230,10 @@ mod tests {
         let read: ClientCapabilities = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(serde_json::to_value(&read).unwrap(), value);
         let text = value.to_string();
-        assert_eq!(serde_json::from_str::<ClientCapabilities>(&text).unwrap(), read);
+        assert_eq!(
+            serde_json::from_str::<ClientCapabilities>(&text).unwrap(),
+            read
+        );
         assert!(read.allows_form() && read.allows_url() && read.allows_sampling_tools());
         assert!(read.has_extension("com.example/a"));
     }
@@ -247,7 +250,10 @@ mod tests {
             r#"{"extensions":[]}"#,
             "[]",
         ] {
-            assert!(serde_json::from_str::<ClientCapabilities>(text).is_err(), "{text}");
+            assert!(
+                serde_json::from_str::<ClientCapabilities>(text).is_err(),
+                "{text}"
+            );
         }
     }
 
@@ -257,7 +263,10 @@ mod tests {
         assert!(!none.allows_form() && !none.allows_url());
         let form = none.clone().with_elicitation();
         assert!(form.allows_form() && !form.allows_url());
-        assert_eq!(serde_json::to_value(&form).unwrap(), json!({"elicitation": {}}));
+        assert_eq!(
+            serde_json::to_value(&form).unwrap(),
+            json!({"elicitation": {}})
+        );
         let url = none.clone().with_url_elicitation();
         assert!(!url.allows_form() && url.allows_url());
         for both in [form.with_url_elicitation(), url.with_elicitation()] {
@@ -274,7 +283,10 @@ mod tests {
 
         let declared =
             ClientCapabilities::default().with_extension("com.example/x", &Options { level: 3 });
-        assert_eq!(declared.extension("com.example/x"), Some(Options { level: 3 }));
+        assert_eq!(
+            declared.extension("com.example/x"),
+            Some(Options { level: 3 })
+        );
         assert_eq!(declared.extension::<Options>("com.example/y"), None);
     }
 }

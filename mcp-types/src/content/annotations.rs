@@ -117,7 +117,10 @@ mod tests {
     fn unknown_values_and_members_survive() {
         let value = json!({"audience": ["user", "robot"], "priority": 1, "mood": {"x": [1]}});
         let hints: Annotations = serde_json::from_value(value.clone()).unwrap();
-        assert_eq!(hints.audience, [Role::User, Role::Other("robot".to_owned())]);
+        assert_eq!(
+            hints.audience,
+            [Role::User, Role::Other("robot".to_owned())]
+        );
         assert_eq!(serde_json::to_value(&hints).unwrap(), value);
     }
 

@@ -181,7 +181,9 @@ impl From<&str> for ContentBlock {
 /// other members are read straight into the block.
 impl<'de> Deserialize<'de> for ContentBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(BlockVisitor { in_tool_result: false })
+        deserializer.deserialize_map(BlockVisitor {
+            in_tool_result: false,
+        })
     }
 }
 
@@ -190,7 +192,9 @@ pub(super) struct PlainBlock(pub(super) ContentBlock);
 
 impl<'de> Deserialize<'de> for PlainBlock {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let visitor = BlockVisitor { in_tool_result: true };
+        let visitor = BlockVisitor {
+            in_tool_result: true,
+        };
         deserializer.deserialize_map(visitor).map(Self)
     }
 }

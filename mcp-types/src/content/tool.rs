@@ -130,9 +130,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, 
 }
 
 /// Reads blocks of which none holds blocks itself, so that no peer decides how deep we recurse.
-fn plain_blocks<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Vec<ContentBlock>, D::Error> {
+fn plain_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
     struct Blocks;
 
     impl<'de> Visitor<'de> for Blocks {

@@ -27,23 +27,36 @@ fn one_block_stays_one_and_a_list_stays_a_list() {
         assert_eq!(read.blocks().len(), usize::from(content != json!([])));
         assert_eq!(serde_json::to_value(&read).unwrap(), content);
         let text = content.to_string();
-        assert_eq!(serde_json::from_str::<SamplingContent>(&text).unwrap(), read);
+        assert_eq!(
+            serde_json::from_str::<SamplingContent>(&text).unwrap(),
+            read
+        );
     }
     for broken in ["1", "\"hi\"", "null", "[1]", "{}"] {
-        assert!(serde_json::from_str::<SamplingContent>(broken).is_err(), "{broken}");
+        assert!(
+            serde_json::from_str::<SamplingContent>(broken).is_err(),
+            "{broken}"
+        );
     }
 }
 
 #[test]
 fn tools_in_conversations() {
-    let result = CreateMessageResult::new("m", vec![call("a"), call("b")])
-        .stop_reason(StopReason::ToolUse);
-    let asked: Vec<_> = result.content.tool_uses().map(|call| call.id.clone()).collect();
+    let result =
+        CreateMessageResult::new("m", vec![call("a"), call("b")]).stop_reason(StopReason::ToolUse);
+    let asked: Vec<_> = result
+        .content
+        .tool_uses()
+        .map(|call| call.id.clone())
+        .collect();
     assert_eq!(asked, ["a", "b"]);
     let answers = SamplingMessage::tool_results(asked.iter().map(|id| answer(id)));
     let value = serde_json::to_value(&answers).unwrap();
     assert_eq!(value["content"][1]["toolUseId"], "b");
-    assert_eq!(serde_json::from_value::<SamplingMessage>(value).unwrap(), answers);
+    assert_eq!(
+        serde_json::from_value::<SamplingMessage>(value).unwrap(),
+        answers
+    );
     let next = CreateMessageParams::new(
         [SamplingMessage::user("?"), result.into_message(), answers],
         10,
@@ -87,15 +100,48 @@ fn broken_conversations_are_found() {
     let mixed = SamplingMessage::user(vec![answer("a").into(), ContentBlock::text("and?")]);
     let id = |id: &str| id.to_owned();
     for (messages, error) in [
-        (vec![asks()], Unanswered { message: 0, id: id("a") }),
-        (vec![asks(), answers(&["a"])], Unanswered { message: 0, id: id("b") }),
+        (
+            vec![asks()],
+            Unanswered {
+                message: 0,
+                id: id("a"),
+            },
+        ),
+        (
+            vec![asks(), answers(&["a"])],
+            Unanswered {
+                message: 0,
+                id: id("b"),
+            },
+        ),
         (
             vec![asks(), SamplingMessage::user("hm"), answers(&["a", "b"])],
-            Unanswered { message: 0, id: id("a") },
+            Unanswered {
+                message: 0,
+                id: id("a"),
+            },
         ),
-        (vec![asks(), answers(&["a", "b", "c"])], Unasked { message: 1, id: id("c") }),
-        (vec![asks(), answers(&["a", "b", "a"])], Unasked { message: 1, id: id("a") }),
-        (vec![answers(&["a"])], Unasked { message: 0, id: id("a") }),
+        (
+            vec![asks(), answers(&["a", "b", "c"])],
+            Unasked {
+                message: 1,
+                id: id("c"),
+            },
+        ),
+        (
+            vec![asks(), answers(&["a", "b", "a"])],
+            Unasked {
+                message: 1,
+                id: id("a"),
+            },
+        ),
+        (
+            vec![answers(&["a"])],
+            Unasked {
+                message: 0,
+                id: id("a"),
+            },
+        ),
         (vec![asks(), mixed], Mixed { message: 1 }),
         (
             vec![asks(), SamplingMessage::assistant(answer("a"))],

@@ -3,6 +3,12 @@
 //! The suite gives the server's URL as the last argument and the scenario in
 //! `MCP_CONFORMANCE_SCENARIO`.
 
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the suite keeps what it says"
+)]
+
 mod arguments;
 mod scenarios;
 

@@ -3,6 +3,8 @@
 //! Listens on the loopback interface, port `PORT` (8001 when unset; 0 for any), and prints its URL
 //! on stderr once it does.
 
+#![allow(clippy::print_stderr, reason = "it tells its URL")]
+
 mod cancel;
 mod capabilities;
 mod schema;
