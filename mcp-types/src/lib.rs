@@ -18,6 +18,7 @@ pub mod codes;
 mod completion;
 mod content;
 mod discover;
+mod elicitation;
 pub mod ext;
 mod implementation;
 mod input;
@@ -54,6 +55,11 @@ pub use content::{
     TextResourceContents, ToolResultContent, ToolUseContent,
 };
 pub use discover::DiscoverResult;
+pub use elicitation::{
+    BooleanSchema, Choice, Choices, ElicitAction, ElicitFormParams, ElicitParams, ElicitResult,
+    ElicitUrlParams, ElicitationComplete, EnumSchema, FormError, FormSchema, MultiSelectSchema,
+    NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
+};
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use input::InputRequired;
 pub use jsonrpc::{

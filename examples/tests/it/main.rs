@@ -1,5 +1,7 @@
 //! The examples run. (`hello_server` listens on a fixed port and is only compiled.)
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::process::Stdio;
 use std::time::Duration;
 

@@ -1,0 +1,91 @@
+//! What the user answered.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::text::text_enum;
+use crate::{JsonObject, Meta};
+
+text_enum! {
+    /// What the user did.
+    // spec: ELIC-09
+    pub enum ElicitAction {
+        /// Agreed. With a URL that means only that it is visited.
+        Accept = "accept",
+        /// Said no.
+        Decline = "decline",
+        /// Went away without an answer.
+        Cancel = "cancel",
+    }
+}
+
+/// The result of `elicitation/create`.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::{ElicitAction, ElicitResult};
+/// use serde_json::json;
+///
+/// let answer = ElicitResult::accept(json!({"name": "Ada"}).as_object().unwrap().clone());
+/// assert_eq!(answer.action, ElicitAction::Accept);
+/// assert!(ElicitResult::decline().content.is_none());
+/// ```
+// spec: ELIC-09
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ElicitResult {
+    /// What the user did.
+    pub action: ElicitAction,
+    /// What the form has, for accepted forms alone: texts, numbers, booleans and lists of texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content: Option<JsonObject>,
+    /// What the result carries beside (legacy era alone).
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ElicitResult {
+    fn new(action: ElicitAction, content: Option<JsonObject>) -> Self {
+        Self {
+            action,
+            content,
+            meta: None,
+        }
+    }
+
+    /// The user filled in the form.
+    pub fn accept(content: JsonObject) -> Self {
+        Self::new(ElicitAction::Accept, Some(content))
+    }
+
+    /// The user agreed to visit the URL.
+    pub fn accept_url() -> Self {
+        Self::new(ElicitAction::Accept, None)
+    }
+
+    /// The user said no.
+    pub fn decline() -> Self {
+        Self::new(ElicitAction::Decline, None)
+    }
+
+    /// The user went away without an answer.
+    pub fn cancel() -> Self {
+        Self::new(ElicitAction::Cancel, None)
+    }
+
+    /// The user agreed.
+    pub fn is_accepted(&self) -> bool {
+        self.action == ElicitAction::Accept
+    }
+
+    /// Reads the content as `T`; a form without content is one without members.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the members do not fit `T`.
+    pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
+        let content = self.content.clone().unwrap_or_default();
+        serde_json::from_value(content.into())
+    }
+}

@@ -1,0 +1,201 @@
+//! Answers held against the form: what is missing is filled in from the defaults, and what does
+//! not fit is found. Both sides check.
+
+use serde_json::Value;
+
+use super::{
+    Choices, FormSchema, MultiSelectSchema, NumberSchema, PrimitiveSchema, StringFormat,
+    StringSchema,
+};
+use crate::{JsonObject, time};
+
+/// An answer does not fit the form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{field}` {problem}")]
+#[non_exhaustive]
+pub struct FormError {
+    /// The field.
+    pub field: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl FormSchema {
+    /// Fields that one form may have: more than anybody fills in.
+    pub const MAX_FIELDS: usize = 256;
+
+    /// Fills in what is not answered and has a default.
+    // spec: ELIC-07
+    pub fn fill_defaults(&self, answers: &mut JsonObject) {
+        for (name, field) in self.fields() {
+            if !answers.contains_key(name)
+                && let Some(value) = field.default_value()
+            {
+                answers.insert(name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Checks answers. Fields of an unknown kind and answers that nobody asked for are not judged.
+    ///
+    /// # Errors
+    ///
+    /// [`FormError`] that names the first field with a problem.
+    // spec: ELIC-13
+    pub fn check(&self, answers: &JsonObject) -> Result<(), FormError> {
+        let missing = |name: &&String| !answers.contains_key(*name);
+        if let Some(name) = self.required.iter().find(missing) {
+            return Err(FormError {
+                field: name.clone(),
+                problem: "is missing".to_owned(),
+            });
+        }
+        for (name, field) in self.fields() {
+            let Some(answer) = answers.get(name) else {
+                continue;
+            };
+            check_field(field, answer).map_err(|problem| FormError {
+                field: name.to_owned(),
+                problem,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+type Checked = Result<(), String>;
+
+fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {
+    match field {
+        PrimitiveSchema::String(field) => check_text(field, answer),
+        PrimitiveSchema::Number(field) => check_number(field, answer),
+        PrimitiveSchema::Boolean(_) => {
+            answer
+                .as_bool()
+                .ok_or_else(|| expected("true or false", answer))?;
+            Ok(())
+        }
+        PrimitiveSchema::Enum(field) => {
+            let text = answer.as_str().ok_or_else(|| expected("a text", answer))?;
+            check_choice(&field.choices, text)
+        }
+        PrimitiveSchema::MultiSelect(field) => check_choices(field, answer),
+        PrimitiveSchema::Other(_) => Ok(()),
+    }
+}
+
+fn expected(what: &str, got: &Value) -> String {
+    let kind = match got {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    format!("must be {what}, not {kind}")
+}
+
+fn check_text(field: &StringSchema, answer: &Value) -> Checked {
+    let text = answer.as_str().ok_or_else(|| expected("a text", answer))?;
+    let length = text.chars().count() as u64;
+    match (field.min_length, field.max_length) {
+        (Some(least), _) if length < least => {
+            return Err(format!(
+                "has {length} characters; at least {least} are wanted"
+            ));
+        }
+        (_, Some(most)) if length > most => {
+            return Err(format!(
+                "has {length} characters; at most {most} are allowed"
+            ));
+        }
+        _ => {}
+    }
+    let (fits, what) = match &field.format {
+        Some(StringFormat::Email) => (is_email(text), "an address for mail"),
+        Some(StringFormat::Uri) => (is_uri(text), "a URI"),
+        Some(StringFormat::Date) => (time::is_date(text), "a day such as 2026-07-28"),
+        Some(StringFormat::DateTime) => (
+            time::is_date_time(text),
+            "a time such as 2026-07-28T12:00:00Z",
+        ),
+        Some(StringFormat::Other(_)) | None => (true, ""),
+    };
+    if fits {
+        Ok(())
+    } else {
+        Err(format!("must be {what}"))
+    }
+}
+
+/// Something on either side of one `@`: mail servers know the rest.
+fn is_email(text: &str) -> bool {
+    let spaced = text.contains(char::is_whitespace);
+    let parts = text.rsplit_once('@');
+    !spaced && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
+}
+
+/// A scheme of RFC 3986 and something behind it, without spaces.
+fn is_uri(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let letter = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    let scheme = scheme
+        .chars()
+        .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    letter && scheme && !rest.is_empty() && !rest.contains(char::is_whitespace)
+}
+
+fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
+    let what = if field.is_integer() {
+        "a whole number"
+    } else {
+        "a number"
+    };
+    let number = answer.as_f64().ok_or_else(|| expected(what, answer))?;
+    if field.is_integer() && number.fract() != 0.0 {
+        return Err(format!("must be a whole number, not {number}"));
+    }
+    match (field.minimum, field.maximum) {
+        (Some(least), _) if number < least => {
+            Err(format!("is {number}; at least {least} is wanted"))
+        }
+        (_, Some(most)) if number > most => Err(format!("is {number}; at most {most} is allowed")),
+        _ => Ok(()),
+    }
+}
+
+fn check_choice(choices: &Choices, text: &str) -> Checked {
+    if choices.contains(text) {
+        return Ok(());
+    }
+    let known: Vec<_> = choices.iter().map(|(value, _)| value).collect();
+    Err(format!(
+        "is {text:?}; it must be one of {}",
+        known.join(", ")
+    ))
+}
+
+fn check_choices(field: &MultiSelectSchema, answer: &Value) -> Checked {
+    let picked = answer
+        .as_array()
+        .ok_or_else(|| expected("a list of texts", answer))?;
+    for item in picked {
+        let text = item
+            .as_str()
+            .ok_or_else(|| expected("a list of texts", item))?;
+        check_choice(&field.choices, text)?;
+    }
+    let count = picked.len() as u64;
+    match (field.min_items, field.max_items) {
+        (Some(least), _) if count < least => {
+            Err(format!("has {count} picked; at least {least} are wanted"))
+        }
+        (_, Some(most)) if count > most => {
+            Err(format!("has {count} picked; at most {most} are allowed"))
+        }
+        _ => Ok(()),
+    }
+}
