@@ -1,6 +1,6 @@
 //! One `#[tool]` method: what it says becomes a route, its body stays as it is.
 
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;

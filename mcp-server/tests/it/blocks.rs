@@ -187,7 +187,7 @@ fn listed_as_written() {
           },
           {
             "name": "read",
-            "description": " Reads a file.\n\n     read(\"a\")\n\n And no more.\nNot even\nthis one.",
+            "description": "Reads a file.\n\n    read(\"a\")\n\nAnd no more.\nNot even\nthis one.",
             "annotations": {
               "readOnlyHint": true,
               "destructiveHint": false,

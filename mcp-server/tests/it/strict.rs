@@ -11,23 +11,23 @@ use crate::kit::ask;
 
 /// A public server.
 #[derive(Debug)]
-pub struct Desk {
+pub(crate) struct Desk {
     name: String,
 }
 
 /// A result.
 #[derive(Debug, Serialize, JsonSchema, Output)]
 #[output(crate = mcp_server)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// its text
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct Question {
+pub(crate) struct Question {
     /// its text
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// A public server.
@@ -35,7 +35,7 @@ pub struct Question {
 impl Desk {
     /// Every option.
     #[tool]
-    pub async fn every(
+    pub(crate) async fn every(
         &self,
         State(prefix): State<Arc<str>>,
         /// a flag

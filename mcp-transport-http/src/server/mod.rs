@@ -1,6 +1,7 @@
 //! The MCP endpoint as a tower service.
 
 mod body;
+mod call;
 mod config;
 mod guard;
 mod modern;
@@ -21,9 +22,9 @@ use mcp_core::{Gate, Service};
 
 use crate::Shutdown;
 use body::BodyError;
+use call::Recipient;
 use config::Config;
 use guard::{Head, Refusal};
-use modern::Recipient;
 use route::Route;
 
 pub(crate) use body::discard;

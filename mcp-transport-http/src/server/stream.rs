@@ -14,8 +14,8 @@ use mcp_core::{Fault, NoteBuffer, Reply};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::call::{Call, new_buffer};
 use super::config::{Config, Streams};
-use super::modern::{Call, new_buffer};
 use crate::Shutdown;
 use crate::sse::encode as sse;
 

@@ -29,8 +29,8 @@ impl Desk {
     }
 
     #[tool]
-    fn text(&self, text: &str) -> usize {
-        text.len()
+    fn also_shared(&self, db: Option<State<Db>>) {
+        drop(db);
     }
 }
 
