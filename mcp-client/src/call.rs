@@ -12,29 +12,12 @@ use mcp_types::{
     LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
     ProtocolVersion, RequestId, Response,
 };
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{timeout, timeout_at};
 
 use crate::Error;
 use crate::client::Inner;
+use crate::clock::Clock;
 use crate::error::Kind;
-
-/// How long calls may take.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Timeouts {
-    /// Without progress.
-    pub(crate) idle: Duration,
-    /// In all.
-    pub(crate) total: Duration,
-}
-
-impl Default for Timeouts {
-    fn default() -> Self {
-        Self {
-            idle: Duration::from_secs(60),
-            total: Duration::from_secs(600),
-        }
-    }
-}
 
 /// What the caller wants beside the answer.
 #[derive(Default)]
@@ -71,8 +54,8 @@ pub(crate) async fn run(
     asked: &Asked,
     mut options: Options<'_>,
 ) -> Result<ResultBody, Error> {
-    let failed = |kind| Error::of(client, asked, kind);
-    let clock = Clock::start(client.timeouts, &options);
+    let failed = |kind| Error::of(&client.channel.peer(), asked, kind);
+    let clock = Clock::start(client.timeouts, options.idle, options.total);
     let mut version = client.version();
     let mut retried = false;
     loop {
@@ -229,42 +212,4 @@ const GRACE: Duration = Duration::from_millis(10);
 // spec: HTTP-SM-14
 async fn finish(frames: &mut Frames) {
     let _ = timeout(GRACE, frames.next()).await;
-}
-
-/// When a call is given up.
-struct Clock {
-    timeouts: Timeouts,
-    end: Instant,
-}
-
-impl Clock {
-    fn start(defaults: Timeouts, options: &Options<'_>) -> Self {
-        let timeouts = Timeouts {
-            idle: options.idle.unwrap_or(defaults.idle),
-            total: options.total.unwrap_or(defaults.total),
-        };
-        Self {
-            timeouts,
-            end: after(timeouts.total),
-        }
-    }
-
-    /// The deadline if nothing happens from now on.
-    fn deadline(&self) -> Instant {
-        after(self.timeouts.idle).min(self.end)
-    }
-
-    fn timed_out(&self, deadline: Instant) -> Kind {
-        if deadline == self.end {
-            Kind::TimedOutInAll(self.timeouts.total)
-        } else {
-            Kind::TimedOut(self.timeouts.idle)
-        }
-    }
-}
-
-/// The time that is `wait` away; waits beyond all reason are cut.
-fn after(wait: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-    Instant::now() + wait.min(YEAR)
 }

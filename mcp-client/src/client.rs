@@ -8,7 +8,7 @@ use mcp_core::wire::Wire;
 use mcp_core::{Channel, ClientProfile};
 use mcp_types::{DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities};
 
-use crate::call::Timeouts;
+use crate::clock::Timeouts;
 use crate::{ClientBuilder, Error};
 
 /// A connection to a server. Cheap to clone; clones share everything.

@@ -12,8 +12,9 @@ use mcp_core::wire::MODERN;
 use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
 use mcp_types::{ClientCapabilities, DiscoverResult, Implementation, ProtocolVersion};
 
-use crate::call::{self, Options, Timeouts};
+use crate::call::{self, Options};
 use crate::client::{Inner, Known};
+use crate::clock::Timeouts;
 use crate::error::Kind;
 use crate::{Client, Error};
 
@@ -154,11 +155,17 @@ impl Client {
         let asked = Asked::Discover;
         let found = match call::run(&self.inner, &asked, Options::default()).await? {
             ResultBody::Discover(found) => *found,
-            _ => return Err(Error::of(&self.inner, &asked, Kind::OtherResult)),
+            _ => {
+                return Err(Error::of(
+                    &self.inner.channel.peer(),
+                    &asked,
+                    Kind::OtherResult,
+                ));
+            }
         };
         let Some(version) = mutual(&found.supported_versions, &self.inner.spoken) else {
             let kind = Kind::no_common_version(found.supported_versions, &self.inner.spoken);
-            return Err(Error::of(&self.inner, &asked, kind));
+            return Err(Error::of(&self.inner.channel.peer(), &asked, kind));
         };
         let server = Some(Arc::new(found.clone()));
         self.inner.learn(|known| *known = Known { version, server });

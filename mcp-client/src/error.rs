@@ -9,8 +9,6 @@ use mcp_core::wire::DecodeError;
 use mcp_core::{Asked, ChannelError, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
-use crate::client::Inner;
-
 const LATEST: ProtocolVersion = ProtocolVersion::LATEST;
 
 /// A call that failed. The text names server, method, tool and cause, and never holds a secret.
@@ -170,9 +168,9 @@ impl From<UnexpectedResult> for Error {
 }
 
 impl Error {
-    pub(crate) fn of(client: &Inner, asked: &Asked, kind: Kind) -> Self {
+    pub(crate) fn of(peer: &str, asked: &Asked, kind: Kind) -> Self {
         let call = CallName {
-            server: client.channel.peer().into(),
+            server: peer.into(),
             method: asked.method_name().into(),
             item: asked.item().map(Into::into),
         };

@@ -16,6 +16,7 @@
 mod api;
 mod call;
 mod client;
+mod clock;
 mod connect;
 mod error;
 mod prepared;

@@ -131,10 +131,11 @@ impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
             let client = &self.client.inner;
             let asked = self.asked;
             if let Some(problem) = self.problem {
-                return Err(Error::of(client, &asked, problem));
+                return Err(Error::of(&client.channel.peer(), &asked, problem));
             }
             let body = call::run(client, &asked, self.options).await?;
-            (self.read)(body).ok_or_else(|| Error::of(client, &asked, Kind::OtherResult))
+            (self.read)(body)
+                .ok_or_else(|| Error::of(&client.channel.peer(), &asked, Kind::OtherResult))
         })
     }
 }

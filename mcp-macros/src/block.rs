@@ -187,43 +187,53 @@ impl Emitted<'_> {
     /// `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` where no tool needs a value.
     fn routes(&self) -> TokenStream {
         let span = self.span();
-        let (root, support) = (self.root.at(span), self.root.support(span));
-        let (generics, _, bounds) = self.block.generics.split_for_impl();
-        let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes);
-        let tools = self.tools.iter().map(|tool| tool.route(&self.root));
-        let (receiver, this, shared) = match self.takes_self() {
-            true => (
-                quote_spanned!(span=> self: ::std::sync::Arc<Self>),
-                quote_spanned!(span=> let this = self;),
-                Some(self.shared()),
-            ),
-            false => (quote!(), quote!(), None),
-        };
-        let shared = shared.map(|shared| quote_spanned!(span=> where #shared));
-        // The user's own, for the compiler: it warns when nobody calls it.
-        let head = quote_spanned!(name.span()=> pub(crate) fn #name);
+        let mut generics = self.block.generics.clone();
+        if self.takes_self() {
+            generics.make_where_clause().predicates.push(self.shared());
+        }
+        let (generics, _, bounds) = generics.split_for_impl();
+        let (cfgs, ty, function) = (self.cfgs(), &self.block.self_ty, self.function());
         quote_spanned! {span=>
             #cfgs
+            #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
                 /// The tools of an `impl` block, as routes.
                 #[allow(
                     deprecated,
-                    trivial_bounds,
                     unused_imports,
+                    unused_qualifications,
                     clippy::all,
                     clippy::nursery,
                     clippy::pedantic
                 )]
-                #head(#receiver) -> #root::Routes #shared {
-                    use #support::{
-                        ByCall as _, ByResult as _, ByValue as _, ByWrapper as _, NoResult as _,
-                    };
-                    #this
-                    let routes = #root::Routes::new();
-                    #(#tools)*
-                    routes
-                }
+                #function
             }
+        }
+    }
+
+    /// The function, but for its attributes. For the compiler its head and its braces are the
+    /// user's own: it does not warn of unused code that a macro wrote.
+    fn function(&self) -> TokenStream {
+        let (span, users) = (self.span(), self.routes.span());
+        let (root, support) = (self.root.at(span), self.root.support(span));
+        let tools = self.tools.iter().map(|tool| tool.route(&self.root));
+        let this = self.takes_self().then(|| quote_spanned!(users=> self));
+        let receiver = this
+            .as_ref()
+            .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
+        let share = this.map(|this| quote_spanned!(span=> let this = #this;));
+        let body = quote_spanned! {span=>
+            use #support::{
+                ByCall as _, ByResult as _, ByValue as _, ByWrapper as _, NoResult as _,
+            };
+            #share
+            let routes = #root::Routes::new();
+            #(#tools)*
+            routes
+        };
+        let (name, path) = (&self.routes, self.root.spanned(users));
+        quote_spanned! {users=>
+            pub(crate) fn #name(#receiver) -> #path::Routes { #body }
         }
     }
 

@@ -141,8 +141,13 @@ pub(crate) struct Root(TokenStream);
 impl Root {
     /// The path, for code whose mistakes are told at `span`.
     pub(crate) fn at(&self, span: Span) -> TokenStream {
+        self.spanned(at(span))
+    }
+
+    /// The path, as if the user had written it at `span`.
+    pub(crate) fn spanned(&self, span: Span) -> TokenStream {
         let tokens = self.0.clone().into_iter().map(|mut token| {
-            token.set_span(at(span));
+            token.set_span(span);
             token
         });
         tokens.collect()

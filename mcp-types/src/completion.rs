@@ -66,6 +66,20 @@ pub enum CompletionReference {
     },
 }
 
+impl CompletionReference {
+    /// A prompt, by its name.
+    pub fn prompt(name: impl Into<String>) -> Self {
+        Self::Prompt { name: name.into() }
+    }
+
+    /// A resource template, by its URI template.
+    pub fn resource(uri_template: impl Into<String>) -> Self {
+        Self::Resource {
+            uri: uri_template.into(),
+        }
+    }
+}
+
 /// The argument that is completed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -96,6 +110,16 @@ pub struct CompleteResult {
     pub meta: Option<Meta>,
 }
 
+impl CompleteResult {
+    /// Some suggestions.
+    pub fn new(completion: impl Into<Completion>) -> Self {
+        Self {
+            completion: completion.into(),
+            meta: None,
+        }
+    }
+}
+
 /// Suggestions, best first.
 // spec: COMP-03
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,4 +134,55 @@ pub struct Completion {
     /// There are more than `values`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
+}
+
+impl Completion {
+    /// Suggestions that one answer may have.
+    pub const MAX_VALUES: usize = 100;
+
+    /// Suggestions, best first. Of more than [`MAX_VALUES`](Self::MAX_VALUES) the first ones are
+    /// kept, and the answer says how many there are.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_types::Completion;
+    ///
+    /// let few = Completion::new(["python", "perl"]);
+    /// assert_eq!((few.total, few.has_more), (None, None));
+    /// let many = Completion::new((0..300).map(|n| n.to_string()));
+    /// assert_eq!((many.values.len(), many.total, many.has_more), (100, Some(300), Some(true)));
+    /// ```
+    // spec: COMP-03
+    pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let mut rest = values.into_iter();
+        let mut found = Self {
+            values: rest
+                .by_ref()
+                .take(Self::MAX_VALUES)
+                .map(Into::into)
+                .collect(),
+            ..Self::default()
+        };
+        let more = rest.count();
+        if more > 0 {
+            found.total = Some((Self::MAX_VALUES + more) as u64);
+            found.has_more = Some(true);
+        }
+        found
+    }
+
+    /// Says how many there are in all.
+    #[must_use]
+    pub fn total(mut self, total: u64) -> Self {
+        self.total = Some(total);
+        self.has_more = Some(total > self.values.len() as u64);
+        self
+    }
+}
+
+impl<T: Into<String>> From<Vec<T>> for Completion {
+    fn from(values: Vec<T>) -> Self {
+        Self::new(values)
+    }
 }

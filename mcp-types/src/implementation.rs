@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
+use crate::text::text_enum;
 
 /// Name and version of a client or a server. Never changes behaviour, never decides security.
 // spec: VER-08, LIFE-16
@@ -71,6 +72,12 @@ impl Implementation {
         self.icons.push(icon);
         self
     }
+
+    /// The name to show to people.
+    // spec: LIFE-16
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
 }
 
 /// A picture for user interfaces.
@@ -92,18 +99,14 @@ pub struct Icon {
     pub theme: Option<IconTheme>,
 }
 
-/// The background that an icon is made for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-#[serde(rename_all = "lowercase")]
-pub enum IconTheme {
-    /// A light background.
-    Light,
-    /// A dark background.
-    Dark,
-    /// A theme that this library does not know.
-    #[serde(untagged)]
-    Other(String),
+text_enum! {
+    /// The background that an icon is made for.
+    pub enum IconTheme {
+        /// A light background.
+        Light = "light",
+        /// A dark background.
+        Dark = "dark",
+    }
 }
 
 impl Icon {

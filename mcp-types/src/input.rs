@@ -1,10 +1,20 @@
-//! Results that ask for input first.
+//! Results that ask for input first, what they ask, and the answers.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
 
-use crate::{Meta, RawObject};
+use serde::de::{Error, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::text::Text;
+use crate::{
+    CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
+    ListRootsResult, Meta, Method, RawObject, RawObjectError,
+};
 
 /// The answer that asks the client for input and to send the request again with it.
 // spec: MRTR-03
@@ -12,7 +22,8 @@ use crate::{Meta, RawObject};
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct InputRequired {
-    /// What is asked, by key.
+    /// What is asked, by key: raw, so that what a proxy passes on stays as it is. Read it with
+    /// [`requests`](Self::requests).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<RawObject>,
     /// What the client has to send back unchanged.
@@ -21,4 +32,331 @@ pub struct InputRequired {
     /// What the result carries beside.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl InputRequired {
+    /// Asks for input.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when a request holds something that JSON cannot have.
+    pub fn new(requests: &InputRequests) -> Result<Self, RawObjectError> {
+        Ok(Self {
+            input_requests: Some(RawObject::from_value(requests)?),
+            ..Self::default()
+        })
+    }
+
+    /// Asks for nothing but to be called again with `state`.
+    pub fn again(state: impl Into<String>) -> Self {
+        Self {
+            request_state: Some(state.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Sets what the client has to send back unchanged.
+    #[must_use]
+    pub fn request_state(mut self, state: impl Into<String>) -> Self {
+        self.request_state = Some(state.into());
+        self
+    }
+
+    /// What is asked, by key.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when a request is malformed.
+    pub fn requests(&self) -> serde_json::Result<InputRequests> {
+        match &self.input_requests {
+            Some(raw) => raw.parse(),
+            None => Ok(InputRequests::new()),
+        }
+    }
+}
+
+/// What is asked, by key.
+// spec: MRTR-04
+pub type InputRequests = BTreeMap<String, InputRequest>;
+
+/// The answers by the key of what was asked: raw, because only the question tells what kind of
+/// answer it is. Read them with [`InputRequest::read`] or [`RawObject::parse`].
+// spec: MRTR-11, MRTR-17
+pub type InputResponses = BTreeMap<String, RawObject>;
+
+/// Something that a server asks of a client: a request without envelope.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::{ElicitParams, InputRequest};
+///
+/// let asked = InputRequest::from(ElicitParams::url("Sign in", "https://example.com/login"));
+/// let text = serde_json::to_string(&asked)?;
+/// assert!(text.starts_with(r#"{"method":"elicitation/create","params":{"mode":"url""#));
+/// assert_eq!(serde_json::from_str::<InputRequest>(&text)?, asked);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+// spec: MRTR-04, META-17
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum InputRequest {
+    /// Ask the user.
+    Elicit(Box<ElicitParams>),
+    /// Ask the language model.
+    CreateMessage(Box<CreateMessageParams>),
+    /// Tell the roots.
+    ListRoots,
+    /// Something that this library does not know.
+    Other {
+        /// The method.
+        method: String,
+        /// Its parameters.
+        params: Option<JsonObject>,
+    },
+}
+
+impl InputRequest {
+    /// The name of the method.
+    pub fn method(&self) -> &str {
+        match self {
+            Self::Elicit(_) => Method::Elicit.as_str(),
+            Self::CreateMessage(_) => Method::CreateMessage.as_str(),
+            Self::ListRoots => Method::ListRoots.as_str(),
+            Self::Other { method, .. } => method,
+        }
+    }
+
+    /// Reads the answer to this request, by the kind of the request.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the answer is none that this request can have.
+    // spec: MRTR-14, MRTR-17
+    pub fn read(&self, answer: &RawObject) -> serde_json::Result<InputResponse> {
+        match self {
+            Self::Elicit(_) => answer.parse().map(InputResponse::Elicit),
+            Self::CreateMessage(_) => answer
+                .parse()
+                .map(|message| InputResponse::CreateMessage(Box::new(message))),
+            Self::ListRoots => answer.parse().map(InputResponse::ListRoots),
+            Self::Other { .. } => answer.parse().map(InputResponse::Other),
+        }
+    }
+}
+
+impl From<ElicitParams> for InputRequest {
+    fn from(params: ElicitParams) -> Self {
+        Self::Elicit(Box::new(params))
+    }
+}
+
+impl From<CreateMessageParams> for InputRequest {
+    fn from(params: CreateMessageParams) -> Self {
+        Self::CreateMessage(Box::new(params))
+    }
+}
+
+impl Serialize for InputRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("method", self.method())?;
+        match self {
+            Self::Elicit(params) => map.serialize_entry("params", params)?,
+            Self::CreateMessage(params) => map.serialize_entry("params", params)?,
+            Self::ListRoots | Self::Other { params: None, .. } => {}
+            Self::Other { params, .. } => map.serialize_entry("params", params)?,
+        }
+        map.end()
+    }
+}
+
+/// Read by `method`, whichever of the members comes first.
+impl<'de> Deserialize<'de> for InputRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RequestVisitor;
+
+        impl<'de> Visitor<'de> for RequestVisitor {
+            type Value = InputRequest;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a request for input")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut method = None;
+                let mut params = None;
+                while let Some(Text(key)) = map.next_key()? {
+                    match key.as_ref() {
+                        "method" if method.is_some() => {
+                            return Err(A::Error::duplicate_field("method"));
+                        }
+                        "params" if params.is_some() => {
+                            return Err(A::Error::duplicate_field("params"));
+                        }
+                        "method" => method = Some(map.next_value::<String>()?),
+                        "params" => params = Some(map.next_value::<Option<JsonObject>>()?),
+                        _ => {
+                            map.next_value::<serde::de::IgnoredAny>()?;
+                        }
+                    }
+                }
+                let method = method.ok_or_else(|| A::Error::missing_field("method"))?;
+                read_request(method, params.flatten()).map_err(A::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_map(RequestVisitor)
+    }
+}
+
+fn read_request(method: String, params: Option<JsonObject>) -> serde_json::Result<InputRequest> {
+    let typed = |params: Option<JsonObject>| Value::from(params.unwrap_or_default());
+    match Method::from_name(&method) {
+        Some(Method::Elicit) => serde_json::from_value(typed(params))
+            .map(|params| InputRequest::Elicit(Box::new(params))),
+        Some(Method::CreateMessage) => serde_json::from_value(typed(params))
+            .map(|params| InputRequest::CreateMessage(Box::new(params))),
+        Some(Method::ListRoots) => Ok(InputRequest::ListRoots),
+        _ => Ok(InputRequest::Other { method, params }),
+    }
+}
+
+/// The answer to an [`InputRequest`]. There is no error among them: to refuse, elicitation has its
+/// own words, and for the others the client does not ask again.
+// spec: MRTR-17
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+#[serde(untagged)]
+pub enum InputResponse {
+    /// What the user answered.
+    Elicit(ElicitResult),
+    /// What the language model answered.
+    CreateMessage(Box<CreateMessageResult>),
+    /// The roots.
+    ListRoots(ListRootsResult),
+    /// The answer to a request that this library does not know.
+    Other(JsonObject),
+}
+
+impl InputResponse {
+    /// The answer as it travels in [`InputResponses`]: without `_meta`.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when it holds something that JSON cannot have.
+    // spec: META-17
+    pub fn to_raw(&self) -> Result<RawObject, RawObjectError> {
+        let mut answer = self.clone();
+        match &mut answer {
+            Self::Elicit(result) => result.meta = None,
+            Self::CreateMessage(result) => result.meta = None,
+            Self::ListRoots(result) => result.meta = None,
+            Self::Other(_) => {}
+        }
+        RawObject::from_value(&answer)
+    }
+}
+
+impl From<ElicitResult> for InputResponse {
+    fn from(result: ElicitResult) -> Self {
+        Self::Elicit(result)
+    }
+}
+
+impl From<CreateMessageResult> for InputResponse {
+    fn from(result: CreateMessageResult) -> Self {
+        Self::CreateMessage(Box::new(result))
+    }
+}
+
+impl From<ListRootsResult> for InputResponse {
+    fn from(result: ListRootsResult) -> Self {
+        Self::ListRoots(result)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
+    use crate::{
+        CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, FormSchema,
+        ListRootsResult, RawObject, Root, SamplingMessage,
+    };
+
+    fn requests() -> InputRequests {
+        let form = ElicitParams::form("Sure?", FormSchema::new());
+        let message = CreateMessageParams::new([SamplingMessage::user("hi")], 5);
+        InputRequests::from([
+            ("form".to_owned(), form.into()),
+            ("model".to_owned(), message.into()),
+            ("roots".to_owned(), InputRequest::ListRoots),
+        ])
+    }
+
+    #[test]
+    fn requests_read_back_in_any_order_of_members() {
+        let asked = InputRequired::new(&requests()).unwrap().request_state("s");
+        let text = serde_json::to_string(&asked).unwrap();
+        let read: InputRequired = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.requests().unwrap(), requests());
+        assert!(InputRequired::again("s").requests().unwrap().is_empty());
+
+        let text = r#"{"params":{"messages":[],"maxTokens":1},"method":"sampling/createMessage"}"#;
+        let read: InputRequest = serde_json::from_str(text).unwrap();
+        assert_eq!(read, CreateMessageParams::new([], 1).into());
+    }
+
+    #[test]
+    fn what_is_not_known_survives_and_what_is_broken_is_refused() {
+        for value in [
+            json!({"method": "dreams/tell", "params": {"a": [1]}}),
+            json!({"method": "tools/call"}),
+        ] {
+            let read: InputRequest = serde_json::from_value(value.clone()).unwrap();
+            assert!(matches!(read, InputRequest::Other { .. }));
+            assert_eq!(serde_json::to_value(&read).unwrap(), value);
+        }
+        for text in [
+            "[]",
+            "{}",
+            r#"{"method":7}"#,
+            r#"{"method":"elicitation/create"}"#,
+            r#"{"method":"sampling/createMessage","params":{"message":"m"}}"#,
+            r#"{"method":"roots/list","method":"dreams/tell"}"#,
+            r#"{"method":"roots/list","params":{},"params":{}}"#,
+            r#"{"method":"dreams/tell","params":[]}"#,
+        ] {
+            assert!(
+                serde_json::from_str::<InputRequest>(text).is_err(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn answers_are_read_by_what_was_asked() {
+        let mut elicited = ElicitResult::decline();
+        elicited.meta = Some(crate::Meta::default().with("com.example/x", 1));
+        let answers: InputResponses = [
+            ("form", InputResponse::from(elicited)),
+            ("model", CreateMessageResult::new("m", "hello").into()),
+            (
+                "roots",
+                ListRootsResult::new([Root::new("file:///a")]).into(),
+            ),
+        ]
+        .map(|(key, answer)| (key.to_owned(), answer.to_raw().unwrap()))
+        .into();
+        assert_eq!(answers["form"].as_str(), r#"{"action":"decline"}"#);
+        let read = |key: &str| requests()[key].read(&answers[key]).unwrap();
+        assert_eq!(read("form"), ElicitResult::decline().into());
+        assert_eq!(read("model"), CreateMessageResult::new("m", "hello").into());
+        assert!(matches!(read("roots"), InputResponse::ListRoots(list) if list.roots.len() == 1));
+        // The answer to something else is none.
+        assert!(requests()["form"].read(&answers["model"]).is_err());
+        assert!(requests()["roots"].read(&RawObject::empty()).is_err());
+    }
 }

@@ -13,6 +13,7 @@
 //! out by the wires in `mcp-core`, never here.
 
 mod cache;
+mod cancellation;
 mod capabilities;
 pub mod codes;
 mod completion;
@@ -24,6 +25,7 @@ mod implementation;
 mod input;
 mod jsonrpc;
 pub mod legacy_tasks;
+mod lifecycle;
 mod logging;
 mod members;
 pub mod meta;
@@ -34,13 +36,16 @@ mod progress;
 mod prompts;
 mod raw;
 mod resources;
+mod roots;
 mod sampling;
+mod subscriptions;
 mod text;
 mod time;
 mod tools;
 mod version;
 
 pub use cache::{CacheHint, CacheScope};
+pub use cancellation::Cancelled;
 pub use capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, ResourcesCapability,
     RootsCapability, SamplingCapability, ServerCapabilities, Settings,
@@ -61,27 +66,32 @@ pub use elicitation::{
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
 pub use implementation::{Icon, IconTheme, Implementation};
-pub use input::InputRequired;
+pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
 pub use jsonrpc::{
     ErrorObject, Message, Notification, ParamError, Params, ParseError, Request, RequestId,
     Response,
 };
-pub use logging::{LogMessage, LoggingLevel};
+pub use lifecycle::{InitializeParams, InitializeResult};
+pub use logging::{LogMessage, LoggingLevel, SetLevelParams};
 pub use meta::Meta;
 pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
 pub use page::{Cursor, Page};
-pub use progress::{Progress, ProgressToken};
+pub use progress::{Progress, ProgressParams, ProgressToken};
 pub use prompts::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
 pub use raw::{RawObject, RawObjectError};
 pub use resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
-    Resource, ResourceTemplate,
+    Resource, ResourceTemplate, ResourceUpdated, SubscribeParams,
 };
+pub use roots::{ListRootsResult, Root};
 pub use sampling::{
     BrokenConversation, CreateMessageParams, CreateMessageResult, IncludeContext, ModelHint,
     ModelPreferences, SamplingContent, SamplingMessage, StopReason, ToolChoice, ToolChoiceMode,
+};
+pub use subscriptions::{
+    ListenParams, ListenResult, PlainNotification, SubscriptionAcknowledged, SubscriptionFilter,
 };
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,

@@ -5,6 +5,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Meta;
+
 /// How severe a log message is (RFC 5424), least severe first.
 // spec: LOG-02
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,6 +43,9 @@ pub struct LogMessage {
     /// What it says: text or any other JSON. Never secrets.
     // spec: LOG-07
     pub data: Value,
+    /// What the notification carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
 }
 
 impl LogMessage {
@@ -50,6 +55,7 @@ impl LogMessage {
             level,
             logger: None,
             data: data.into(),
+            meta: None,
         }
     }
 
@@ -58,5 +64,21 @@ impl LogMessage {
     pub fn logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
         self
+    }
+}
+
+/// Parameters of `logging/setLevel` (legacy era alone).
+// spec: LOG-03
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SetLevelParams {
+    /// The least level that the client wants.
+    pub level: LoggingLevel,
+}
+
+impl SetLevelParams {
+    /// Wants this level and every more severe one.
+    pub fn new(level: LoggingLevel) -> Self {
+        Self { level }
     }
 }

@@ -3,6 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Role};
 
@@ -33,6 +34,56 @@ pub struct Prompt {
     pub other: JsonObject,
 }
 
+impl Prompt {
+    /// A prompt without arguments.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is for.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn argument(mut self, argument: PromptArgument) -> Self {
+        self.arguments.push(argument);
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The name to show to people.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// An argument of a prompt; its value is always a string.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -50,6 +101,42 @@ pub struct PromptArgument {
     pub required: Option<bool>,
 }
 
+impl PromptArgument {
+    /// An argument that may be left out.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is for.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// It has to be given.
+    #[must_use]
+    pub fn required(mut self) -> Self {
+        self.required = Some(true);
+        self
+    }
+
+    /// It has to be given.
+    pub fn is_required(&self) -> bool {
+        self.required == Some(true)
+    }
+}
+
 /// A message of a prompt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -61,20 +148,22 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// The user says something.
-    pub fn user(content: impl Into<ContentBlock>) -> Self {
+    /// Somebody says something.
+    pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
-            role: Role::User,
+            role,
             content: content.into(),
         }
     }
 
+    /// The user says something.
+    pub fn user(content: impl Into<ContentBlock>) -> Self {
+        Self::new(Role::User, content)
+    }
+
     /// The language model says something.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
-        Self {
-            role: Role::Assistant,
-            content: content.into(),
-        }
+        Self::new(Role::Assistant, content)
     }
 }
 
@@ -91,6 +180,16 @@ pub struct ListPromptsResult {
     /// What the result carries beside.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl ListPromptsResult {
+    /// A page; the last one unless `next_cursor` is set.
+    pub fn new(prompts: Vec<Prompt>) -> Self {
+        Self {
+            prompts,
+            ..Self::default()
+        }
+    }
 }
 
 /// Parameters of `prompts/get`.
@@ -126,4 +225,28 @@ pub struct GetPromptResult {
     /// What the result carries beside.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl GetPromptResult {
+    /// The conversation that a prompt makes.
+    pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
+        Self {
+            messages: messages.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Says what the prompt is for.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
 }

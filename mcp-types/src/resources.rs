@@ -3,6 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::{Annotations, Cursor, Icon, JsonObject, Meta, ResourceContents};
 
@@ -42,6 +43,79 @@ pub struct Resource {
     pub other: JsonObject,
 }
 
+impl Resource {
+    /// A resource. Its name for programs is the URI until [`name`](Self::name) sets another.
+    pub fn new(uri: impl Into<String>) -> Self {
+        let uri = uri.into();
+        Self {
+            name: uri.clone(),
+            uri,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for programs.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is, for a language model.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the MIME type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the size in bytes.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// Says who it is for.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The name to show to people.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// A family of resources: a URI template of RFC 6570. Unknown members survive.
 // spec: RSRC-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -75,6 +149,73 @@ pub struct ResourceTemplate {
     pub other: JsonObject,
 }
 
+impl ResourceTemplate {
+    /// A family of resources: a URI template of RFC 6570. Its name for programs is the template
+    /// until [`name`](Self::name) sets another.
+    pub fn new(uri_template: impl Into<String>) -> Self {
+        let uri_template = uri_template.into();
+        Self {
+            name: uri_template.clone(),
+            uri_template,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for programs.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what the resources are, for a language model.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the MIME type that all of them have.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+
+    /// Says who they are for.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The name to show to people.
+    pub fn display_name(&self) -> &str {
+        self.title.as_deref().unwrap_or(&self.name)
+    }
+}
+
 /// The result of `resources/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -90,6 +231,16 @@ pub struct ListResourcesResult {
     pub meta: Option<Meta>,
 }
 
+impl ListResourcesResult {
+    /// A page; the last one unless `next_cursor` is set.
+    pub fn new(resources: Vec<Resource>) -> Self {
+        Self {
+            resources,
+            ..Self::default()
+        }
+    }
+}
+
 /// The result of `resources/templates/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -103,6 +254,16 @@ pub struct ListResourceTemplatesResult {
     /// What the result carries beside.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl ListResourceTemplatesResult {
+    /// A page; the last one unless `next_cursor` is set.
+    pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
+        Self {
+            resource_templates,
+            ..Self::default()
+        }
+    }
 }
 
 /// Parameters of `resources/read`.
@@ -130,4 +291,65 @@ pub struct ReadResourceResult {
     /// What the result carries beside.
     #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
+}
+
+impl ReadResourceResult {
+    /// The contents; several when the resource has parts.
+    pub fn new(contents: Vec<ResourceContents>) -> Self {
+        Self {
+            contents,
+            meta: None,
+        }
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+}
+
+impl From<ResourceContents> for ReadResourceResult {
+    fn from(contents: ResourceContents) -> Self {
+        Self::new(vec![contents])
+    }
+}
+
+/// Parameters of `resources/subscribe` and `resources/unsubscribe` (legacy era alone).
+// spec: RSRC-12, SUB-14
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SubscribeParams {
+    /// Which resource.
+    pub uri: String,
+}
+
+impl SubscribeParams {
+    /// Names a resource.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self { uri: uri.into() }
+    }
+}
+
+/// Parameters of `notifications/resources/updated`.
+// spec: RSRC-12, SUB-12
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ResourceUpdated {
+    /// Which resource, or one below the one that was asked for.
+    pub uri: String,
+    /// What the notification carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ResourceUpdated {
+    /// A resource has changed.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            meta: None,
+        }
+    }
 }

@@ -121,7 +121,7 @@ impl Walk {
 
     fn lost<P: Paged>(&self, kind: Kind) -> Error {
         Error::of(
-            &self.client.inner,
+            &self.client.inner.channel.peer(),
             &Asked::Call(P::call(Page::first())),
             kind,
         )

@@ -201,7 +201,8 @@ fn listed_as_written() {
           {
             "name": "silent"
           }
-        ]"#]].assert_eq(&serde_json::to_string_pretty(&tools).unwrap());
+        ]"#]]
+    .assert_eq(&serde_json::to_string_pretty(&tools).unwrap());
 }
 
 struct Failing;

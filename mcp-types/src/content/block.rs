@@ -98,31 +98,79 @@ pub struct AudioContent {
     pub meta: Option<Meta>,
 }
 
+/// Writes the two setters that most kinds of content have.
+macro_rules! hints {
+    () => {
+        /// Says who it is for.
+        #[must_use]
+        pub fn annotations(mut self, annotations: Annotations) -> Self {
+            self.annotations = Some(annotations);
+            self
+        }
+
+        /// Adds a key to `_meta`.
+        #[must_use]
+        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+            self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+            self
+        }
+    };
+}
+
+pub(super) use hints;
+
+impl TextContent {
+    /// Text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+
+    hints!();
+}
+
+impl ImageContent {
+    /// A picture: the bytes of a file and its MIME type.
+    pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
+        Self {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..Self::default()
+        }
+    }
+
+    hints!();
+}
+
+impl AudioContent {
+    /// Sound: the bytes of a file and its MIME type.
+    pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
+        Self {
+            data: data.into(),
+            mime_type: mime_type.into(),
+            ..Self::default()
+        }
+    }
+
+    hints!();
+}
+
 impl ContentBlock {
     /// Text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text(TextContent {
-            text: text.into(),
-            ..TextContent::default()
-        })
+        Self::Text(TextContent::new(text))
     }
 
     /// A picture: the bytes of a file and its MIME type.
     pub fn image(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self::Image(ImageContent {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            ..ImageContent::default()
-        })
+        Self::Image(ImageContent::new(data, mime_type))
     }
 
     /// Sound: the bytes of a file and its MIME type.
     pub fn audio(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
-        Self::Audio(AudioContent {
-            data: data.into(),
-            mime_type: mime_type.into(),
-            ..AudioContent::default()
-        })
+        Self::Audio(AudioContent::new(data, mime_type))
     }
 
     /// A whole resource.
@@ -133,6 +181,21 @@ impl ContentBlock {
     /// A link to a resource: its URI and its name for programs.
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::ResourceLink(ResourceLink::new(uri, name))
+    }
+
+    /// Says who it is for. Calls and results of tools and unknown kinds cannot say it.
+    #[must_use]
+    pub fn annotations(mut self, annotations: Annotations) -> Self {
+        let slot = match &mut self {
+            Self::Text(content) => &mut content.annotations,
+            Self::Image(content) => &mut content.annotations,
+            Self::Audio(content) => &mut content.annotations,
+            Self::Resource(content) => &mut content.annotations,
+            Self::ResourceLink(content) => &mut content.annotations,
+            Self::ToolUse(_) | Self::ToolResult(_) | Self::Other(_) => return self,
+        };
+        *slot = Some(annotations);
+        self
     }
 
     /// The text, when it is text.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::block::hints;
 use super::{Annotations, Blob};
 use crate::{Icon, Meta};
 
@@ -81,6 +82,17 @@ impl ResourceContents {
         self
     }
 
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
+        let slot = match &mut self {
+            Self::Text(contents) => &mut contents.meta,
+            Self::Blob(contents) => &mut contents.meta,
+        };
+        *slot = Some(slot.take().unwrap_or_default().with(key, value));
+        self
+    }
+
     /// Which resource.
     pub fn uri(&self) -> &str {
         match self {
@@ -155,6 +167,8 @@ impl EmbeddedResource {
             meta: None,
         }
     }
+
+    hints!();
 }
 
 /// A link to a resource that the server can read.
@@ -197,6 +211,58 @@ impl ResourceLink {
             uri: uri.into(),
             name: name.into(),
             ..Self::default()
+        }
+    }
+    hints!();
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Says what it is, for a language model.
+    #[must_use]
+    pub fn describe(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// Sets the MIME type.
+    #[must_use]
+    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// Sets the size in bytes.
+    #[must_use]
+    pub fn size(mut self, bytes: u64) -> Self {
+        self.size = Some(bytes);
+        self
+    }
+
+    /// Adds a picture.
+    #[must_use]
+    pub fn icon(mut self, icon: Icon) -> Self {
+        self.icons.push(icon);
+        self
+    }
+}
+
+impl From<&crate::Resource> for ResourceLink {
+    fn from(resource: &crate::Resource) -> Self {
+        Self {
+            uri: resource.uri.clone(),
+            name: resource.name.clone(),
+            title: resource.title.clone(),
+            description: resource.description.clone(),
+            mime_type: resource.mime_type.clone(),
+            size: resource.size,
+            icons: resource.icons.clone(),
+            annotations: resource.annotations.clone(),
+            meta: resource.meta.clone(),
         }
     }
 }

@@ -36,6 +36,15 @@ impl From<String> for RequestId {
     }
 }
 
+impl From<RequestId> for serde_json::Value {
+    fn from(id: RequestId) -> Self {
+        match id {
+            RequestId::Number(number) => number.into(),
+            RequestId::String(text) => text.into_string().into(),
+        }
+    }
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

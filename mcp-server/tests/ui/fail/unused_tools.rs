@@ -21,5 +21,5 @@ impl Desk {
 }
 
 fn main() {
-    let _ = Desk;
+    let _ = Desk.add(1.0, 2.0);
 }

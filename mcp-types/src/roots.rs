@@ -1,0 +1,93 @@
+//! Roots: where a client's user works.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Meta;
+
+/// A folder or file that a server may look at.
+// spec: ROOT-03
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Root {
+    /// Where it is: a `file://` URI.
+    pub uri: String,
+    /// Name for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Root {
+    /// A folder or file at a `file://` URI.
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the name for people.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Adds a key to `_meta`.
+    #[must_use]
+    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
+        self
+    }
+
+    /// The URI is one that a root may have.
+    pub fn is_file(&self) -> bool {
+        self.uri
+            .get(..7)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
+    }
+}
+
+/// The result of `roots/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListRootsResult {
+    /// The roots.
+    pub roots: Vec<Root>,
+    /// What the result carries beside (legacy era alone).
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListRootsResult {
+    /// All roots there are.
+    pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
+        Self {
+            roots: roots.into_iter().collect(),
+            meta: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Root;
+
+    #[test]
+    fn roots_are_files() {
+        for (uri, is_file) in [
+            ("file:///home", true),
+            ("FILE:///home", true),
+            ("https://example.com", false),
+            ("file:", false),
+            ("fileé//x", false),
+        ] {
+            assert_eq!(Root::new(uri).is_file(), is_file, "{uri}");
+        }
+    }
+}

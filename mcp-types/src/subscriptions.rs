@@ -1,0 +1,239 @@
+//! Changes: who wants to hear of which.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
+
+use serde::{Deserialize, Serialize};
+
+use crate::members::read_members;
+use crate::meta::keys;
+use crate::{JsonObject, Meta, RequestId};
+
+/// The changes that a client wants to hear of, or that a server will tell.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::SubscriptionFilter;
+///
+/// let filter = SubscriptionFilter::new().tools_changed().resource("file:///a");
+/// assert_eq!(
+///     serde_json::to_string(&filter)?,
+///     r#"{"toolsListChanged":true,"resourceSubscriptions":["file:///a"]}"#
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+// spec: SUB-01
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct SubscriptionFilter {
+    /// Changes of the list of tools.
+    #[serde(skip_serializing_if = "is_false")]
+    pub tools_list_changed: bool,
+    /// Changes of the list of prompts.
+    #[serde(skip_serializing_if = "is_false")]
+    pub prompts_list_changed: bool,
+    /// Changes of the list of resources.
+    #[serde(skip_serializing_if = "is_false")]
+    pub resources_list_changed: bool,
+    /// Changes of single resources, by URI.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub resource_subscriptions: Vec<String>,
+    /// Changes of tasks, by id: of the tasks extension.
+    // spec: TASK-19
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub task_ids: Vec<String>,
+    /// What other extensions add.
+    #[serde(flatten)]
+    pub other: JsonObject,
+}
+
+read_members!(SubscriptionFilter as "a filter of changes" {
+    "toolsListChanged" => tools_list_changed,
+    "promptsListChanged" => prompts_list_changed,
+    "resourcesListChanged" => resources_list_changed,
+    "resourceSubscriptions" => resource_subscriptions,
+    "taskIds" => task_ids,
+});
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+impl SubscriptionFilter {
+    /// No change at all.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Also changes of the list of tools.
+    #[must_use]
+    pub fn tools_changed(mut self) -> Self {
+        self.tools_list_changed = true;
+        self
+    }
+
+    /// Also changes of the list of prompts.
+    #[must_use]
+    pub fn prompts_changed(mut self) -> Self {
+        self.prompts_list_changed = true;
+        self
+    }
+
+    /// Also changes of the list of resources.
+    #[must_use]
+    pub fn resources_changed(mut self) -> Self {
+        self.resources_list_changed = true;
+        self
+    }
+
+    /// Also changes of one resource.
+    #[must_use]
+    pub fn resource(mut self, uri: impl Into<String>) -> Self {
+        self.resource_subscriptions.push(uri.into());
+        self
+    }
+
+    /// Also changes of one task: of the tasks extension.
+    #[must_use]
+    pub fn task(mut self, id: impl Into<String>) -> Self {
+        self.task_ids.push(id.into());
+        self
+    }
+
+    /// No change at all.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Parameters of `subscriptions/listen`.
+// spec: SUB-01
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListenParams {
+    /// The changes that the client wants to hear of.
+    pub notifications: SubscriptionFilter,
+}
+
+impl ListenParams {
+    /// Listens for some changes.
+    pub fn new(notifications: SubscriptionFilter) -> Self {
+        Self { notifications }
+    }
+}
+
+/// The result of `subscriptions/listen`: the server has ended the subscription in good order.
+// spec: SUB-09
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ListenResult {
+    /// What the result carries beside, the id of the subscription above all.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ListenResult {
+    /// The end of the subscription that the request `id` began.
+    pub fn new(id: &RequestId) -> Self {
+        Self {
+            meta: Some(Meta::default().for_subscription(id)),
+        }
+    }
+
+    /// The id of the request that began the subscription.
+    pub fn subscription_id(&self) -> Option<RequestId> {
+        self.meta.as_ref()?.subscription_id()
+    }
+}
+
+/// Parameters of `notifications/subscriptions/acknowledged`.
+// spec: SUB-03
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SubscriptionAcknowledged {
+    /// The changes that the server will tell: a part of what the client asked for.
+    pub notifications: SubscriptionFilter,
+    /// What the notification carries beside, the id of the subscription above all.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl SubscriptionAcknowledged {
+    /// The subscription that the request `id` began will tell some changes.
+    pub fn new(id: &RequestId, notifications: SubscriptionFilter) -> Self {
+        Self {
+            notifications,
+            meta: Some(Meta::default().for_subscription(id)),
+        }
+    }
+}
+
+/// Parameters of notifications that say all by their name: a list has changed, the handshake is
+/// done.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PlainNotification {
+    /// What the notification carries beside.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl Meta {
+    /// The id of the `subscriptions/listen` request that a notification belongs to.
+    // spec: META-13
+    pub fn subscription_id(&self) -> Option<RequestId> {
+        self.get(keys::SUBSCRIPTION_ID)
+    }
+
+    /// Says which `subscriptions/listen` request a notification belongs to.
+    // spec: META-13
+    #[must_use]
+    pub fn for_subscription(self, id: &RequestId) -> Self {
+        self.with(keys::SUBSCRIPTION_ID, id.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ListenResult, SubscriptionAcknowledged, SubscriptionFilter};
+    use crate::RequestId;
+
+    #[test]
+    fn filters_keep_what_extensions_add() {
+        let value = json!({
+            "promptsListChanged": true, "resourcesListChanged": true, "taskIds": ["t"],
+            "weather": {"city": "Rome"},
+        });
+        let filter: SubscriptionFilter = serde_json::from_value(value.clone()).unwrap();
+        assert!(filter.prompts_list_changed && !filter.tools_list_changed && !filter.is_empty());
+        assert_eq!(serde_json::to_value(&filter).unwrap(), value);
+        for broken in ["[]", r#"{"toolsListChanged":1}"#, r#"{"taskIds":[1]}"#] {
+            assert!(
+                serde_json::from_str::<SubscriptionFilter>(broken).is_err(),
+                "{broken}"
+            );
+        }
+        let no = r#"{"toolsListChanged":false,"taskIds":null}"#;
+        assert!(
+            serde_json::from_str::<SubscriptionFilter>(no)
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn subscriptions_are_named_with_the_type_of_the_id() {
+        for id in [RequestId::from(1), RequestId::from("1")] {
+            let end = ListenResult::new(&id);
+            assert_eq!(end.subscription_id(), Some(id.clone()));
+            let ack = SubscriptionAcknowledged::new(&id, SubscriptionFilter::new().tools_changed());
+            let value = serde_json::to_value(&ack).unwrap();
+            let key = "io.modelcontextprotocol/subscriptionId";
+            assert_eq!(value["_meta"][key], serde_json::to_value(&id).unwrap());
+        }
+    }
+}
