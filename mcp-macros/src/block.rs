@@ -60,7 +60,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         errors.at(of, message);
         return quote!(#errors #block);
     }
-    if kind == Kind::Tools && tools.found == 0 {
+    if kind == Kind::Tools && !tools.any {
         let message = "no function in this block has `#[tool]`";
         errors.add(syn::Error::new(Span::call_site(), message));
     }
@@ -68,7 +68,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         root: options.root(&mut errors),
         routes: routes_name(&mut options, &block.self_ty, &mut errors),
         block: &block,
-        tools: &tools.tools,
+        tools: &tools,
     };
     let routes = emitted.routes();
     let server = (kind == Kind::Server).then(|| emitted.server(&mut options, &mut errors));
@@ -91,13 +91,15 @@ fn impl_block(kind: Kind, item: TokenStream) -> syn::Result<ItemImpl> {
 struct Tools {
     /// Those without mistakes.
     tools: Vec<ToolMethod>,
-    /// So many have the attribute.
-    found: usize,
+    /// There is one, with mistakes or without.
+    any: bool,
+    /// One of them has a receiver, with mistakes or without.
+    take_self: bool,
 }
 
 fn read_tools(block: &mut ItemImpl, errors: &mut Errors) -> Tools {
     let mut tools: Vec<ToolMethod> = Vec::new();
-    let mut found = 0;
+    let (mut any, mut take_self) = (false, false);
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         if !method
@@ -107,7 +109,8 @@ fn read_tools(block: &mut ItemImpl, errors: &mut Errors) -> Tools {
         {
             continue;
         }
-        found += 1;
+        any = true;
+        take_self |= method.sig.receiver().is_some();
         let Some(tool) = ToolMethod::read(method, errors) else {
             continue;
         };
@@ -127,7 +130,11 @@ fn read_tools(block: &mut ItemImpl, errors: &mut Errors) -> Tools {
         }
         tools.push(tool);
     }
-    Tools { tools, found }
+    Tools {
+        tools,
+        any,
+        take_self,
+    }
 }
 
 /// The name of the function that is added. It looks as if the user had written it, so that the
@@ -158,14 +165,10 @@ struct Emitted<'a> {
     root: Root,
     routes: Ident,
     block: &'a ItemImpl,
-    tools: &'a [ToolMethod],
+    tools: &'a Tools,
 }
 
 impl Emitted<'_> {
-    fn takes_self(&self) -> bool {
-        self.tools.iter().any(ToolMethod::takes_self)
-    }
-
     /// What a type lacks is told where it is written.
     fn span(&self) -> Span {
         at(self.block.self_ty.span())
@@ -188,7 +191,7 @@ impl Emitted<'_> {
     fn routes(&self) -> TokenStream {
         let span = self.span();
         let mut generics = self.block.generics.clone();
-        if self.takes_self() {
+        if self.tools.take_self {
             generics.make_where_clause().predicates.push(self.shared());
         }
         let (generics, _, bounds) = generics.split_for_impl();
@@ -216,8 +219,8 @@ impl Emitted<'_> {
     fn function(&self) -> TokenStream {
         let (span, users) = (self.span(), self.routes.span());
         let (root, support) = (self.root.at(span), self.root.support(span));
-        let tools = self.tools.iter().map(|tool| tool.route(&self.root));
-        let this = self.takes_self().then(|| quote_spanned!(users=> self));
+        let tools = self.tools.tools.iter().map(|tool| tool.route(&self.root));
+        let this = self.tools.take_self.then(|| quote_spanned!(users=> self));
         let receiver = this
             .as_ref()
             .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
@@ -247,7 +250,7 @@ impl Emitted<'_> {
         let info = info(self.block, &support, options, errors);
         let instructions = options.expr("instructions", errors);
         let instructions = instructions.map(|text| quote!(.instructions(#text)));
-        let routes = match self.takes_self() {
+        let routes = match self.tools.take_self {
             true => quote_spanned!(span=> Self::#name(self)),
             false => quote_spanned!(span=> Self::#name()),
         };

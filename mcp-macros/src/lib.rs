@@ -103,7 +103,8 @@ use block::Kind;
 ///         State(db): State<Db>,
 ///         progress: Progress,
 ///     ) -> Result<Json<Vec<Article>>, ToolError> {
-///         …
+///         progress.report(0.0, 1.0, "searching").await;
+///         Ok(Json(db.search(&words, limit).await?))
 ///     }
 /// }
 /// ```
@@ -116,18 +117,20 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// block, for tools of another type, for tools of a library.
 ///
 /// ```ignore
-/// struct Clock;
+/// struct Clock {
+///     started: Instant,
+/// }
 ///
 /// #[mcp::tools]
 /// impl Clock {
-///     /// The time, in seconds.
+///     /// Seconds since the start.
 ///     #[tool]
 ///     fn now(&self) -> u64 {
-///         …
+///         self.started.elapsed().as_secs()
 ///     }
 /// }
 ///
-/// let server = Server::of(Calculator).merge(Arc::new(Clock).tools());
+/// let server = Server::of(Calculator).merge(Arc::new(clock).tools());
 /// ```
 ///
 /// What is added is `pub(crate) fn tools(self: Arc<Self>) -> Routes`, or
@@ -147,10 +150,10 @@ pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```ignore
 /// #[mcp::tools]
 /// impl Clock {
-///     /// The time, in seconds.
+///     /// Seconds since the start.
 ///     #[tool(read_only)]
 ///     fn now(&self) -> u64 {
-///         …
+///         self.started.elapsed().as_secs()
 ///     }
 /// }
 /// ```

@@ -114,10 +114,6 @@ impl ToolMethod {
         !self.cfgs.is_empty()
     }
 
-    pub(crate) fn takes_self(&self) -> bool {
-        self.receiver.is_some()
-    }
-
     /// The statement that adds its route to `routes`.
     pub(crate) fn route(&self, root: &Root) -> TokenStream {
         let span = at(self.ident.span());
@@ -212,15 +208,16 @@ pub(crate) fn cfgs(attributes: &[Attribute]) -> Vec<Attribute> {
 }
 
 /// What a tool's parameters look like is not a matter of taste: values that are owned, as many as
-/// the tool has arguments.
+/// the tool has arguments. The user's own attributes come later and win.
 fn allow_lints(attributes: &mut Vec<Attribute>) {
-    attributes.push(syn::parse_quote! {
+    let allow = syn::parse_quote! {
         #[allow(
             clippy::fn_params_excessive_bools,
             clippy::needless_pass_by_value,
             clippy::too_many_arguments
         )]
-    });
+    };
+    attributes.insert(0, allow);
 }
 
 // spec: TOOL-08

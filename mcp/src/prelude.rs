@@ -5,6 +5,8 @@ pub use crate::{CallToolResult, ProtocolVersion, Tool};
 
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
+#[cfg(feature = "macros")]
+pub use crate::tool;
 #[cfg(feature = "server")]
 pub use crate::{
     Args, Extension, FromHeader, Header, Headers, Json, Log, Progress, RawArgs, Server, State,

@@ -39,7 +39,7 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.input_schema(schema::of::<T>());
+        spec.input_schema(schema::of_input::<T>());
     }
 }
 

@@ -381,10 +381,6 @@ fn dropping_a_call_cancels_it() {
 
 #[test]
 fn mistakes_are_found_before_the_first_call() {
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "extractors are taken by value"
-    )]
     fn twice(_: Args<Add>, _: RawArgs) {}
 
     let server = server()

@@ -51,7 +51,7 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
     }
 
     fn output_schema() -> Option<JsonObject> {
-        Some(schema::of::<T>())
+        Some(schema::of_output::<T>())
     }
 }
 

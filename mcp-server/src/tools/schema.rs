@@ -5,19 +5,33 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The schema of `T`: 2020-12, without references unless `T` contains itself.
+/// The schema of what `T` is read from: 2020-12, without references unless `T` contains itself.
 // spec: JSCH-01, JSCH-04
-pub(crate) fn of<T: JsonSchema>() -> JsonObject {
+pub(crate) fn of_input<T: JsonSchema>() -> JsonObject {
     tidy(generator().into_root_schema_for::<T>())
 }
 
-/// A generator for schemas of that form.
+/// The schema of what `T` is written as: a member that is always written is required.
+// spec: TOOL-16
+pub(crate) fn of_output<T: JsonSchema>() -> JsonObject {
+    tidy(
+        settings()
+            .for_serialize()
+            .into_generator()
+            .into_root_schema_for::<T>(),
+    )
+}
+
+/// A generator for schemas of inputs.
 pub(crate) fn generator() -> SchemaGenerator {
-    let settings = SchemaSettings::draft2020_12().with(|settings| {
+    settings().into_generator()
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
-    });
-    settings.into_generator()
+    })
 }
 
 /// A schema as an object, without what only costs tokens: the name of a Rust type, the width of a
@@ -82,7 +96,7 @@ mod tests {
     use schemars::JsonSchema;
     use serde_json::{Value, json};
 
-    use super::of;
+    use super::{of_input, of_output};
 
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
@@ -104,13 +118,13 @@ mod tests {
     #[derive(JsonSchema)]
     #[expect(dead_code, reason = "only its schema is looked at")]
     struct Tree {
-        children: Vec<Tree>,
+        children: Vec<Self>,
     }
 
     #[test]
     fn plain_and_inlined() {
         assert_eq!(
-            Value::Object(of::<Order>()),
+            Value::Object(of_input::<Order>()),
             json!({
                 "type": "object",
                 "properties": {
@@ -132,8 +146,14 @@ mod tests {
     }
 
     #[test]
+    fn what_is_written_may_be_stricter_than_what_is_read() {
+        let required = of_output::<Order>()["required"].clone();
+        assert_eq!(required, json!(["article", "note", "lines", "format"]));
+    }
+
+    #[test]
     fn only_recursion_has_references() {
-        let schema = Value::Object(of::<Tree>()).to_string();
+        let schema = Value::Object(of_input::<Tree>()).to_string();
         assert!(schema.contains("\"$ref\""), "{schema}");
     }
 }

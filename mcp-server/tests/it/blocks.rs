@@ -38,6 +38,7 @@ impl Counter {
         "no counter"
     }
 
+    #[expect(clippy::needless_arbitrary_self_type, clippy::needless_lifetimes)]
     #[tool]
     fn borrowed<'a>(self: &'a Self, _unused: Option<u8>) -> &'a str {
         &self.1

@@ -1,5 +1,7 @@
 //! The macros, used as a user of the library uses them.
 
+#![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
+
 mod arguments;
 mod blocks;
 mod extractors;

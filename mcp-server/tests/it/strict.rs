@@ -9,33 +9,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::kit::ask;
 
-/// A public server.
+/// A server.
 #[derive(Debug)]
-pub(crate) struct Desk {
+struct Desk {
     name: String,
 }
 
 /// A result.
 #[derive(Debug, Serialize, JsonSchema, Output)]
 #[output(crate = mcp_server)]
-pub(crate) struct Answer {
+struct Answer {
     /// its text
-    pub(crate) text: String,
+    text: String,
 }
 
 /// Arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub(crate) struct Question {
+struct Question {
     /// its text
-    pub(crate) text: String,
+    text: String,
 }
 
-/// A public server.
+/// A server.
 #[server(crate = mcp_server)]
 impl Desk {
     /// Every option.
     #[tool]
-    pub(crate) async fn every(
+    async fn every(
         &self,
         State(prefix): State<Arc<str>>,
         /// a flag
@@ -71,8 +71,8 @@ impl Desk {
 
     #[tool]
     #[must_use]
-    fn number(number: i32) -> i32 {
-        number
+    fn number(number: i32) -> String {
+        number.to_string()
     }
 }
 

@@ -3,10 +3,15 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
 pub mod keys;
+mod syntax;
+mod trace;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use syntax::{InvalidKey, check_key, is_reserved_key};
+pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
 use crate::JsonObject;
 
@@ -37,6 +42,16 @@ impl Meta {
         self.0.get(key).and_then(|value| T::deserialize(value).ok())
     }
 
+    /// Adds a key; gives back its former value.
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
+        self.0.insert(key.into(), value.into())
+    }
+
+    /// Takes a key out; the others keep their order.
+    pub fn remove(&mut self, key: &str) -> Option<Value> {
+        self.0.shift_remove(key)
+    }
+
     /// No key at all.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -51,5 +66,11 @@ impl Meta {
 impl From<JsonObject> for Meta {
     fn from(members: JsonObject) -> Self {
         Self(members)
+    }
+}
+
+impl FromIterator<(String, Value)> for Meta {
+    fn from_iter<T: IntoIterator<Item = (String, Value)>>(members: T) -> Self {
+        Self(members.into_iter().collect())
     }
 }

@@ -22,5 +22,5 @@ impl Desk {
 }
 
 fn main() {
-    let _ = Desk::tools();
+    let _ = std::sync::Arc::new(Desk).tools();
 }

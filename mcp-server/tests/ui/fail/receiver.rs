@@ -24,5 +24,5 @@ impl Counter {
 }
 
 fn main() {
-    let _ = Counter::tools();
+    let _ = std::sync::Arc::new(Counter(0)).tools();
 }
