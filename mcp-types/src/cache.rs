@@ -4,10 +4,12 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// Who may share a cached result.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+use crate::text::Text;
+
+/// Who may share a cached result. A scope that this library does not know is read as the narrowest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "lowercase")]
 pub enum CacheScope {
@@ -16,6 +18,17 @@ pub enum CacheScope {
     /// Only the authorization context that asked.
     #[default]
     Private,
+}
+
+impl<'de> Deserialize<'de> for CacheScope {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(text) = Text::deserialize(deserializer)?;
+        Ok(if text == "public" {
+            Self::Public
+        } else {
+            Self::Private
+        })
+    }
 }
 
 /// How long a result stays fresh, and for whom. The default is the safe one: private and stale at
@@ -50,5 +63,31 @@ impl CacheHint {
     /// The time as the wire has it.
     pub fn ttl_ms(&self) -> u64 {
         u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CacheScope;
+
+    #[test]
+    fn only_public_is_public() {
+        for (text, scope) in [
+            (r#""public""#, CacheScope::Public),
+            (r#""private""#, CacheScope::Private),
+            (r#""tenant""#, CacheScope::Private),
+            (r#""Public""#, CacheScope::Private),
+        ] {
+            assert_eq!(
+                serde_json::from_str::<CacheScope>(text).unwrap(),
+                scope,
+                "{text}"
+            );
+        }
+        assert_eq!(
+            serde_json::to_string(&CacheScope::Public).unwrap(),
+            r#""public""#
+        );
+        assert!(serde_json::from_str::<CacheScope>("true").is_err());
     }
 }

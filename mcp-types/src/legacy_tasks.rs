@@ -47,8 +47,11 @@ text_enum! {
 }
 
 /// A task: work whose result is fetched later.
+///
+/// It is also the result of `tasks/get` and `tasks/cancel`, and the parameters of
+/// `notifications/tasks/status`.
 // spec: TASKL-04
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
@@ -68,6 +71,9 @@ pub struct Task {
     /// How often to ask for it, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
+    /// What it carries beside, where it is a result or the parameters of a notification.
+    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
 }
 
 impl Task {
@@ -82,6 +88,7 @@ impl Task {
             last_updated_at: now,
             ttl,
             poll_interval: None,
+            meta: None,
         }
     }
 

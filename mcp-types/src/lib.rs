@@ -2,12 +2,15 @@
 //!
 //! | you look for | module |
 //! |---|---|
-//! | JSON-RPC: ids, messages, the parser, errors | `jsonrpc` |
+//! | JSON-RPC: ids, messages, the parser, batches, errors | `jsonrpc` |
 //! | revisions, and what each of them knows | `version` |
 //! | the table of methods | `method` |
-//! | error codes | [`codes`] |
-//! | `_meta` and its reserved keys | [`meta`] |
+//! | error codes and their data | [`codes`] |
+//! | `_meta`: its reserved keys, the syntax of keys, traces | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
+//! | what a server asks of a client | `elicitation`, `sampling`, `roots`; `input` has all three |
+//! | the handshake and the tasks of the legacy era | `lifecycle`, [`legacy_tasks`] |
+//! | the official extensions | [`ext`] |
 //!
 //! The types know nothing of transports, clocks or runtimes. What a revision may not see is left
 //! out by the wires in `mcp-core`, never here.

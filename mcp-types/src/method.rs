@@ -62,8 +62,10 @@ pub struct MethodSpec {
     pub name: &'static str,
     /// Request or notification.
     pub kind: MethodKind,
-    /// Who may send it.
+    /// Who may send it in the legacy era, or in the only era that has it. Ask
+    /// [`sent_by`](Self::sent_by) for a revision.
     pub sender: Sender,
+    modern_sender: Option<Sender>,
     /// The first revision that has it.
     pub since: ProtocolVersion,
     /// The last revision that has it.
@@ -87,12 +89,22 @@ impl MethodSpec {
         version.within(self.since, self.until)
     }
 
+    /// Who may send the method in `version`.
+    // spec: BASE-17, PROG-07
+    pub const fn sent_by(&self, version: ProtocolVersion) -> Sender {
+        match self.modern_sender {
+            Some(sender) if version.is_modern() => sender,
+            _ => self.sender,
+        }
+    }
+
     const fn row(method: Method, name: &'static str, kind: MethodKind, sender: Sender) -> Self {
         Self {
             method,
             name,
             kind,
             sender,
+            modern_sender: None,
             since: V2024_11_05,
             until: ProtocolVersion::LATEST,
             name_param: None,
@@ -114,6 +126,11 @@ impl MethodSpec {
 
     const fn legacy(self) -> Self {
         self.until(ProtocolVersion::LATEST_LEGACY)
+    }
+
+    const fn modern_sender(mut self, sender: Sender) -> Self {
+        self.modern_sender = Some(sender);
+        self
     }
 
     const fn named(mut self, param: &'static str) -> Self {
@@ -193,7 +210,7 @@ methods! {
     /// `notifications/subscriptions/acknowledged`
     SubscriptionAcknowledged = "notifications/subscriptions/acknowledged", Notification from Server.since(V2026_07_28);
     /// `notifications/progress`
-    Progress = "notifications/progress", Notification from Both;
+    Progress = "notifications/progress", Notification from Both.modern_sender(Sender::Server);
     /// `notifications/message`
     LogMessage = "notifications/message", Notification from Server;
     /// `notifications/cancelled`
@@ -229,9 +246,9 @@ methods! {
     /// `notifications/elicitation/complete`
     ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
     /// `tasks/get`: experimental in 2025-11-25, an extension since.
-    GetTask = "tasks/get", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    GetTask = "tasks/get", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
     /// `tasks/cancel`: experimental in 2025-11-25, an extension since.
-    CancelTask = "tasks/cancel", Request from Both.since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    CancelTask = "tasks/cancel", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
     /// `tasks/result`
     TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
     /// `tasks/list`
@@ -242,6 +259,15 @@ methods! {
     TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
     /// `notifications/tasks`: of the tasks extension.
     TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks);
+    /// `skills/list`: of the skills extension.
+    // spec: SKILL-16
+    ListSkills = "skills/list", Request from Client.since(V2026_07_28).cacheable();
+    /// `skills/get`: of the skills extension.
+    // spec: SKILL-18
+    GetSkill = "skills/get", Request from Client.since(V2026_07_28).cacheable();
+    /// `resources/directory/read`: of the skills extension, without `ttlMs` though it is a list.
+    // spec: SKILL-19
+    ReadDirectory = "resources/directory/read", Request from Client.since(V2026_07_28);
 }
 
 impl Method {
@@ -291,6 +317,34 @@ mod tests {
     }
 
     #[test]
+    fn senders_by_revision() {
+        use super::Sender::{Both, Client, Server};
+
+        for (method, legacy, modern) in [
+            (Method::Progress, Both, Server),
+            (Method::Cancelled, Both, Both),
+            (Method::GetTask, Both, Client),
+            (Method::CallTool, Client, Client),
+            (Method::LogMessage, Server, Server),
+        ] {
+            let spec = method.spec();
+            assert_eq!(
+                spec.sent_by(ProtocolVersion::LATEST_LEGACY),
+                legacy,
+                "{method}"
+            );
+            assert_eq!(spec.sent_by(ProtocolVersion::LATEST), modern, "{method}");
+        }
+        // No modern server asks anything by a request.
+        for method in Method::ALL.iter().map(|method| method.spec()) {
+            let asks = method.kind == MethodKind::Request
+                && method.exists_in(ProtocolVersion::LATEST)
+                && method.sent_by(ProtocolVersion::LATEST) != Client;
+            assert!(!asks, "{}", method.name);
+        }
+    }
+
+    #[test]
     fn revisions_of_methods() {
         let count = |version| {
             Method::ALL
@@ -301,7 +355,7 @@ mod tests {
         assert_eq!(
             ProtocolVersion::ALL.map(count),
             [
-                8 + 7 + 3 + 2 + 2,
+                8 + 7 + 3 + 2 + 2 + 3,
                 15 + 13 + 3 - 2 + 2,
                 15 + 9 + 1,
                 15 + 9,

@@ -31,9 +31,14 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
 #[non_exhaustive]
 pub struct Progress {
     /// How far the work is; grows with every report.
+    #[serde(serialize_with = "number::plain")]
     pub progress: f64,
     /// Where it will end, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "number::plain_option"
+    )]
     pub total: Option<f64>,
     /// What is being done, for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -180,6 +180,13 @@ pub struct PlainNotification {
     pub meta: Option<Meta>,
 }
 
+impl PlainNotification {
+    /// A notification that carries something beside.
+    pub fn of(meta: Meta) -> Self {
+        Self { meta: Some(meta) }
+    }
+}
+
 impl Meta {
     /// The id of the `subscriptions/listen` request that a notification belongs to.
     // spec: META-13

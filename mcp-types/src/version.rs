@@ -126,6 +126,37 @@ impl ProtocolVersion {
         matches!(self, Self::V2025_11_25)
     }
 
+    /// Servers ask users by forms (2025-06-18 and later).
+    // spec: ELIC-01
+    pub const fn has_elicitation(self) -> bool {
+        self as u8 >= Self::V2025_06_18 as u8
+    }
+
+    /// Servers send users to URLs; forms have defaults, choices with titles and multiple choices
+    /// (2025-11-25 and later).
+    // spec: ELIC-05, ELIC-06, ELIC-08
+    pub const fn has_url_elicitation(self) -> bool {
+        self as u8 >= Self::V2025_11_25 as u8
+    }
+
+    /// An elicitation by URL has an id (2025-11-25 alone, and required there).
+    // spec: ELIC-08, ELIC-10
+    pub const fn has_elicitation_id(self) -> bool {
+        matches!(self, Self::V2025_11_25)
+    }
+
+    /// Sampling has tools, and messages of several blocks (2025-11-25 and later).
+    // spec: SAMP-06, SAMP-07
+    pub const fn has_sampling_tools(self) -> bool {
+        self as u8 >= Self::V2025_11_25 as u8
+    }
+
+    /// Requests can run as experimental tasks (2025-11-25 alone).
+    // spec: TASKL-01
+    pub const fn has_experimental_tasks(self) -> bool {
+        matches!(self, Self::V2025_11_25)
+    }
+
     /// Structured content is any JSON value, an output schema any schema (2026-07-28 and later);
     /// before, both are objects.
     // spec: TOOL-14

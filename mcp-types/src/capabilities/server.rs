@@ -71,6 +71,43 @@ pub struct ResourcesCapability {
 }
 
 impl ServerCapabilities {
+    /// Declares `tools`, and whether changes of the list are announced.
+    #[must_use]
+    pub fn with_tools(mut self, list_changed: bool) -> Self {
+        self.tools.get_or_insert_default().list_changed = list_changed.then_some(true);
+        self
+    }
+
+    /// Declares `prompts`, and whether changes of the list are announced.
+    #[must_use]
+    pub fn with_prompts(mut self, list_changed: bool) -> Self {
+        self.prompts.get_or_insert_default().list_changed = list_changed.then_some(true);
+        self
+    }
+
+    /// Declares `resources`, and whether changes of the list and of single resources are announced.
+    #[must_use]
+    pub fn with_resources(mut self, list_changed: bool, subscribe: bool) -> Self {
+        let resources = self.resources.get_or_insert_default();
+        resources.list_changed = list_changed.then_some(true);
+        resources.subscribe = subscribe.then_some(true);
+        self
+    }
+
+    /// Declares `completions`.
+    #[must_use]
+    pub fn with_completions(mut self) -> Self {
+        self.completions.get_or_insert_default();
+        self
+    }
+
+    /// Declares `logging`.
+    #[must_use]
+    pub fn with_logging(mut self) -> Self {
+        self.logging.get_or_insert_default();
+        self
+    }
+
     /// Declares an extension with its settings: a struct or a map.
     // spec: EXT-01
     #[must_use]

@@ -1,13 +1,21 @@
 //! Binary data: bytes for users, base64 on the wire.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::alphabet;
+use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::text::Text;
+
+/// Padded as RFC 4648 wants it; peers that leave the padding out are understood.
+const STANDARD: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// Binary data that travels as standard base64.
 ///
@@ -28,6 +36,21 @@ impl Blob {
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
+    }
+
+    /// The bytes, without a copy.
+    pub fn into_bytes(self) -> Bytes {
+        self.0
+    }
+
+    /// How many bytes there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// There are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 }
 
@@ -69,13 +92,35 @@ impl Serialize for Blob {
 
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
         let Text(text) = Text::deserialize(deserializer)?;
         let bytes = STANDARD
             .decode(text.as_bytes())
             .map_err(|error| D::Error::custom(format_args!("invalid base64: {error}")))?;
         Ok(Self(bytes.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Blob;
+
+    #[test]
+    fn padding_may_be_missing_and_nothing_else() {
+        for text in [r#""aGk=""#, r#""aGk""#] {
+            let blob: Blob = serde_json::from_str(text).unwrap();
+            assert_eq!((blob.as_bytes(), blob.len()), (&b"hi"[..], 2));
+            assert_eq!(serde_json::to_string(&blob).unwrap(), r#""aGk=""#);
+        }
+        for text in [
+            r#""a""#,
+            r#""aGl=""#,
+            r#""a-_=""#,
+            r#""aG k=""#,
+            r#""aGk==""#,
+            "7",
+        ] {
+            assert!(serde_json::from_str::<Blob>(text).is_err(), "{text}");
+        }
+        assert!(serde_json::from_str::<Blob>(r#""""#).unwrap().is_empty());
     }
 }

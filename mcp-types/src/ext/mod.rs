@@ -1,5 +1,7 @@
-//! The types of the official extensions.
+//! The types of the official extensions. Their identifiers are in [`meta::keys`](crate::meta::keys).
 //!
 //! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
 
+pub mod apps;
+pub mod skills;
 pub mod tasks;

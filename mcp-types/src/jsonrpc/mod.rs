@@ -1,5 +1,6 @@
 //! JSON-RPC 2.0 as the protocol uses it.
 
+mod batch;
 mod error;
 mod id;
 mod message;

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{ErrorObject, Message, Notification, Params, Request, RequestId, Response};
 use crate::codes;
+use crate::text::Text;
 
 /// The text is no JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -117,28 +118,25 @@ impl<'a> Envelope<'a> {
 
     fn into_message(mut self) -> Result<Message<'a>, ParseError> {
         let id = self.read_id();
-        let invalid = |reason: Cow<'static, str>| ParseError::Invalid {
-            id: id.clone(),
-            reason,
-        };
         if let Some(problem) = self.problem {
-            return Err(invalid(problem));
+            return invalid(id, problem);
         }
         if self.version.is_none_or(|raw| raw.get() != r#""2.0""#) {
-            return Err(invalid(Cow::Borrowed(r#"`jsonrpc` must be "2.0""#)));
+            return invalid(id, r#"`jsonrpc` must be "2.0""#);
         }
         let params = self.params.unwrap_or_default();
         match (self.method, self.result, self.error) {
             (Some(method), None, None) => {
-                let method = read_string(method)
-                    .ok_or_else(|| invalid(Cow::Borrowed("`method` must be a string")))?;
+                let Some(method) = read_string(method) else {
+                    return invalid(id, "`method` must be a string");
+                };
                 // A null id on a request would make it unanswerable.
-                match (self.id, id.clone()) {
+                match (self.id, id) {
                     (None, _) => Ok(Message::Notification(Notification { method, params })),
                     (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
-                    (Some(_), None) => Err(invalid(Cow::Borrowed(
-                        "`id` must be a string or an integer, not null",
-                    ))),
+                    (Some(_), None) => {
+                        invalid(None, "`id` must be a string or an integer, not null")
+                    }
                 }
             }
             (None, Some(result), None) if id.is_some() => Ok(Message::Response(Response {
@@ -150,15 +148,16 @@ impl<'a> Envelope<'a> {
                     id,
                     outcome: Err(error),
                 })),
-                Err(error) => Err(invalid(Cow::Owned(format!("`error`: {error}")))),
+                Err(error) => invalid(id, format!("`error`: {error}")),
             },
-            (None, Some(_), None) => Err(invalid(Cow::Borrowed("a result needs an `id`"))),
-            (None, None, None) => Err(invalid(Cow::Borrowed(
-                "a message has one of `method`, `result` and `error`",
-            ))),
-            _ => Err(invalid(Cow::Borrowed(
+            (None, Some(_), None) => invalid(id, "a result needs an `id`"),
+            (None, None, None) => {
+                invalid(id, "a message has one of `method`, `result` and `error`")
+            }
+            _ => invalid(
+                id,
                 "a message has only one of `method`, `result` and `error`",
-            ))),
+            ),
         }
     }
 
@@ -174,6 +173,14 @@ impl<'a> Envelope<'a> {
             }
         }
     }
+}
+
+fn invalid<T>(
+    id: Option<RequestId>,
+    reason: impl Into<Cow<'static, str>>,
+) -> Result<T, ParseError> {
+    let reason = reason.into();
+    Err(ParseError::Invalid { id, reason })
 }
 
 /// A JSON string, borrowed unless it has escapes.
@@ -206,7 +213,7 @@ impl<'de> Visitor<'de> for EnvelopeSeed {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = Envelope::default();
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(Text(key)) = map.next_key()? {
             let slot = match key.as_ref() {
                 "jsonrpc" => &mut found.version,
                 "id" => &mut found.id,
@@ -260,7 +267,7 @@ impl<'de> Visitor<'de> for ParamsSeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut params = Params::with_room();
         let mut problem = None;
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(Text(key)) = map.next_key()? {
             let value = map.next_value()?;
             if params.len() == Params::MAX_MEMBERS {
                 problem = Some(Cow::Borrowed("`params` has too many members"));
@@ -309,33 +316,6 @@ fn not_members<'de>() -> Found<'de> {
         Params::default(),
         Some(Cow::Borrowed("`params` must be an object")),
     )
-}
-
-/// A member's name, borrowed unless it has escapes.
-struct Key<'de>(Cow<'de, str>);
-
-impl<'de> serde::Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct KeyVisitor;
-
-        impl<'de> Visitor<'de> for KeyVisitor {
-            type Value = Key<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a key")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Key<'de>, E> {
-                Ok(Key(Cow::Owned(text.to_owned())))
-            }
-        }
-
-        deserializer.deserialize_str(KeyVisitor)
-    }
 }
 
 #[cfg(test)]

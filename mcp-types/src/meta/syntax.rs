@@ -40,12 +40,11 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     if prefix.is_some_and(|prefix| !prefix.split('.').all(is_label)) {
         return Err(InvalidKey::Prefix);
     }
-    let ends = name.starts_with(alphanumeric) && name.ends_with(alphanumeric);
-    let inside = |c: char| alphanumeric(c) || matches!(c, '-' | '_' | '.');
-    if !name.is_empty() && !(ends && name.chars().all(inside)) {
-        return Err(InvalidKey::Name);
+    if name.is_empty() || is_name(name) {
+        Ok(())
+    } else {
+        Err(InvalidKey::Name)
     }
-    Ok(())
 }
 
 /// The key has a prefix that only the protocol may give meaning to. Make no assumption about what
@@ -62,6 +61,11 @@ fn split(key: &str) -> (Option<&str>, &str) {
         Some((prefix, name)) => (Some(prefix), name),
         None => (None, key),
     }
+}
+
+fn is_name(name: &str) -> bool {
+    let inside = |c: char| alphanumeric(c) || matches!(c, '-' | '_' | '.');
+    name.starts_with(alphanumeric) && name.ends_with(alphanumeric) && name.chars().all(inside)
 }
 
 fn is_label(label: &str) -> bool {

@@ -61,6 +61,7 @@ impl SamplingMessage {
 }
 
 /// What is said: one block, the only form up to 2025-06-18, or a list of blocks. The form survives.
+#[expect(clippy::large_enum_variant, reason = "one block is the rule")]
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SamplingContent {

@@ -19,7 +19,14 @@ fn refused(text: &str, code: i64, id: Option<RequestId>, reason: &str) {
 
 #[test]
 fn requests_keep_the_type_of_their_id() {
-    for (text, id) in [("7", RequestId::from(7)), (r#""7""#, RequestId::from("7"))] {
+    for (text, id) in [
+        ("7", RequestId::from(7)),
+        (r#""7""#, RequestId::from("7")),
+        (r#""""#, RequestId::from("")),
+        (r#""\u0037""#, RequestId::from("7")),
+        ("-9223372036854775808", RequestId::from(i64::MIN)),
+        ("9223372036854775807", RequestId::from(i64::MAX)),
+    ] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"tools/list"}}"#);
         let Ok(Message::Request(request)) = parse(&text) else {
             panic!("{text}")
@@ -147,6 +154,18 @@ fn no_message() {
         one(),
         "error",
     );
+    for id in [
+        "1.0",
+        "1e3",
+        "-0",
+        "18446744073709551616",
+        "true",
+        "[1]",
+        "{}",
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+        refused(&text, invalid, None, "`id`");
+    }
     for params in ["[1]", "1", "-1", "1.5", "true", "\"x\""] {
         let text = format!(r#"{{"params":{params},"jsonrpc":"2.0","id":1,"method":"m"}}"#);
         refused(&text, invalid, one(), "object");

@@ -1,0 +1,31 @@
+//! The folder with the schemas and examples of the specification.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+/// The folder, or `None` and a word about what is skipped.
+pub(crate) fn folder(what: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("MCP_SPEC_DIR").map(PathBuf::from);
+    if folder.is_none() {
+        eprintln!("skipped (1): {what}; MCP_SPEC_DIR does not name the folder of the revisions");
+    }
+    folder
+}
+
+pub(crate) fn read_json(path: &PathBuf) -> Value {
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The `_meta` that every request of 2026-07-28 has.
+pub(crate) fn request_meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": 7,
+    })
+}

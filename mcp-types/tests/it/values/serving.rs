@@ -1,0 +1,181 @@
+//! What a client asks of a server, and the answers.
+
+use super::*;
+
+pub(super) fn add(cases: &mut Cases) {
+    tools(cases);
+    resources_and_prompts(cases);
+    utilities(cases);
+}
+
+fn tools(cases: &mut Cases) {
+    let arguments = RawObject::from_text(r#"{"a": 1}"#).unwrap();
+    let call = CallToolParams::new("add", Some(arguments));
+    let mut list = ListToolsResult::new(vec![tool(), Tool::new("b")]);
+    list.next_cursor = Some(Cursor::new("2"));
+    list.meta = Some(extra());
+    cases
+        .span(R1, R5)
+        .request("ListToolsRequest", Method::ListTools, &Page::first())
+        .request(
+            "ListToolsRequest",
+            Method::ListTools,
+            &Page::at(Cursor::new("2")),
+        )
+        .result("ListToolsResult", &ListToolsResult::default())
+        .result("ListToolsResult", &list)
+        .request(
+            "CallToolRequest",
+            Method::CallTool,
+            &CallToolParams::new("a", None),
+        )
+        .request("CallToolRequest", Method::CallTool, &call)
+        .result("CallToolResult", &CallToolResult::default())
+        .result(
+            "CallToolResult",
+            &CallToolResult::new(vec![text(), embedded()]).meta("a", 1),
+        )
+        .result("CallToolResult", &CallToolResult::error("no"));
+    let structured = |value: Value| CallToolResult::structured(&value).unwrap();
+    cases
+        .span(R3, R5)
+        .result("CallToolResult", &CallToolResult::new(vec![link()]))
+        .result("CallToolResult", &structured(json!({"sum": 3})));
+    cases.span(R4, R4).request(
+        "CallToolRequest",
+        Method::CallTool,
+        &call.task(TaskMetadata::new().ttl(1)),
+    );
+    cases.span(R5, R5);
+    for value in [json!(null), json!([1]), json!("x"), json!(0.5)] {
+        cases.result("CallToolResult", &structured(value));
+    }
+}
+
+fn resources_and_prompts(cases: &mut Cases) {
+    let mut resources = ListResourcesResult::new(vec![resource(), Resource::new("a:b")]);
+    resources.next_cursor = Some(Cursor::new("2"));
+    let mut templates = ListResourceTemplatesResult::new(vec![template()]);
+    templates.meta = Some(extra());
+    let mut prompts = ListPromptsResult::new(vec![prompt()]);
+    prompts.next_cursor = Some(Cursor::new("2"));
+    let read = ReadResourceResult::new(vec![text_contents(), blob_contents()]).meta("a", 1);
+    let arguments = RawObject::from_text(r#"{"a": "x"}"#).unwrap();
+    let messages = [
+        PromptMessage::user(text()),
+        PromptMessage::assistant(embedded()),
+    ];
+    let got = GetPromptResult::new(messages)
+        .describe("Reviews.")
+        .meta("a", 1);
+    let uri = SubscribeParams::new("file:///a");
+    cases
+        .span(R1, R5)
+        .request(
+            "ListResourcesRequest",
+            Method::ListResources,
+            &Page::at(Cursor::new("2")),
+        )
+        .result("ListResourcesResult", &ListResourcesResult::default())
+        .result("ListResourcesResult", &resources)
+        .request(
+            "ListResourceTemplatesRequest",
+            Method::ListResourceTemplates,
+            &Page::first(),
+        )
+        .result(
+            "ListResourceTemplatesResult",
+            &ListResourceTemplatesResult::default(),
+        )
+        .result("ListResourceTemplatesResult", &templates)
+        .request(
+            "ReadResourceRequest",
+            Method::ReadResource,
+            &ReadResourceParams::new("a:b"),
+        )
+        .result("ReadResourceResult", &ReadResourceResult::default())
+        .result("ReadResourceResult", &read)
+        .request("ListPromptsRequest", Method::ListPrompts, &Page::first())
+        .result("ListPromptsResult", &ListPromptsResult::default())
+        .result("ListPromptsResult", &prompts)
+        .request(
+            "GetPromptRequest",
+            Method::GetPrompt,
+            &GetPromptParams::new("a", None),
+        )
+        .request(
+            "GetPromptRequest",
+            Method::GetPrompt,
+            &GetPromptParams::new("a", Some(arguments)),
+        )
+        .result("GetPromptResult", &GetPromptResult::default())
+        .result("GetPromptResult", &got)
+        .plain("PromptMessage", &PromptMessage::user("hi"));
+    cases
+        .span(R3, R5)
+        .plain("PromptMessage", &PromptMessage::assistant(link()));
+    cases
+        .span(R1, R4)
+        .request("SubscribeRequest", Method::Subscribe, &uri)
+        .request("UnsubscribeRequest", Method::Unsubscribe, &uri);
+}
+
+fn utilities(cases: &mut Cases) {
+    let prompt = CompletionReference::prompt("review");
+    let resource = CompletionReference::resource("file:///{path}");
+    let complete = |reference: &CompletionReference| {
+        CompleteParams::new(reference.clone(), "path", "s").context(object(json!({"root": "/"})))
+    };
+    let mut completed = CompleteResult::new(Completion::new(["a", "b"]).total(7));
+    completed.meta = Some(extra());
+    let mut message = LogMessage::new(LoggingLevel::Notice, json!({"a": 1})).logger("db");
+    message.meta = Some(extra());
+    let progress = Progress::new(1.0).of(2.5).message("half");
+    let token = ProgressToken::from("t");
+    let mut told = ProgressParams::new(token.clone(), progress);
+    told.meta = Some(extra());
+    let cancelled = Cancelled::new(7).reason("enough");
+    cases
+        .span(R1, R5)
+        .plain("PromptReference", &prompt)
+        .request("CompleteRequest", Method::Complete, &complete(&prompt))
+        .request("CompleteRequest", Method::Complete, &complete(&resource))
+        .result("CompleteResult", &CompleteResult::default())
+        .result(
+            "CompleteResult",
+            &CompleteResult::new((0..300).map(|n| n.to_string()).collect::<Vec<_>>()),
+        )
+        .result("CompleteResult", &completed)
+        .note(
+            "LoggingMessageNotification",
+            Method::LogMessage,
+            &LogMessage::new(LoggingLevel::Debug, Value::Null),
+        )
+        .note("LoggingMessageNotification", Method::LogMessage, &message)
+        .note(
+            "ProgressNotification",
+            Method::Progress,
+            &ProgressParams::new(token, Progress::new(0.5)),
+        )
+        .note("ProgressNotification", Method::Progress, &told)
+        .note(
+            "CancelledNotification",
+            Method::Cancelled,
+            &Cancelled::new("a"),
+        )
+        .note("CancelledNotification", Method::Cancelled, &cancelled);
+    cases.span(R1, R2).plain("ResourceReference", &resource);
+    cases
+        .span(R3, R5)
+        .plain("ResourceTemplateReference", &resource);
+    let level = SetLevelParams::new(LoggingLevel::Alert);
+    cases
+        .span(R1, R4)
+        .request("SetLevelRequest", Method::SetLevel, &level);
+    // Without an id only here, for tasks.
+    cases.span(R4, R4).note(
+        "CancelledNotification",
+        Method::Cancelled,
+        &Cancelled::default(),
+    );
+}
