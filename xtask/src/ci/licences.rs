@@ -7,7 +7,7 @@ use crate::Result;
 use crate::workspace::Workspace;
 
 /// Licences that ask for no more than their text being passed on.
-const ALLOWED: [&str; 12] = [
+const ALLOWED: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -17,6 +17,7 @@ const ALLOWED: [&str; 12] = [
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
+    "MIT-0",
     "Unicode-3.0",
     "Unlicense",
     "Zlib",

@@ -32,7 +32,7 @@ enum Outcome {
     Skipped(String),
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 12] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -56,6 +56,14 @@ const STEPS: [Step; 10] = [
     Step {
         name: "features",
         run: features,
+    },
+    Step {
+        name: "wasm",
+        run: wasm,
+    },
+    Step {
+        name: "fuzz",
+        run: fuzz,
     },
     Step {
         name: "machete",
@@ -209,6 +217,37 @@ fn features(workspace: &Workspace) -> Result<Outcome> {
         process::run(command.args(["--features", feature, "--", "-D", "warnings"]))?;
     }
     Ok(Outcome::Passed)
+}
+
+/// The crates that know no socket, clock or runtime, for a target that has none; where the target
+/// is to be had.
+fn wasm(workspace: &Workspace) -> Result<Outcome> {
+    const TARGET: &str = "wasm32-unknown-unknown";
+    if process::run(std::process::Command::new("rustup").args(["target", "add", TARGET])).is_err() {
+        return Ok(Outcome::Skipped(format!(
+            "the target {TARGET} cannot be had"
+        )));
+    }
+    cargo(
+        workspace,
+        &[
+            "check",
+            "--target",
+            TARGET,
+            "-p",
+            "mcp-types",
+            "-p",
+            "mcp-core",
+        ],
+    )
+}
+
+/// The fuzz targets are built (not run), where the tool is to be had.
+fn fuzz(workspace: &Workspace) -> Result<Outcome> {
+    if !available("cargo-fuzz", &["--version"]) {
+        return Ok(Outcome::Skipped("cargo-fuzz is not installed".to_owned()));
+    }
+    cargo(workspace, &["fuzz", "build"])
 }
 
 fn machete(workspace: &Workspace) -> Result<Outcome> {

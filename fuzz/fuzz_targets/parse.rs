@@ -1,0 +1,18 @@
+//! The parser: it never panics, and what it takes as a message it takes again.
+//!
+//! `cargo fuzz run parse`
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use mcp_types::Message;
+
+fuzz_target!(|text: &[u8]| {
+    if let Ok(Message::Request(request)) = Message::parse(text) {
+        let params = request.params.to_object();
+        assert!(params.as_str().starts_with('{'));
+    }
+    if let Ok(batch) = Message::parse_batch(text) {
+        let _ = batch.len();
+    }
+});
