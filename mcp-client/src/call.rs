@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
 use mcp_core::versioning::mutual;
-use mcp_core::wire::Outgoing;
+use mcp_core::wire::{self, Outgoing};
 use mcp_core::{Asked, Fault, Frames, Mirror, OutCall, Reply, ResultBody, ServerNote};
 use mcp_types::{
     LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
@@ -152,11 +152,11 @@ fn send(
     id: &RequestId,
     token: Option<&ProgressToken>,
 ) -> Frames {
-    let mut outgoing = Outgoing::new(id, version, &client.profile);
+    let mut outgoing = Outgoing::new(id, &client.profile);
     outgoing.progress_token = token;
     outgoing.log_level = options.log_level;
     outgoing.meta = options.meta.as_ref();
-    let body = client.wire.encode_call(asked, &outgoing);
+    let body = wire::of(version).encode_call(asked, &outgoing);
     let mirror = Mirror::new(version, asked.method_name(), asked.item());
     let mut out = OutCall::new(id.clone(), body, mirror);
     out.headers.clone_from(&options.headers);

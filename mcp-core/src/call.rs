@@ -1,7 +1,8 @@
 //! What is asked, without the wire it came over.
 
 use mcp_types::{
-    CallToolParams, CompleteParams, GetPromptParams, Method, Page, RawObject, ReadResourceParams,
+    CallToolParams, CompleteParams, GetPromptParams, InitializeParams, LoggingLevel, Method, Page,
+    RawObject, ReadResourceParams, SubscribeParams, SubscriptionFilter,
 };
 
 /// A call that reaches a service: the eight methods that all revisions share, and everything that
@@ -71,14 +72,47 @@ impl Call {
     }
 }
 
-/// Everything that a modern client can ask: a call, or what the library answers by itself.
+/// Everything that a client can ask: a call, or what the library answers by itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Asked {
     /// For the service.
     Call(Call),
-    /// `server/discover`
+    /// `server/discover` (modern era alone).
     Discover,
+    /// `subscriptions/listen` (modern era alone).
+    Listen(SubscriptionFilter),
+    /// What opens and tends a session (legacy era alone).
+    Session(SessionCall),
+}
+
+/// What opens and tends a session.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum SessionCall {
+    /// `initialize`
+    Initialize(Box<InitializeParams>),
+    /// `ping`, which the server asks, too.
+    Ping,
+    /// `logging/setLevel`
+    SetLevel(LoggingLevel),
+    /// `resources/subscribe`
+    Subscribe(SubscribeParams),
+    /// `resources/unsubscribe`
+    Unsubscribe(SubscribeParams),
+}
+
+impl SessionCall {
+    /// The method.
+    pub fn method(&self) -> Method {
+        match self {
+            Self::Initialize(_) => Method::Initialize,
+            Self::Ping => Method::Ping,
+            Self::SetLevel(_) => Method::SetLevel,
+            Self::Subscribe(_) => Method::Subscribe,
+            Self::Unsubscribe(_) => Method::Unsubscribe,
+        }
+    }
 }
 
 impl Asked {
@@ -87,6 +121,8 @@ impl Asked {
         match self {
             Self::Call(call) => call.method(),
             Self::Discover => Some(Method::Discover),
+            Self::Listen(_) => Some(Method::Listen),
+            Self::Session(call) => Some(call.method()),
         }
     }
 
@@ -94,7 +130,8 @@ impl Asked {
     pub fn method_name(&self) -> &str {
         match self {
             Self::Call(call) => call.method_name(),
-            Self::Discover => Method::Discover.as_str(),
+            // Every other variant has a method.
+            _ => self.method().map_or("", Method::as_str),
         }
     }
 
@@ -102,7 +139,19 @@ impl Asked {
     pub fn item(&self) -> Option<&str> {
         match self {
             Self::Call(call) => call.item(),
-            Self::Discover => None,
+            _ => None,
         }
+    }
+}
+
+impl From<Call> for Asked {
+    fn from(call: Call) -> Self {
+        Self::Call(call)
+    }
+}
+
+impl From<SessionCall> for Asked {
+    fn from(call: SessionCall) -> Self {
+        Self::Session(call)
     }
 }

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use mcp_types::{ClientCapabilities, ErrorObject, ParseError};
+use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -57,6 +57,18 @@ pub enum Fault {
     /// A mirrored header is missing or says something else than the body.
     #[error("{0}")]
     HeaderMismatch(Cow<'static, str>),
+    /// The user has to visit URLs first. Only 2025-11-25 can say so with an error; later revisions
+    /// ask with a result.
+    // spec: ERR-13
+    #[error("the user has to visit a URL first")]
+    VisitFirst {
+        /// Where to go.
+        elicitations: Vec<ElicitUrlParams>,
+    },
+    /// The user of a client refuses what a server asked.
+    // spec: ERR-10
+    #[error("{0}")]
+    UserRejected(Cow<'static, str>),
     /// A rule of this server refuses the call.
     #[error("{0}")]
     Refused(Cow<'static, str>),

@@ -16,7 +16,10 @@
 //! | the text of messages, per era | [`wire`] |
 //! | methods that no handler sees | [`front`] |
 //! | progress and log messages of a running call | [`Outlet`] |
+//! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
+//! | what a server asks its client | [`ServerAsk`], [`Answer`] |
 
+mod ask;
 mod call;
 mod channel;
 mod exchange;
@@ -24,18 +27,21 @@ mod facts;
 mod fault;
 pub mod front;
 mod gate;
+mod note;
 mod outlet;
 mod reply;
 mod service;
 pub mod versioning;
 pub mod wire;
 
-pub use call::{Asked, Call};
+pub use ask::{Answer, ServerAsk};
+pub use call::{Asked, Call, SessionCall};
 pub use channel::{Channel, ChannelError, Frame, Frames, Mirror, OutCall};
 pub use exchange::{Exchange, InputState};
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
-pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report, ServerNote};
+pub use note::{ClientNote, ServerNote};
+pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};
 pub use reply::{Listing, Reply, ResultBody};
 pub use service::{BoxFuture, Service};

@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use mcp_types::{
-    CacheHint, CallToolResult, CompleteResult, DiscoverResult, GetPromptResult, InputRequired,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    ProtocolVersion, RawObject, ReadResourceResult,
+    CacheHint, CallToolResult, CompleteResult, DiscoverResult, GetPromptResult, InitializeResult,
+    InputRequired, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, ListenResult, ProtocolVersion, RawObject, ReadResourceResult,
 };
 
 use crate::Fault;
@@ -58,6 +58,12 @@ pub enum ResultBody {
     GetPrompt(GetPromptResult),
     /// Of `completion/complete`.
     Complete(CompleteResult),
+    /// Of `subscriptions/listen`: the subscription has ended in good order.
+    Listen(ListenResult),
+    /// Of `initialize`.
+    Initialize(Box<InitializeResult>),
+    /// Of the other methods that tend a session: there is nothing to say.
+    Empty,
     /// Of a method that the protocol itself does not have.
     Other(RawObject),
 }

@@ -4,7 +4,7 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use mcp_types::{ProtocolVersion, Request};
+use mcp_types::{Method, ProtocolVersion, Request, SubscriptionFilter};
 
 use crate::Fault;
 use crate::wire::{Envelope, MODERN};
@@ -66,7 +66,7 @@ impl Inbound {
     pub fn admit(&self, gate: &dyn Gate, principal: Option<&Principal>) -> Result<(), Fault> {
         match &self.asked {
             Asked::Call(call) => gate.admit(call, &self.facts, principal),
-            Asked::Discover => Ok(()),
+            Asked::Discover | Asked::Listen(_) | Asked::Session(_) => Ok(()),
         }
     }
 
@@ -101,6 +101,20 @@ impl Inbound {
                     cache: Some(profile.cache),
                 }))
             }
+            Asked::Listen(filter) => listen(&filter),
+            // The modern wire reads none.
+            Asked::Session(call) => refuse(call.method()),
         }
     }
+}
+
+/// The place for subscriptions. There are none yet: the method does not exist here.
+// spec: BASE-20
+fn listen(_: &SubscriptionFilter) -> BoxFuture<'static, Reply> {
+    refuse(Method::Listen)
+}
+
+fn refuse(method: Method) -> BoxFuture<'static, Reply> {
+    let fault = Fault::no_such_method(method.as_str());
+    Box::pin(ready(Reply::Fault(fault)))
 }

@@ -180,9 +180,13 @@ impl NoteBuffer {
     }
 
     fn encode(&self, note: &ServerNote, out: &mut Vec<u8>) {
+        let start = out.len();
         out.extend_from_slice(self.framing.prefix);
-        self.wire.encode_note(note, out);
-        out.extend_from_slice(self.framing.suffix);
+        if self.wire.encode_note(note, None, out) {
+            out.extend_from_slice(self.framing.suffix);
+        } else {
+            out.truncate(start);
+        }
     }
 }
 

@@ -11,20 +11,7 @@ use mcp_types::{LogMessage, LoggingLevel, Progress, ProgressToken};
 
 pub use buffer::{Framing, NoteBuffer};
 
-/// A notification that belongs to a running call.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ServerNote {
-    /// How far the call is.
-    Progress {
-        /// The token that the client gave.
-        token: ProgressToken,
-        /// How far.
-        progress: Progress,
-    },
-    /// What the handler has to say.
-    Log(LogMessage),
-}
+use crate::ServerNote;
 
 /// Where a transport takes notifications of a call.
 pub trait NoteSink: Send + Sync {

@@ -54,7 +54,7 @@ fn progress_grows_and_logs_have_a_least_level() {
     let lines = taken(&buffer);
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(
-        lines[0].contains(r#""progressToken":1,"progress":1.0,"total":2.0"#),
+        lines[0].contains(r#""progressToken":1,"progress":1,"total":2"#),
         "{lines:?}"
     );
     assert!(lines[2].contains("wanted"), "{lines:?}");
@@ -104,7 +104,7 @@ fn a_stalled_reader_gets_the_newest_report() {
     buffer.finish(b"answer\n");
     let lines = taken(&buffer);
     assert_eq!(lines.len(), 3, "{lines:?}");
-    assert!(lines[1].contains("99.0"), "{lines:?}");
+    assert!(lines[1].contains("99"), "{lines:?}");
     assert_eq!(lines[2], "answer");
 }
 

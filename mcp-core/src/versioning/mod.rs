@@ -6,4 +6,4 @@ mod classify;
 mod select;
 
 pub use classify::{Route, classify};
-pub use select::{mutual, offered};
+pub use select::{mutual, offered, too_old};

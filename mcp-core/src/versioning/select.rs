@@ -1,6 +1,8 @@
 //! Which revision two sides have in common.
 
-use mcp_types::ProtocolVersion;
+use std::borrow::Cow;
+
+use mcp_types::{ProtocolVersion, Request};
 
 use crate::Fault;
 
@@ -33,11 +35,26 @@ pub fn mutual(
         .max()
 }
 
+/// What a server without sessions answers to a request of the legacy era, `initialize` above all:
+/// the error names what is spoken. `named` is the revision of the version header, where there is
+/// one.
+// spec: COMPAT-04, COMPAT-06, GAP-17
+pub fn too_old(request: &Request<'_>, named: Option<&str>, versions: &[ProtocolVersion]) -> Fault {
+    // What `initialize` asks for; other requests are known by their header alone.
+    let asked: Option<Cow<'_, str>> = request.params.optional("protocolVersion").ok().flatten();
+    let modern = versions.iter().filter(|version| version.is_modern());
+    Fault::UnsupportedVersion {
+        requested: asked.as_deref().or(named).unwrap_or("none").into(),
+        supported: modern.map(ToString::to_string).collect(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
+    use mcp_types::{Message, codes};
 
-    use super::{mutual, offered};
+    use super::{mutual, offered, too_old};
     use crate::Fault;
 
     #[test]
@@ -58,6 +75,29 @@ mod tests {
             };
             assert_eq!(&*echoed, requested);
             assert_eq!(supported.len(), versions.len());
+        }
+    }
+
+    #[test]
+    fn old_clients_learn_what_is_spoken() {
+        for (params, named, requested) in [
+            (r#"{"protocolVersion":"2025-11-25"}"#, None, "2025-11-25"),
+            ("{}", Some("2025-06-18"), "2025-06-18"),
+            ("{}", None, "none"),
+        ] {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{params}}}"#);
+            let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+                panic!()
+            };
+            let fault = too_old(&request, named, &[V2026_07_28, V2025_11_25]);
+            let error = crate::wire::MODERN.error(&fault);
+            assert_eq!(error.code, codes::UNSUPPORTED_PROTOCOL_VERSION);
+            let data = error.data.unwrap().get().to_owned();
+            assert_eq!(
+                data,
+                format!(r#"{{"supported":["2026-07-28"],"requested":"{requested}"}}"#)
+            );
         }
     }
 

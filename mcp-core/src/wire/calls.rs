@@ -2,10 +2,12 @@
 //! alone.
 
 use mcp_types::{
-    CallToolParams, CompleteParams, Cursor, GetPromptParams, JsonObject, Method, Page,
-    ProtocolVersion, ReadResourceParams, Request,
+    CallToolParams, Cursor, GetPromptParams, JsonObject, Method, MethodKind, Page, ProtocolVersion,
+    ReadResourceParams, Request, Sender,
 };
 
+use super::asks::whole;
+use super::narrow::{fitting, narrowed};
 use super::splice_json;
 use crate::{Call, Fault};
 
@@ -18,12 +20,12 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
         let cursor = params.optional::<Cursor>("cursor")?;
         Ok(cursor.map_or_else(Page::first, Page::at))
     };
+    let other = || Call::Other {
+        method: (&*request.method).into(),
+        params: Some(params.without_meta()),
+    };
     let Some(method) = Method::from_name(&request.method) else {
-        let method = (&*request.method).into();
-        return Ok(Call::Other {
-            method,
-            params: Some(params.without_meta()),
-        });
+        return Ok(other());
     };
     if !method.spec().exists_in(version) {
         return Err(Fault::no_such_method(&*request.method));
@@ -35,7 +37,13 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
         Method::ListPrompts => Call::ListPrompts(page()?),
         Method::CallTool => {
             let name: String = params.required("name")?;
-            Call::CallTool(CallToolParams::new(name, params.object("arguments")?))
+            let mut call = CallToolParams::new(name, params.object("arguments")?);
+            // Ignored by those who run no tasks, whatever it is.
+            // spec: TASKL-01, TASKL-02
+            if version.has_experimental_tasks() {
+                call.task = params.optional("task").unwrap_or_default();
+            }
+            Call::CallTool(call)
         }
         Method::ReadResource => {
             Call::ReadResource(ReadResourceParams::new(params.required::<String>("uri")?))
@@ -44,29 +52,32 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
             let name: String = params.required("name")?;
             Call::GetPrompt(GetPromptParams::new(name, params.object("arguments")?))
         }
-        Method::Complete => Call::Complete(complete(request)?),
+        Method::Complete => Call::Complete(whole(request)?),
+        // The table knows the methods of tasks and skills; whether there are any, the service knows.
+        _ if is_asked_by_clients(method) => other(),
         _ => return Err(Fault::no_such_method(&*request.method)),
     })
 }
 
-fn complete(request: &Request<'_>) -> Result<CompleteParams, Fault> {
-    let params = request.params.without_meta();
-    params
-        .parse()
-        .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
+fn is_asked_by_clients(method: Method) -> bool {
+    let spec = method.spec();
+    spec.kind == MethodKind::Request && spec.sender != Sender::Server
 }
 
-/// Writes the parameters of a call behind an open object that has members already, and closes it.
-pub(super) fn write_params(out: &mut Vec<u8>, call: &Call) {
+/// Writes the parameters of a call behind an open object, and closes it.
+pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {
         Call::ListTools(page)
         | Call::ListResources(page)
         | Call::ListResourceTemplates(page)
         | Call::ListPrompts(page) => splice_json(out, page),
-        Call::CallTool(params) => splice_json(out, params),
+        Call::CallTool(params) => {
+            let params = fitting(params, to, |params| params.task.is_none());
+            splice_json(out, &*params);
+        }
         Call::ReadResource(params) => splice_json(out, params),
         Call::GetPrompt(params) => splice_json(out, params),
-        Call::Complete(params) => splice_json(out, params),
+        Call::Complete(params) => splice_json(out, &narrowed(params, to)),
         Call::Other {
             params: Some(params),
             ..

@@ -2,22 +2,30 @@
 //!
 //! A revision is a value: [`MODERN`], and one wire for each revision with sessions; [`of`] finds it.
 
+mod asks;
 mod calls;
 mod legacy;
 mod modern;
+mod narrow;
 mod notes;
 mod results;
+mod sessions;
 
 use std::fmt::Debug;
 
 use bytes::Bytes;
+use mcp_types::meta::keys;
 use mcp_types::{
-    ErrorObject, LoggingLevel, Meta, Method, Notification, ProgressToken, ProtocolVersion, Request,
-    RequestId, Response,
+    ErrorObject, LoggingLevel, Meta, Method, Notification, ProgressToken, ProtocolVersion,
+    RawObject, Request, RequestId, Response,
 };
 
-use crate::{Asked, ClientProfile, Fault, InputState, Reply, ServerNote, ServerProfile};
+use crate::{
+    Answer, Asked, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk, ServerNote,
+    ServerProfile,
+};
 
+pub use legacy::batch;
 pub use modern::Envelope;
 
 /// The wire of 2026-07-28.
@@ -28,7 +36,9 @@ pub fn of(version: ProtocolVersion) -> &'static dyn Wire {
     legacy::of(version).unwrap_or(MODERN)
 }
 
-/// Translates between the neutral model and the text of one revision, in both directions.
+/// Translates between the neutral model and the text of one revision, in both directions. Nothing
+/// is written that the revision does not have: values lose what an older peer may not see, messages
+/// that do not exist are refused.
 pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// The revision.
     fn version(&self) -> ProtocolVersion;
@@ -43,17 +53,26 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// Server: writes the answer behind what `head` holds already.
     fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded;
 
-    /// Server: the error that a fault becomes.
+    /// The error that a fault becomes.
     fn error(&self, fault: &Fault) -> ErrorObject;
 
-    /// Server: writes the answer to a message that no service saw; without an id where that could
-    /// not be read.
+    /// Writes the answer to a message that nobody saw; without an id where that could not be read.
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>);
 
-    /// Server: writes a notification of a running call.
-    fn encode_note(&self, note: &ServerNote, out: &mut Vec<u8>);
+    /// Server: writes a notification, stamped with the `subscriptions/listen` request that it
+    /// belongs to. Sessions have no such requests and leave the stamp out.
+    ///
+    /// Tells whether it was written: not when the revision does not have it, or not there.
+    // spec: META-13
+    #[must_use = "what does not exist is not written"]
+    fn encode_note(
+        &self,
+        note: &ServerNote,
+        subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool;
 
-    /// Client: writes a request.
+    /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
     fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8>;
 
     /// Client: reads the answer to `asked`.
@@ -63,8 +82,51 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// [`DecodeError`] when the answer is none that the method can have.
     fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError>;
 
-    /// Client: reads a notification of a running call; `None` for every other one.
+    /// Client: reads a notification; `None` when no server may say that in this revision.
     fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote>;
+
+    /// Client: the `subscriptions/listen` request that a notification belongs to.
+    fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId>;
+
+    /// Client: writes a notification. Tells whether it was written: not when the revision does not
+    /// have it.
+    #[must_use = "what does not exist is not written"]
+    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool;
+
+    /// Server: reads a notification; `None` when no client may say that in this revision.
+    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote>;
+
+    /// Server: writes a request to the client of a session.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::NoSuchMethod`] when the revision does not have it, as the modern one has none;
+    /// [`Fault::MissingCapability`] when its clients cannot have what it needs.
+    // spec: BASE-17, BASE-18
+    fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault>;
+
+    /// Client: reads a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
+    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault>;
+
+    /// Client: writes the answer to a request of the server. Tells whether it was written: modern
+    /// clients answer nothing.
+    #[must_use = "what does not exist is not written"]
+    fn encode_answer(&self, answer: &Answer, id: &RequestId, out: &mut Vec<u8>) -> bool;
+
+    /// Server: reads the client's answer to `asked`.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] when the answer is none that the method can have.
+    fn decode_answer(
+        &self,
+        asked: &ServerAsk,
+        response: &Response<'_>,
+    ) -> Result<Answer, DecodeError>;
 }
 
 mod sealed {
@@ -82,8 +144,58 @@ pub struct Decoded {
     pub asked: Asked,
     /// What the client sends along when it asks again.
     pub input: InputState,
-    /// The token under which the client wants progress.
+    /// The token under which the client wants progress. A modern request has it in its
+    /// [`Envelope`].
     pub progress_token: Option<ProgressToken>,
+    /// The request's `_meta`. A modern request has it in its [`Envelope`].
+    pub meta: Option<RawObject>,
+}
+
+impl Decoded {
+    /// What is asked, with nothing beside.
+    pub(crate) fn new(asked: Asked) -> Self {
+        Self {
+            asked,
+            input: InputState::default(),
+            progress_token: None,
+            meta: None,
+        }
+    }
+}
+
+/// What a server asks its client, and what it brings along.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DecodedAsk {
+    /// What is asked.
+    pub ask: ServerAsk,
+    /// The token under which the server wants progress.
+    pub progress_token: Option<ProgressToken>,
+    /// The request's `_meta`.
+    pub meta: Option<RawObject>,
+}
+
+/// What a request of a server brings along.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct AskedBy<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The token under which progress is wanted.
+    pub progress_token: Option<&'a ProgressToken>,
+    /// More keys for `_meta`.
+    pub meta: Option<&'a Meta>,
+}
+
+impl<'a> AskedBy<'a> {
+    /// A request that brings nothing along.
+    pub fn new(id: &'a RequestId) -> Self {
+        Self {
+            id,
+            progress_token: None,
+            meta: None,
+        }
+    }
 }
 
 /// Where an answer goes.
@@ -109,8 +221,6 @@ impl<'a> Outbound<'a> {
 pub struct Outgoing<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
-    /// The revision to speak.
-    pub version: ProtocolVersion,
     /// Who asks.
     pub profile: &'a ClientProfile,
     /// The token under which progress is wanted.
@@ -125,10 +235,9 @@ pub struct Outgoing<'a> {
 
 impl<'a> Outgoing<'a> {
     /// A request that brings nothing along.
-    pub fn new(id: &'a RequestId, version: ProtocolVersion, profile: &'a ClientProfile) -> Self {
+    pub fn new(id: &'a RequestId, profile: &'a ClientProfile) -> Self {
         Self {
             id,
-            version,
             profile,
             progress_token: None,
             log_level: None,
@@ -235,17 +344,77 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Si
     }
 }
 
-/// Writes the members of `value`, an object, behind an open object that has members already, and
-/// closes it.
+/// Writes the members of `value`, an object, behind an open object, and closes it.
 pub(crate) fn splice_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
     let start = out.len();
+    let is_first = out.last() == Some(&b'{');
     write_json(out, value);
     debug_assert_eq!(out.get(start), Some(&b'{'), "only objects have members");
-    if out.get(start + 1) == Some(&b'}') {
+    if is_first {
+        out.remove(start);
+    } else if out.get(start + 1) == Some(&b'}') {
         out.truncate(start);
         out.push(b'}');
     } else if let Some(brace) = out.get_mut(start) {
         *brace = b',';
+    }
+}
+
+/// Writes a request of a session. `own` is what its parameters have as `_meta`, `more` is what the
+/// sender adds. There is a `_meta` when it says something; what a session knows is not repeated.
+// spec: BASE-01, META-06
+pub(crate) fn write_request(
+    head: &RequestHead<'_>,
+    own: Option<Meta>,
+    write_params: impl FnOnce(&mut Vec<u8>),
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_json(&mut out, head.id);
+    out.extend_from_slice(br#","method":"#);
+    write_json(&mut out, head.method);
+    out.extend_from_slice(br#","params":{"#);
+    let mut meta = own.unwrap_or_default();
+    for (key, value) in head.more.into_iter().flat_map(Meta::as_object) {
+        meta = meta.with(key, value.clone());
+    }
+    if let Some(token) = head.progress_token {
+        meta = meta.with(keys::PROGRESS_TOKEN, token.as_id().clone());
+    }
+    if !meta.is_empty() {
+        out.extend_from_slice(br#""_meta":"#);
+        write_json(&mut out, &meta);
+    }
+    write_params(&mut out);
+    out.push(b'}');
+    out
+}
+
+/// What every request of a session begins with.
+pub(crate) struct RequestHead<'a> {
+    id: &'a RequestId,
+    method: &'a str,
+    progress_token: Option<&'a ProgressToken>,
+    more: Option<&'a Meta>,
+}
+
+impl<'a> RequestHead<'a> {
+    pub(crate) fn of_client(method: &'a str, from: &Outgoing<'a>) -> Self {
+        Self {
+            id: from.id,
+            method,
+            progress_token: from.progress_token,
+            more: from.meta,
+        }
+    }
+
+    pub(crate) fn of_server(method: &'a str, from: &AskedBy<'a>) -> Self {
+        Self {
+            id: from.id,
+            method,
+            progress_token: from.progress_token,
+            more: from.meta,
+        }
     }
 }
 

@@ -23,6 +23,11 @@ pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody,
         Some(Method::ListPrompts) => ResultBody::ListPrompts(list(method, raw)?),
         Some(Method::GetPrompt) => ResultBody::GetPrompt(read_as(method, raw)?),
         Some(Method::Complete) => ResultBody::Complete(read_as(method, raw)?),
+        Some(Method::Listen) => ResultBody::Listen(read_as(method, raw)?),
+        Some(Method::Initialize) => ResultBody::Initialize(read_as(method, raw)?),
+        Some(Method::Ping | Method::SetLevel | Method::Subscribe | Method::Unsubscribe) => {
+            ResultBody::Empty
+        }
         Some(_) | None => ResultBody::Other(
             RawObject::from_raw(raw).map_err(|error| DecodeError::malformed(method, error))?,
         ),

@@ -1,12 +1,15 @@
 //! Writing legacy messages.
 
-use mcp_types::{JsonObject, Meta, ProtocolVersion, meta::keys};
+use mcp_types::{ListenParams, ProtocolVersion};
 use serde::Serialize;
 
 use super::errors;
-use super::narrow::Narrow;
-use crate::wire::{Encoded, Outbound, Outgoing, calls, write_error, write_json};
-use crate::{Asked, Call, Fault, Listing, Reply, ResultBody};
+use crate::wire::narrow::{Narrow, narrowed};
+use crate::wire::{
+    Encoded, Outbound, Outgoing, RequestHead, calls, sessions, splice_json, write_error,
+    write_json, write_request,
+};
+use crate::{Asked, Fault, Listing, Reply, ResultBody};
 
 /// Writes the answer behind `head`.
 pub(super) fn reply(
@@ -52,7 +55,11 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
         ResultBody::GetPrompt(body) => whole(body, version, out),
         ResultBody::Complete(body) => write_json(&mut out.head, &body),
         ResultBody::Other(body) => write_json(&mut out.head, &body),
-        ResultBody::Discover(body) => write_json(&mut out.head, &body),
+        ResultBody::Initialize(body) => whole(*body, version, out),
+        ResultBody::Empty => out.head.extend_from_slice(b"{}"),
+        // Of the modern era, which has its own wire.
+        ResultBody::Discover(body) => whole(*body, version, out),
+        ResultBody::Listen(body) => write_json(&mut out.head, &body),
         ResultBody::ListTools(list) => listed(&list, version, out),
         ResultBody::ListResources(list) => listed(&list, version, out),
         ResultBody::ListResourceTemplates(list) => listed(&list, version, out),
@@ -72,44 +79,21 @@ fn listed<T: Serialize + Clone + Narrow>(
     out: &mut Encoded,
 ) {
     out.shared = list.text(version, |page| {
-        let mut page = page.clone();
-        page.narrow(version);
         let mut text = Vec::new();
-        write_json(&mut text, &page);
+        write_json(&mut text, &narrowed(page, version));
         text.into()
     });
 }
 
-/// Writes a request. `_meta` is there when it says something; what a session knows is not repeated.
-// spec: BASE-01, META-06
+/// Writes a request.
 pub(super) fn call(asked: &Asked, from: &Outgoing<'_>, version: ProtocolVersion) -> Vec<u8> {
-    let mut out = Vec::with_capacity(256);
-    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out, from.id);
-    out.extend_from_slice(br#","method":"#);
-    write_json(&mut out, asked.method_name());
-    // An open object with a member is what `write_params` goes on with.
-    out.extend_from_slice(br#","params":{"_meta":"#);
-    write_json(&mut out, &meta(from));
-    match asked {
-        Asked::Call(Call::Complete(params)) => {
-            let mut params = params.clone();
-            params.narrow(version);
-            calls::write_params(&mut out, &Call::Complete(params));
-        }
-        Asked::Call(call) => calls::write_params(&mut out, call),
-        Asked::Discover => crate::wire::splice_json(&mut out, &JsonObject::new()),
+    if let Asked::Session(call) = asked {
+        return sessions::write(call, from, version);
     }
-    out.push(b'}');
-    out
-}
-
-fn meta(from: &Outgoing<'_>) -> Meta {
-    let mut meta = from.meta.cloned().unwrap_or_default();
-    if let Some(token) = from.progress_token
-        && let Ok(token) = serde_json::to_value(token)
-    {
-        meta = meta.with(keys::PROGRESS_TOKEN, token);
-    }
-    meta
+    let head = RequestHead::of_client(asked.method_name(), from);
+    write_request(&head, None, |out| match asked {
+        Asked::Call(call) => calls::write_params(out, call, version),
+        Asked::Listen(filter) => splice_json(out, &ListenParams::new(filter.clone())),
+        _ => out.push(b'}'),
+    })
 }

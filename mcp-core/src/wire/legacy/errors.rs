@@ -2,9 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
-use mcp_types::{ErrorObject, ProtocolVersion, codes};
-use serde::Deserialize;
-use serde_json::json;
+use mcp_types::codes::{self, MissingResource, RequiredElicitations};
+use mcp_types::{ElicitUrlParams, ErrorObject, Method, ProtocolVersion};
 
 use crate::wire::modern;
 use crate::{Fault, ItemKind};
@@ -17,7 +16,12 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
             kind: ItemKind::Resource,
             id,
         } => ErrorObject::new(codes::RESOURCE_NOT_FOUND, fault.to_string())
-            .with_data(&json!({ "uri": id })),
+            .with_data(&MissingResource::new(&**id)),
+        Fault::VisitFirst { elicitations } if version.has_url_elicitation_error() => {
+            let named = elicitations.iter().cloned().map(with_id);
+            ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string())
+                .with_data(&RequiredElicitations::new(named))
+        }
         Fault::Protocol(error) if !is_known(error.code, version) => {
             error.clone().with_code(codes::INTERNAL_ERROR)
         }
@@ -32,7 +36,19 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
     }
 }
 
-/// The code means something in `version`, or is the server's own.
+/// Every elicitation has an id there; without one of its own it is called after its URL.
+// spec: ERR-13
+fn with_id(elicitation: ElicitUrlParams) -> ElicitUrlParams {
+    match elicitation.elicitation_id {
+        Some(_) => elicitation,
+        None => {
+            let url = elicitation.url.clone();
+            elicitation.elicitation_id(url)
+        }
+    }
+}
+
+/// The code means something in `version`, or is the sender's own.
 fn is_known(code: i64, version: ProtocolVersion) -> bool {
     match code {
         codes::URL_ELICITATION_REQUIRED => version.has_url_elicitation_error(),
@@ -45,21 +61,32 @@ fn is_known(code: i64, version: ProtocolVersion) -> bool {
 
 /// Errors that the client acts on become what they were. A modern code is no mistake here: it is
 /// how a modern server answers a legacy client.
-// spec: ERR-07, COMPAT-16
-pub(super) fn to_fault(error: ErrorObject) -> Fault {
-    #[derive(Deserialize)]
-    struct Resource {
-        uri: Box<str>,
-    }
-
+// spec: ERR-13, LIFE-11, COMPAT-16
+pub(super) fn to_fault(
+    error: ErrorObject,
+    method: Option<Method>,
+    version: ProtocolVersion,
+) -> Fault {
     match error.code {
-        codes::RESOURCE_NOT_FOUND => match error.data_as::<Resource>() {
-            Some(Resource { uri }) => Fault::NoSuchItem {
-                kind: ItemKind::Resource,
-                id: uri,
-            },
-            None => Fault::Protocol(error),
-        },
-        _ => modern::fault(error),
+        codes::URL_ELICITATION_REQUIRED if version.has_url_elicitation_error() => {
+            match error.data_as::<RequiredElicitations>() {
+                Some(data) => Fault::VisitFirst {
+                    elicitations: data.elicitations,
+                },
+                None => Fault::Protocol(error),
+            }
+        }
+        codes::INVALID_PARAMS if method == Some(Method::Initialize) => {
+            match error.data_as::<codes::UnsupportedVersion>() {
+                Some(data) => Fault::UnsupportedVersion {
+                    requested: data.requested.into(),
+                    supported: data.supported,
+                },
+                None => Fault::Protocol(error),
+            }
+        }
+        // A missing resource has a code of its own here.
+        codes::INVALID_PARAMS => Fault::Protocol(error),
+        _ => modern::fault(error, method),
     }
 }

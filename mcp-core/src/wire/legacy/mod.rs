@@ -1,17 +1,20 @@
 //! The wires of the revisions with sessions: 2024-11-05 to 2025-11-25. One value per revision;
-//! what an older peer may not see is left out by `narrow`.
+//! what an older peer may not see is left out by `wire/narrow`.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
+pub mod batch;
 mod decode;
 mod encode;
 mod errors;
-mod narrow;
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{DecodeError, Decoded, Encoded, Outbound, Outgoing, Wire, notes, write_error};
-use crate::{Asked, Fault, Reply, ServerNote};
+use super::{
+    AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, asks, notes,
+    write_error,
+};
+use crate::{Answer, Asked, ClientNote, Fault, Reply, ServerAsk, ServerNote};
 
 /// The wire of one revision.
 #[derive(Debug)]
@@ -62,11 +65,13 @@ impl Wire for Legacy {
         write_error(out, id, self.error(fault));
     }
 
-    fn encode_note(&self, note: &ServerNote, out: &mut Vec<u8>) {
-        match narrow::note(note, self.version) {
-            Some(narrowed) => notes::write(&narrowed, out),
-            None => notes::write(note, out),
-        }
+    fn encode_note(
+        &self,
+        note: &ServerNote,
+        subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        notes::write_server(note, subscription, self.version, out)
     }
 
     fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
@@ -74,11 +79,50 @@ impl Wire for Legacy {
     }
 
     fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
-        decode::reply(asked, response)
+        decode::reply(asked, response, self.version)
     }
 
     fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
-        notes::read(note)
+        notes::read_server(note, self.version)
+    }
+
+    fn subscription_of(&self, _: &Notification<'_>) -> Option<RequestId> {
+        None
+    }
+
+    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+        notes::write_client(note, self.version, out)
+    }
+
+    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
+        notes::read_client(note, self.version)
+    }
+
+    fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault> {
+        asks::write(ask, from, self.version)
+    }
+
+    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+        asks::read(request, self.version)
+    }
+
+    fn encode_answer(&self, answer: &Answer, id: &RequestId, out: &mut Vec<u8>) -> bool {
+        match answer {
+            Answer::Pong => asks::write_pong(id, out),
+            Answer::Input(response) => asks::write_answer(response, id, self.version, out),
+            Answer::Fault(fault) => self.encode_error(fault, Some(id), out),
+        }
+        true
+    }
+
+    fn decode_answer(
+        &self,
+        asked: &ServerAsk,
+        response: &Response<'_>,
+    ) -> Result<Answer, DecodeError> {
+        asks::read_answer(asked, response, self.version, |error| {
+            errors::to_fault(error, asked.method(), self.version)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_types::legacy_tasks::TaskSupport;
 use mcp_types::{
     Annotations, CallToolParams, CallToolResult, ContentBlock, Icon, Implementation,
     ListToolsResult, Message, Meta, Page, Progress, ProtocolVersion, RawObject, RequestId, Tool,
@@ -132,9 +133,7 @@ fn tool() -> Tool {
         .icon(Icon::new("data:image/png;base64,"))
         .meta("a/b", 1);
     tool.output_schema = schema.as_object().cloned().map(Arc::new);
-    tool.other
-        .insert("execution".to_owned(), json!({"taskSupport": "optional"}));
-    tool
+    tool.task_support(TaskSupport::Optional)
 }
 
 #[test]
@@ -152,7 +151,7 @@ fn members_of_tools() {
         (R3, "name title inputSchema outputSchema annotations _meta"),
         (
             R4,
-            "name title inputSchema outputSchema annotations icons _meta execution",
+            "name title inputSchema outputSchema annotations execution icons _meta",
         ),
     ] {
         assert_eq!(listed(version).1, members, "{version}");
@@ -214,7 +213,7 @@ fn progress_has_words_since_the_second_revision() {
     };
     for version in ALL {
         let mut text = Vec::new();
-        wire::of(version).encode_note(&note, &mut text);
+        assert!(wire::of(version).encode_note(&note, None, &mut text));
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];
         assert_eq!(words.is_null(), version == R1, "{version}: {value}");
@@ -229,7 +228,7 @@ fn over_the_wire(version: ProtocolVersion, asked: &Asked) -> (Value, Result<wire
     );
     let token = "t".into();
     let meta = Meta::default().with("traceparent", "00-1");
-    let mut from = Outgoing::new(&id, version, &profile);
+    let mut from = Outgoing::new(&id, &profile);
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
     let wire = wire::of(version);

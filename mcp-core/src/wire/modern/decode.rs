@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use mcp_types::{CacheHint, CacheScope, InputRequired, Method, Request, Response};
+use mcp_types::{
+    CacheHint, CacheScope, InputRequired, JsonObject, Method, RawObject, Request, Response,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{errors, result_type};
 use crate::wire::{DecodeError, Decoded, calls, results};
-use crate::{Asked, Fault, InputState, Reply};
+use crate::{Asked, Fault, Reply, ResultBody};
 
 /// Reads what a request asks. Methods of other eras are unknown here.
 // spec: BASE-20, COMPAT-03
@@ -17,20 +19,16 @@ pub(super) fn call(request: &Request<'_>) -> Result<Decoded, Fault> {
     let method = Method::from_name(&request.method);
     let asked = match method {
         Some(Method::Discover) => Asked::Discover,
+        Some(Method::Listen) => Asked::Listen(request.params.required("notifications")?),
         _ => Asked::Call(calls::read(request, super::VERSION)?),
     };
-    let mut input = InputState::default();
+    // The envelope has progress token and `_meta` already.
+    let mut decoded = Decoded::new(asked);
     if method.is_some_and(|method| method.spec().may_require_input) {
-        input.responses = request.params.object("inputResponses")?;
-        input.state = request.params.optional("requestState")?;
+        decoded.input.responses = request.params.object("inputResponses")?;
+        decoded.input.state = request.params.optional("requestState")?;
     }
-    // The envelope has it already.
-    let progress_token = None;
-    Ok(Decoded {
-        asked,
-        input,
-        progress_token,
-    })
+    Ok(decoded)
 }
 
 /// What every result says about itself.
@@ -47,7 +45,12 @@ struct Stamp<'a> {
 pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
-        Err(error) => return Ok(Reply::Fault(errors::to_fault(error.clone()))),
+        Err(error) => {
+            return Ok(Reply::Fault(errors::to_fault(
+                error.clone(),
+                asked.method(),
+            )));
+        }
     };
     let method = asked.method();
     let stamp = stamp(method, raw)?;
@@ -58,7 +61,10 @@ pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, Dec
         .unwrap_or(result_type::COMPLETE)
     {
         result_type::COMPLETE => {
-            let body = results::read(method, raw)?;
+            let body = match results::read(method, raw)? {
+                ResultBody::Other(body) => ResultBody::Other(without_kind(body)),
+                body => body,
+            };
             let cache = method
                 .is_some_and(|method| method.spec().cacheable)
                 .then(|| hint(&stamp));
@@ -72,6 +78,17 @@ pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, Dec
             result_type: other.into(),
             raw: raw.get().into(),
         }),
+    }
+}
+
+/// The raw result of an extension's method without what the wire says about it.
+fn without_kind(body: RawObject) -> RawObject {
+    let Ok(mut members) = body.parse::<JsonObject>() else {
+        return body;
+    };
+    match members.shift_remove("resultType") {
+        Some(_) => RawObject::from_value(&members).unwrap_or(body),
+        None => body,
     }
 }
 

@@ -1,11 +1,12 @@
 //! Writing modern messages: each value is serialized once, straight into its message.
 
-use mcp_types::{CacheHint, CacheScope, JsonObject, Meta, meta::keys};
+use mcp_types::{CacheHint, CacheScope, JsonObject, ListenParams, Meta, RawObject, meta::keys};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
-use super::{errors, result_type};
+use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
+use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{Encoded, Outbound, Outgoing, calls, splice_json, write_error, write_json};
 use crate::{Asked, Reply, ResultBody};
 
@@ -27,11 +28,13 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
         Reply::InputRequired(mut asked) => {
             let meta = asked.meta.take();
+            asked.input_requests = asked.input_requests.map(|raw| narrow::asks(raw, VERSION));
             write_stamp(&mut out.head, result_type::INPUT_REQUIRED, None, meta, to);
             splice_json(&mut out.head, &asked);
         }
         Reply::Extended { result_type, body } => {
-            write_stamp(&mut out.head, &result_type, None, None, to);
+            let (meta, body) = unstamped(body);
+            write_stamp(&mut out.head, &result_type, None, meta, to);
             splice_json(&mut out.head, &body);
         }
         // Written above.
@@ -45,16 +48,36 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
     let cached = Some(cache.unwrap_or_default());
     let head = &mut out.head;
     match body {
-        ResultBody::CallTool(mut body) => whole(head, body.meta.take(), &body, None, to),
-        ResultBody::GetPrompt(mut body) => whole(head, body.meta.take(), &body, None, to),
+        ResultBody::CallTool(mut body) => {
+            body.narrow(VERSION);
+            whole(head, body.meta.take(), &body, None, to);
+        }
+        ResultBody::GetPrompt(mut body) => {
+            body.narrow(VERSION);
+            whole(head, body.meta.take(), &body, None, to);
+        }
         ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, to),
-        ResultBody::Other(body) => whole(head, None, &body, None, to),
-        ResultBody::Discover(mut body) => whole(head, body.meta.take(), &*body, cached, to),
+        ResultBody::Other(body) => {
+            let (meta, body) = unstamped(body);
+            whole(head, meta, &body, None, to);
+        }
+        ResultBody::Discover(mut body) => {
+            body.narrow(VERSION);
+            whole(head, body.meta.take(), &*body, cached, to);
+        }
         ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, to),
         ResultBody::ListTools(list) => listed(&list, cached, to, out),
         ResultBody::ListResources(list) => listed(&list, cached, to, out),
         ResultBody::ListResourceTemplates(list) => listed(&list, cached, to, out),
         ResultBody::ListPrompts(list) => listed(&list, cached, to, out),
+        // spec: SUB-09
+        ResultBody::Listen(body) => {
+            let meta = body.meta.unwrap_or_default().for_subscription(to.id);
+            whole(head, Some(meta), &JsonObject::new(), None, to);
+        }
+        // Of a session, which has its own wire.
+        ResultBody::Initialize(mut body) => whole(head, body.meta.take(), &*body, None, to),
+        ResultBody::Empty => whole(head, None, &JsonObject::new(), None, to),
     }
 }
 
@@ -69,22 +92,41 @@ fn whole(
     splice_json(out, body);
 }
 
+/// Takes a raw result apart, so that nothing that the stamp writes comes twice: a proxy may pass on
+/// what another server has stamped.
+fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
+    let is_plain = ["resultType", "_meta"]
+        .iter()
+        .all(|key| !body.as_str().contains(key));
+    if is_plain {
+        return (None, body);
+    }
+    let Ok(mut members) = body.parse::<JsonObject>() else {
+        return (None, body);
+    };
+    members.shift_remove("resultType");
+    let meta = members.shift_remove("_meta");
+    let meta = meta.and_then(|meta| serde_json::from_value(meta).ok());
+    let body = RawObject::from_value(&members).unwrap_or(body);
+    (meta, body)
+}
+
 /// A list: its text is written once and shared, unless it carries a `_meta` of its own.
-fn listed<T: Serialize + Clone + HasMeta>(
+fn listed<T: Serialize + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
     to: &Outbound<'_>,
     out: &mut Encoded,
 ) {
     if list.meta().is_some() {
-        let mut page = T::clone(list);
+        let mut page = narrowed::<T>(list, VERSION);
         let meta = page.take_meta();
         return whole(&mut out.head, meta, &page, cache, to);
     }
     write_stamp(&mut out.head, result_type::COMPLETE, cache, None, to);
-    out.shared = list.text(super::VERSION, |page| {
+    out.shared = list.text(VERSION, |page| {
         let mut text = Vec::new();
-        splice_json(&mut text, page);
+        splice_json(&mut text, &narrowed(page, VERSION));
         text.into()
     });
 }
@@ -182,11 +224,12 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
     out
 }
 
-/// Discovery has no parameters of its own.
+/// Discovery has no parameters of its own; what tends a session does not exist here.
 fn write_params(out: &mut Vec<u8>, asked: &Asked) {
     match asked {
-        Asked::Call(call) => calls::write_params(out, call),
-        Asked::Discover => splice_json(out, &JsonObject::new()),
+        Asked::Call(call) => calls::write_params(out, call, VERSION),
+        Asked::Listen(filter) => splice_json(out, &ListenParams::new(filter.clone())),
+        Asked::Discover | Asked::Session(_) => splice_json(out, &JsonObject::new()),
     }
 }
 
@@ -198,9 +241,10 @@ impl Serialize for RequestMeta<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let from = self.0;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(keys::PROTOCOL_VERSION, &from.version)?;
+        map.serialize_entry(keys::PROTOCOL_VERSION, &VERSION)?;
         map.serialize_entry(keys::CLIENT_INFO, &from.profile.info)?;
-        map.serialize_entry(keys::CLIENT_CAPABILITIES, &from.profile.capabilities)?;
+        let capabilities = fitting(&from.profile.capabilities, VERSION, narrow::is_modern);
+        map.serialize_entry(keys::CLIENT_CAPABILITIES, &*capabilities)?;
         if let Some(token) = from.progress_token {
             map.serialize_entry(keys::PROGRESS_TOKEN, token)?;
         }

@@ -2,23 +2,10 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
-use mcp_types::{ClientCapabilities, ErrorObject, codes};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use mcp_types::codes::{self, MissingCapabilities, MissingResource, UnsupportedVersion};
+use mcp_types::{ErrorObject, Method};
 
 use crate::{Fault, ItemKind};
-
-#[derive(Serialize, Deserialize)]
-struct Versions {
-    supported: Vec<String>,
-    requested: Box<str>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Missing {
-    required_capabilities: Box<ClientCapabilities>,
-}
 
 // spec: ERR-01, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
 pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
@@ -35,51 +22,82 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
             id,
-        } => plain(codes::INVALID_PARAMS).with_data(&json!({ "uri": id })),
+        } => plain(codes::INVALID_PARAMS).with_data(&MissingResource::new(&**id)),
         Fault::NoSuchItem { .. } => plain(codes::INVALID_PARAMS),
-        Fault::MissingCapability { required } => {
-            plain(codes::MISSING_CLIENT_CAPABILITY).with_data(&Missing {
-                required_capabilities: required.clone(),
-            })
-        }
+        Fault::MissingCapability { required } => plain(codes::MISSING_CLIENT_CAPABILITY)
+            .with_data(&MissingCapabilities::new((**required).clone())),
         Fault::UnsupportedVersion {
             requested,
             supported,
-        } => plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_data(&Versions {
-            requested: requested.clone(),
-            supported: supported.clone(),
-        }),
+        } => {
+            let mut data = UnsupportedVersion::new(&**requested, &[]);
+            data.supported.clone_from(supported);
+            plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_data(&data)
+        }
         Fault::HeaderMismatch(_) => plain(codes::HEADER_MISMATCH),
-        Fault::Refused(_) | Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
+        Fault::UserRejected(_) => plain(codes::USER_REJECTED),
         // spec: ERR-06
+        Fault::VisitFirst { .. } => plain(codes::INTERNAL_ERROR),
+        Fault::Refused(_) | Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
         Fault::Protocol(error) => match error.code {
             codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),
-            codes::URL_ELICITATION_REQUIRED => error.clone().with_code(codes::INTERNAL_ERROR),
-            _ => error.clone(),
+            code if is_defined(code) => error.clone(),
+            _ => error.clone().with_code(codes::INTERNAL_ERROR),
         },
     }
 }
 
-/// Errors that the client acts on become what they were; all others stay as they came.
-pub(in crate::wire) fn to_fault(error: ErrorObject) -> Fault {
+/// The code is one of this revision, or the server's own.
+// spec: ERR-04, ERR-06
+fn is_defined(code: i64) -> bool {
+    match code {
+        codes::PARSE_ERROR
+        | codes::INVALID_REQUEST
+        | codes::METHOD_NOT_FOUND
+        | codes::INVALID_PARAMS
+        | codes::INTERNAL_ERROR
+        | codes::HEADER_MISMATCH
+        | codes::MISSING_CLIENT_CAPABILITY
+        | codes::UNSUPPORTED_PROTOCOL_VERSION => true,
+        // Codes that implementations used as they liked are nobody's.
+        _ => !codes::RESERVED.contains(&code) || !codes::has_meaning(code),
+    }
+}
+
+/// Errors that the client acts on become what they were; all others stay as they came. A missing
+/// resource has its own code from older servers.
+// spec: ERR-03, ERR-07, RSRC-05
+pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
-        codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<Versions>() {
-            Some(Versions {
-                supported,
-                requested,
-            }) => Fault::UnsupportedVersion {
-                requested,
-                supported,
+        codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<UnsupportedVersion>() {
+            Some(data) => Fault::UnsupportedVersion {
+                requested: data.requested.into(),
+                supported: data.supported,
             },
             None => Fault::Protocol(error),
         },
-        codes::MISSING_CLIENT_CAPABILITY => match error.data_as::<Missing>() {
-            Some(Missing {
-                required_capabilities: required,
-            }) => Fault::MissingCapability { required },
+        codes::MISSING_CLIENT_CAPABILITY => match error.data_as::<MissingCapabilities>() {
+            Some(data) => Fault::MissingCapability {
+                required: Box::new(data.required_capabilities),
+            },
             None => Fault::Protocol(error),
         },
         codes::HEADER_MISMATCH => Fault::HeaderMismatch(error.message.into()),
+        codes::RESOURCE_NOT_FOUND => missing_resource(error),
+        codes::INVALID_PARAMS if method == Some(Method::ReadResource) => missing_resource(error),
+        codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
+            Fault::UserRejected(error.message.into())
+        }
         _ => Fault::Protocol(error),
+    }
+}
+
+fn missing_resource(error: ErrorObject) -> Fault {
+    match error.data_as::<MissingResource>() {
+        Some(data) => Fault::NoSuchItem {
+            kind: ItemKind::Resource,
+            id: data.uri.into(),
+        },
+        None => Fault::Protocol(error),
     }
 }

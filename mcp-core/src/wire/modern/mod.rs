@@ -9,8 +9,11 @@ mod errors;
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{DecodeError, Decoded, Encoded, Outbound, Outgoing, Wire, notes, write_error};
-use crate::{Asked, Fault, Reply, ServerNote};
+use super::{
+    AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, notes,
+    write_error,
+};
+use crate::{Answer, Asked, ClientNote, Fault, Reply, ServerAsk, ServerNote};
 
 pub use envelope::Envelope;
 
@@ -38,8 +41,13 @@ impl Wire for Modern {
         write_error(out, id, errors::to_error(fault));
     }
 
-    fn encode_note(&self, note: &ServerNote, out: &mut Vec<u8>) {
-        notes::write(note, out);
+    fn encode_note(
+        &self,
+        note: &ServerNote,
+        subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        notes::write_server(note, subscription, VERSION, out)
     }
 
     fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
@@ -51,7 +59,37 @@ impl Wire for Modern {
     }
 
     fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
-        notes::read(note)
+        notes::read_server(note, VERSION)
+    }
+
+    fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
+        notes::subscription(note)
+    }
+
+    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+        notes::write_client(note, VERSION, out)
+    }
+
+    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
+        notes::read_client(note, VERSION)
+    }
+
+    // spec: BASE-17
+    fn encode_ask(&self, ask: &ServerAsk, _: &AskedBy<'_>) -> Result<Vec<u8>, Fault> {
+        Err(Fault::no_such_method(ask.method_name()))
+    }
+
+    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+        Err(Fault::no_such_method(&*request.method))
+    }
+
+    fn encode_answer(&self, _: &Answer, _: &RequestId, _: &mut Vec<u8>) -> bool {
+        false
+    }
+
+    fn decode_answer(&self, asked: &ServerAsk, _: &Response<'_>) -> Result<Answer, DecodeError> {
+        let reason = "nothing is asked this way in the modern era";
+        Err(DecodeError::malformed(asked.method(), reason))
     }
 }
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use mcp_types::{
     CacheHint, CallToolParams, CallToolResult, ClientCapabilities, Implementation, ListToolsResult,
-    LogMessage, LoggingLevel, Message, Meta, Page, Progress, ProtocolVersion, RawObject, RequestId,
-    Tool,
+    LogMessage, LoggingLevel, Message, Meta, Page, Progress, RawObject, RequestId, Tool,
 };
 use serde_json::{Value, json};
 
@@ -165,7 +164,7 @@ fn over_the_wire<'a>(
 ) -> front::modern::Inbound {
     let id: &RequestId = Box::leak(Box::new("a".into()));
     let profile = Box::leak(Box::new(client()));
-    let mut outgoing = Outgoing::new(id, ProtocolVersion::LATEST, profile);
+    let mut outgoing = Outgoing::new(id, profile);
     from(&mut outgoing);
     let text = MODERN.encode_call(asked, &outgoing);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
@@ -388,7 +387,7 @@ fn notes_read_back() {
         ServerNote::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
     ] {
         let mut text = Vec::new();
-        MODERN.encode_note(&note, &mut text);
+        assert!(MODERN.encode_note(&note, None, &mut text));
         let Ok(Message::Notification(read)) = Message::parse(&text) else {
             panic!()
         };

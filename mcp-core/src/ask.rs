@@ -1,0 +1,66 @@
+//! What a server asks its client over a session, and the answers. The modern era has no such
+//! requests: there a result asks, see [`InputRequired`](mcp_types::InputRequired).
+
+use mcp_types::{InputRequest, InputResponse, Method};
+
+use crate::Fault;
+
+/// A request of a server.
+// spec: BASE-18
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ServerAsk {
+    /// Is the client still there?
+    // spec: PING-01
+    Ping,
+    /// Input of the user, of the language model, or the roots.
+    Input(InputRequest),
+}
+
+impl ServerAsk {
+    /// The method, when it is one of the protocol.
+    pub fn method(&self) -> Option<Method> {
+        match self {
+            Self::Ping => Some(Method::Ping),
+            Self::Input(request) => Method::from_name(request.method()),
+        }
+    }
+
+    /// The method's name on the wire.
+    pub fn method_name(&self) -> &str {
+        match self {
+            Self::Ping => Method::Ping.as_str(),
+            Self::Input(request) => request.method(),
+        }
+    }
+}
+
+impl From<InputRequest> for ServerAsk {
+    fn from(request: InputRequest) -> Self {
+        Self::Input(request)
+    }
+}
+
+/// What a client answers to a [`ServerAsk`].
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Answer {
+    /// The client is there.
+    Pong,
+    /// The input.
+    Input(InputResponse),
+    /// No input.
+    Fault(Fault),
+}
+
+impl From<InputResponse> for Answer {
+    fn from(response: InputResponse) -> Self {
+        Self::Input(response)
+    }
+}
+
+impl From<Fault> for Answer {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}

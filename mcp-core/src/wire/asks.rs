@@ -1,0 +1,194 @@
+//! Requests of servers and their answers: there are none in the modern era.
+
+use mcp_types::{
+    ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, ProgressToken,
+    ProtocolVersion, Request, RequestId, Response, Sender,
+};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::narrow;
+use super::{
+    AskedBy, DecodeError, DecodedAsk, RequestHead, results, splice_json, write_json, write_request,
+};
+use crate::{Answer, Fault, ServerAsk};
+
+/// A server of this revision may ask that.
+fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
+    match method {
+        Some(method) => {
+            let spec = method.spec();
+            spec.kind == MethodKind::Request
+                && spec.exists_in(version)
+                && spec.sender != Sender::Client
+        }
+        // What an extension adds.
+        None => !version.is_modern(),
+    }
+}
+
+/// Server: writes a request.
+///
+/// # Errors
+///
+/// [`Fault::NoSuchMethod`] or [`Fault::MissingCapability`] when a client of this revision cannot
+/// be asked that.
+pub(super) fn write(
+    ask: &ServerAsk,
+    from: &AskedBy<'_>,
+    to: ProtocolVersion,
+) -> Result<Vec<u8>, Fault> {
+    let request = match ask {
+        ServerAsk::Ping => None,
+        ServerAsk::Input(request) => Some(narrow::ask(request, to)?),
+    };
+    if !exists(ask.method(), to) {
+        return Err(Fault::no_such_method(ask.method_name()));
+    }
+    let head = RequestHead::of_server(ask.method_name(), from);
+    Ok(match request {
+        Some(InputRequest::Elicit(mut params)) => {
+            if let ElicitParams::Url(url) = &mut *params
+                && to.has_elicitation_id()
+            {
+                // The id is required there; the request's own is as good as any.
+                let id = &mut url.elicitation_id;
+                id.get_or_insert_with(|| from.id.to_string());
+            }
+            let meta = take_meta(&mut params);
+            write_request(&head, meta, |out| splice_json(out, &params))
+        }
+        Some(InputRequest::CreateMessage(mut params)) => {
+            let meta = params.meta.take();
+            write_request(&head, meta, |out| splice_json(out, &params))
+        }
+        Some(InputRequest::Other { params, .. }) => {
+            let mut params = params.unwrap_or_default();
+            let meta = take_member(&mut params);
+            write_request(&head, meta, |out| splice_json(out, &params))
+        }
+        _ => write_request(&head, None, |out| out.push(b'}')),
+    })
+}
+
+fn take_meta(params: &mut ElicitParams) -> Option<Meta> {
+    match params {
+        ElicitParams::Form(form) => form.meta.take(),
+        ElicitParams::Url(url) => url.meta.take(),
+        ElicitParams::Other(members) => take_member(members),
+        _ => None,
+    }
+}
+
+fn take_member(params: &mut JsonObject) -> Option<Meta> {
+    serde_json::from_value(params.shift_remove("_meta")?).ok()
+}
+
+/// Client: reads a request.
+// spec: BASE-17, BASE-20
+pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<DecodedAsk, Fault> {
+    let method = Method::from_name(&request.method);
+    if !exists(method, from) {
+        return Err(Fault::no_such_method(&*request.method));
+    }
+    let params = &request.params;
+    let ask = match method {
+        Some(Method::Ping) => ServerAsk::Ping,
+        Some(Method::Elicit) => ServerAsk::Input(InputRequest::Elicit(whole(request)?)),
+        Some(Method::CreateMessage) => {
+            ServerAsk::Input(InputRequest::CreateMessage(whole(request)?))
+        }
+        Some(Method::ListRoots) => ServerAsk::Input(InputRequest::ListRoots),
+        _ => ServerAsk::Input(InputRequest::Other {
+            method: (*request.method).to_owned(),
+            params: (params.iter().len() > 0)
+                .then(|| whole(request))
+                .transpose()?,
+        }),
+    };
+    let meta = params.object("_meta")?;
+    let progress_token = progress_token(request)?;
+    Ok(DecodedAsk {
+        ask,
+        progress_token,
+        meta,
+    })
+}
+
+/// The token under which the sender of a request wants progress. What is no token is none.
+// spec: META-06, PROG-01
+pub(super) fn progress_token(request: &Request<'_>) -> Result<Option<ProgressToken>, Fault> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Asking<'a> {
+        #[serde(borrow)]
+        progress_token: Option<&'a RawValue>,
+    }
+
+    let asking: Option<Asking<'_>> = request.params.optional("_meta")?;
+    let token = asking.and_then(|asking| asking.progress_token);
+    Ok(token.and_then(|token| serde_json::from_str(token.get()).ok()))
+}
+
+/// All parameters as `T`; the error names the path.
+pub(super) fn whole<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fault> {
+    let params = request.params.to_object();
+    let mut text = serde_json::Deserializer::from_str(params.as_str());
+    serde_path_to_error::deserialize(&mut text)
+        .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
+}
+
+/// Client: writes the answer to a request.
+pub(super) fn write_answer(
+    answer: &InputResponse,
+    id: &RequestId,
+    to: ProtocolVersion,
+    out: &mut Vec<u8>,
+) {
+    open_result(id, out);
+    write_json(out, &narrow::narrowed(answer, to));
+    out.push(b'}');
+}
+
+/// Client: writes that it is there.
+pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
+    open_result(id, out);
+    out.extend_from_slice(b"{}}");
+}
+
+fn open_result(id: &RequestId, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    write_json(out, id);
+    out.extend_from_slice(br#","result":"#);
+}
+
+/// Server: reads the answer to `asked`; nothing is guessed.
+pub(super) fn read_answer(
+    asked: &ServerAsk,
+    response: &Response<'_>,
+    from: ProtocolVersion,
+    to_fault: impl FnOnce(mcp_types::ErrorObject) -> Fault,
+) -> Result<Answer, DecodeError> {
+    let raw = match &response.outcome {
+        Ok(raw) => *raw,
+        Err(error) => return Ok(Answer::Fault(to_fault(error.clone()))),
+    };
+    let method = asked.method();
+    let ServerAsk::Input(request) = asked else {
+        return Ok(Answer::Pong);
+    };
+    let response = match request {
+        InputRequest::Elicit(params) => {
+            let mut answer = results::read_as(method, raw)?;
+            narrow::widen_answer(params, &mut answer, from);
+            InputResponse::Elicit(answer)
+        }
+        InputRequest::CreateMessage(_) => {
+            InputResponse::CreateMessage(results::read_as(method, raw)?)
+        }
+        InputRequest::ListRoots => InputResponse::ListRoots(results::read_as(method, raw)?),
+        _ => InputResponse::Other(results::read_as(method, raw)?),
+    };
+    Ok(Answer::Input(response))
+}

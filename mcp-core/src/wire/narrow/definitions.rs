@@ -1,0 +1,172 @@
+//! Tools, resources and prompts as they are listed, and what calls of them carry.
+
+use std::sync::Arc;
+
+use mcp_types::{
+    CallToolParams, CompleteParams, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, Prompt, ProtocolVersion, Resource, ResourceTemplate,
+    Tool,
+};
+use serde_json::Value;
+
+use super::Narrow;
+use super::content::narrow_annotations;
+
+// spec: TOOL-05
+impl Narrow for Tool {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_annotations_and_audio() {
+            self.annotations = None;
+        }
+        if !to.has_titles_and_structure() {
+            self.title = None;
+            self.output_schema = None;
+            self.meta = None;
+        }
+        if !to.has_icons() {
+            self.icons.clear();
+        }
+        if !to.has_tool_execution() {
+            self.execution = None;
+        }
+        if to.has_free_structure() {
+            return;
+        }
+        name_properties(&mut self.input_schema);
+        if let Some(schema) = &mut self.output_schema {
+            if !describes_object(schema) {
+                *schema = Arc::new(wrapped_schema(schema));
+            }
+            name_properties(schema);
+        }
+    }
+}
+
+fn describes_object(schema: &JsonObject) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "object")
+}
+
+/// The schema of `{"result": …}`, which is how a value that is no object reaches older peers.
+// spec: TOOL-18
+fn wrapped_schema(schema: &JsonObject) -> JsonObject {
+    let mut inner = schema.clone();
+    let definitions = inner.shift_remove("$defs");
+    let properties = JsonObject::from_iter([("result".to_owned(), inner.into())]);
+    let mut outer = JsonObject::from_iter([
+        ("type".to_owned(), "object".into()),
+        ("properties".to_owned(), properties.into()),
+        ("required".to_owned(), Value::from(vec!["result"])),
+    ]);
+    // References in the inner schema start at the root.
+    if let Some(definitions) = definitions {
+        outer.insert("$defs".to_owned(), definitions);
+    }
+    outer
+}
+
+/// Older peers want the schema of every property to be an object; `true` and `false` are schemas,
+/// too, and can be said that way.
+// spec: TOOL-06
+fn name_properties(schema: &mut Arc<JsonObject>) {
+    let is_plain = |schema: &JsonObject| {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        properties.is_none_or(|properties| !properties.values().any(Value::is_boolean))
+    };
+    if is_plain(schema) {
+        return;
+    }
+    let properties = Arc::make_mut(schema).get_mut("properties");
+    for property in properties
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flat_map(|it| it.values_mut())
+    {
+        match property {
+            Value::Bool(true) => *property = JsonObject::new().into(),
+            Value::Bool(false) => {
+                let never = JsonObject::from_iter([("not".to_owned(), JsonObject::new().into())]);
+                *property = never.into();
+            }
+            _ => {}
+        }
+    }
+}
+
+// spec: RSRC-03
+impl Narrow for Resource {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.title = None;
+            self.meta = None;
+        }
+        if !to.has_icons() {
+            self.icons.clear();
+        }
+        narrow_annotations(&mut self.annotations, to);
+    }
+}
+
+// spec: RSRC-03
+impl Narrow for ResourceTemplate {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.title = None;
+            self.meta = None;
+        }
+        if !to.has_icons() {
+            self.icons.clear();
+        }
+        narrow_annotations(&mut self.annotations, to);
+    }
+}
+
+// spec: PROMPT-03
+impl Narrow for Prompt {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.title = None;
+            self.meta = None;
+            self.arguments
+                .iter_mut()
+                .for_each(|argument| argument.title = None);
+        }
+        if !to.has_icons() {
+            self.icons.clear();
+        }
+    }
+}
+
+macro_rules! lists {
+    ($($list:ident: $items:ident),*) => {
+        $(impl Narrow for $list {
+            fn narrow(&mut self, to: ProtocolVersion) {
+                self.$items.iter_mut().for_each(|item| item.narrow(to));
+            }
+        })*
+    };
+}
+
+lists!(
+    ListToolsResult: tools,
+    ListResourcesResult: resources,
+    ListResourceTemplatesResult: resource_templates,
+    ListPromptsResult: prompts
+);
+
+// spec: COMP-02
+impl Narrow for CompleteParams {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.context = None;
+        }
+    }
+}
+
+// spec: TASKL-01
+impl Narrow for CallToolParams {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_experimental_tasks() {
+            self.task = None;
+        }
+    }
+}

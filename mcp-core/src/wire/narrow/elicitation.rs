@@ -1,0 +1,141 @@
+//! What a user is asked and what the user answers. A field that an older peer cannot show becomes
+//! the nearest older one, and its answer is read back as what was asked.
+
+use mcp_types::{
+    ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject, MultiSelectSchema,
+    PrimitiveSchema, ProtocolVersion, StringSchema,
+};
+use serde_json::Value;
+
+use super::Narrow;
+use crate::Fault;
+
+/// What stands between several texts in one.
+const SEPARATOR: char = ',';
+
+/// A peer that does not know forms, or URLs, cannot be asked.
+// spec: ELIC-02
+pub(super) fn check(params: &ElicitParams, to: ProtocolVersion) -> Result<(), Fault> {
+    let capabilities = ClientCapabilities::default();
+    let (exists, required) = match params {
+        ElicitParams::Form(_) => (to.has_elicitation(), capabilities.with_elicitation()),
+        ElicitParams::Url(_) => (
+            to.has_url_elicitation(),
+            capabilities.with_url_elicitation(),
+        ),
+        _ => return Ok(()),
+    };
+    if exists {
+        return Ok(());
+    }
+    Err(Fault::MissingCapability {
+        required: Box::new(required),
+    })
+}
+
+// spec: ELIC-03, ELIC-08, META-17, TASKL-01
+impl Narrow for ElicitParams {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        let (task, meta) = match self {
+            Self::Form(form) => {
+                if !to.has_url_elicitation() {
+                    *form = form.clone().without_mode();
+                    form.requested_schema.narrow(to);
+                }
+                (&mut form.task, &mut form.meta)
+            }
+            Self::Url(url) => {
+                if !to.has_elicitation_id() {
+                    url.elicitation_id = None;
+                }
+                (&mut url.task, &mut url.meta)
+            }
+            _ => return,
+        };
+        if !to.has_experimental_tasks() {
+            *task = None;
+        }
+        if to.is_modern() {
+            *meta = None;
+        }
+    }
+}
+
+// spec: ELIC-05, ELIC-06
+impl Narrow for FormSchema {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if to.has_url_elicitation() {
+            return;
+        }
+        self.dialect = None;
+        for (_, field) in self.fields_mut() {
+            match field {
+                PrimitiveSchema::String(field) => field.default = None,
+                PrimitiveSchema::Number(field) => field.default = None,
+                PrimitiveSchema::Enum(field) => {
+                    field.default = None;
+                    field.choices = field.choices.to_legacy();
+                }
+                PrimitiveSchema::MultiSelect(choice) => *field = one_text(choice).into(),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A field for some of several texts as a field for one text that has them all.
+fn one_text(choice: &MultiSelectSchema) -> StringSchema {
+    let values: Vec<_> = choice.choices.iter().map(|(value, _)| value).collect();
+    let hint = format!("Any of these, separated by commas: {}", values.join(", "));
+    let mut field = StringSchema::new();
+    field.title.clone_from(&choice.title);
+    field.describe(match &choice.description {
+        Some(description) => format!("{description} ({hint})"),
+        None => hint,
+    })
+}
+
+/// Answers have no lists in older revisions; only accepted forms have content at all.
+// spec: ELIC-09, META-17
+impl Narrow for ElicitResult {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !self.is_accepted() {
+            self.content = None;
+        }
+        if to.is_modern() {
+            self.meta = None;
+        }
+        let values = self.content.iter_mut().flat_map(JsonObject::values_mut);
+        for value in values.filter(|_| !to.has_url_elicitation()) {
+            if let Value::Array(texts) = value {
+                let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
+                *value = texts.join(", ").into();
+            }
+        }
+    }
+}
+
+/// Reads the answer to a form that was narrowed as the answer to what was asked: a text where a
+/// list was wanted becomes one.
+pub(in crate::wire) fn widen_answer(
+    asked: &ElicitParams,
+    answer: &mut ElicitResult,
+    from: ProtocolVersion,
+) {
+    let (ElicitParams::Form(form), Some(content)) = (asked, &mut answer.content) else {
+        return;
+    };
+    if from.has_url_elicitation() {
+        return;
+    }
+    for (name, field) in form.requested_schema.fields() {
+        if let PrimitiveSchema::MultiSelect(_) = field
+            && let Some(value) = content.get_mut(name)
+            && let Some(text) = value.as_str()
+        {
+            let texts = text.split(SEPARATOR).map(str::trim);
+            let texts: Vec<_> = texts.filter(|text| !text.is_empty()).collect();
+            *value = texts.into();
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Who the two sides are and what they offer. Capabilities that this library does not know, and
+//! extensions, survive in every revision.
+
+use mcp_types::{
+    ClientCapabilities, DiscoverResult, Implementation, InitializeParams, InitializeResult,
+    ProtocolVersion, ServerCapabilities,
+};
+
+use super::Narrow;
+
+// spec: LIFE-16
+impl Narrow for Implementation {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.title = None;
+        }
+        if !to.has_icons() {
+            self.description = None;
+            self.website_url = None;
+            self.icons.clear();
+        }
+    }
+}
+
+// spec: LIFE-10, VER-16, GAP-15
+impl Narrow for ClientCapabilities {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if let Some(roots) = &mut self.roots
+            && to.is_modern()
+        {
+            roots.list_changed = None;
+        }
+        if let Some(sampling) = &mut self.sampling
+            && !to.has_sampling_tools()
+        {
+            sampling.context = None;
+            sampling.tools = None;
+        }
+        if !to.has_url_elicitation() {
+            // Forms alone have no name of their own there.
+            self.elicitation
+                .take_if(|it| !it.allows_form() || !to.has_elicitation());
+            if let Some(elicitation) = &mut self.elicitation {
+                elicitation.form = None;
+                elicitation.url = None;
+            }
+        }
+        if !to.has_experimental_tasks() {
+            self.tasks = None;
+        }
+    }
+}
+
+/// A modern client can send these capabilities as they are.
+pub(in crate::wire) fn is_modern(capabilities: &ClientCapabilities) -> bool {
+    let roots = capabilities.roots.as_ref();
+    capabilities.tasks.is_none() && roots.is_none_or(|roots| roots.list_changed.is_none())
+}
+
+// spec: LIFE-10, VER-16, GAP-15
+impl Narrow for ServerCapabilities {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_annotations_and_audio() {
+            self.completions = None;
+        }
+        if !to.has_experimental_tasks() {
+            self.tasks = None;
+        }
+    }
+}
+
+impl Narrow for DiscoverResult {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        self.capabilities.narrow(to);
+    }
+}
+
+impl Narrow for InitializeParams {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        self.capabilities.narrow(to);
+        self.client_info.narrow(to);
+    }
+}
+
+impl Narrow for InitializeResult {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        self.capabilities.narrow(to);
+        self.server_info.narrow(to);
+    }
+}

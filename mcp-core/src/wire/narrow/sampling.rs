@@ -1,0 +1,106 @@
+//! What a language model is asked and what it answers.
+
+use mcp_types::{
+    ClientCapabilities, ContentBlock, CreateMessageParams, CreateMessageResult, ListRootsResult,
+    ProtocolVersion, SamplingContent, SamplingMessage,
+};
+
+use super::Narrow;
+use super::content::{all_words, narrow_block};
+use crate::Fault;
+
+/// Without tools the answer would be another one: an older peer is not asked at all.
+// spec: SAMP-04
+pub(super) fn check(params: &CreateMessageParams, to: ProtocolVersion) -> Result<(), Fault> {
+    if params.needs_tools() && !to.has_sampling_tools() {
+        let required = Box::new(ClientCapabilities::default().with_sampling_tools());
+        return Err(Fault::MissingCapability { required });
+    }
+    Ok(())
+}
+
+// spec: SAMP-06, META-17, TASKL-01
+impl Narrow for CreateMessageParams {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_sampling_tools() {
+            self.messages = std::mem::take(&mut self.messages)
+                .into_iter()
+                .flat_map(one_block_each)
+                .collect();
+        }
+        self.messages
+            .iter_mut()
+            .for_each(|message| message.content.narrow(to));
+        self.tools.iter_mut().for_each(|tool| tool.narrow(to));
+        if !to.has_experimental_tasks() {
+            self.task = None;
+        }
+        if to.is_modern() {
+            self.meta = None;
+        }
+    }
+}
+
+/// A message of several blocks becomes several messages.
+// spec: SAMP-07
+fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
+    let SamplingMessage { role, content, .. } = message;
+    let blocks = content.into_blocks().into_iter();
+    blocks.map(move |block| SamplingMessage::new(role.clone(), block))
+}
+
+impl Narrow for SamplingContent {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        match self {
+            Self::One(block) => narrow_sampled(block, to),
+            Self::Many(blocks) => blocks
+                .iter_mut()
+                .for_each(|block| narrow_sampled(block, to)),
+            _ => {}
+        }
+    }
+}
+
+/// A block of a conversation: whole resources and links to them cannot stand in one.
+// spec: SAMP-07
+fn narrow_sampled(block: &mut ContentBlock, to: ProtocolVersion) {
+    if let ContentBlock::Resource(_) | ContentBlock::ResourceLink(_) = block {
+        *block = ContentBlock::text(super::content::words(block));
+    }
+    narrow_block(block, to);
+}
+
+/// An answer is one message: several blocks become one text for older peers.
+// spec: SAMP-07, SAMP-12
+impl Narrow for CreateMessageResult {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if let SamplingContent::Many(blocks) = &mut self.content
+            && !to.has_sampling_tools()
+        {
+            let block = match blocks.pop() {
+                Some(only) if blocks.is_empty() => only,
+                last => {
+                    blocks.extend(last);
+                    ContentBlock::text(all_words(blocks))
+                }
+            };
+            self.content = SamplingContent::One(block);
+        }
+        self.content.narrow(to);
+        if to.is_modern() {
+            self.meta = None;
+        }
+    }
+}
+
+// spec: ROOT-03, META-16, META-17
+impl Narrow for ListRootsResult {
+    fn narrow(&mut self, to: ProtocolVersion) {
+        if !to.has_titles_and_structure() {
+            self.roots.iter_mut().for_each(|root| root.meta = None);
+        }
+        if to.is_modern() {
+            self.meta = None;
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What opens and tends a session, read and written.
+
+use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParams};
+
+use super::asks::whole;
+use super::narrow::narrowed;
+use super::{Outgoing, RequestHead, splice_json, write_request};
+use crate::{Fault, SessionCall};
+
+/// Reads a request that opens or tends a session; `None` for every other one.
+pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> {
+    let params = &request.params;
+    Ok(Some(match Method::from_name(&request.method) {
+        Some(Method::Initialize) => SessionCall::Initialize(whole(request)?),
+        Some(Method::Ping) => SessionCall::Ping,
+        // spec: LOG-03
+        Some(Method::SetLevel) => SessionCall::SetLevel(params.required("level")?),
+        Some(Method::Subscribe) => {
+            SessionCall::Subscribe(SubscribeParams::new(params.required::<String>("uri")?))
+        }
+        Some(Method::Unsubscribe) => {
+            SessionCall::Unsubscribe(SubscribeParams::new(params.required::<String>("uri")?))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Writes a request that opens or tends a session.
+pub(super) fn write(call: &SessionCall, from: &Outgoing<'_>, to: ProtocolVersion) -> Vec<u8> {
+    let head = RequestHead::of_client(call.method().as_str(), from);
+    match call {
+        SessionCall::Initialize(params) => {
+            let mut params = narrowed(&**params, to);
+            let meta = params.meta.take();
+            write_request(&head, meta, |out| splice_json(out, &params))
+        }
+        SessionCall::Ping => write_request(&head, None, |out| out.push(b'}')),
+        SessionCall::SetLevel(level) => {
+            let params = SetLevelParams::new(*level);
+            write_request(&head, None, |out| splice_json(out, &params))
+        }
+        SessionCall::Subscribe(params) | SessionCall::Unsubscribe(params) => {
+            write_request(&head, None, |out| splice_json(out, params))
+        }
+    }
+}

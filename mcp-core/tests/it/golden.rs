@@ -1,0 +1,493 @@
+//! Messages to the letter, per revision: what opens, tends and asks over a session, and
+//! subscriptions.
+
+use mcp_core::{
+    Answer, Asked, ClientNote, Fault, Reply, ResultBody, ServerAsk, ServerNote, SessionCall,
+};
+use mcp_types::legacy_tasks::TasksCapability;
+use mcp_types::{
+    BooleanSchema, Cancelled, Choice, ClientCapabilities, ContentBlock, CreateMessageParams,
+    CreateMessageResult, ElicitParams, ElicitResult, ElicitUrlParams, ElicitationComplete,
+    EnumSchema, FormSchema, Implementation, InitializeParams, InitializeResult, InputRequest,
+    InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel, Method,
+    MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject, RequestId, Root, SamplingMessage,
+    ServerCapabilities, Settings, StringSchema, SubscribeParams, SubscriptionFilter,
+    ToolUseContent,
+};
+use serde_json::{Value, json};
+
+use crate::messages::Side;
+
+const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
+const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;
+const R3: ProtocolVersion = ProtocolVersion::V2025_06_18;
+const R4: ProtocolVersion = ProtocolVersion::V2025_11_25;
+const R5: ProtocolVersion = ProtocolVersion::V2026_07_28;
+const LEGACY: [ProtocolVersion; 4] = [R1, R2, R3, R4];
+
+/// A message as it was written, for the schemas: with the method that it answers.
+pub(crate) struct Golden {
+    pub(crate) version: ProtocolVersion,
+    pub(crate) method: Option<Method>,
+    pub(crate) text: Vec<u8>,
+}
+
+/// Collects what is written.
+#[derive(Default)]
+struct Book(Vec<Golden>);
+
+impl Book {
+    fn value(&mut self, version: ProtocolVersion, method: Option<Method>, text: Vec<u8>) -> Value {
+        let value = serde_json::from_slice(&text).unwrap();
+        self.0.push(Golden {
+            version,
+            method,
+            text,
+        });
+        value
+    }
+
+    fn call(&mut self, version: ProtocolVersion, call: impl Into<Asked>) -> Value {
+        let text = Side::new(version).call(&call.into());
+        self.value(version, None, text)["params"].take()
+    }
+
+    fn reply(
+        &mut self,
+        version: ProtocolVersion,
+        method: Method,
+        reply: impl Into<Reply>,
+    ) -> Value {
+        let text = Side::new(version).reply(&reply.into());
+        self.value(version, Some(method), text)["result"].take()
+    }
+
+    fn ask(
+        &mut self,
+        version: ProtocolVersion,
+        ask: impl Into<InputRequest>,
+    ) -> Result<Value, Fault> {
+        let text = Side::new(version).ask(&ServerAsk::Input(ask.into()))?;
+        Ok(self.value(version, None, text)["params"].take())
+    }
+
+    fn answer(
+        &mut self,
+        version: ProtocolVersion,
+        method: Method,
+        answer: impl Into<Answer>,
+    ) -> Value {
+        let text = Side::new(version).answer(&answer.into());
+        self.value(version, Some(method), text)["result"].take()
+    }
+
+    fn note(
+        &mut self,
+        version: ProtocolVersion,
+        note: &ServerNote,
+        of: Option<&RequestId>,
+    ) -> Option<Value> {
+        let text = Side::new(version).note(note, of)?;
+        Some(self.value(version, None, text))
+    }
+
+    fn client_note(&mut self, version: ProtocolVersion, note: &ClientNote) -> Option<Value> {
+        let text = Side::new(version).client_note(note)?;
+        Some(self.value(version, None, text))
+    }
+}
+
+/// Everything in this file, for the schemas.
+pub(crate) fn all() -> Vec<Golden> {
+    let mut book = Book::default();
+    handshakes(&mut book);
+    tending(&mut book);
+    forms(&mut book);
+    urls(&mut book);
+    sampling(&mut book);
+    roots(&mut book);
+    notes(&mut book);
+    subscriptions(&mut book);
+    book.0
+}
+
+fn info() -> Implementation {
+    Implementation::new("agent", "1")
+        .title("Agent")
+        .description("d")
+}
+
+#[test]
+fn handshakes_name_what_the_revision_knows() {
+    handshakes(&mut Book::default());
+}
+
+fn handshakes(book: &mut Book) {
+    let mut offered = ClientCapabilities::default()
+        .with_roots_changes()
+        .with_sampling_tools()
+        .with_elicitation()
+        .with_url_elicitation()
+        .with_extension("com.example/x", &json!({}));
+    offered.tasks = Some(Box::<TasksCapability>::default());
+    let initialize = |version| {
+        let params = InitializeParams::new(version, offered.clone(), info());
+        SessionCall::Initialize(Box::new(params))
+    };
+    let first = json!({"roots": {"listChanged": true}, "sampling": {}, "extensions": {"com.example/x": {}}});
+    let third = json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}, "extensions": {"com.example/x": {}}});
+    let fourth = json!({
+        "roots": {"listChanged": true}, "sampling": {"tools": {}}, "elicitation": {"form": {}, "url": {}},
+        "tasks": {}, "extensions": {"com.example/x": {}},
+    });
+    let plain = json!({"name": "agent", "version": "1"});
+    let titled = json!({"name": "agent", "version": "1", "title": "Agent"});
+    let described = json!({"name": "agent", "version": "1", "title": "Agent", "description": "d"});
+    for (version, capabilities, info) in [
+        (R1, &first, &plain),
+        (R2, &first, &plain),
+        (R3, &third, &titled),
+        (R4, &fourth, &described),
+    ] {
+        let expected = json!({
+            "protocolVersion": version, "capabilities": capabilities, "clientInfo": info,
+        });
+        assert_eq!(
+            book.call(version, initialize(version)),
+            expected,
+            "{version}"
+        );
+    }
+
+    for version in LEGACY {
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.completions = Some(Settings::default());
+        capabilities.tasks = Some(Box::<TasksCapability>::default());
+        let result = InitializeResult::new(version, capabilities, info());
+        let body = ResultBody::Initialize(Box::new(result.instructions(Some("i".to_owned()))));
+        let result = book.reply(version, Method::Initialize, body);
+        let offered = &result["capabilities"];
+        assert_eq!(
+            offered.get("completions").is_some(),
+            version != R1,
+            "{version}"
+        );
+        assert_eq!(offered.get("tasks").is_some(), version == R4, "{version}");
+        assert_eq!(
+            result["serverInfo"].get("title").is_some(),
+            version >= R3,
+            "{version}"
+        );
+        assert_eq!(result["instructions"], "i");
+    }
+}
+
+#[test]
+fn sessions_are_tended_alike_in_every_revision() {
+    tending(&mut Book::default());
+}
+
+fn tending(book: &mut Book) {
+    for version in LEGACY {
+        assert_eq!(book.call(version, SessionCall::Ping), json!({}));
+        let level = SessionCall::SetLevel(LoggingLevel::Warning);
+        assert_eq!(book.call(version, level), json!({"level": "warning"}));
+        let uri = SubscribeParams::new("file:///a");
+        let expected = json!({"uri": "file:///a"});
+        assert_eq!(
+            book.call(version, SessionCall::Subscribe(uri.clone())),
+            expected
+        );
+        assert_eq!(book.call(version, SessionCall::Unsubscribe(uri)), expected);
+        assert_eq!(
+            book.reply(version, Method::Ping, ResultBody::Empty),
+            json!({})
+        );
+        assert_eq!(book.answer(version, Method::Ping, Answer::Pong), json!({}));
+        let text = Side::new(version).ask(&ServerAsk::Ping).unwrap();
+        assert_eq!(
+            text,
+            br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}"#
+        );
+    }
+}
+
+#[test]
+fn fields_become_the_nearest_that_the_revision_has() {
+    forms(&mut Book::default());
+}
+
+fn forms(book: &mut Book) {
+    let colours = || vec![Choice::new("#f00", "Red"), Choice::new("#0f0", "Green")];
+    let schema = FormSchema::new()
+        .required("name", StringSchema::new().default_value("Ada"))
+        .optional("age", NumberSchema::integer().default_value(7))
+        .optional("news", BooleanSchema::new().default_value(true))
+        .optional("colour", EnumSchema::new(colours()).default_value("#f00"))
+        .optional(
+            "colours",
+            MultiSelectSchema::new(colours()).title("Colours"),
+        );
+    let form = ElicitParams::form("Who?", schema);
+    let ElicitParams::Form(named) = form.clone() else {
+        panic!()
+    };
+    let named = ElicitParams::from(named.with_mode());
+
+    for version in [R1, R2, R5] {
+        let refused = book.ask(version, form.clone());
+        let is_missing = matches!(refused, Err(Fault::MissingCapability { .. }));
+        assert_eq!(is_missing, version != R5, "{refused:?}");
+        assert!(refused.is_err(), "{version}");
+    }
+    let old = json!({
+        "message": "Who?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "age": {"type": "integer"},
+                "news": {"type": "boolean", "default": true},
+                "colour": {"type": "string", "enum": ["#f00", "#0f0"], "enumNames": ["Red", "Green"]},
+                "colours": {
+                    "type": "string", "title": "Colours",
+                    "description": "Any of these, separated by commas: #f00, #0f0",
+                },
+            },
+            "required": ["name"],
+        },
+    });
+    assert_eq!(book.ask(R3, named.clone()).unwrap(), old);
+    let new = book.ask(R4, named.clone()).unwrap();
+    assert_eq!(new["mode"], "form");
+    let fields = &new["requestedSchema"]["properties"];
+    assert_eq!(
+        fields["colour"]["oneOf"][0],
+        json!({"const": "#f00", "title": "Red"})
+    );
+    assert_eq!(fields["colours"]["items"]["anyOf"][1]["title"], "Green");
+    assert_eq!(fields["age"]["default"], 7);
+
+    // What an older user typed is read as what was asked, and the other way round.
+    let typed = json!({"name": "Ada", "colours": " #f00, #0f0,"});
+    let text = json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": typed}});
+    let read = Side::new(R3).read_answer(
+        &InputRequest::from(named).into(),
+        text.to_string().as_bytes(),
+    );
+    let content = json!({"name": "Ada", "colours": ["#f00", "#0f0"]});
+    let accepted = ElicitResult::accept(content.as_object().unwrap().clone());
+    assert_eq!(read, Answer::Input(accepted.clone().into()));
+    let answer = Answer::Input(accepted.into());
+    let old = book.answer(R3, Method::Elicit, answer.clone());
+    assert_eq!(old["content"]["colours"], "#f00, #0f0");
+    assert_eq!(book.answer(R4, Method::Elicit, answer)["content"], content);
+}
+
+#[test]
+fn urls_have_an_id_in_one_revision() {
+    urls(&mut Book::default());
+}
+
+fn urls(book: &mut Book) {
+    let url = || ElicitUrlParams::new("Sign in", "https://example.com/a");
+    for version in [R1, R2, R3, R5] {
+        assert!(
+            book.ask(version, ElicitParams::from(url())).is_err(),
+            "{version}"
+        );
+    }
+    for (params, id) in [(url().elicitation_id("e"), "e"), (url(), "7")] {
+        let asked = book.ask(R4, ElicitParams::from(params)).unwrap();
+        let expected = json!({
+            "mode": "url", "message": "Sign in", "url": "https://example.com/a", "elicitationId": id,
+        });
+        assert_eq!(asked, expected);
+    }
+    let asked = ElicitParams::from(url().elicitation_id("e"));
+    let requests = InputRequests::from([("login".to_owned(), asked.into())]);
+    let required = Reply::InputRequired(InputRequired::new(&requests).unwrap());
+    let result = book.reply(R5, Method::CallTool, required);
+    assert_eq!(result["resultType"], "input_required");
+    assert_eq!(
+        result["inputRequests"]["login"],
+        json!({
+            "method": "elicitation/create",
+            "params": {"mode": "url", "message": "Sign in", "url": "https://example.com/a"},
+        })
+    );
+}
+
+#[test]
+fn older_language_models_get_one_block_at_a_time() {
+    sampling(&mut Book::default());
+}
+
+fn sampling(book: &mut Book) {
+    let call = ToolUseContent::new("1", "add", RawObject::empty());
+    let blocks = vec![
+        ContentBlock::text("a"),
+        ContentBlock::audio(b"abc", "audio/wav"),
+        call.into(),
+    ];
+    let params = CreateMessageParams::new([SamplingMessage::user(blocks.clone())], 9);
+    let sound = json!({"type": "audio", "data": "YWJj", "mimeType": "audio/wav"});
+    let words = json!({"type": "text", "text": "[sound, audio/wav, 3 bytes]"});
+    let called = json!({"type": "text", "text": "[call of add: {}]"});
+    for (version, sound) in [(R1, &words), (R2, &sound), (R3, &sound)] {
+        let message = |content: &Value| json!({"role": "user", "content": content});
+        let text = json!({"type": "text", "text": "a"});
+        let expected = json!({
+            "messages": [message(&text), message(sound), message(&called)], "maxTokens": 9,
+        });
+        assert_eq!(
+            book.ask(version, params.clone()).unwrap(),
+            expected,
+            "{version}"
+        );
+    }
+    let asked = book.ask(R4, params.clone()).unwrap();
+    assert_eq!(asked["messages"][0]["content"][2]["type"], "tool_use");
+
+    let with_tools = params.tool(mcp_types::Tool::new("add"));
+    for version in LEGACY {
+        let asked = book.ask(version, with_tools.clone());
+        assert_eq!(asked.is_ok(), version == R4, "{version}");
+        let result = CreateMessageResult::new("m", blocks.clone());
+        let answer = Answer::Input(result.into());
+        let answer = book.answer(version, Method::CreateMessage, answer);
+        let one = "a\n[sound, audio/wav, 3 bytes]\n[call of add: {}]";
+        if version == R4 {
+            assert_eq!(answer["content"].as_array().unwrap().len(), 3);
+        } else {
+            assert_eq!(answer["content"], json!({"type": "text", "text": one}));
+        }
+    }
+}
+
+#[test]
+fn roots_have_meta_later() {
+    roots(&mut Book::default());
+}
+
+fn roots(book: &mut Book) {
+    let listed = ListRootsResult::new([Root::new("file:///a").name("a").meta("com.example/x", 1)]);
+    for version in LEGACY {
+        assert_eq!(
+            book.ask(version, InputRequest::ListRoots).unwrap(),
+            json!({})
+        );
+        let answer = book.answer(
+            version,
+            Method::ListRoots,
+            Answer::Input(listed.clone().into()),
+        );
+        assert_eq!(answer["roots"][0]["name"], "a");
+        assert_eq!(answer["roots"][0].get("_meta").is_some(), version >= R3);
+    }
+}
+
+#[test]
+fn notes_that_a_revision_does_not_have_are_not_written() {
+    notes(&mut Book::default());
+}
+
+fn notes(book: &mut Book) {
+    let complete = ServerNote::ElicitationComplete(ElicitationComplete::new("e"));
+    let nobody = || {
+        let mut it = Cancelled::new(1);
+        it.request_id = None;
+        it
+    };
+    for version in ProtocolVersion::ALL {
+        let is_legacy = version != R5;
+        let written = book.note(version, &complete, None);
+        assert_eq!(written.is_some(), version == R4, "{version}");
+        let written = book.client_note(version, &ClientNote::Cancelled(nobody()));
+        assert_eq!(written.is_some(), version == R4, "{version}");
+        for note in [
+            ServerNote::ToolsChanged,
+            ServerNote::PromptsChanged,
+            ServerNote::ResourcesChanged,
+        ] {
+            let written = book.note(version, &note, None);
+            assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
+        }
+        for note in [ClientNote::Initialized, ClientNote::RootsChanged] {
+            let written = book.client_note(version, &note);
+            assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
+        }
+        let cancelled = book.client_note(
+            version,
+            &ClientNote::Cancelled(Cancelled::new("a").reason("r")),
+        );
+        assert_eq!(
+            cancelled.unwrap(),
+            json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a", "reason": "r"}})
+        );
+    }
+}
+
+#[test]
+fn notes_of_subscriptions_name_them() {
+    subscriptions(&mut Book::default());
+}
+
+fn subscriptions(book: &mut Book) {
+    let filter = SubscriptionFilter::new()
+        .tools_changed()
+        .resource("file:///a");
+    let params = book.call(R5, Asked::Listen(filter.clone()));
+    assert_eq!(
+        params["notifications"],
+        json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]})
+    );
+    for id in [RequestId::from(7), RequestId::from("7")] {
+        let stamp = json!({"io.modelcontextprotocol/subscriptionId": id});
+        for (note, params) in [
+            (
+                ServerNote::Acknowledged(filter.clone()),
+                json!({"notifications": filter, "_meta": stamp}),
+            ),
+            (ServerNote::ToolsChanged, json!({"_meta": stamp})),
+            (ServerNote::PromptsChanged, json!({"_meta": stamp})),
+            (ServerNote::ResourcesChanged, json!({"_meta": stamp})),
+            (
+                ServerNote::ResourceUpdated {
+                    uri: "file:///a".to_owned(),
+                },
+                json!({"uri": "file:///a", "_meta": stamp}),
+            ),
+            (
+                ServerNote::Cancelled(Cancelled::new(id.clone())),
+                json!({"requestId": id, "_meta": stamp}),
+            ),
+        ] {
+            let written = book.note(R5, &note, Some(&id)).unwrap();
+            assert_eq!(written["params"], params);
+            assert_eq!(book.note(R5, &note, None), None, "{note:?}");
+            // A session knows no subscriptions.
+            let of_session = book.note(R4, &note, Some(&id));
+            let acknowledged = matches!(note, ServerNote::Acknowledged(_));
+            assert_eq!(of_session.is_none(), acknowledged);
+            assert!(of_session.is_none_or(|it| it["params"].get("_meta").is_none()));
+        }
+        let other = ServerNote::Cancelled(Cancelled::new("of another"));
+        assert_eq!(book.note(R5, &other, Some(&id)), None);
+    }
+    let result = book.reply(
+        R5,
+        Method::Listen,
+        ResultBody::Listen(ListenResult::default()),
+    );
+    assert_eq!(result["_meta"]["io.modelcontextprotocol/subscriptionId"], 7);
+    let read = Side::new(R5).reply(&ResultBody::Listen(ListenResult::default()).into());
+    let Reply::Complete {
+        body: ResultBody::Listen(end),
+        ..
+    } = Side::new(R5).read_reply(&Asked::Listen(filter), &read)
+    else {
+        panic!()
+    };
+    assert_eq!(end.subscription_id(), Some(7.into()));
+}

@@ -1,0 +1,128 @@
+//! Messages, written and read back over the wires of all revisions.
+
+use mcp_core::wire::{self, AskedBy, Outbound, Outgoing};
+use mcp_core::{
+    Answer, Asked, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk, ServerNote,
+    ServerProfile,
+};
+use mcp_types::{
+    ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
+    ProtocolVersion, Request, RequestId, Response,
+};
+
+/// One side of a wire.
+pub(crate) struct Side {
+    pub(crate) version: ProtocolVersion,
+    pub(crate) id: RequestId,
+    pub(crate) token: Option<ProgressToken>,
+    pub(crate) info: Implementation,
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) input: InputState,
+}
+
+impl Side {
+    pub(crate) fn new(version: ProtocolVersion) -> Self {
+        Self {
+            version,
+            id: RequestId::from(7),
+            token: None,
+            info: Implementation::new("program", "1.0.0"),
+            capabilities: ClientCapabilities::default(),
+            input: InputState::default(),
+        }
+    }
+
+    fn wire(&self) -> &'static dyn wire::Wire {
+        wire::of(self.version)
+    }
+
+    pub(crate) fn call(&self, asked: &Asked) -> Vec<u8> {
+        let profile = ClientProfile::new(self.info.clone()).capabilities(self.capabilities.clone());
+        let mut from = Outgoing::new(&self.id, &profile);
+        from.progress_token = self.token.as_ref();
+        let retries = asked.method().is_some_and(|it| it.spec().may_require_input);
+        from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
+        from.log_level = self.version.is_modern().then_some(LoggingLevel::Info);
+        self.wire().encode_call(asked, &from)
+    }
+
+    pub(crate) fn read_call(&self, text: &[u8]) -> wire::Decoded {
+        self.wire().decode_call(&request(text)).unwrap()
+    }
+
+    pub(crate) fn reply(&self, reply: &Reply) -> Vec<u8> {
+        let profile = ServerProfile::new(self.info.clone());
+        let to = Outbound::new(&self.id, &profile);
+        let encoded = self.wire().encode_reply(reply.clone(), &to, Vec::new());
+        encoded.into_bytes().to_vec()
+    }
+
+    pub(crate) fn read_reply(&self, asked: &Asked, text: &[u8]) -> Reply {
+        self.wire().decode_reply(asked, &response(text)).unwrap()
+    }
+
+    pub(crate) fn note(&self, note: &ServerNote, of: Option<&RequestId>) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let written = self.wire().encode_note(note, of, &mut out);
+        assert_eq!(written, !out.is_empty());
+        written.then_some(out)
+    }
+
+    pub(crate) fn read_note(&self, text: &[u8]) -> (ServerNote, Option<RequestId>) {
+        let note = notification(text);
+        let read = self.wire().decode_note(&note).unwrap();
+        (read, self.wire().subscription_of(&note))
+    }
+
+    pub(crate) fn client_note(&self, note: &ClientNote) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        let written = self.wire().encode_client_note(note, &mut out);
+        assert_eq!(written, !out.is_empty());
+        written.then_some(out)
+    }
+
+    pub(crate) fn read_client_note(&self, text: &[u8]) -> ClientNote {
+        self.wire().decode_client_note(&notification(text)).unwrap()
+    }
+
+    pub(crate) fn ask(&self, ask: &ServerAsk) -> Result<Vec<u8>, Fault> {
+        let mut from = AskedBy::new(&self.id);
+        from.progress_token = self.token.as_ref();
+        self.wire().encode_ask(ask, &from)
+    }
+
+    pub(crate) fn read_ask(&self, text: &[u8]) -> wire::DecodedAsk {
+        self.wire().decode_ask(&request(text)).unwrap()
+    }
+
+    pub(crate) fn answer(&self, answer: &Answer) -> Vec<u8> {
+        let mut out = Vec::new();
+        assert!(self.wire().encode_answer(answer, &self.id, &mut out));
+        out
+    }
+
+    pub(crate) fn read_answer(&self, asked: &ServerAsk, text: &[u8]) -> Answer {
+        self.wire().decode_answer(asked, &response(text)).unwrap()
+    }
+}
+
+fn request(text: &[u8]) -> Request<'_> {
+    match Message::parse(text).unwrap() {
+        Message::Request(request) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn response(text: &[u8]) -> Response<'_> {
+    match Message::parse(text).unwrap() {
+        Message::Response(response) => response,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn notification(text: &[u8]) -> Notification<'_> {
+    match Message::parse(text).unwrap() {
+        Message::Notification(note) => note,
+        other => panic!("{other:?}"),
+    }
+}

@@ -1,0 +1,200 @@
+//! What a revision does not have is unknown there, and errors mean the same after the way.
+
+use std::sync::Arc;
+
+use mcp_core::wire::{self, AskedBy, Outbound};
+use mcp_core::{
+    Answer, Asked, BoxFuture, Call, Exchange, Fault, ItemKind, Outlet, Reply, ServerAsk,
+    ServerProfile, Service, front, versioning,
+};
+use mcp_types::{
+    ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
+    Method, MethodKind, ProtocolVersion, ReadResourceParams, Request, RequestId, Sender, codes,
+};
+
+use crate::messages::Side;
+
+fn parse(text: &str) -> Request<'_> {
+    match Message::parse(text.as_bytes()).unwrap() {
+        Message::Request(request) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Parameters that fit every method.
+const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"type":"ref/prompt","name":"a"},
+    "argument":{"name":"a","value":""},"notifications":{},"protocolVersion":"2025-11-25",
+    "capabilities":{},"clientInfo":{"name":"a","version":"1"},"messages":[],"maxTokens":1,
+    "message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
+
+#[test]
+fn methods_exist_where_the_table_says_so() {
+    for version in ProtocolVersion::ALL {
+        let wire = wire::of(version);
+        for method in Method::ALL {
+            let spec = method.spec();
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{PARAMS}}}"#);
+            let request = parse(&text);
+            let exists = spec.kind == MethodKind::Request && spec.exists_in(version);
+
+            let by_client = matches!(spec.sender, Sender::Client | Sender::Both);
+            let read = wire.decode_call(&request);
+            assert_eq!(
+                read.is_ok(),
+                exists && by_client,
+                "{version} {method}: {read:?}"
+            );
+            let is_unknown = matches!(read, Err(Fault::NoSuchMethod { .. }));
+            assert_eq!(is_unknown, !(exists && by_client), "{version} {method}");
+
+            let by_server =
+                !version.is_modern() && matches!(spec.sender, Sender::Server | Sender::Both);
+            let read = wire.decode_ask(&request);
+            assert_eq!(
+                read.is_ok(),
+                exists && by_server,
+                "{version} {method}: {read:?}"
+            );
+            let is_unknown = matches!(read, Err(Fault::NoSuchMethod { .. }));
+            assert_eq!(is_unknown, !(exists && by_server), "{version} {method}");
+        }
+    }
+}
+
+#[test]
+fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
+    let wire = wire::MODERN;
+    let id = RequestId::from(1);
+    for ask in [ServerAsk::Ping, InputRequest::ListRoots.into()] {
+        let refused = wire.encode_ask(&ask, &AskedBy::new(&id));
+        assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
+    }
+    let mut out = Vec::new();
+    assert!(!wire.encode_answer(&Answer::Pong, &id, &mut out) && out.is_empty());
+}
+
+#[test]
+fn parameters_that_do_not_fit_are_named() {
+    let wire = wire::of(ProtocolVersion::V2025_11_25);
+    for (method, params, named) in [
+        ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
+        ("logging/setLevel", r#"{"level":"loud"}"#, "level"),
+        ("resources/subscribe", "{}", "uri"),
+        (
+            "completion/complete",
+            r#"{"ref":{"type":"ref/prompt"}}"#,
+            "ref",
+        ),
+    ] {
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let Err(Fault::BadParams { message, .. }) = wire.decode_call(&parse(&text)) else {
+            panic!("{method}")
+        };
+        assert!(message.contains(named), "{message}");
+    }
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":7}],"maxTokens":1}}"#;
+    let Err(Fault::BadParams { message, .. }) = wire.decode_ask(&parse(text)) else {
+        panic!()
+    };
+    assert!(message.contains("messages[0].content"), "{message}");
+}
+
+#[test]
+fn faults_that_the_other_side_acts_on_arrive() {
+    let missing = Fault::NoSuchItem {
+        kind: ItemKind::Resource,
+        id: "file:///a".into(),
+    };
+    let read = Asked::Call(Call::ReadResource(ReadResourceParams::new("file:///a")));
+    let url = ElicitUrlParams::new("m", "https://example.com/a").elicitation_id("e");
+    let visit = Fault::VisitFirst {
+        elicitations: vec![url],
+    };
+    let capability = Fault::MissingCapability {
+        required: Box::new(ClientCapabilities::default().with_sampling()),
+    };
+    let over = |version: ProtocolVersion, asked: &Asked, fault: &Fault| {
+        let side = Side::new(version);
+        let text = side.reply(&Reply::Fault(fault.clone()));
+        match side.read_reply(asked, &text) {
+            Reply::Fault(fault) => fault,
+            other => panic!("{other:?}"),
+        }
+    };
+    for version in ProtocolVersion::ALL {
+        assert_eq!(over(version, &read, &missing), missing, "{version}");
+        let arrives = over(version, &read, &visit) == visit;
+        assert_eq!(
+            arrives,
+            version == ProtocolVersion::V2025_11_25,
+            "{version}"
+        );
+        let arrives = over(version, &read, &capability) == capability;
+        assert_eq!(arrives, version.is_modern(), "{version}");
+    }
+    // What the specification keeps for itself is not written for anything else.
+    for (code, written) in [
+        (-32_042, codes::INTERNAL_ERROR),
+        (-32_099, codes::INTERNAL_ERROR),
+        (-32_002, codes::INVALID_PARAMS),
+        (-32_001, -32_001),
+        (7, 7),
+    ] {
+        let error = wire::MODERN.error(&Fault::Protocol(ErrorObject::new(code, "x")));
+        assert_eq!(error.code, written);
+    }
+    // An older server's code for a missing resource is understood.
+    let text = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"x","data":{"uri":"file:///a"}}}"#;
+    let modern = Side::new(ProtocolVersion::LATEST);
+    assert!(matches!(modern.read_reply(&read, text.as_bytes()), Reply::Fault(it) if it == missing));
+
+    let refused = Fault::UserRejected("the user said no".into());
+    let ask = InputRequest::from(mcp_types::CreateMessageParams::new([], 1)).into();
+    let legacy = Side::new(ProtocolVersion::V2025_11_25);
+    let text = legacy.answer(&Answer::Fault(refused.clone()));
+    assert!(String::from_utf8_lossy(&text).contains(r#""code":-1,"#));
+    assert_eq!(legacy.read_answer(&ask, &text), Answer::Fault(refused));
+}
+
+struct Nothing;
+
+impl Service for Nothing {
+    fn profile(&self) -> Arc<ServerProfile> {
+        Arc::new(ServerProfile::new(Implementation::new("nothing", "1")))
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        let fault = Fault::no_such_method(exchange.call.method_name());
+        Box::pin(std::future::ready(fault.into()))
+    }
+}
+
+#[test]
+fn nobody_listens_yet() {
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{
+        "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
+        "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}"#;
+    let request = parse(text);
+    let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
+        panic!()
+    };
+    let inbound = front::modern::read(&request, *envelope, &Nothing.profile()).unwrap();
+    assert!(matches!(inbound.asked, Asked::Listen(_)));
+
+    let call = Call::ListTools(mcp_types::Page::first());
+    let mut exchange = Exchange::new(call, inbound.facts.clone());
+    assert!(exchange.trace().is_none() && exchange.baggage().is_none());
+    exchange.meta.clone_from(&inbound.meta);
+    assert!(exchange.trace().unwrap().parent.is_sampled());
+
+    let answered = inbound.serve(&Nothing, Outlet::none(), http::Extensions::new());
+    let reply = futures::executor::block_on(answered);
+    let profile = Nothing.profile();
+    let text = wire::MODERN.encode_reply(reply, &Outbound::new(&request.id, &profile), Vec::new());
+    let text = String::from_utf8(text.into_bytes().to_vec()).unwrap();
+    assert!(
+        text.contains(&codes::METHOD_NOT_FOUND.to_string()),
+        "{text}"
+    );
+}

@@ -1,0 +1,186 @@
+//! What is written reads back: the same where both sides know everything, and the same from the
+//! second time on where an older peer lost something.
+
+use std::fmt::Debug;
+
+use mcp_core::{Reply, ResultBody};
+use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+
+use crate::messages::Side;
+use crate::strategies::{self, Range};
+
+/// The two newest revisions lose nothing of what they share.
+const LOSSLESS: [ProtocolVersion; 2] = [V2025_11_25, V2026_07_28];
+
+#[track_caller]
+fn same_text(a: &[u8], b: &[u8]) {
+    assert_eq!(String::from_utf8_lossy(a), String::from_utf8_lossy(b));
+}
+
+/// Tries `check` on many values.
+fn many<T: Debug>(values: impl Strategy<Value = T>, check: impl Fn(T)) {
+    let config = Config {
+        cases: 200,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let run = TestRunner::new(config).run(&values, |value| {
+        check(value);
+        Ok(())
+    });
+    if let Err(error) = run {
+        panic!("{error}");
+    }
+}
+
+/// The side that speaks `version`, and the ranges of values to try there.
+fn sides() -> impl Iterator<Item = (Side, Range)> {
+    let all = ProtocolVersion::ALL.map(|version| (Side::new(version), Range::All));
+    let lossless = LOSSLESS.map(|version| (Side::new(version), Range::Shared));
+    all.into_iter().chain(lossless)
+}
+
+#[test]
+fn calls() {
+    for (mut side, range) in sides() {
+        side.token = Some("t".into());
+        many(strategies::asked(range, side.version), |asked| {
+            let text = side.call(&asked);
+            let read = side.read_call(&text);
+            same_text(&side.call(&read.asked), &text);
+            if !side.version.is_modern() {
+                assert_eq!(read.progress_token, side.token);
+            }
+            if range == Range::Shared {
+                let text = Side::new(side.version).call(&asked);
+                let read = side.read_call(&text).asked;
+                assert_eq!(format!("{read:#?}"), format!("{asked:#?}"));
+            }
+        });
+    }
+}
+
+#[test]
+fn replies() {
+    for (side, range) in sides() {
+        many(strategies::reply(range, side.version), |(asked, reply)| {
+            let text = side.reply(&reply);
+            let read = side.read_reply(&asked, &text);
+            let again = side.reply(&read);
+            match (&reply, &read) {
+                (Reply::Complete { body, .. }, Reply::Complete { body: read, .. }) => {
+                    same_text(&again, &text);
+                    if range == Range::Shared {
+                        assert_eq!(plain(read), plain(body));
+                    }
+                }
+                (Reply::InputRequired(asked), Reply::InputRequired(read)) => {
+                    same_text(&again, &text);
+                    if range == Range::Shared {
+                        assert_eq!(read.requests().unwrap(), asked.requests().unwrap());
+                        assert_eq!(read.request_state, asked.request_state);
+                    }
+                }
+                (Reply::Fault(_), Reply::Fault(_)) => same_text(&again, &text),
+                _ => panic!("{read:?} for {reply:?}"),
+            }
+        });
+    }
+}
+
+/// A result as JSON, without what the modern wire adds to its `_meta`.
+fn plain(body: &ResultBody) -> Value {
+    let value = match body {
+        ResultBody::Discover(it) => serde_json::to_value(it),
+        ResultBody::ListTools(it) => serde_json::to_value(&***it),
+        ResultBody::CallTool(it) => serde_json::to_value(it),
+        ResultBody::ListResources(it) => serde_json::to_value(&***it),
+        ResultBody::ListResourceTemplates(it) => serde_json::to_value(&***it),
+        ResultBody::ReadResource(it) => serde_json::to_value(it),
+        ResultBody::ListPrompts(it) => serde_json::to_value(&***it),
+        ResultBody::GetPrompt(it) => serde_json::to_value(it),
+        ResultBody::Complete(it) => serde_json::to_value(it),
+        ResultBody::Listen(it) => serde_json::to_value(it),
+        ResultBody::Initialize(it) => serde_json::to_value(it),
+        ResultBody::Empty => Ok(json!({})),
+        ResultBody::Other(it) => serde_json::to_value(it),
+        other => panic!("{other:?}"),
+    };
+    let mut value = value.unwrap();
+    let members = value.as_object_mut().unwrap();
+    if let Some(meta) = members.get_mut("_meta").and_then(Value::as_object_mut) {
+        meta.shift_remove("io.modelcontextprotocol/serverInfo");
+        meta.shift_remove("io.modelcontextprotocol/subscriptionId");
+        if meta.is_empty() {
+            members.shift_remove("_meta");
+        }
+    }
+    value
+}
+
+#[test]
+fn notes_of_servers() {
+    for (side, range) in sides() {
+        many(strategies::server_note(range), |(note, subscription)| {
+            let Some(text) = side.note(&note, subscription.as_ref()) else {
+                return;
+            };
+            let (read, of) = side.read_note(&text);
+            let expected = subscription.filter(|_| side.version.is_modern());
+            assert_eq!(of, expected);
+            same_text(&side.note(&read, of.as_ref()).unwrap(), &text);
+            if range == Range::Shared {
+                assert_eq!(read, note);
+            }
+        });
+    }
+}
+
+#[test]
+fn notes_of_clients() {
+    for (side, range) in sides() {
+        many(strategies::client_note(range), |note| {
+            let Some(text) = side.client_note(&note) else {
+                return;
+            };
+            let read = side.read_client_note(&text);
+            same_text(&side.client_note(&read).unwrap(), &text);
+            if range == Range::Shared {
+                assert_eq!(read, note);
+            }
+        });
+    }
+}
+
+#[test]
+fn asks_and_answers() {
+    for (mut side, range) in sides() {
+        side.token = Some(3.into());
+        many(strategies::asked_and_answered(range), |(ask, answer)| {
+            let Ok(text) = side.ask(&ask) else { return };
+            let read = side.read_ask(&text);
+            assert_eq!(read.progress_token, side.token);
+            same_text(&side.ask(&read.ask).unwrap(), &text);
+            side_without_token(&side, &ask, range);
+
+            let text = side.answer(&answer);
+            let read = side.read_answer(&ask, &text);
+            same_text(&side.answer(&read), &text);
+            if range == Range::Shared && !matches!(answer, mcp_core::Answer::Fault(_)) {
+                assert_eq!(read, answer);
+            }
+        });
+    }
+}
+
+/// Without a token nothing is added, and what is asked comes over as it is.
+fn side_without_token(side: &Side, ask: &mcp_core::ServerAsk, range: Range) {
+    if range == Range::Shared {
+        let side = Side::new(side.version);
+        let text = side.ask(ask).unwrap();
+        assert_eq!(&side.read_ask(&text).ask, ask);
+    }
+}

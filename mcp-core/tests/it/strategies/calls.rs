@@ -1,0 +1,113 @@
+//! What clients ask.
+
+use std::collections::BTreeMap;
+
+use mcp_core::{Asked, Call, SessionCall};
+use mcp_types::legacy_tasks::TaskMetadata;
+use mcp_types::{
+    CallToolParams, CompleteParams, CompletionReference, GetPromptParams, InitializeParams,
+    JsonObject, LoggingLevel, Page, ProtocolVersion, RawObject, ReadResourceParams,
+    SubscribeParams, SubscriptionFilter,
+};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+
+use super::basics::{Range, raw_object, session_meta, text, uri};
+use super::definitions::cursor;
+use super::profile::{client_capabilities, implementation};
+
+/// A call with its parameters.
+pub(crate) fn call(range: Range) -> BoxedStrategy<Call> {
+    let page = || cursor().prop_map(|cursor| cursor.map_or_else(Page::first, Page::at));
+    let task = range.apart(of(0_u64..9).prop_map(|ttl| {
+        let task = TaskMetadata::new();
+        match ttl {
+            Some(ttl) => task.ttl(ttl),
+            None => task,
+        }
+    }));
+    let complete = (text(), any::<bool>(), of(text())).prop_map(|(text, prompt, known)| {
+        let reference = match prompt {
+            true => CompletionReference::Prompt { name: text.clone() },
+            false => CompletionReference::Resource {
+                uri: "file:///{a}".to_owned(),
+            },
+        };
+        let params = CompleteParams::new(reference, "a", text);
+        match known {
+            Some(known) => params.context(JsonObject::from_iter([("b".to_owned(), known.into())])),
+            None => params,
+        }
+    });
+    let strings = vec(("[a-z]{1,3}", text()), 0..3).prop_map(|members| {
+        let members: BTreeMap<_, _> = members.into_iter().collect();
+        RawObject::from_value(&members).unwrap()
+    });
+    prop_oneof![
+        page().prop_map(Call::ListTools),
+        page().prop_map(Call::ListResources),
+        page().prop_map(Call::ListResourceTemplates),
+        page().prop_map(Call::ListPrompts),
+        (text(), of(raw_object()), task).prop_map(|(name, arguments, task)| {
+            let mut params = CallToolParams::new(name, arguments);
+            params.task = task;
+            Call::CallTool(params)
+        }),
+        uri().prop_map(|uri| Call::ReadResource(ReadResourceParams::new(uri))),
+        (text(), of(strings))
+            .prop_map(|(name, arguments)| Call::GetPrompt(GetPromptParams::new(name, arguments))),
+        complete.prop_map(Call::Complete),
+        raw_object().prop_map(|params| Call::Other {
+            method: "com.example/do".into(),
+            params: Some(params),
+        }),
+    ]
+    .boxed()
+}
+
+pub(super) fn filter() -> BoxedStrategy<SubscriptionFilter> {
+    (any::<[bool; 3]>(), vec(uri(), 0..3))
+        .prop_map(|([tools, prompts, resources], uris)| {
+            let mut it = SubscriptionFilter::new();
+            (it.tools_list_changed, it.prompts_list_changed) = (tools, prompts);
+            (it.resources_list_changed, it.resource_subscriptions) = (resources, uris);
+            it
+        })
+        .boxed()
+}
+
+pub(super) fn level() -> BoxedStrategy<LoggingLevel> {
+    prop_oneof![Just(LoggingLevel::Debug), Just(LoggingLevel::Emergency)].boxed()
+}
+
+/// Everything that a client can ask in a revision.
+pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Asked> {
+    if version.is_modern() {
+        return prop_oneof![
+            6 => call(range).prop_map(Asked::Call),
+            1 => Just(Asked::Discover),
+            1 => filter().prop_map(Asked::Listen),
+        ]
+        .boxed();
+    }
+    let params = (
+        implementation(),
+        client_capabilities(range),
+        session_meta(range),
+    );
+    let initialize = params.prop_map(move |(info, capabilities, meta)| {
+        let mut params = InitializeParams::new(version, capabilities, info);
+        params.meta = meta;
+        SessionCall::Initialize(Box::new(params))
+    });
+    prop_oneof![
+        6 => call(range).prop_map(Asked::Call),
+        2 => initialize.prop_map(Asked::Session),
+        1 => Just(SessionCall::Ping.into()),
+        1 => level().prop_map(|level| SessionCall::SetLevel(level).into()),
+        1 => uri().prop_map(|uri| SessionCall::Subscribe(SubscribeParams::new(uri)).into()),
+        1 => uri().prop_map(|uri| SessionCall::Unsubscribe(SubscribeParams::new(uri)).into()),
+    ]
+    .boxed()
+}
