@@ -9,7 +9,7 @@ use http::HeaderMap;
 use mcp_core::front::modern::{self, Inbound};
 use mcp_core::versioning::{self, classify};
 use mcp_core::{Fault, ServerProfile};
-use mcp_types::{Message, ProtocolVersion, Request, RequestId};
+use mcp_types::{Message, Request, RequestId};
 
 use crate::headers;
 
@@ -68,32 +68,14 @@ fn read(
     let named = headers::version(headers);
     let envelope = match classify(request, named) {
         versioning::Route::Modern(envelope) => *envelope,
-        versioning::Route::Legacy => return Err(too_old(request, named, profile)),
+        versioning::Route::Legacy => {
+            return Err(versioning::too_old(request, named, &profile.versions));
+        }
         versioning::Route::Refuse(fault) => return Err(fault),
         _ => return Err(Fault::internal("the request belongs to an unknown era")),
     };
     headers::verify(headers, request, &envelope.version)?;
     modern::read(request, envelope, profile)
-}
-
-/// A legacy request, which only learns what would be understood here.
-// spec: COMPAT-04, COMPAT-06, GAP-17
-fn too_old(request: &Request<'_>, named: Option<&str>, profile: &ServerProfile) -> Fault {
-    // What `initialize` asks for; other requests are known by their header alone.
-    let asked = request
-        .params
-        .optional::<Cow<'_, str>>("protocolVersion")
-        .ok()
-        .flatten();
-    let requested = asked.as_deref().or(named).unwrap_or("none");
-    let modern = profile
-        .versions
-        .iter()
-        .filter(|version| version.is_modern());
-    Fault::UnsupportedVersion {
-        requested: requested.into(),
-        supported: modern.map(ProtocolVersion::to_string).collect(),
-    }
 }
 
 #[cfg(test)]

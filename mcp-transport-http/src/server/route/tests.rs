@@ -4,6 +4,8 @@ use http::HeaderValue;
 use mcp_core::wire::MODERN;
 use mcp_types::{Implementation, codes};
 
+use mcp_types::ProtocolVersion;
+
 use super::*;
 use crate::headers::names;
 
