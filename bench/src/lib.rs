@@ -8,6 +8,10 @@
 //!
 //! Both servers offer `echo {message}`, `add {a, b}` and `progress {n}`, which reports progress `n`
 //! times, and list [`listed_tools`] more tools when the environment variable `NTOOLS` says so.
+//!
+//! Allocations have budgets, held by tests rather than measured here: `mcp-types/tests/budget.rs`
+//! (parsing the envelope of a `tools/call`: 2, writing a text result: 0 beside its buffer) and
+//! `mcp-core/tests/budget.rs` (reading a whole modern `tools/call`: 8, writing its answer: 1).
 
 use serde_json::{Value, json};
 
