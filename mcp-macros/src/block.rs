@@ -1,4 +1,4 @@
-//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block, and the routes of its tools.
+//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block, and its routes.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -7,8 +7,9 @@ use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type, WherePredicate};
 
 use crate::docs;
 use crate::errors::Errors;
+use crate::method::{RouteMethod, cfgs};
 use crate::options::{Options, Root, at};
-use crate::tool::{ToolMethod, cfgs, is_named};
+use crate::route::Kind as RouteKind;
 
 /// Which attribute stands on the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -51,7 +52,8 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
             return quote!(#errors #item);
         }
     };
-    let tools = read_tools(&mut block, &mut errors);
+    let root = options.root(&mut errors);
+    let methods = read_methods(&mut block, &root, &mut errors);
     if let Some((of, _)) = &block.trait_ {
         let message = format!(
             "{} belongs on an `impl` block of the type itself, not of a trait",
@@ -60,15 +62,16 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         errors.at(of, message);
         return quote!(#errors #block);
     }
-    if kind == Kind::Tools && !tools.any {
-        let message = "no function in this block has `#[tool]`";
+    if kind == Kind::Tools && !methods.any {
+        let message = "no function in this block has `#[tool]`, `#[resource]`, `#[prompt]` or \
+                       `#[completion]`";
         errors.add(syn::Error::new(Span::call_site(), message));
     }
     let emitted = Emitted {
-        root: options.root(&mut errors),
+        root,
         routes: routes_name(&mut options, &block.self_ty, &mut errors),
         block: &block,
-        tools: &tools,
+        methods: &methods,
     };
     let routes = emitted.routes();
     let server = (kind == Kind::Server).then(|| emitted.server(&mut options, &mut errors));
@@ -88,52 +91,59 @@ fn impl_block(kind: Kind, item: TokenStream) -> syn::Result<ItemImpl> {
     }
 }
 
-struct Tools {
+struct Methods {
     /// Those without mistakes.
-    tools: Vec<ToolMethod>,
+    methods: Vec<RouteMethod>,
     /// There is one, with mistakes or without.
     any: bool,
     /// One of them has a receiver, with mistakes or without.
     take_self: bool,
 }
 
-fn read_tools(block: &mut ItemImpl, errors: &mut Errors) -> Tools {
-    let mut tools: Vec<ToolMethod> = Vec::new();
+fn read_methods(block: &mut ItemImpl, root: &Root, errors: &mut Errors) -> Methods {
+    let mut methods: Vec<RouteMethod> = Vec::new();
     let (mut any, mut take_self) = (false, false);
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
-        if !method
-            .attrs
-            .iter()
-            .any(|attribute| is_named(attribute, "tool"))
-        {
+        let Some(kind) = method.attrs.iter().find_map(RouteKind::of) else {
             continue;
-        }
+        };
         any = true;
         take_self |= method.sig.receiver().is_some();
-        let Some(tool) = ToolMethod::read(method, errors) else {
+        let Some(method) = RouteMethod::read(kind, root, method, errors) else {
             continue;
         };
-        let same = |other: &&ToolMethod| {
+        let same = |other: &&RouteMethod| {
             // Of two functions of one name the compiler speaks itself.
-            other.name() == tool.name()
-                && other.ident() != tool.ident()
-                && !(other.is_conditional() || tool.is_conditional())
+            other.key() == method.key()
+                && other.ident() != method.ident()
+                && !(other.is_conditional() || method.is_conditional())
         };
-        if let Some(other) = tools.iter().find(same) {
-            let message = format!(
-                "`{}` is a tool named `{}`, too; rename one of them",
-                other.ident(),
-                tool.name()
+        if let Some(other) = methods.iter().find(same) {
+            errors.at(
+                method.ident(),
+                same_key(other.ident(), kind, &method.key().1),
             );
-            errors.at(tool.ident(), message);
         }
-        tools.push(tool);
+        methods.push(method);
     }
-    Tools {
-        tools,
+    Methods {
+        methods,
         any,
         take_self,
+    }
+}
+
+fn same_key(other: &Ident, kind: RouteKind, key: &str) -> String {
+    match kind {
+        RouteKind::Tool | RouteKind::Prompt => {
+            let noun = kind.noun();
+            format!("`{other}` is a {noun} named `{key}`, too; rename one of them")
+        }
+        RouteKind::Resource => {
+            format!("`{other}` is the resource `{key}`, too; give one of them another URI")
+        }
+        RouteKind::Completion => format!("`{other}` completes {key}, too; remove one of them"),
     }
 }
 
@@ -165,7 +175,7 @@ struct Emitted<'a> {
     root: Root,
     routes: Ident,
     block: &'a ItemImpl,
-    tools: &'a Tools,
+    methods: &'a Methods,
 }
 
 impl Emitted<'_> {
@@ -187,11 +197,11 @@ impl Emitted<'_> {
         }
     }
 
-    /// `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` where no tool needs a value.
+    /// `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` where none of them needs a value.
     fn routes(&self) -> TokenStream {
         let span = self.span();
         let mut generics = self.block.generics.clone();
-        if self.tools.take_self {
+        if self.methods.take_self {
             generics.make_where_clause().predicates.push(self.shared());
         }
         let (generics, _, bounds) = generics.split_for_impl();
@@ -200,7 +210,7 @@ impl Emitted<'_> {
             #cfgs
             #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
-                /// The tools of an `impl` block, as routes.
+                /// The marked functions of an `impl` block, as routes.
                 #[allow(
                     deprecated,
                     unused_imports,
@@ -219,19 +229,22 @@ impl Emitted<'_> {
     fn function(&self) -> TokenStream {
         let (span, users) = (self.span(), self.routes.span());
         let (root, support) = (self.root.at(span), self.root.support(span));
-        let tools = self.tools.tools.iter().map(|tool| tool.route(&self.root));
-        let this = self.tools.take_self.then(|| quote_spanned!(users=> self));
+        let methods = self.methods.methods.iter();
+        let methods = methods.map(|method| method.route(&self.root));
+        let this = self.methods.take_self.then(|| quote_spanned!(users=> self));
         let receiver = this
             .as_ref()
             .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
         let share = this.map(|this| quote_spanned!(span=> let this = #this;));
         let body = quote_spanned! {span=>
             use #support::{
-                ByCall as _, ByResult as _, ByValue as _, ByWrapper as _, NoResult as _,
+                ByCall as _, ByCompletion as _, ByContents as _, ByPrompt as _, ByResult as _,
+                ByValue as _, ByWrapper as _, NoCompletion as _, NoContents as _, NoPrompt as _,
+                NoResult as _,
             };
             #share
             let routes = #root::Routes::new();
-            #(#tools)*
+            #(#methods)*
             routes
         };
         let (name, path) = (&self.routes, self.root.spanned(users));
@@ -250,7 +263,7 @@ impl Emitted<'_> {
         let info = info(self.block, &support, options, errors);
         let instructions = options.expr("instructions", errors);
         let instructions = instructions.map(|text| quote!(.instructions(#text)));
-        let routes = match self.tools.take_self {
+        let routes = match self.methods.take_self {
             true => quote_spanned!(span=> Self::#name(self)),
             false => quote_spanned!(span=> Self::#name()),
         };

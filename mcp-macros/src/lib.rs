@@ -1,8 +1,8 @@
 //! Macros that write Model Context Protocol routes.
 //!
 //! They write what a program could write by hand: [`macro@tools`] adds a function that makes a
-//! `Routes` value out of the functions marked with `#[tool]`, [`macro@server`] also makes the type
-//! a server, [`derive@Output`] makes a type a tool's result. The functions themselves stay as they
+//! `Routes` value out of the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
+//! `#[completion]`, [`macro@server`] also makes the type a server, [`derive@Output`] makes a type a tool's result. The functions themselves stay as they
 //! are and can be called and tested as before.
 //!
 //! Use them through the crate `mcp`; what is emitted names its items by `::mcp::…`, or by another
@@ -11,25 +11,33 @@
 //! | you look for | module |
 //! |---|---|
 //! | the `impl` block, what is added to it | `block` |
-//! | one function, its route | `tool` |
+//! | one function, its signature | `method` |
+//! | `#[tool(…)]`, `#[resource(…)]`, … and what is listed | `route` |
 //! | one parameter, `#[arg(…)]` | `param` |
+//! | the variables of a URI template | `variables` |
+//! | `cache = "5m public"` | `cache` |
 //! | the derive | `output` |
 //! | what stands in an attribute's parentheses | `options` |
 
 mod block;
+mod cache;
 mod docs;
 mod errors;
+mod method;
 mod options;
 mod output;
 mod outside;
 mod param;
-mod tool;
+mod route;
+mod variables;
 
 use proc_macro::TokenStream;
 
 use block::Kind;
 
-/// Makes the type of an `impl` block a server whose tools are the functions marked with `#[tool]`.
+/// Makes the type of an `impl` block a server whose tools are the functions marked with `#[tool]`,
+/// and likewise its resources ([`macro@resource`]), prompts ([`macro@prompt`]) and completions
+/// ([`macro@completion`]).
 ///
 /// ```ignore
 /// struct Calculator;
@@ -113,8 +121,8 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
     block::expand(Kind::Server, options.into(), item.into()).into()
 }
 
-/// Adds a function that makes routes of the functions marked with `#[tool]`: for a second `impl`
-/// block, for tools of another type, for tools of a library.
+/// Adds a function that makes routes of the functions marked with `#[tool]`, `#[resource]`,
+/// `#[prompt]` or `#[completion]`: for a second `impl` block, for another type, for a library.
 ///
 /// ```ignore
 /// struct Clock {
@@ -159,7 +167,104 @@ pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(item.into()).into()
+    outside::expand(route::Kind::Tool, item.into()).into()
+}
+
+/// Marks a resource, or a family of resources, inside of an `impl` block that has
+/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+///
+/// ```ignore
+/// #[mcp::server]
+/// impl Users {
+///     /// How to ask.
+///     #[resource("users://help", mime = "text/plain", cache = "1h public")]
+///     fn help(&self) -> &'static str {
+///         "Ask for a user by number."
+///     }
+///
+///     /// One user's profile.
+///     #[resource("users://{id}/profile")]
+///     async fn profile(&self, id: u64) -> Result<Json<Profile>, NotFound> {
+///         self.find(id).await.map(Json).ok_or(NotFound)
+///     }
+/// }
+/// ```
+///
+/// A URI with `{…}` is a template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). Each of its
+/// variables goes to the parameter of its name, read as the parameter's type: numbers, `bool`,
+/// enums, strings; a value that does not fit is an error of the protocol that names it. Every other
+/// parameter is an extractor. `Args<T>` takes all variables at once.
+///
+/// | option | meaning | without it |
+/// |---|---|---|
+/// | `name = "…"` | name for programs | the function's |
+/// | `title = "…"` | name for people | none |
+/// | `description = "…"` | what it is | the doc comment |
+/// | `mime = "…"` | the MIME type | that of the result: `application/json` of `Json<T>` |
+/// | `icon = …`, `annotations = …` | an `Icon`, `Annotations` | none |
+/// | `cache = "5m public"` | how long clients may keep it, and for whom; or a `CacheHint` | not at all |
+///
+/// The result is whatever becomes contents (`IntoContents`): text, bytes, `Json<T>`, an `Option` or
+/// a `Result` of these.
+#[proc_macro_attribute]
+pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
+    outside::expand(route::Kind::Resource, item.into()).into()
+}
+
+/// Marks a prompt inside of an `impl` block that has [`#[mcp::server]`](macro@server) or
+/// [`#[mcp::tools]`](macro@tools).
+///
+/// ```ignore
+/// #[mcp::server]
+/// impl Reviews {
+///     /// Review a file.
+///     #[prompt(title = "Review")]
+///     async fn review(
+///         &self,
+///         /// path below the root
+///         file: String,
+///         language: Option<Language>,
+///     ) -> Vec<PromptMessage> {
+///         vec![user(format!("Review {file}."))]
+///     }
+/// }
+/// ```
+///
+/// Parameters are as for [`#[tool]`](macro@server), with `#[arg(…)]` but for `header`. Clients send
+/// all of them as strings; numbers, `bool` and enums are read from them.
+///
+/// Options: `name = "…"`, `title = "…"`, `description = "…"`, `icon = …`.
+///
+/// The result is whatever becomes a conversation (`IntoPrompt`): text, messages, a `Result` of these.
+#[proc_macro_attribute]
+pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
+    outside::expand(route::Kind::Prompt, item.into()).into()
+}
+
+/// Marks what completes an argument of a prompt or a variable of a URI template, inside of an `impl`
+/// block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+///
+/// ```ignore
+/// #[mcp::tools]
+/// impl Reviews {
+///     #[completion(prompt = "review", argument = "file")]
+///     async fn files(&self, prefix: &str) -> Vec<String> {
+///         self.index.starting_with(prefix).await
+///     }
+///
+///     #[completion(template = "users://{id}/profile", argument = "id")]
+///     fn ids(&self, prefix: &str) -> Vec<String> {
+///         self.ids.iter().filter(|id| id.starts_with(prefix)).cloned().collect()
+///     }
+/// }
+/// ```
+///
+/// A parameter of type `&str` or `String` is what was typed so far; every other one is an extractor,
+/// such as `Args<T>` for the arguments that have their values already. Arguments whose type is an
+/// enum complete by themselves.
+#[proc_macro_attribute]
+pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
+    outside::expand(route::Kind::Completion, item.into()).into()
 }
 
 /// Makes a type that is `Serialize` and `JsonSchema` a tool's result: structured content with an

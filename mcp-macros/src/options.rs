@@ -32,6 +32,33 @@ impl Parse for Opt {
 }
 
 impl Options {
+    /// The options of an attribute, after a text without a name when it takes one.
+    pub(crate) fn with_text(
+        attribute: &'static str,
+        found: &Attribute,
+        takes_text: bool,
+        known: &[&str],
+        errors: &mut Errors,
+    ) -> (Option<LitStr>, Self) {
+        let Meta::List(list) = &found.meta else {
+            return (None, Self::of(attribute, Some(found), known, errors));
+        };
+        let split = |input: ParseStream<'_>| {
+            let text = match takes_text && input.peek(LitStr) {
+                true => Some(input.parse()?),
+                false => None,
+            };
+            if text.is_some() && !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+            Ok((text, input.parse()?))
+        };
+        let (text, rest) = errors
+            .ok(split.parse2(list.tokens.clone()))
+            .unwrap_or_default();
+        (text, Self::parse(attribute, rest, known, errors))
+    }
+
     /// The options of an attribute on an item or a parameter; none when it is not there.
     pub(crate) fn of(
         attribute: &'static str,

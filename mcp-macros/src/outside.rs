@@ -1,21 +1,30 @@
-//! `#[tool]` where no block looks for it.
+//! `#[tool]` and its like where no block looks for them.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ItemFn;
 
+use crate::route::Kind;
+
 /// Says where it belongs, and leaves the item as it is.
-pub(crate) fn expand(item: TokenStream) -> TokenStream {
-    let mut message = "`#[tool]` belongs on a function in an `impl` block that has \
-                       `#[mcp::server]` or `#[mcp::tools]`"
-        .to_owned();
+pub(crate) fn expand(kind: Kind, item: TokenStream) -> TokenStream {
+    let mut message = format!(
+        "`#[{}]` belongs on a function in an `impl` block that has `#[mcp::server]` or \
+         `#[mcp::tools]`",
+        kind.noun()
+    );
     if let Ok(function) = syn::parse2::<ItemFn>(item.clone())
         && function.sig.receiver().is_none()
     {
         let name = &function.sig.ident;
-        message += &format!(
-            "; without such a block write `Tool::new(\"{name}\").handler({name})`, with extractors as parameters"
-        );
+        let by_hand = match kind {
+            Kind::Tool => format!("Tool::new(\"{name}\").handler({name})"),
+            Kind::Resource => format!("Resource::new(\"…\").read({name})"),
+            Kind::Prompt => format!("Prompt::new(\"{name}\").handler({name})"),
+            Kind::Completion => format!("CompletionRoute::prompt(\"…\", \"…\", {name})"),
+        };
+        message +=
+            &format!("; without such a block write `{by_hand}`, with extractors as parameters");
     }
     let error = syn::Error::new(Span::call_site(), message).to_compile_error();
     quote!(#error #item)

@@ -1,4 +1,4 @@
-//! One parameter of a tool.
+//! One parameter.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,10 +8,32 @@ use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Ty
 
 use crate::docs;
 use crate::errors::Errors;
+use crate::method::is_named;
 use crate::options::{Options, Root, at};
-use crate::tool::is_named;
+use crate::route::Kind;
 
-const OPTIONS: &[&str] = &["name", "description", "default", "range", "header"];
+const OPTIONS: &[&str] = &["name", "description", "default", "range"];
+const OPTIONS_OF_TOOLS: &[&str] = &["name", "description", "default", "range", "header"];
+
+/// What is asked of its type.
+#[derive(Clone, Copy)]
+enum Ask {
+    /// Extractor or argument.
+    Any,
+    /// An extractor: it has no name.
+    Nameless,
+    /// An extractor: no variable of the URI has its name.
+    Outside,
+    /// An extractor: the argument of a completion is what was typed so far.
+    Beside,
+}
+
+/// How the function takes what was typed so far.
+#[derive(Clone, Copy)]
+enum Prefix {
+    Borrowed,
+    Owned,
+}
 
 /// `#[arg(default)]`, `#[arg(default = …)]`.
 enum Default {
@@ -25,6 +47,8 @@ pub(crate) struct Param {
     /// Without lifetimes of the function.
     ty: Type,
     name: Option<String>,
+    ask: Ask,
+    prefix: Option<Prefix>,
     description: Vec<Expr>,
     /// Where `#[arg(…)]` stands.
     options: Option<Span>,
@@ -35,12 +59,22 @@ pub(crate) struct Param {
 
 impl Param {
     /// Reads a parameter and takes away what the compiler must not see.
-    pub(crate) fn read(index: usize, param: &mut PatType, ty: Type, errors: &mut Errors) -> Self {
+    pub(crate) fn read(
+        kind: Kind,
+        index: usize,
+        param: &mut PatType,
+        ty: Type,
+        errors: &mut Errors,
+    ) -> Self {
         let docs = docs::take(&mut param.attrs);
-        refuse_cfg(&param.attrs, errors);
+        refuse_cfg(kind, &param.attrs, errors);
         let arg = take_arg(&mut param.attrs, errors);
         let options = arg.as_ref().map(|arg| arg.path().span());
-        let mut arg = Options::of("#[arg]", arg.as_ref(), OPTIONS, errors);
+        let known = match kind {
+            Kind::Tool => OPTIONS_OF_TOOLS,
+            Kind::Resource | Kind::Prompt | Kind::Completion => OPTIONS,
+        };
+        let mut arg = Options::of("#[arg]", arg.as_ref(), known, errors);
         let name = match arg.text("name", errors) {
             Some(name) => Some(name.value()),
             None => plain_name(&param.pat),
@@ -52,13 +86,63 @@ impl Param {
         Self {
             index,
             ty,
+            ask: match name {
+                Some(_) => Ask::Any,
+                None => Ask::Nameless,
+            },
             name,
+            prefix: None,
             description: description.map_or(docs, |text| vec![text]),
             options,
             default,
             range: range.and_then(|range| a_range(range, errors)),
             header: header.filter(|name| is_token(name, errors)),
         }
+    }
+
+    /// Reads a parameter of a completion: what was typed so far, or an extractor.
+    pub(crate) fn beside_prefix(
+        index: usize,
+        param: &mut PatType,
+        ty: Type,
+        root: &Root,
+        errors: &mut Errors,
+    ) -> Self {
+        let mut param = Self::read(Kind::Completion, index, param, ty, errors);
+        param.prefix = prefix(&param.ty);
+        param.ask = Ask::Beside;
+        if param.prefix.is_some() {
+            let support = root.support(param.ty.span());
+            param.ty = syn::parse_quote!(#support::Prefix);
+        }
+        param
+    }
+
+    pub(crate) fn is_prefix(&self) -> bool {
+        self.prefix.is_some()
+    }
+
+    pub(crate) fn ty(&self) -> &Type {
+        &self.ty
+    }
+
+    /// It is called like this, by the client.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name.as_deref() == Some(name)
+    }
+
+    /// `Args<T>` and `RawArgs` take whatever is there.
+    pub(crate) fn takes_all_arguments(&self) -> bool {
+        let Type::Path(path) = &self.ty else {
+            return false;
+        };
+        let last = path.path.segments.last();
+        last.is_some_and(|last| last.ident == "Args" || last.ident == "RawArgs")
+    }
+
+    /// No variable of the URI has its name: it can only be an extractor.
+    pub(crate) fn outside(&mut self) {
+        self.ask = Ask::Outside;
     }
 
     /// What it is: `let param_0 = …;`.
@@ -76,13 +160,25 @@ impl Param {
         format_ident!("value_{}", self.index, span = Span::mixed_site())
     }
 
+    /// Its value, as the function takes it.
+    pub(crate) fn passed(&self) -> TokenStream {
+        let value = self.value();
+        match self.prefix {
+            None => quote!(#value),
+            Some(Prefix::Borrowed) => quote!(&#value),
+            Some(Prefix::Owned) => quote!(#value.0),
+        }
+    }
+
     /// The statements that describe it when the route is made.
     pub(crate) fn describe(&self, root: &Root) -> TokenStream {
         let (param, ty) = (self.param(), &self.ty);
         let support = root.support(ty.span());
-        let ask = match self.name {
-            Some(_) => quote_spanned!(at(ty.span())=> param),
-            None => quote_spanned!(at(ty.span())=> nameless),
+        let ask = match self.ask {
+            Ask::Any => quote_spanned!(at(ty.span())=> param),
+            Ask::Nameless => quote_spanned!(at(ty.span())=> nameless),
+            Ask::Outside => quote_spanned!(at(ty.span())=> outside),
+            Ask::Beside => quote_spanned!(at(ty.span())=> beside),
         };
         let name = self.name.as_deref().unwrap_or_default();
         let description = (!self.description.is_empty()).then(|| {
@@ -143,11 +239,26 @@ impl Param {
     }
 }
 
-fn refuse_cfg(attributes: &[Attribute], errors: &mut Errors) {
+/// `&str` and `String` are what was typed so far.
+fn prefix(ty: &Type) -> Option<Prefix> {
+    match ty {
+        Type::Reference(borrowed) if borrowed.mutability.is_none() => match &*borrowed.elem {
+            Type::Path(path) if path.path.is_ident("str") => Some(Prefix::Borrowed),
+            _ => None,
+        },
+        Type::Path(path) if path.path.is_ident("String") => Some(Prefix::Owned),
+        _ => None,
+    }
+}
+
+fn refuse_cfg(kind: Kind, attributes: &[Attribute], errors: &mut Errors) {
+    let noun = kind.noun();
     for attribute in attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
-            let message = "a parameter of a tool cannot depend on the configuration; \
-                           write two tools and put `#[cfg(…)]` on each";
+            let message = format!(
+                "a parameter of a {noun} cannot depend on the configuration; \
+                 write two {noun}s and put `#[cfg(…)]` on each"
+            );
             errors.at(attribute, message);
         }
     }

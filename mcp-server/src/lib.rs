@@ -27,25 +27,43 @@
 //! | you look for | module |
 //! |---|---|
 //! | what a handler may take | `extract` |
-//! | what a tool may return | `tools/result.rs` |
-//! | how errors reach the client | `tools/error.rs` |
+//! | what a tool, a resource, a prompt, a completion may return | `*/result.rs` |
+//! | how errors reach the client | `tools/error.rs`, `failure.rs` |
+//! | which URI fits a URI template | `resources/template` |
+//! | strings as typed arguments | `extract/text.rs` |
+//! | lists | `listing.rs`, `*/set.rs` |
+//! | mistakes of a set-up | `routes.rs` |
 //! | schemas | `tools/schema.rs` |
 //! | panics | `guard.rs` |
 
+mod completion;
 mod extract;
+mod failure;
 mod guard;
 mod handler;
+mod listing;
 #[doc(hidden)]
 pub mod macro_support;
+mod prompts;
+mod resources;
+mod routes;
 mod server;
 mod state;
 mod tools;
 
+pub use completion::{CompletionRoute, IntoCompletion, Prefix};
 pub use extract::{
     Args, ArgumentError, CallContext, Extension, FromCall, FromHeader, Header, Headers, Log,
     Progress, RawArgs, Rejection, RouteSpec, State,
 };
-pub use handler::{Async, Handler, Sync};
-pub use mcp_types::{CallToolResult, ContentBlock, Tool};
-pub use server::{IntoServer, Routes, Server, SetupError};
+pub use failure::{CompletionError, NotFound, PromptError, ResourceError};
+pub use handler::{Async, CompletionHandler, Handler, PromptHandler, ReadHandler, Sync};
+pub use mcp_types::{
+    CallToolResult, ContentBlock, Prompt, PromptMessage, Resource, ResourceContents,
+    ResourceTemplate, Tool,
+};
+pub use prompts::{IntoPrompt, PromptExt, PromptRoute, assistant, user};
+pub use resources::{IntoContents, ResourceExt, ResourceRoute, TemplateRoute};
+pub use routes::Routes;
+pub use server::{IntoServer, Server, SetupError};
 pub use tools::{IntoToolResult, Json, ToolError, ToolExt, ToolRoute};

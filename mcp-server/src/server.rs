@@ -1,13 +1,21 @@
 //! The server: routes, state, identity.
 
-use std::collections::HashSet;
 use std::future::ready;
 use std::sync::{Arc, OnceLock};
 
-use mcp_core::{BoxFuture, Call, Exchange, Fault, Reply, ServerProfile, Service};
-use mcp_types::{CacheHint, Implementation, ListChangedCapability, ServerCapabilities, Settings};
+use mcp_core::{BoxFuture, Call, Exchange, Fault, ItemKind, Reply, ServerProfile, Service};
+use mcp_types::{
+    CacheHint, Implementation, ListChangedCapability, ResourcesCapability, ServerCapabilities,
+    Settings,
+};
 
+use crate::completion::{CompletionRoute, CompletionSet};
 use crate::extract::CallContext;
+use crate::failure::Failed;
+use crate::handler::CompletionHandler;
+use crate::prompts::{PromptRoute, PromptSet};
+use crate::resources::{ResourceRoute, ResourceSet, TemplateRoute};
+use crate::routes::Routes;
 use crate::state::States;
 use crate::tools::{ToolRoute, ToolSet};
 
@@ -30,32 +38,20 @@ use crate::tools::{ToolRoute, ToolSet};
 pub struct Server {
     info: Implementation,
     instructions: Option<String>,
-    cache: CacheHint,
+    caches: Caches,
     states: Arc<States>,
     routes: Routes,
     built: OnceLock<Built>,
 }
 
-/// Routes that belong together. The macros make them, [`Server::merge`] takes them.
+/// How long clients may keep what the server says about itself.
+// spec: CACHE-01
 #[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Routes {
-    /// Tools.
-    pub tools: Vec<ToolRoute>,
-}
-
-impl Routes {
-    /// No routes.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Adds a tool.
-    #[must_use]
-    pub fn tool(mut self, tool: ToolRoute) -> Self {
-        self.tools.push(tool);
-        self
-    }
+struct Caches {
+    discover: CacheHint,
+    tools: Option<CacheHint>,
+    resources: Option<CacheHint>,
+    prompts: Option<CacheHint>,
 }
 
 /// What serving needs, made once from what the author gave.
@@ -63,6 +59,9 @@ impl Routes {
 struct Built {
     profile: Arc<ServerProfile>,
     tools: ToolSet,
+    resources: ResourceSet,
+    prompts: PromptSet,
+    completions: CompletionSet,
 }
 
 /// What becomes a server: a [`Server`], or a value whose `impl` block has `#[mcp::server]`.
@@ -97,7 +96,7 @@ impl SetupError {
 }
 
 impl Server {
-    /// A server without tools.
+    /// A server that offers nothing yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::with_info(Implementation::new(name, version))
     }
@@ -107,7 +106,7 @@ impl Server {
         Self {
             info,
             instructions: None,
-            cache: CacheHint::default(),
+            caches: Caches::default(),
             states: Arc::default(),
             routes: Routes::default(),
             built: OnceLock::new(),
@@ -129,7 +128,29 @@ impl Server {
     /// Sets how long clients may keep the answer to `server/discover`.
     #[must_use]
     pub fn discover_cache(mut self, cache: CacheHint) -> Self {
-        self.cache = cache;
+        self.caches.discover = cache;
+        self.changed()
+    }
+
+    /// Sets how long clients may keep the list of tools.
+    #[must_use]
+    pub fn tools_cache(mut self, cache: CacheHint) -> Self {
+        self.caches.tools = Some(cache);
+        self.changed()
+    }
+
+    /// Sets how long clients may keep the lists of resources and of templates. What a single
+    /// resource has is set by [`ResourceRoute::cache`].
+    #[must_use]
+    pub fn resources_cache(mut self, cache: CacheHint) -> Self {
+        self.caches.resources = Some(cache);
+        self.changed()
+    }
+
+    /// Sets how long clients may keep the list of prompts.
+    #[must_use]
+    pub fn prompts_cache(mut self, cache: CacheHint) -> Self {
+        self.caches.prompts = Some(cache);
         self.changed()
     }
 
@@ -158,10 +179,83 @@ impl Server {
         self.changed()
     }
 
+    /// Adds a resource.
+    #[must_use]
+    pub fn resource(mut self, resource: ResourceRoute) -> Self {
+        self.routes.resources.push(resource);
+        self.changed()
+    }
+
+    /// Adds a URI template: a family of resources.
+    #[must_use]
+    pub fn template(mut self, template: TemplateRoute) -> Self {
+        self.routes.templates.push(template);
+        self.changed()
+    }
+
+    /// Adds a prompt.
+    #[must_use]
+    pub fn prompt(mut self, prompt: PromptRoute) -> Self {
+        self.routes.prompts.push(prompt);
+        self.changed()
+    }
+
+    /// Adds a completion of an argument.
+    #[must_use]
+    pub fn completion(mut self, completion: CompletionRoute) -> Self {
+        self.routes.completions.push(completion);
+        self.changed()
+    }
+
+    /// Completes an argument of a prompt. Arguments whose type is an enum complete by themselves.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::{Args, Prefix, PromptExt, Server};
+    /// use mcp_types::Prompt;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     file: String,
+    /// }
+    ///
+    /// let server = Server::new("reviews", "1.0.0")
+    ///     .prompt(Prompt::new("review").handler(|Args(p): Args<Review>| p.file))
+    ///     .completion_for_prompt("review", "file", |prefix: Prefix| {
+    ///         let files = ["lib.rs", "main.rs"];
+    ///         files.into_iter().filter(|file| file.starts_with(&*prefix)).collect::<Vec<_>>()
+    ///     });
+    /// server.check()?;
+    /// # Ok::<(), mcp_server::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn completion_for_prompt<M, H: CompletionHandler<M>>(
+        self,
+        prompt: impl Into<String>,
+        argument: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        self.completion(CompletionRoute::prompt(prompt, argument, handler))
+    }
+
+    /// Completes a variable of a URI template. Variables whose type is an enum complete by
+    /// themselves.
+    #[must_use]
+    pub fn completion_for_template<M, H: CompletionHandler<M>>(
+        self,
+        uri_template: impl Into<String>,
+        variable: impl Into<String>,
+        handler: H,
+    ) -> Self {
+        self.completion(CompletionRoute::template(uri_template, variable, handler))
+    }
+
     /// Adds all routes of another source.
     #[must_use]
-    pub fn merge(self, routes: Routes) -> Self {
-        self.tools(routes.tools)
+    pub fn merge(mut self, routes: Routes) -> Self {
+        self.routes = self.routes.merge(routes);
+        self.changed()
     }
 
     fn changed(mut self) -> Self {
@@ -169,14 +263,14 @@ impl Server {
         self
     }
 
-    /// Looks for mistakes that would otherwise show at the first call: two tools of one name,
-    /// state that nobody gave. `serve_*` and the test kit call it.
+    /// Looks for mistakes that would otherwise show at the first call: two routes of one
+    /// name, a URI template that cannot be matched, state that nobody gave. `serve_*` and the test kit call it.
     ///
     /// # Errors
     ///
     /// [`SetupError`] with every mistake, and how to mend it.
     pub fn check(&self) -> Result<(), SetupError> {
-        let problems = self.problems();
+        let problems = self.routes.problems(&self.states);
         if problems.is_empty() {
             return Ok(());
         }
@@ -186,51 +280,47 @@ impl Server {
         })
     }
 
-    fn problems(&self) -> Vec<String> {
-        let mut problems = Vec::new();
-        let mut names = HashSet::new();
-        for route in &self.routes.tools {
-            let name = route.tool().name.as_str();
-            if name.is_empty() {
-                problems.push("a tool has no name".to_owned());
-            }
-            if !names.insert(name) {
-                problems.push(format!("two tools are named `{name}`; rename one"));
-            }
-            for (id, state) in &route.spec().states {
-                if !self.states.has(*id) {
-                    problems.push(format!(
-                        "the tool `{name}` takes `State<{state}>`, which nobody gave; add `.state(…)`"
-                    ));
-                }
-            }
-            let own = route.spec().problems.iter();
-            problems.extend(own.map(|problem| format!("the tool `{name}`: {problem}")));
-        }
-        problems
-    }
-
     fn built(&self) -> &Built {
-        self.built.get_or_init(|| Built {
-            profile: Arc::new(
+        self.built.get_or_init(|| {
+            let routes = &self.routes;
+            let (resources, templates) = (&routes.resources, &routes.templates);
+            let mut built = Built {
+                profile: Arc::new(ServerProfile::new(self.info.clone())),
+                tools: ToolSet::new(&routes.tools, self.caches.tools),
+                resources: ResourceSet::new(resources, templates, self.caches.resources),
+                prompts: PromptSet::new(&routes.prompts, self.caches.prompts),
+                completions: CompletionSet::new(&routes.completions, routes.have_choices()),
+            };
+            built.profile = Arc::new(
                 ServerProfile::new(self.info.clone())
-                    .capabilities(self.capabilities())
+                    .capabilities(self.capabilities(&built))
                     .instructions(self.instructions.clone())
-                    .cache(self.cache),
-            ),
-            tools: ToolSet::new(&self.routes.tools),
+                    .cache(self.caches.discover),
+            );
+            built
         })
     }
 
-    // spec: TOOL-01, LOG-01
-    fn capabilities(&self) -> ServerCapabilities {
+    // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01
+    fn capabilities(&self, built: &Built) -> ServerCapabilities {
+        let logs = self.routes.specs().any(|spec| spec.logs);
         let mut capabilities = ServerCapabilities::default();
-        let tools = &self.routes.tools;
-        capabilities.tools = (!tools.is_empty()).then(ListChangedCapability::default);
-        let logs = tools.iter().any(|route| route.spec().logs);
+        capabilities.tools = (!built.tools.is_empty()).then(ListChangedCapability::default);
+        capabilities.resources = (!built.resources.is_empty()).then(ResourcesCapability::default);
+        capabilities.prompts = (!built.prompts.is_empty()).then(ListChangedCapability::default);
+        capabilities.completions = (!built.completions.is_empty()).then(Settings::default);
         capabilities.logging = logs.then(Settings::default);
         capabilities
     }
+}
+
+/// An answer that nobody has to wait for.
+fn now(reply: impl Into<Reply>) -> BoxFuture<'static, Reply> {
+    Box::pin(ready(reply.into()))
+}
+
+fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
+    now(Failed { kind, id }.not_found())
 }
 
 impl Service for Server {
@@ -238,17 +328,45 @@ impl Service for Server {
         self.built().profile.clone()
     }
 
+    // spec: RSRC-05, RSRC-06, PROMPT-05
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let tools = &self.built().tools;
-        let reply = match &exchange.call {
+        let Built {
+            tools,
+            resources,
+            prompts,
+            completions,
+            ..
+        } = self.built();
+        let context = |exchange| CallContext::new(exchange, self.states.clone());
+        match &exchange.call {
             Call::CallTool(params) => match tools.get(&params.name) {
-                Some(route) => return route.call(CallContext::new(exchange, self.states.clone())),
-                None => Fault::no_such_tool(&*params.name).into(),
+                Some(route) => route.call(context(exchange)),
+                None => missing(ItemKind::Tool, &params.name),
             },
-            Call::ListTools(page) if !self.routes.tools.is_empty() => tools.list(page),
-            other => Fault::no_such_method(other.method_name()).into(),
-        };
-        Box::pin(ready(reply))
+            Call::ListTools(page) if !tools.is_empty() => now(tools.list(page)),
+            Call::ReadResource(params) if !resources.is_empty() => {
+                match resources.find(&params.uri) {
+                    Some(found) => found.call(context(exchange)),
+                    None => missing(ItemKind::Resource, &params.uri),
+                }
+            }
+            Call::ListResources(page) if !resources.is_empty() => now(resources.list(page)),
+            Call::ListResourceTemplates(page) if !resources.is_empty() => {
+                now(resources.list_templates(page))
+            }
+            Call::GetPrompt(params) if !prompts.is_empty() => match prompts.find(&params.name) {
+                Some(route) => route.call(context(exchange)),
+                None => missing(ItemKind::Prompt, &params.name),
+            },
+            Call::ListPrompts(page) if !prompts.is_empty() => now(prompts.list(page)),
+            Call::Complete(params) if !completions.is_empty() => {
+                match completions.find(params, prompts, resources) {
+                    Ok(found) => found.call(context(exchange)),
+                    Err(fault) => now(fault),
+                }
+            }
+            other => now(Fault::no_such_method(other.method_name())),
+        }
     }
 }
 

@@ -17,21 +17,26 @@ pub use mcp_client as client;
 #[cfg(feature = "client")]
 pub use mcp_client::{Client, ConnectMode};
 #[cfg(feature = "macros")]
-pub use mcp_macros::{Output, server, tool, tools};
+pub use mcp_macros::{Output, completion, prompt, resource, server, tool, tools};
 #[cfg(feature = "server")]
 #[doc(hidden)]
 pub use mcp_server::macro_support;
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Args, ArgumentError, CallContext, Extension, FromCall, FromHeader, Header, Headers, IntoServer,
-    IntoToolResult, Json, Log, Progress, RawArgs, Rejection, RouteSpec, Routes, Server, SetupError,
-    State, ToolError, ToolExt, ToolRoute,
+    Args, ArgumentError, CallContext, CompletionError, CompletionRoute, Extension, FromCall,
+    FromHeader, Header, Headers, IntoCompletion, IntoContents, IntoPrompt, IntoServer,
+    IntoToolResult, Json, Log, NotFound, Prefix, Progress, PromptError, PromptExt, PromptRoute,
+    RawArgs, Rejection, ResourceError, ResourceExt, ResourceRoute, RouteSpec, Routes, Server,
+    SetupError, State, TemplateRoute, ToolError, ToolExt, ToolRoute, assistant, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::StreamableHttp;
-pub use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion, Tool};
+pub use mcp_types::{
+    CacheHint, CallToolResult, ContentBlock, Implementation, Prompt, PromptMessage,
+    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
+};
 
 #[cfg(feature = "http-client")]
 pub use connect::{Connect, ConnectWith, Target};

@@ -1,18 +1,22 @@
 //! What most programs use: `use mcp::prelude::*;`.
 
 pub use crate::types::ContentBlock as Content;
-pub use crate::{CallToolResult, ProtocolVersion, Tool};
+pub use crate::{
+    CacheHint, CallToolResult, Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents,
+    ResourceTemplate, Tool,
+};
 
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
-#[cfg(feature = "macros")]
-pub use crate::tool;
 #[cfg(feature = "server")]
 pub use crate::{
-    Args, Extension, FromHeader, Header, Headers, Json, Log, Progress, RawArgs, Server, State,
-    ToolError, ToolExt as _,
+    Args, Extension, FromHeader, Header, Headers, Json, Log, NotFound, Prefix, Progress,
+    PromptError, PromptExt as _, RawArgs, ResourceError, ResourceExt as _, Server, State,
+    ToolError, ToolExt as _, assistant, user,
 };
 #[cfg(feature = "client")]
 pub use crate::{Client, ConnectMode};
 #[cfg(feature = "http-client")]
 pub use crate::{Connect as _, ConnectWith as _};
+#[cfg(feature = "macros")]
+pub use crate::{completion, prompt, resource, tool};

@@ -58,6 +58,40 @@ async fn quickstart() {
 }
 
 #[tokio::test]
+async fn resources() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_resources"))).await;
+    for part in [
+        "resource library://door",
+        "template library://books/{number}/{page}",
+        r#"library://catalogue: [{"uri":"library://catalogue","mimeType":"application/json""#,
+        r#""blob":"R0lGODlh""#,
+        r#""text":"The pool of tears""#,
+        "unknown resource: library://books/7",
+        "`number`: expected a whole number, got \"first\"",
+        "unknown resource: library://notes/../Cargo.toml",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn prompts() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_prompts"))).await;
+    for part in [
+        "  file (required)\n  tone (optional)\n",
+        "file src/…: src/lib.rs, src/main.rs\n",
+        "tone F…: friendly, formal, frank\n",
+        "remarks 1…: \n",
+        "user: Review src/lib.rs in a Frank way, 2 remarks at most.\n",
+        "assistant: I have read it. My remarks:\n",
+        "`tone`: unknown variant `rude`",
+        "`file`: there is no secret.txt",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
 async fn client_and_axum_server() {
     let (_server, url) = axum_server().await;
     let client = || Command::new(env!("CARGO_BIN_EXE_client"));

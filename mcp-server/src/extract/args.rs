@@ -13,6 +13,11 @@ use crate::tools::schema;
 /// Arguments that do not fit are told to the language model as a failed result, with the path and
 /// what was expected.
 ///
+/// In a prompt they are its arguments, in a URI template its variables, in a completion the
+/// arguments that have their values already. All of these are strings on the wire: numbers, `bool`s
+/// and enums are read from them, anything else from JSON in the string. What does not fit is a
+/// protocol error that names the argument.
+///
 /// # Examples
 ///
 /// ```
@@ -35,7 +40,7 @@ pub struct Args<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(parse(&call.take_arguments())?))
+        Ok(Self(call.parse_arguments()?))
     }
 
     fn describe(spec: &mut RouteSpec) {

@@ -5,14 +5,16 @@ mod http_parts;
 mod notes;
 mod rejection;
 mod state;
+mod text;
 
 use std::any::TypeId;
 use std::sync::Arc;
 
 use mcp_core::{Call, ClientFacts, Exchange, Outlet};
-use mcp_types::{JsonObject, RawObject};
+use mcp_types::{CompleteParams, JsonObject, RawObject};
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
-pub(crate) use args::parse_member;
 pub use args::{Args, RawArgs};
 pub use http_parts::{Extension, FromHeader, Header, Headers};
 pub use notes::{Log, Progress};
@@ -66,21 +68,76 @@ impl<T: FromCall> FromCall for Option<T> {
 pub struct CallContext {
     exchange: Exchange,
     states: Arc<States>,
+    /// Of a URI template.
+    variables: Option<RawObject>,
 }
 
 impl CallContext {
     pub(crate) fn new(exchange: Exchange, states: Arc<States>) -> Self {
-        Self { exchange, states }
+        Self {
+            exchange,
+            states,
+            variables: None,
+        }
     }
 
-    /// Takes the arguments; an empty object when there are none or they were taken before.
+    pub(crate) fn with_variables(mut self, variables: RawObject) -> Self {
+        self.variables = Some(variables);
+        self
+    }
+
+    /// Takes the arguments: of a tool, of a prompt, the variables of a URI template, what is known
+    /// already of the arguments that are completed. An empty object when there are none or they
+    /// were taken before.
     pub fn take_arguments(&mut self) -> RawObject {
         let arguments = match &mut self.exchange.call {
             Call::CallTool(params) => params.arguments.take(),
             Call::GetPrompt(params) => params.arguments.take(),
+            Call::ReadResource(_) => self.variables.take(),
+            Call::Complete(params) => known(params),
             _ => None,
         };
         arguments.unwrap_or_else(RawObject::empty)
+    }
+
+    /// Takes the arguments as `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] with the path of what does not fit.
+    pub(crate) fn parse_arguments<T: DeserializeOwned>(&mut self) -> Result<T, ArgumentError> {
+        let arguments = self.take_arguments();
+        match self.has_texts() {
+            true => text::parse(&arguments),
+            false => args::parse(&arguments),
+        }
+    }
+
+    /// Reads one of the arguments as `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] with the path of what does not fit; it starts with the name.
+    pub(crate) fn parse_member<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        value: &RawValue,
+    ) -> Result<T, ArgumentError> {
+        match self.has_texts() {
+            true => text::parse_member(name, value),
+            false => args::parse_member(name, value),
+        }
+    }
+
+    /// All arguments are strings; only those of tools are any JSON.
+    // spec: PROMPT-03
+    fn has_texts(&self) -> bool {
+        !matches!(self.exchange.call, Call::CallTool(_))
+    }
+
+    /// What is asked.
+    pub(crate) fn call(&self) -> &Call {
+        &self.exchange.call
     }
 
     /// Who calls.
@@ -107,6 +164,11 @@ impl CallContext {
     pub fn state<T: 'static>(&self) -> Option<&T> {
         self.states.get()
     }
+}
+
+fn known(params: &mut CompleteParams) -> Option<RawObject> {
+    let arguments = params.context.take()?.arguments;
+    RawObject::from_value(&arguments).ok()
 }
 
 /// What the extractors of a handler need, written down when its route is made.

@@ -1,7 +1,7 @@
 //! What the macros of `mcp-macros` write calls to. Not part of the public interface: it may change
 //! in every release.
 //!
-//! A tool with plain parameters becomes a [`Params`] when its route is made: each parameter is
+//! A function with plain parameters becomes a [`Params`] when its route is made: each parameter is
 //! asked what it is ([`Slot`]) and describes itself. What a call needs of that stays in a
 //! [`Plan`], which splits the arguments once and lets each parameter take its own.
 //!
@@ -12,7 +12,8 @@
 //! | missing, unknown and repeated arguments | `plan` |
 //! | what may be left out | `absent` |
 //! | `#[arg(range = …)]` | `range` |
-//! | what a tool returned | `returned` |
+//! | the route of a function | `routes` |
+//! | what a function returned | `returned` |
 //! | doc comments | `doc` |
 
 mod absent;
@@ -22,41 +23,35 @@ mod plan;
 mod probe;
 mod range;
 mod returned;
+mod routes;
 #[cfg(test)]
 mod tests;
 
-use std::future::Future;
 use std::sync::Arc;
 
-pub use mcp_types::{CallToolResult, Implementation, JsonObject, Tool};
+pub use mcp_types::{
+    CacheHint, CallToolResult, CompletionReference, Implementation, JsonObject, Prompt, Resource,
+    ResourceTemplate, Tool,
+};
 pub use schemars::JsonSchema;
 pub use serde::Serialize;
 
+pub use crate::completion::Prefix;
 pub use doc::doc;
 pub use params::{About, Params};
 pub use plan::{Input, Plan};
 pub use probe::{
-    Argument, ByCall, ByValue, ByWrapper, Extractor, NamedParameter, Neither, Slot, ToolParameter,
-    Values, Wrapper,
+    Argument, ByCall, ByValue, ByWrapper, CompletionParameter, Extractor, NamedParameter, Neither,
+    ResourceParameter, RouteParameter, Slot, Values, Wrapper,
 };
 pub use range::{Limit, Range, Ranged};
-pub use returned::{ByResult, NoResult, Returned};
+pub use returned::{
+    ByCompletion, ByContents, ByPrompt, ByResult, NoCompletion, NoContents, NoPrompt, NoResult,
+    Returned,
+};
+pub use routes::{completion, prompt, resource, template, tool};
 
-use crate::extract::CallContext;
 use crate::server::{IntoServer, Server};
-use crate::tools::{IntoToolResult, ToolError, ToolRoute};
-
-/// Makes the route of a tool whose parameters were described.
-pub fn tool<Output, F, Fut>(tool: Tool, params: Params, handler: F) -> ToolRoute
-where
-    Output: IntoToolResult,
-    F: Fn(Arc<Plan>, CallContext) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
-{
-    let (spec, plan) = params.finish();
-    let plan = Arc::new(plan);
-    ToolRoute::new::<Output, _, _>(tool, spec, move |call| handler(plan.clone(), call))
-}
 
 /// A type whose `impl` block has `#[mcp::server]`.
 ///

@@ -5,17 +5,16 @@ use serde_json::value::RawValue;
 
 use super::absent;
 use super::range::{Range, Ranged};
-use crate::extract::{ArgumentError, CallContext, Rejection, parse_member};
-use crate::tools::ToolError;
+use crate::extract::{ArgumentError, CallContext, Rejection};
 
-/// What calls need to know of the parameters of a tool.
+/// What calls need to know of the parameters of a function.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// One per parameter; `None` for an extractor.
     params: Vec<Option<Known>>,
 }
 
-/// An argument that the tool knows.
+/// An argument that the function knows.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) name: &'static str,
@@ -44,7 +43,7 @@ impl Plan {
         self.params.iter().flatten()
     }
 
-    /// Takes the `N` parameters of the tool. Nothing of the call stays borrowed.
+    /// Takes the `N` parameters of the function. Nothing of the call stays borrowed.
     ///
     /// # Errors
     ///
@@ -53,21 +52,20 @@ impl Plan {
         &self,
         mut call: CallContext,
         take: impl FnOnce(&mut Input<'_>) -> Result<R, Rejection>,
-    ) -> Result<R, ToolError> {
+    ) -> Result<R, Rejection> {
         let mut values = [None; N];
         let arguments;
-        // A tool without arguments looks at none: some clients always send one.
+        // A function without arguments looks at none: some clients always send one.
         if self.has_arguments() {
             arguments = call.take_arguments();
-            self.split(arguments.as_raw(), &mut values)
-                .map_err(|error| ToolError::rejected(error.into()))?;
+            self.split(arguments.as_raw(), &mut values)?;
         }
         let mut input = Input {
             plan: self,
             call: &mut call,
             values: &values,
         };
-        take(&mut input).map_err(ToolError::rejected)
+        take(&mut input)
     }
 
     /// Finds each argument's value.
@@ -113,7 +111,7 @@ impl Input<'_> {
     ) -> Result<T, ArgumentError> {
         let name = self.known(index).map_or("", |known| known.name);
         match self.values.get(index).copied().flatten() {
-            Some(value) => parse_member(name, value),
+            Some(value) => self.call.parse_member(name, value),
             None => match default {
                 Some(default) => Ok(default()),
                 // Checked when the arguments were split.

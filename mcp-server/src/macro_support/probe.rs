@@ -6,7 +6,8 @@
 //! is the order of preference. The last steps take every `T` and then fail on a bound, with a
 //! message for humans.
 //!
-//! A parameter without a name is asked by `.nameless()`: it cannot be an argument.
+//! A parameter without a name is asked by `.nameless()`, one of a resource that no variable of the URI
+//! is called like by `.outside()`, one of a completion by `.beside()`: none of them can be an argument.
 
 use std::any::type_name;
 use std::fmt;
@@ -27,7 +28,7 @@ pub struct Slot<T>(PhantomData<fn() -> T>);
 /// A parameter that is found in the call.
 pub struct Extractor<T>(PhantomData<fn() -> T>);
 
-/// A parameter that is an argument of the tool.
+/// A parameter that is an argument, sent by the client.
 pub struct Argument<T>(PhantomData<fn() -> T>);
 
 /// A parameter that cannot be one. The compiler has said so already; nothing more is said.
@@ -55,6 +56,16 @@ pub trait ByCall {
     fn nameless(&self) -> Extractor<Self::Value> {
         Extractor(PhantomData)
     }
+
+    /// It is an extractor, which needs no variable.
+    fn outside(&self) -> Extractor<Self::Value> {
+        Extractor(PhantomData)
+    }
+
+    /// It is an extractor.
+    fn beside(&self) -> Extractor<Self::Value> {
+        Extractor(PhantomData)
+    }
 }
 
 impl<T: FromCall> ByCall for &&&Slot<T> {
@@ -75,6 +86,22 @@ pub trait ByValue {
     fn nameless(&self) -> Neither<Self::Value>
     where
         Self::Value: NamedParameter,
+    {
+        Neither(PhantomData)
+    }
+
+    /// It is an argument, and no variable has its name.
+    fn outside(&self) -> Neither<Self::Value>
+    where
+        Self::Value: ResourceParameter,
+    {
+        Neither(PhantomData)
+    }
+
+    /// It is an argument, and a completion has none.
+    fn beside(&self) -> Neither<Self::Value>
+    where
+        Self::Value: CompletionParameter,
     {
         Neither(PhantomData)
     }
@@ -105,6 +132,22 @@ pub trait ByWrapper {
     {
         Neither(PhantomData)
     }
+
+    /// It should be an extractor.
+    fn outside(&self) -> Neither<Self::Value>
+    where
+        Self::Value: FromCall,
+    {
+        Neither(PhantomData)
+    }
+
+    /// It should be an extractor.
+    fn beside(&self) -> Neither<Self::Value>
+    where
+        Self::Value: FromCall,
+    {
+        Neither(PhantomData)
+    }
 }
 
 impl<T: Wrapper> ByWrapper for &Slot<T> {
@@ -124,7 +167,7 @@ impl<T> Slot<T> {
     /// Last step: neither.
     pub fn param(&self) -> Neither<T>
     where
-        T: ToolParameter,
+        T: RouteParameter,
     {
         Neither(PhantomData)
     }
@@ -132,7 +175,23 @@ impl<T> Slot<T> {
     /// Last step: neither.
     pub fn nameless(&self) -> Neither<T>
     where
-        T: ToolParameter,
+        T: RouteParameter,
+    {
+        Neither(PhantomData)
+    }
+
+    /// Last step: neither.
+    pub fn outside(&self) -> Neither<T>
+    where
+        T: ResourceParameter,
+    {
+        Neither(PhantomData)
+    }
+
+    /// Last step: neither.
+    pub fn beside(&self) -> Neither<T>
+    where
+        T: CompletionParameter,
     {
         Neither(PhantomData)
     }
@@ -140,12 +199,30 @@ impl<T> Slot<T> {
 
 /// What no type is: the bound that says why a parameter is neither.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a parameter of a tool",
+    message = "`{Self}` cannot be a parameter here",
     label = "neither an argument nor an extractor",
     note = "for an argument that the client sends: `#[derive(serde::Deserialize, schemars::JsonSchema)]`, both of them, without borrowed fields",
     note = "for a value of the server: take `State<{Self}>`, or implement `FromCall` for the type"
 )]
-pub trait ToolParameter {}
+pub trait RouteParameter {}
+
+/// What no type is: the bound that says why a parameter of a resource gets no value.
+#[diagnostic::on_unimplemented(
+    message = "nothing gives this parameter of a resource a value",
+    label = "`{Self}` is no extractor, and no variable of the URI has the parameter's name",
+    note = "name the parameter like a variable of the URI template, such as `id` for `users://{{id}}`",
+    note = "for a value of the server: take `State<{Self}>`, or implement `FromCall` for the type"
+)]
+pub trait ResourceParameter {}
+
+/// What no type is: the bound that says what a completion takes.
+#[diagnostic::on_unimplemented(
+    message = "nothing gives this parameter of a completion a value",
+    label = "`{Self}` is no extractor",
+    note = "what was typed so far is taken as `&str` or `String`",
+    note = "the arguments that have their values already are taken as `Args<T>`, values of the server as `State<T>`"
+)]
+pub trait CompletionParameter {}
 
 /// What no type is: the bound that says why a parameter needs a name.
 #[diagnostic::on_unimplemented(

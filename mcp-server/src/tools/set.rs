@@ -4,21 +4,23 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use mcp_core::{Fault, Listing, Reply, ResultBody};
-use mcp_types::{ListToolsResult, Page, Tool};
+use mcp_core::{Listing, Reply, ResultBody};
+use mcp_types::{CacheHint, ListToolsResult, Page, Tool};
 
 use super::ToolRoute;
+use crate::listing::listed;
 
 #[derive(Debug)]
 pub(crate) struct ToolSet {
     by_name: HashMap<Box<str>, ToolRoute>,
     listing: Arc<Listing<ListToolsResult>>,
+    cache: Option<CacheHint>,
 }
 
 impl ToolSet {
     /// Indexes the routes. Of two tools with one name the first one is kept; `check` of the server
     /// has told the author.
-    pub(crate) fn new(routes: &[ToolRoute]) -> Self {
+    pub(crate) fn new(routes: &[ToolRoute], cache: Option<CacheHint>) -> Self {
         let mut by_name = HashMap::with_capacity(routes.len());
         let mut tools: Vec<Tool> = Vec::with_capacity(routes.len());
         for route in routes {
@@ -30,6 +32,7 @@ impl ToolSet {
         Self {
             by_name,
             listing: Arc::new(Listing::new(ListToolsResult::new(tools))),
+            cache,
         }
     }
 
@@ -37,13 +40,17 @@ impl ToolSet {
         self.by_name.get(name)
     }
 
-    /// The whole list: always the same text, in the order of registration.
-    // spec: TOOL-03, TOOL-04, PAG-05
+    /// There are no tools.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.by_name.is_empty()
+    }
+
+    /// The whole list.
     pub(crate) fn list(&self, page: &Page) -> Reply {
-        if page.cursor.is_some() {
-            return Fault::bad_params("`params.cursor`: unknown cursor; start again without one")
-                .into();
-        }
-        ResultBody::ListTools(self.listing.clone()).into()
+        listed(
+            page,
+            ResultBody::ListTools(self.listing.clone()),
+            self.cache,
+        )
     }
 }

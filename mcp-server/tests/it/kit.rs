@@ -3,9 +3,13 @@
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use mcp_core::{Call, ClientFacts, Exchange, Reply, ResultBody, Service};
+use mcp_core::{Call, ClientFacts, Exchange, Fault, Reply, ResultBody, Service};
 use mcp_server::{IntoServer, Server};
-use mcp_types::{CallToolParams, CallToolResult, Page, ProtocolVersion, RawObject, Tool};
+use mcp_types::{
+    CallToolParams, CallToolResult, CompleteParams, Completion, CompletionReference,
+    GetPromptParams, GetPromptResult, Page, Prompt, ProtocolVersion, RawObject, ReadResourceParams,
+    Resource, ResourceTemplate, Tool,
+};
 use serde_json::Value;
 
 /// A server whose set-up was checked.
@@ -76,4 +80,118 @@ pub(crate) fn tool(server: &Server, name: &str) -> Tool {
 /// The input schema of a tool.
 pub(crate) fn input(server: &Server, name: &str) -> Value {
     Value::Object((*tool(server, name).input_schema).clone())
+}
+
+pub(crate) fn reply(server: &Server, call: Call) -> Reply {
+    block_on(server.call(exchange(call)))
+}
+
+/// Why a call was not answered, as text.
+pub(crate) fn fault(reply: Reply) -> Fault {
+    match reply {
+        Reply::Fault(fault) => fault,
+        other => panic!("no fault: {other:?}"),
+    }
+}
+
+pub(crate) fn read_reply(server: &Server, uri: &str) -> Reply {
+    reply(server, Call::ReadResource(ReadResourceParams::new(uri)))
+}
+
+/// The contents of a resource, as they are sent.
+pub(crate) fn read(server: &Server, uri: &str) -> Value {
+    match read_reply(server, uri) {
+        Reply::Complete {
+            body: ResultBody::ReadResource(result),
+            ..
+        } => serde_json::to_value(result.contents).unwrap(),
+        other => panic!("no contents: {other:?}"),
+    }
+}
+
+/// The text of a resource.
+pub(crate) fn read_text(server: &Server, uri: &str) -> String {
+    let contents = read(server, uri);
+    contents[0]["text"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn get_reply(server: &Server, prompt: &str, arguments: &str) -> Reply {
+    let arguments = RawObject::from_text(arguments).unwrap();
+    reply(
+        server,
+        Call::GetPrompt(GetPromptParams::new(prompt, Some(arguments))),
+    )
+}
+
+/// The conversation of a prompt.
+pub(crate) fn get(server: &Server, prompt: &str, arguments: &str) -> GetPromptResult {
+    match get_reply(server, prompt, arguments) {
+        Reply::Complete {
+            body: ResultBody::GetPrompt(result),
+            ..
+        } => result,
+        other => panic!("no conversation: {other:?}"),
+    }
+}
+
+/// The text of a conversation, a line per message.
+pub(crate) fn get_text(server: &Server, prompt: &str, arguments: &str) -> String {
+    let lines = get(server, prompt, arguments)
+        .messages
+        .into_iter()
+        .map(|message| {
+            let text = message.content.as_text().unwrap_or("(no text)").to_owned();
+            format!("{}: {text}", message.role)
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+pub(crate) fn resources(server: &Server) -> Vec<Resource> {
+    match reply(server, Call::ListResources(Page::default())) {
+        Reply::Complete {
+            body: ResultBody::ListResources(list),
+            ..
+        } => list.resources.clone(),
+        other => panic!("no list: {other:?}"),
+    }
+}
+
+pub(crate) fn templates(server: &Server) -> Vec<ResourceTemplate> {
+    match reply(server, Call::ListResourceTemplates(Page::default())) {
+        Reply::Complete {
+            body: ResultBody::ListResourceTemplates(list),
+            ..
+        } => list.resource_templates.clone(),
+        other => panic!("no list: {other:?}"),
+    }
+}
+
+pub(crate) fn prompts(server: &Server) -> Vec<Prompt> {
+    match reply(server, Call::ListPrompts(Page::default())) {
+        Reply::Complete {
+            body: ResultBody::ListPrompts(list),
+            ..
+        } => list.prompts.clone(),
+        other => panic!("no list: {other:?}"),
+    }
+}
+
+pub(crate) fn complete_reply(server: &Server, params: CompleteParams) -> Reply {
+    reply(server, Call::Complete(params))
+}
+
+/// The suggestions for an argument.
+pub(crate) fn complete(
+    server: &Server,
+    reference: CompletionReference,
+    argument: &str,
+    typed: &str,
+) -> Completion {
+    match complete_reply(server, CompleteParams::new(reference, argument, typed)) {
+        Reply::Complete {
+            body: ResultBody::Complete(result),
+            ..
+        } => result.completion,
+        other => panic!("no suggestions: {other:?}"),
+    }
 }

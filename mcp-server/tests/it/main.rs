@@ -2,11 +2,15 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
+mod all_kinds;
 mod arguments;
 mod blocks;
+mod completions;
 mod extractors;
 mod kit;
 mod output;
+mod prompts;
+mod resources;
 mod schemas;
 #[deny(
     missing_docs,

@@ -63,6 +63,43 @@ impl Desk {
         format!("{} {}", self.name, question.text)
     }
 
+    /// A resource.
+    #[resource("desk://name", mime = "text/plain", cache = "1h")]
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// A family of resources.
+    #[resource("desk://{drawer}/{+path}{?lines}")]
+    async fn drawer(
+        &self,
+        drawer: u8,
+        path: String,
+        lines: Option<u8>,
+        progress: Progress,
+    ) -> String {
+        progress.report(1.0, 1.0, "").await;
+        format!("{} {drawer} {path} {lines:?}", self.name)
+    }
+
+    /// A prompt.
+    #[prompt(title = "Write")]
+    fn write(&self, to: String, #[arg(default = true)] polite: bool) -> String {
+        format!("{} {to} {polite}", self.name)
+    }
+
+    /// A completion.
+    #[completion(prompt = "write", argument = "to")]
+    fn people(&self, prefix: &str) -> Vec<String> {
+        vec![format!("{prefix}{}", self.name)]
+    }
+
+    /// Another one.
+    #[completion(template = "desk://{drawer}/{+path}{?lines}", argument = "path")]
+    fn paths(prefix: String) -> Vec<String> {
+        vec![prefix]
+    }
+
     #[deprecated(note = "old")]
     #[tool]
     fn old(&self) -> &str {

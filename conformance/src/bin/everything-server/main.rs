@@ -7,10 +7,13 @@
 
 mod cancel;
 mod capabilities;
+mod prompts;
+mod resources;
 mod schema;
 mod tools;
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 use mcp::prelude::*;
 use tokio::net::TcpListener;
@@ -22,7 +25,9 @@ async fn main() -> mcp::Result<()> {
         Err(_) => 8001,
     };
     let server = Server::of(tools::Everything)
-        .merge(std::sync::Arc::new(cancel::Probes::default()).tools())
+        .merge(Arc::new(cancel::Probes::default()).tools())
+        .merge(resources::Resources::routes())
+        .merge(prompts::Prompts::routes())
         .tool(schema::json_schema_2020_12_tool());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);

@@ -1,61 +1,41 @@
-//! One `#[tool]` method: what it says becomes a route, its body stays as it is.
+//! One marked method: what it says becomes a route, its body stays as it is.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::ext::IdentExt;
+use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, Expr, FnArg, GenericParam, Generics, ImplItemFn, Lifetime, LitStr, PathArguments,
+    Attribute, FnArg, GenericParam, Generics, ImplItemFn, Lifetime, LitStr, PathArguments,
     Receiver, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait,
     TypeReference,
 };
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::{Options, Root, at};
+use crate::options::{Root, at};
 use crate::param::Param;
+use crate::route::{Kind, Route, make};
 
-const OPTIONS: &[&str] = &[
-    "name",
-    "title",
-    "description",
-    "read_only",
-    "destructive",
-    "idempotent",
-    "open_world",
-];
+const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
-const RECEIVERS: &str = "a tool takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
-
-/// `#[tool]`, `#[mcp::tool]`, whatever the path.
+/// `#[arg]`, `#[mcp::arg]`, whatever the path.
 pub(crate) fn is_named(attribute: &Attribute, name: &str) -> bool {
     let last = attribute.path().segments.last();
     last.is_some_and(|segment| segment.ident == name)
 }
 
-/// A tool, as its method says it.
-pub(crate) struct ToolMethod {
+/// A method that becomes a route.
+pub(crate) struct RouteMethod {
+    kind: Kind,
     ident: Ident,
-    name: String,
     cfgs: Vec<Attribute>,
-    listed: Listed,
+    route: Route,
+    finish: Option<TokenStream>,
     receiver: Option<Passed>,
     params: Vec<Param>,
     output: Type,
     is_async: bool,
-}
-
-/// What is listed beside name and schemas.
-struct Listed {
-    title: Option<Expr>,
-    description: Vec<Expr>,
-    given_description: Option<Expr>,
-    read_only: Option<bool>,
-    destructive: Option<bool>,
-    idempotent: Option<bool>,
-    open_world: Option<bool>,
 }
 
 /// How the method takes its value.
@@ -67,35 +47,37 @@ enum Passed {
     ByArc,
 }
 
-impl ToolMethod {
-    /// Reads a method that has `#[tool]` and takes away what the compiler must not see. Without a
-    /// result the mistakes are noted.
-    pub(crate) fn read(method: &mut ImplItemFn, errors: &mut Errors) -> Option<Self> {
-        let tool = take_tool(&mut method.attrs, errors)?;
-        let mut options = Options::of("#[tool]", Some(&tool), OPTIONS, errors);
+impl RouteMethod {
+    /// Reads a method that has one of the attributes and takes away what the compiler must not see.
+    /// Without a result the mistakes are noted.
+    pub(crate) fn read(
+        kind: Kind,
+        root: &Root,
+        method: &mut ImplItemFn,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        let attribute = take_attribute(kind, &mut method.attrs, errors)?;
         let ident = method.sig.ident.clone();
-        let name = tool_name(options.text("name", errors), &ident, errors);
-        let listed = Listed {
-            title: options.expr("title", errors),
-            description: docs::of(&method.attrs),
-            given_description: options.expr("description", errors),
-            read_only: options.flag("read_only", errors),
-            destructive: options.flag("destructive", errors),
-            idempotent: options.flag("idempotent", errors),
-            open_world: options.flag("open_world", errors),
-        };
+        let route = Route::read(kind, &attribute, &ident, &method.attrs, errors);
         allow_lints(&mut method.attrs);
-        refuse_modifiers(&method.sig, errors);
-        let concrete = is_concrete(&method.sig.generics, errors);
-        let output = output(&method.sig, errors);
-        let (receiver, params) = inputs(&mut method.sig, errors)?;
+        let noun = kind.noun();
+        refuse_modifiers(noun, &method.sig, errors);
+        let concrete = is_concrete(noun, &method.sig.generics, errors);
+        let output = output(noun, &method.sig, errors);
+        let inputs = inputs(kind, root, &mut method.sig, errors);
+        let (route, (receiver, mut params)) = (route?, inputs?);
+        if let Some((uri, variables)) = route.variables() {
+            match_variables(uri, variables, &mut params, errors);
+        }
+        let finish = route.finish(&root.support(at(ident.span())), errors);
         Some(Self {
+            kind,
             cfgs: cfgs(&method.attrs),
             is_async: method.sig.asyncness.is_some(),
             output: output.filter(|_| concrete)?,
+            finish,
             ident,
-            name,
-            listed,
+            route,
             receiver,
             params,
         })
@@ -105,8 +87,9 @@ impl ToolMethod {
         &self.ident
     }
 
-    pub(crate) fn name(&self) -> &str {
-        &self.name
+    /// What it is, and by what clients find it.
+    pub(crate) fn key(&self) -> (Kind, String) {
+        (self.kind, self.route.key())
     }
 
     /// It may be absent in some configurations.
@@ -119,49 +102,30 @@ impl ToolMethod {
         let span = at(self.ident.span());
         let cfgs = &self.cfgs;
         let support = root.support(span);
-        let tool = self.listed(&support);
+        let listed = self.route.listed(&support);
         let describe = self.params.iter().map(|param| param.describe(root));
         let (call, take) = (self.call(), self.take());
-        let output = &self.output;
-        let returned = root.support(output.span());
-        let make = quote_spanned!(at(output.span())=> #returned::tool::<#output, _, _>);
+        let make = make(&self.route, &root.support(self.output.span()), &self.output);
+        let (adds, becomes) = (self.route.adds(), self.route.becomes());
+        let finish = &self.finish;
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });
         quote_spanned! {span=>
             #(#cfgs)*
-            let routes = routes.tool({
+            let routes = routes.#adds({
                 #share
                 let mut params = #support::Params::new();
                 #(#describe)*
-                #make(#tool, params, move |plan, call| {
+                #make(#listed, params, move |plan, call| {
                     #share
                     async move {
                         #take
                         let output = #call;
-                        #support::Returned(output).into_result()
+                        ::core::result::Result::Ok(#support::Returned(output).#becomes())
                     }
-                })
+                }) #finish
             });
-        }
-    }
-
-    fn listed(&self, support: &TokenStream) -> TokenStream {
-        let name = &self.name;
-        let listed = &self.listed;
-        let title = listed.title.as_ref().map(|title| quote!(.title(#title)));
-        let description = match (&listed.given_description, listed.description.as_slice()) {
-            (Some(given), _) => quote!(.describe(#given)),
-            (None, []) => quote!(),
-            (None, pieces) => quote!(.describe(#support::doc(&[#(#pieces),*]))),
-        };
-        let read_only = (listed.read_only == Some(true)).then(|| quote!(.read_only()));
-        let idempotent = (listed.idempotent == Some(true)).then(|| quote!(.idempotent()));
-        let destructive = listed.destructive.map(|is| quote!(.destructive(#is)));
-        let open_world = listed.open_world.map(|is| quote!(.open_world(#is)));
-        quote! {
-            #support::Tool::new(#name)
-                #title #description #read_only #destructive #idempotent #open_world
         }
     }
 
@@ -187,19 +151,47 @@ impl ToolMethod {
             Passed::ByReference => quote_spanned!(span=> &this,),
             Passed::ByArc => quote_spanned!(span=> this,),
         });
-        let values = self.params.iter().map(Param::value);
+        let values = self.params.iter().map(Param::passed);
         let wait = self.is_async.then(|| quote_spanned!(span=> .await));
         quote_spanned!(span=> Self::#ident(#this #(#values),*) #wait)
     }
 }
 
-fn take_tool(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Attribute> {
-    let mut tools = attributes.extract_if(.., |attribute| is_named(attribute, "tool"));
-    let first = tools.next();
-    for second in tools {
-        errors.at(second, "write all options in one `#[tool(…)]`");
+fn take_attribute(
+    kind: Kind,
+    attributes: &mut Vec<Attribute>,
+    errors: &mut Errors,
+) -> Option<Attribute> {
+    let mut found = attributes.extract_if(.., |attribute| Kind::of(attribute).is_some());
+    let first = found.next();
+    for second in found {
+        let message = match Kind::of(&second) {
+            Some(other) if other != kind => {
+                format!("it is a {} already; write a second function", kind.noun())
+            }
+            _ => format!("write all options in one `#[{}(…)]`", kind.noun()),
+        };
+        errors.at(second, message);
     }
     first
+}
+
+/// Each variable goes to the parameter of its name, and no other parameter comes from the URI.
+fn match_variables(uri: &LitStr, variables: &[String], params: &mut [Param], errors: &mut Errors) {
+    let all = params.iter().any(Param::takes_all_arguments);
+    for variable in variables {
+        if !all && !params.iter().any(|param| param.is_called(variable)) {
+            let message = format!(
+                "no parameter takes the variable `{variable}`: add `{variable}: String` (or `u64`, an enum, …)"
+            );
+            errors.at(uri, message);
+        }
+    }
+    for param in params {
+        if !variables.iter().any(|variable| param.is_called(variable)) {
+            param.outside();
+        }
+    }
 }
 
 pub(crate) fn cfgs(attributes: &[Attribute]) -> Vec<Attribute> {
@@ -207,8 +199,8 @@ pub(crate) fn cfgs(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(is_cfg).cloned().collect()
 }
 
-/// What a tool's parameters look like is not a matter of taste: values that are owned, as many as
-/// the tool has arguments. The user's own attributes come later and win.
+/// What the parameters look like is not a matter of taste: values that are owned, as many as there
+/// are arguments. The user's own attributes come later and win.
 fn allow_lints(attributes: &mut Vec<Attribute>) {
     let allow = syn::parse_quote! {
         #[allow(
@@ -220,40 +212,22 @@ fn allow_lints(attributes: &mut Vec<Attribute>) {
     attributes.insert(0, allow);
 }
 
-// spec: TOOL-08
-fn tool_name(given: Option<LitStr>, ident: &Ident, errors: &mut Errors) -> String {
-    let name = match &given {
-        Some(given) => given.value(),
-        None => ident.unraw().to_string(),
-    };
-    let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
-    if (1..=128).contains(&name.len()) && name.chars().all(fits) {
-        return name;
-    }
-    match given {
-        Some(given) => errors.at(given, "a tool's name has 1 to 128 of `A-Za-z0-9_-.`"),
-        None => errors.at(
-            ident,
-            "a tool's name has 1 to 128 of `A-Za-z0-9_-.`; set another one: `#[tool(name = \"…\")]`",
-        ),
-    }
-    name
-}
-
-fn refuse_modifiers(signature: &Signature, errors: &mut Errors) {
+fn refuse_modifiers(noun: &str, signature: &Signature, errors: &mut Errors) {
     if let Safety::Unsafe(token) = &signature.safety {
-        errors.at(token, "a tool is called by clients and cannot be `unsafe`");
+        let message = format!("a {noun} is called by clients and cannot be `unsafe`");
+        errors.at(token, message);
     }
     if let Some(abi) = &signature.abi {
-        errors.at(abi, "a tool is a plain Rust function");
+        errors.at(abi, format!("a {noun} is a plain Rust function"));
     }
     if let Some(variadic) = &signature.variadic {
-        errors.at(variadic, "a tool has a fixed list of parameters");
+        let message = format!("a {noun} has a fixed list of parameters");
+        errors.at(variadic, message);
     }
 }
 
 /// Lifetimes are fine, types and constants are not.
-fn is_concrete(generics: &Generics, errors: &mut Errors) -> bool {
+fn is_concrete(noun: &str, generics: &Generics, errors: &mut Errors) -> bool {
     let mut concrete = true;
     for param in &generics.params {
         let name = match param {
@@ -262,25 +236,25 @@ fn is_concrete(generics: &Generics, errors: &mut Errors) -> bool {
             GenericParam::Const(param) => &param.ident,
         };
         concrete = false;
-        generic(param, &format!("`{name}`"), errors);
+        generic(noun, param, &format!("`{name}`"), errors);
     }
     concrete
 }
 
-fn generic(at: impl quote::ToTokens, what: &str, errors: &mut Errors) {
+fn generic(noun: &str, at: impl quote::ToTokens, what: &str, errors: &mut Errors) {
     let message = format!(
-        "a tool cannot be generic: its schema is made for one type, and clients cannot choose {what}; \
-         write the type itself, or one tool for each"
+        "a {noun} cannot be generic: its schema is made for one type, and clients cannot choose \
+         {what}; write the type itself, or one {noun} for each"
     );
     errors.at(at, message);
 }
 
 /// Neither `impl Trait` nor a reference into something: what a parameter can be made of.
-fn is_owned(ty: &Type, errors: &mut Errors) -> bool {
+fn is_owned(noun: &str, ty: &Type, errors: &mut Errors) -> bool {
     let mut found = Found::default();
     found.visit_type(ty);
     if let Some(implied) = &found.implied {
-        generic(implied, "the type", errors);
+        generic(noun, implied, "the type", errors);
     }
     if let Some(borrowed) = &found.borrowed {
         let owned = match &*borrowed.elem {
@@ -288,21 +262,23 @@ fn is_owned(ty: &Type, errors: &mut Errors) -> bool {
             Type::Slice(_) => "a `Vec`",
             _ => "the type without `&`",
         };
-        let message = format!("a tool owns its arguments, it borrows none: take {owned}");
+        let message = format!("a {noun} owns its arguments, it borrows none: take {owned}");
         errors.at(borrowed, message);
     }
     found.implied.is_none() && found.borrowed.is_none()
 }
 
-fn output(signature: &Signature, errors: &mut Errors) -> Option<Type> {
+fn output(noun: &str, signature: &Signature, errors: &mut Errors) -> Option<Type> {
     let ReturnType::Type(_, output) = &signature.output else {
         return Some(syn::parse_quote!(()));
     };
     let mut found = Found::default();
     found.visit_type(output);
     if let Some(implied) = found.implied {
-        let message = "a tool's result needs a type with a name: its schema is made from it; \
-                       for a future write `async fn`";
+        let message = format!(
+            "a {noun}'s result needs a type with a name: its schema is made from it; \
+             for a future write `async fn`"
+        );
         errors.at(implied, message);
         return None;
     }
@@ -311,7 +287,13 @@ fn output(signature: &Signature, errors: &mut Errors) -> Option<Type> {
     Some(output)
 }
 
-fn inputs(signature: &mut Signature, errors: &mut Errors) -> Option<(Option<Passed>, Vec<Param>)> {
+fn inputs(
+    kind: Kind,
+    root: &Root,
+    signature: &mut Signature,
+    errors: &mut Errors,
+) -> Option<(Option<Passed>, Vec<Param>)> {
+    let noun = kind.noun();
     let mut forget = forget_lifetimes(signature);
     let mut fits = true;
     let mut receiver = None;
@@ -320,21 +302,29 @@ fn inputs(signature: &mut Signature, errors: &mut Errors) -> Option<(Option<Pass
         match input {
             FnArg::Receiver(this) => {
                 docs::take(&mut this.attrs);
-                receiver = passed(this, errors);
+                receiver = passed(noun, this, errors);
                 fits &= receiver.is_some();
             }
             FnArg::Typed(param) => {
-                fits &= is_owned(&param.ty, errors);
                 let mut ty = (*param.ty).clone();
                 forget.visit_type_mut(&mut ty);
-                params.push(Param::read(params.len(), param, ty, errors));
+                let index = params.len();
+                if kind == Kind::Completion {
+                    let param = Param::beside_prefix(index, param, ty, root, errors);
+                    fits &= param.is_prefix() || is_owned(noun, param.ty(), errors);
+                    params.push(param);
+                } else {
+                    fits &= is_owned(noun, &param.ty, errors);
+                    params.push(Param::read(kind, index, param, ty, errors));
+                }
             }
         }
     }
     fits.then_some((receiver, params))
 }
 
-fn passed(this: &Receiver, errors: &mut Errors) -> Option<Passed> {
+fn passed(noun: &str, this: &Receiver, errors: &mut Errors) -> Option<Passed> {
+    let receivers = format!("a {noun} takes {RECEIVERS}");
     let passed = match &this.kind {
         ReceiverKind::Reference(_, _, None) => Ok(Passed::ByReference),
         ReceiverKind::Reference(_, _, Some(_)) => Err("calls run at the same time and share one \
@@ -342,8 +332,8 @@ fn passed(this: &Receiver, errors: &mut Errors) -> Option<Passed> {
         ReceiverKind::Value => {
             Err("all calls share one value: take `&self`, or `self: Arc<Self>` to keep it")
         }
-        ReceiverKind::Typed(_, ty) => typed(ty).ok_or(RECEIVERS),
-        _ => Err(RECEIVERS),
+        ReceiverKind::Typed(_, ty) => typed(ty).ok_or(&*receivers),
+        _ => Err(&*receivers),
     };
     passed.map_err(|message| errors.at(this, message)).ok()
 }

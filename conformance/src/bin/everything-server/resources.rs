@@ -1,0 +1,38 @@
+//! The resources of the suite. The first one is read by it: keep it first.
+
+use conformance::PNG;
+use mcp::prelude::*;
+use serde_json::{Value, json};
+
+pub(crate) struct Resources;
+
+#[mcp::tools(routes = routes)]
+impl Resources {
+    /// A static text resource for testing
+    #[resource("test://static-text", name = "static-text", mime = "text/plain")]
+    fn static_text() -> &'static str {
+        "This is the content of the static text resource."
+    }
+
+    /// A static binary resource for testing
+    #[resource("test://static-binary", name = "static-binary", mime = "image/png")]
+    fn static_binary() -> &'static [u8] {
+        PNG
+    }
+
+    /// A resource to subscribe to
+    #[resource(
+        "test://watched-resource",
+        name = "watched-resource",
+        mime = "text/plain"
+    )]
+    fn watched_resource() -> &'static str {
+        "Watched resource content"
+    }
+
+    /// Data of the given id
+    #[resource("test://template/{id}/data", name = "template-data")]
+    fn template_data(id: String) -> Json<Value> {
+        Json(json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}))
+    }
+}

@@ -1,0 +1,30 @@
+//! The variables of a URI template.
+
+use syn::LitStr;
+
+/// Their names, in their order. Whether URIs can be matched with the template is told when the
+/// server is set up.
+///
+/// # Errors
+///
+/// A brace without its other half.
+pub(crate) fn of(uri: &LitStr) -> syn::Result<Vec<String>> {
+    let text = uri.value();
+    let mut names = Vec::new();
+    let mut rest = text.as_str();
+    while let Some((_, expression)) = rest.split_once('{') {
+        let Some((expression, after)) = expression.split_once('}') else {
+            return Err(syn::Error::new_spanned(
+                uri,
+                "a `{` of the template has no `}`",
+            ));
+        };
+        let list = expression.trim_start_matches(['+', '#', '.', '/', ';', '?', '&']);
+        for variable in list.split(',') {
+            let name = variable.split([':', '*']).next().unwrap_or(variable);
+            names.push(name.to_owned());
+        }
+        rest = after;
+    }
+    Ok(names)
+}

@@ -1,0 +1,322 @@
+//! Arguments that are strings on the wire (of prompts, of URI templates), as typed values.
+
+use std::fmt;
+
+use mcp_types::{JsonObject, RawObject};
+use serde::de::value::MapDeserializer;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::ArgumentError;
+
+/// So much of a value that does not fit is told.
+const TOLD: usize = 64;
+
+/// Reads arguments as `T`, each of whose members is made from a string.
+///
+/// # Errors
+///
+/// [`ArgumentError`] with the name of the argument that does not fit.
+pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
+    let members = arguments.parse::<JsonObject>();
+    let members = members.map_err(|error| ArgumentError::new("", error.to_string()))?;
+    let texts = members.iter().map(|(name, value)| match value {
+        Value::String(text) => Ok((name.as_str(), Text(text))),
+        _ => Err(not_a_string(name)),
+    });
+    let texts = texts.collect::<Result<Vec<_>, _>>()?;
+    let map = MapDeserializer::<_, Error>::new(texts.into_iter());
+    serde_path_to_error::deserialize(map).map_err(|error| {
+        let path = match error.path().to_string().as_str() {
+            "." => String::new(),
+            path => path.to_owned(),
+        };
+        ArgumentError::new(path, error.into_inner().0)
+    })
+}
+
+/// Reads one argument, a JSON string, as `T`.
+///
+/// # Errors
+///
+/// [`ArgumentError`] with its name.
+pub(crate) fn parse_member<T: DeserializeOwned>(
+    name: &str,
+    value: &RawValue,
+) -> Result<T, ArgumentError> {
+    let text: String = serde_json::from_str(value.get()).map_err(|_| not_a_string(name))?;
+    T::deserialize(Text(&text)).map_err(|error| ArgumentError::new(name.to_owned(), error.0))
+}
+
+fn not_a_string(name: &str) -> ArgumentError {
+    ArgumentError::new(name.to_owned(), "expected a string")
+}
+
+/// Why a string is no value of the type.
+#[derive(Debug)]
+struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl serde::de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self(message.to_string())
+    }
+}
+
+/// A string that becomes what the type asks for.
+#[derive(Clone, Copy)]
+struct Text<'a>(&'a str);
+
+impl Text<'_> {
+    fn expected(self, what: &str) -> Error {
+        let shown: String = self.0.chars().take(TOLD).collect();
+        Error::custom(format_args!("expected {what}, got {shown:?}"))
+    }
+
+    /// A number as JSON has them: no `+`, no spaces.
+    fn number<N: std::str::FromStr>(self) -> Option<N> {
+        let digits = self.0.strip_prefix('-').unwrap_or(self.0);
+        let plain = digits.starts_with(|c: char| c.is_ascii_digit());
+        plain.then(|| self.0.parse().ok())?
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Error> for Text<'de> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+macro_rules! integers {
+    ($($method:ident)*) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+            // The visitor says whether it is in range.
+            if let Some(number) = self.number::<u64>() {
+                return visitor.visit_u64(number);
+            }
+            match self.number::<i64>() {
+                Some(number) => visitor.visit_i64(number),
+                None => Err(self.expected("a whole number")),
+            }
+        })*
+    };
+}
+
+macro_rules! from_json {
+    ($($method:ident ($($argument:ident: $ty:ty),*))*) => {
+        $(fn $method<V: Visitor<'de>>(self, $($argument: $ty,)* visitor: V) -> Result<V::Value, Error> {
+            let mut json = serde_json::Deserializer::from_str(self.0);
+            let value = json.$method($($argument,)* visitor);
+            let value = value.and_then(|value| json.end().map(|()| value));
+            value.map_err(|error| Error::custom(format_args!("as JSON: {}", super::args::reason(&error))))
+        })*
+    };
+}
+
+impl<'de> Deserializer<'de> for Text<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_str(self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        visitor.visit_enum(self.0.into_deserializer())
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0 {
+            "true" => visitor.visit_bool(true),
+            "false" => visitor.visit_bool(false),
+            _ => Err(self.expected("`true` or `false`")),
+        }
+    }
+
+    integers! {
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
+    }
+
+    fn deserialize_i128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let number = self.number();
+        visitor.visit_i128(number.ok_or_else(|| self.expected("a whole number"))?)
+    }
+
+    fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let number = self.number();
+        visitor.visit_u128(number.ok_or_else(|| self.expected("a whole number"))?)
+    }
+
+    fn deserialize_f32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.deserialize_f64(visitor)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        let number = self.number().filter(|number: &f64| number.is_finite());
+        visitor.visit_f64(number.ok_or_else(|| self.expected("a number"))?)
+    }
+
+    // What no plain string says is JSON in the string.
+    from_json! {
+        deserialize_seq()
+        deserialize_tuple(len: usize)
+        deserialize_tuple_struct(name: &'static str, len: usize)
+        deserialize_map()
+        deserialize_struct(name: &'static str, fields: &'static [&'static str])
+    }
+
+    serde::forward_to_deserialize_any! {
+        char str string bytes byte_buf unit unit_struct identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::RawObject;
+    use serde::Deserialize;
+    use serde_json::json;
+
+    use super::parse;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Level {
+        Low,
+        High,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct Id(u8);
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    struct All {
+        id: Id,
+        big: u128,
+        signed: Option<i64>,
+        share: f32,
+        on: bool,
+        level: Option<Level>,
+        letter: char,
+        list: Vec<u8>,
+        text: String,
+    }
+
+    fn all(change: &[(&str, serde_json::Value)]) -> Result<All, String> {
+        let mut members = json!({
+            "id": "7", "big": "340282366920938463463374607431768211455", "signed": "-3",
+            "share": "0.5", "on": "true", "level": "high", "letter": "é", "list": "[1, 2]",
+            "text": "7",
+        });
+        for (name, value) in change {
+            members[*name] = value.clone();
+        }
+        parse(&RawObject::from_value(&members).unwrap()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_type_from_its_string() {
+        assert_eq!(
+            all(&[]).unwrap(),
+            All {
+                id: Id(7),
+                big: u128::MAX,
+                signed: Some(-3),
+                share: 0.5,
+                on: true,
+                level: Some(Level::High),
+                letter: 'é',
+                list: vec![1, 2],
+                text: "7".to_owned(),
+            }
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (name, value, told) in [
+            ("id", json!("x"), "`id`: expected a whole number, got \"x\""),
+            (
+                "id",
+                json!("+7"),
+                "`id`: expected a whole number, got \"+7\"",
+            ),
+            (
+                "id",
+                json!(" 7"),
+                "`id`: expected a whole number, got \" 7\"",
+            ),
+            ("id", json!(""), "`id`: expected a whole number, got \"\""),
+            (
+                "id",
+                json!("300"),
+                "`id`: invalid value: integer `300`, expected u8",
+            ),
+            (
+                "id",
+                json!("-1"),
+                "`id`: invalid value: integer `-1`, expected u8",
+            ),
+            ("id", json!(7), "`id`: expected a string"),
+            (
+                "share",
+                json!("NaN"),
+                "`share`: expected a number, got \"NaN\"",
+            ),
+            (
+                "share",
+                json!("1e999"),
+                "`share`: expected a number, got \"1e999\"",
+            ),
+            (
+                "on",
+                json!("yes"),
+                "`on`: expected `true` or `false`, got \"yes\"",
+            ),
+            (
+                "level",
+                json!("mid"),
+                "`level`: unknown variant `mid`, expected `low` or `high`",
+            ),
+            (
+                "list",
+                json!("1"),
+                "`list`: as JSON: invalid type: integer `1`, expected a sequence",
+            ),
+            (
+                "list",
+                json!("[1] x"),
+                "`list`: as JSON: trailing characters",
+            ),
+        ] {
+            let error = all(&[(name, value)]).unwrap_err();
+            assert_eq!(error, format!("invalid arguments: {told}"));
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! URI templates of RFC 6570, read the other way round: which values make this URI?
+//!
+//! | expression | takes |
+//! |---|---|
+//! | `{id}` | a part of one path segment |
+//! | `{+path}` | several path segments; once per template |
+//! | `{/a}{/b}` | whole path segments at the end of the path, each may be left out with all after it |
+//! | `{?a,b}` | the query, in any order, each may be left out |
+//!
+//! Everything else that RFC 6570 has is refused when the route is made.
+
+mod matching;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub(crate) use matching::Variables;
+
+use iri_string::template::UriTemplateStr;
+use iri_string::types::UriStr;
+
+/// A URI template that URIs can be matched with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Template {
+    /// Literals and variables by turns: never two variables side by side.
+    parts: Vec<Part>,
+    /// `{/a}{/b}` at the end of the path.
+    segments: Vec<Box<str>>,
+    /// `{?a,b}`.
+    query: Vec<Box<str>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    Literal(Box<str>),
+    /// `{name}`
+    Simple(Box<str>),
+    /// `{+name}`
+    Reserved(Box<str>),
+}
+
+impl Template {
+    /// Reads a template.
+    ///
+    /// # Errors
+    ///
+    /// Why URIs cannot be matched with it, and what to write instead.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        UriTemplateStr::new(text)
+            .map_err(|_| "it is no URI template of RFC 6570: check its braces".to_owned())?;
+        let mut template = Self {
+            parts: Vec::new(),
+            segments: Vec::new(),
+            query: Vec::new(),
+        };
+        let mut example = String::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            let (literal, expression) = rest.split_at(open);
+            template.literal(literal)?;
+            example.push_str(literal);
+            let (expression, after) = expression
+                .strip_prefix('{')
+                .and_then(|expression| expression.split_once('}'))
+                .ok_or("a `{` has no `}`")?;
+            template.expression(expression)?;
+            // What the expression expands to, as far as the shape of a URI depends on it.
+            example.push_str(match expression.chars().next() {
+                Some('/') => "/x",
+                Some('?') => "?x=x",
+                _ => "x",
+            });
+            rest = after;
+        }
+        template.literal(rest)?;
+        example.push_str(rest);
+        check_uri(&example)?;
+        template.check()?;
+        Ok(template)
+    }
+
+    /// The names of its variables, in their order.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        let parts = self.parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Simple(name) | Part::Reserved(name) => Some(&**name),
+        });
+        let optional = self.segments.iter().chain(&self.query);
+        parts.chain(optional.map(|name| &**name))
+    }
+
+    fn literal(&mut self, text: &str) -> Result<(), String> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if !self.segments.is_empty() || !self.query.is_empty() {
+            return Err(format!(
+                "`{text}` stands after a part that may be left out; only `{{/name}}` and \
+                 `{{?name}}` may follow one"
+            ));
+        }
+        self.parts.push(Part::Literal(text.into()));
+        Ok(())
+    }
+
+    fn expression(&mut self, text: &str) -> Result<(), String> {
+        let (operator, list) = match text.chars().next() {
+            Some(operator @ ('+' | '/' | '?')) => (Some(operator), &text[1..]),
+            Some(operator @ ('#' | '.' | ';' | '&')) => {
+                return Err(format!(
+                    "`{{{operator}…}}` cannot be matched; use `{{name}}`, `{{+name}}`, `{{/name}}` \
+                     or `{{?name}}`"
+                ));
+            }
+            _ => (None, text),
+        };
+        if list.contains(['*', ':']) {
+            return Err(format!("`{{{text}}}`: `*` and `:` cannot be matched"));
+        }
+        let names: Vec<&str> = list.split(',').collect();
+        match (operator, names.as_slice()) {
+            (Some('?'), names) => {
+                if !self.query.is_empty() {
+                    return Err("write all of the query as one `{?a,b}`".to_owned());
+                }
+                self.query = names.iter().map(|name| (*name).into()).collect();
+                Ok(())
+            }
+            (operator, [name]) => self.variable(operator, name),
+            (_, [..]) => Err(format!(
+                "`{{{text}}}` has several variables; give each its own braces"
+            )),
+        }
+    }
+
+    fn variable(&mut self, operator: Option<char>, name: &str) -> Result<(), String> {
+        if !self.query.is_empty() {
+            return Err(format!("`{name}` stands after the query"));
+        }
+        if operator == Some('/') {
+            self.segments.push(name.into());
+            return Ok(());
+        }
+        if !self.segments.is_empty() {
+            return Err(format!("`{name}` stands after a part that may be left out"));
+        }
+        if !matches!(self.parts.last(), None | Some(Part::Literal(_))) {
+            return Err(format!(
+                "nothing tells where `{name}` begins: put a literal before it"
+            ));
+        }
+        self.parts.push(match operator {
+            None => Part::Simple(name.into()),
+            Some(_) => Part::Reserved(name.into()),
+        });
+        Ok(())
+    }
+
+    /// What makes matching ambiguous, or a variable's value.
+    fn check(&self) -> Result<(), String> {
+        let reserved = |part: &&Part| matches!(part, Part::Reserved(_));
+        match self.parts.iter().filter(reserved).count() {
+            0 => {}
+            1 if self.segments.is_empty() => {}
+            1 => return Err("`{+…}` takes all segments, so `{/…}` cannot follow".to_owned()),
+            _ => return Err("only one `{+…}` can be matched".to_owned()),
+        }
+        let mut names: Vec<&str> = self.variables().collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("the variable `{}` occurs twice", pair[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a text is a URI with a scheme.
+///
+/// # Errors
+///
+/// What is wrong.
+// spec: RSRC-07, RSRC-10
+pub(crate) fn check_uri(text: &str) -> Result<(), String> {
+    match UriStr::new(text) {
+        Ok(_) => Ok(()),
+        Err(_) if !text.contains(':') => {
+            Err("it needs a scheme, such as `notes:` or `https:`".to_owned())
+        }
+        Err(_) => Err("it is no URI of RFC 3986: percent-encode what a URI cannot have".to_owned()),
+    }
+}

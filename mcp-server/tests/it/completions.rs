@@ -1,0 +1,186 @@
+//! Completion by hand, and of enums by themselves.
+
+use mcp_core::{Call, Fault, Service as _};
+use mcp_server::{
+    Args, CompletionError, CompletionRoute, Prefix, PromptExt as _, ResourceExt as _, Server,
+};
+use mcp_types::{
+    CompleteParams, Completion, CompletionReference, JsonObject, Prompt, Resource, ResourceTemplate,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::kit::{complete, complete_reply, fault, reply, server};
+
+/// How to speak.
+#[derive(Deserialize, JsonSchema)]
+enum Tone {
+    Kind,
+    /// Not kind.
+    Harsh,
+    #[serde(rename = "half-hearted")]
+    HalfHearted,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Review {
+    file: String,
+    tone: Option<Tone>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Repo {
+    owner: String,
+    tone: Tone,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Known {
+    tone: Option<String>,
+}
+
+const REPO: &str = "git://{owner}/{tone}";
+
+fn reviews() -> Server {
+    let files = |Prefix(prefix): Prefix, Args(known): Args<Known>| async move {
+        let tone = known.tone.unwrap_or_default();
+        vec![format!("{prefix}.rs"), format!("{prefix}-{tone}")]
+    };
+    server(
+        Server::new("test", "1.0.0")
+            .prompt(Prompt::new("review").handler(|_: Args<Review>| ""))
+            .resource(Resource::new("t:plain").read(|| ""))
+            .template(ResourceTemplate::new(REPO).read(|_: Args<Repo>| ""))
+            .completion_for_prompt("review", "file", files)
+            .completion(CompletionRoute::template(
+                REPO,
+                "owner",
+                |prefix: Prefix| {
+                    (0..250)
+                        .map(|n| format!("{}{n}", &*prefix))
+                        .collect::<Vec<_>>()
+                },
+            )),
+    )
+}
+
+fn review() -> CompletionReference {
+    CompletionReference::prompt("review")
+}
+
+fn repo() -> CompletionReference {
+    CompletionReference::resource(REPO)
+}
+
+#[test]
+fn handlers_complete() {
+    let of = reviews();
+    assert_eq!(
+        complete(&of, review(), "file", "li").values,
+        ["li.rs", "li-"]
+    );
+    let mut known = JsonObject::new();
+    known.insert("tone".to_owned(), "Kind".into());
+    let params = CompleteParams::new(review(), "file", "li").context(known);
+    let told = format!("{:?}", complete_reply(&of, params));
+    assert!(told.contains("li-Kind"), "{told}");
+    assert!(of.profile().capabilities.completions.is_some());
+}
+
+#[test]
+fn a_hundred_at_most() {
+    let found = complete(&reviews(), repo(), "owner", "x");
+    assert_eq!(
+        (found.values.len(), found.total, found.has_more),
+        (100, Some(250), Some(true))
+    );
+    assert_eq!(found.values[99], "x99");
+
+    let mut many = Completion::new(["a"]);
+    many.values = vec!["a".to_owned(); 101];
+    let of = reviews().completion_for_template(REPO, "tone", move || many.clone());
+    let found = complete(&of, repo(), "tone", "");
+    assert_eq!(
+        (found.values.len(), found.total, found.has_more),
+        (100, Some(101), Some(true))
+    );
+}
+
+#[test]
+fn enums_complete_by_themselves() {
+    let of = reviews();
+    for reference in [review(), repo()] {
+        for (typed, values) in [
+            ("", &["Kind", "half-hearted", "Harsh"][..]),
+            ("h", &["half-hearted", "Harsh"]),
+            ("HA", &["half-hearted", "Harsh"]),
+            ("kind", &["Kind"]),
+            ("kinder", &[]),
+        ] {
+            let mut found = complete(&of, reference.clone(), "tone", typed).values;
+            let mut values = values.to_vec();
+            found.sort();
+            values.sort_unstable();
+            assert_eq!(found, values, "{typed:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_unknown() {
+    let of = reviews();
+    assert_eq!(complete(&of, review(), "other", "x"), Completion::default());
+    assert_eq!(
+        complete(&of, CompletionReference::resource("t:plain"), "x", ""),
+        Completion::default()
+    );
+    for (reference, told) in [
+        (
+            CompletionReference::prompt("x"),
+            "`params.ref`: unknown prompt: x",
+        ),
+        (
+            CompletionReference::resource("x"),
+            "`params.ref`: unknown resource template: x",
+        ),
+    ] {
+        let reply = complete_reply(&of, CompleteParams::new(reference, "a", ""));
+        assert_eq!(fault(reply), Fault::bad_params(told));
+    }
+    let none = server(Server::new("test", "1.0.0").prompt(Prompt::new("review").handler(|| "")));
+    let call = Call::Complete(CompleteParams::new(review(), "a", ""));
+    assert!(matches!(
+        fault(reply(&none, call)),
+        Fault::NoSuchMethod { .. }
+    ));
+}
+
+#[test]
+fn failures() {
+    let of = reviews().completion_for_prompt("review", "tone", || {
+        Err::<Vec<String>, CompletionError>("no index".into())
+    });
+    let reply = complete_reply(&of, CompleteParams::new(review(), "tone", ""));
+    assert_eq!(fault(reply), Fault::internal("no index"));
+}
+
+#[test]
+fn mistakes_are_told_before_the_first_call() {
+    let none = || Vec::<String>::new();
+    let of = reviews()
+        .completion_for_prompt("review", "files", none)
+        .completion_for_prompt("preview", "file", none)
+        .completion_for_prompt("review", "file", none)
+        .completion_for_template("git://x", "file", none);
+    assert_eq!(
+        of.check().unwrap_err().problems(),
+        [
+            "the completion of `files` of the prompt `review`: it has no argument `files`",
+            "the completion of `file` of the prompt `preview`: there is no such prompt `preview`",
+            "two completions of `file` of the prompt `review`",
+            "the completion of `file` of the resource template `git://x`: there is no such resource template `git://x`",
+        ]
+    );
+}

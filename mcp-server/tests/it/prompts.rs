@@ -1,0 +1,224 @@
+//! Prompts by hand: what handlers take and return, how they fail, lists.
+
+use mcp_core::{Call, Fault, ItemKind, Service as _};
+use mcp_server::{
+    Args, PromptError, PromptExt as _, PromptMessage, RawArgs, Server, State, assistant, user,
+};
+use mcp_types::{
+    ContentBlock, Cursor, GetPromptParams, GetPromptResult, Page, Prompt, PromptArgument,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::kit::{fault, get, get_reply, get_text, prompts, reply, server};
+
+fn empty() -> Server {
+    Server::new("test", "1.0.0")
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Tone {
+    Kind,
+    Harsh,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Review {
+    /// path below the root
+    file: String,
+    #[schemars(title = "Number of lines")]
+    lines: Option<u32>,
+    tone: Option<Tone>,
+    #[serde(default)]
+    deep: bool,
+}
+
+fn review(Args(p): Args<Review>) -> [PromptMessage; 2] {
+    let text = format!("{} {:?} {:?} {}", p.file, p.lines, p.tone, p.deep);
+    [user(text), assistant("Well.")]
+}
+
+#[test]
+fn every_result() {
+    let of = server(
+        empty()
+            .state(7_u8)
+            .prompt(Prompt::new("str").handler(|| "hi"))
+            .prompt(Prompt::new("string").handler(async |State(n): State<u8>| n.to_string()))
+            .prompt(Prompt::new("block").handler(|| ContentBlock::text("hi")))
+            .prompt(Prompt::new("message").handler(|| assistant("hi")))
+            .prompt(Prompt::new("vec").handler(|| vec![user("a"), assistant("b")]))
+            .prompt(Prompt::new("array").handler(|| [user("a")]))
+            .prompt(Prompt::new("ok").handler(|| Ok::<_, PromptError>("hi")))
+            .prompt(Prompt::new("full").describe("listed").handler(|| {
+                GetPromptResult::new([user("a")])
+                    .describe("own")
+                    .meta("k", 1)
+            }))
+            .prompt(Prompt::new("described").describe("listed").handler(|| "hi")),
+    );
+    for (prompt, text) in [
+        ("str", "user: hi"),
+        ("string", "user: 7"),
+        ("block", "user: hi"),
+        ("message", "assistant: hi"),
+        ("vec", "user: a\nassistant: b"),
+        ("array", "user: a"),
+        ("ok", "user: hi"),
+        ("full", "user: a"),
+    ] {
+        assert_eq!(get_text(&of, prompt, "{}"), text, "{prompt}");
+    }
+    assert_eq!(get(&of, "full", "{}").description.as_deref(), Some("own"));
+    assert_eq!(
+        get(&of, "described", "{}").description.as_deref(),
+        Some("listed")
+    );
+    let without = Call::GetPrompt(GetPromptParams::new("str", None));
+    assert!(matches!(
+        reply(&of, without),
+        mcp_core::Reply::Complete { .. }
+    ));
+}
+
+#[test]
+fn arguments_are_listed_and_read_from_strings() {
+    let of = server(empty().prompt(Prompt::new("review").handler(review)));
+    let listed = serde_json::to_value(&prompts(&of)[0].arguments).unwrap();
+    assert_eq!(
+        listed,
+        json!([
+            {"name": "file", "description": "path below the root", "required": true},
+            {"name": "lines", "title": "Number of lines", "required": false},
+            {"name": "tone", "required": false},
+            {"name": "deep", "required": false},
+        ])
+    );
+    assert_eq!(
+        get_text(
+            &of,
+            "review",
+            r#"{"file": "7", "lines": "3", "tone": "kind", "deep": "true"}"#
+        ),
+        "user: 7 Some(3) Some(Kind) true\nassistant: Well."
+    );
+    assert_eq!(
+        get_text(&of, "review", r#"{"file": ""}"#),
+        "user:  None None false\nassistant: Well."
+    );
+    for (arguments, told) in [
+        ("{}", "missing field `file`"),
+        (r#"{"file": 7}"#, "`file`: expected a string"),
+        (
+            r#"{"file": "a", "lines": "x"}"#,
+            "`lines`: expected a whole number, got \"x\"",
+        ),
+        (
+            r#"{"file": "a", "tone": "x"}"#,
+            "`tone`: unknown variant `x`, expected `kind` or `harsh`",
+        ),
+    ] {
+        let told = format!("invalid arguments: {told}");
+        assert_eq!(
+            fault(get_reply(&of, "review", arguments)),
+            Fault::bad_params(told)
+        );
+    }
+}
+
+#[test]
+fn arguments_by_hand() {
+    let of = server(
+        empty().prompt(
+            Prompt::new("echo")
+                .argument(PromptArgument::new("a").required())
+                .argument(PromptArgument::new("b").required())
+                .argument(PromptArgument::new("c"))
+                .handler(|raw: RawArgs| raw.as_str().to_owned()),
+        ),
+    );
+    assert_eq!(
+        get_text(&of, "echo", r#"{"a":"1","b":"2"}"#),
+        r#"user: {"a":"1","b":"2"}"#
+    );
+    assert_eq!(
+        fault(get_reply(&of, "echo", r#"{"c": "3"}"#)),
+        Fault::bad_params("invalid arguments: missing `a`, `b`")
+    );
+    let listed = serde_json::to_value(&prompts(&of)[0].arguments).unwrap();
+    assert_eq!(
+        listed,
+        json!([{"name": "a", "required": true}, {"name": "b", "required": true}, {"name": "c"}])
+    );
+}
+
+#[test]
+fn failures() {
+    let of = server(
+        empty()
+            .prompt(
+                Prompt::new("io").handler(|| -> Result<String, PromptError> {
+                    Ok(std::fs::read_to_string("/nowhere/at/all")?)
+                }),
+            )
+            .prompt(
+                Prompt::new("params")
+                    .handler(|| Err::<String, _>(PromptError::invalid_params("not so"))),
+            )
+            .prompt(Prompt::new("panic").handler(|| -> String { panic!("secret") })),
+    );
+    assert!(matches!(
+        fault(get_reply(&of, "io", "{}")),
+        Fault::Internal(_)
+    ));
+    assert_eq!(
+        fault(get_reply(&of, "params", "{}")),
+        Fault::bad_params("not so")
+    );
+    assert_eq!(
+        fault(get_reply(&of, "panic", "{}")),
+        Fault::internal("the handler of panic failed")
+    );
+    assert_eq!(
+        fault(get_reply(&of, "unknown", "{}")),
+        Fault::NoSuchItem {
+            kind: ItemKind::Prompt,
+            id: "unknown".into()
+        }
+    );
+}
+
+#[test]
+fn lists_and_mistakes() {
+    let of = server(
+        empty()
+            .prompt(Prompt::new("b").title("B").handler(|| ""))
+            .prompt(Prompt::new("a").handler(|| "")),
+    );
+    let names: Vec<_> = prompts(&of).into_iter().map(|prompt| prompt.name).collect();
+    assert_eq!(names, ["b", "a"]);
+    assert!(of.profile().capabilities.prompts.is_some());
+    assert!(of.profile().capabilities.completions.is_none());
+    let page = Call::ListPrompts(Page::at(Cursor::new("x")));
+    assert!(matches!(fault(reply(&of, page)), Fault::BadParams { .. }));
+
+    let none = server(empty());
+    let list = Call::ListPrompts(Page::first());
+    assert!(matches!(
+        fault(reply(&none, list)),
+        Fault::NoSuchMethod { .. }
+    ));
+
+    let of = empty()
+        .prompt(Prompt::new("a").handler(|State(n): State<u8>| n.to_string()))
+        .prompt(Prompt::new("a").handler(|| ""));
+    assert_eq!(
+        of.check().unwrap_err().problems(),
+        [
+            "the prompt `a` takes `State<u8>`, which nobody gave; add `.state(…)`",
+            "two prompts are named `a`; rename one",
+        ]
+    );
+}
