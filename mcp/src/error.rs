@@ -57,6 +57,23 @@ impl Error {
             .is_some_and(mcp_client::Error::is_retryable)
     }
 
+    /// The error that the server answered.
+    #[cfg(feature = "client")]
+    pub fn fault(&self) -> Option<&mcp_core::Fault> {
+        self.as_client()?.fault()
+    }
+
+    /// What a tool said when it failed, for results that were read with
+    /// [`parse`](mcp_types::CallToolResult::parse).
+    pub fn tool_error(&self) -> Option<&str> {
+        match &*self.0 {
+            Kind::Result(UnexpectedResult::ToolFailed(text)) => Some(text),
+            #[cfg(feature = "client")]
+            Kind::Client(error) => error.tool_error(),
+            _ => None,
+        }
+    }
+
     fn inner(&self) -> &(dyn StdError + 'static) {
         match &*self.0 {
             #[cfg(feature = "client")]
@@ -117,5 +134,26 @@ impl From<io::Error> for Error {
 impl From<UnexpectedResult> for Error {
     fn from(error: UnexpectedResult) -> Self {
         Self(Box::new(Kind::Result(error)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::CallToolResult;
+
+    use super::Error;
+
+    #[test]
+    fn a_failed_tool_says_why() {
+        let failed = CallToolResult::error("no such file")
+            .parse::<f64>()
+            .unwrap_err();
+        let error = Error::from(failed);
+        assert_eq!(error.tool_error(), Some("no such file"));
+        assert_eq!(format!("{error:?}"), "the tool failed: no such file");
+        let other = CallToolResult::from_text("x").parse::<f64>().unwrap_err();
+        let error = Error::from(other);
+        assert_eq!(error.tool_error(), None);
+        assert!(format!("{error:?}").contains("caused by"), "{error:?}");
     }
 }
