@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use mcp_types::{
-    CallToolParams, CompleteParams, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, Prompt, ProtocolVersion, Resource, ResourceTemplate,
-    Tool,
+    CallToolParams, CompleteParams, Icon, JsonObject, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Meta, Prompt,
+    ProtocolVersion, Resource, ResourceTemplate, Tool,
 };
 use serde_json::Value;
 
@@ -15,16 +15,12 @@ use super::content::narrow_annotations;
 // spec: TOOL-05
 impl Narrow for Tool {
     fn narrow(&mut self, to: ProtocolVersion) {
+        narrow_item(&mut self.title, &mut self.meta, &mut self.icons, to);
         if !to.has_annotations_and_audio() {
             self.annotations = None;
         }
         if !to.has_titles_and_structure() {
-            self.title = None;
             self.output_schema = None;
-            self.meta = None;
-        }
-        if !to.has_icons() {
-            self.icons.clear();
         }
         if !to.has_tool_execution() {
             self.execution = None;
@@ -92,16 +88,27 @@ fn name_properties(schema: &mut Arc<JsonObject>) {
     }
 }
 
+/// What every definition may carry.
+// spec: META-16, ICON-01
+fn narrow_item(
+    title: &mut Option<String>,
+    meta: &mut Option<Meta>,
+    icons: &mut Vec<Icon>,
+    to: ProtocolVersion,
+) {
+    if !to.has_titles_and_structure() {
+        *title = None;
+        *meta = None;
+    }
+    if !to.has_icons() {
+        icons.clear();
+    }
+}
+
 // spec: RSRC-03
 impl Narrow for Resource {
     fn narrow(&mut self, to: ProtocolVersion) {
-        if !to.has_titles_and_structure() {
-            self.title = None;
-            self.meta = None;
-        }
-        if !to.has_icons() {
-            self.icons.clear();
-        }
+        narrow_item(&mut self.title, &mut self.meta, &mut self.icons, to);
         narrow_annotations(&mut self.annotations, to);
     }
 }
@@ -109,13 +116,7 @@ impl Narrow for Resource {
 // spec: RSRC-03
 impl Narrow for ResourceTemplate {
     fn narrow(&mut self, to: ProtocolVersion) {
-        if !to.has_titles_and_structure() {
-            self.title = None;
-            self.meta = None;
-        }
-        if !to.has_icons() {
-            self.icons.clear();
-        }
+        narrow_item(&mut self.title, &mut self.meta, &mut self.icons, to);
         narrow_annotations(&mut self.annotations, to);
     }
 }
@@ -123,15 +124,11 @@ impl Narrow for ResourceTemplate {
 // spec: PROMPT-03
 impl Narrow for Prompt {
     fn narrow(&mut self, to: ProtocolVersion) {
+        narrow_item(&mut self.title, &mut self.meta, &mut self.icons, to);
         if !to.has_titles_and_structure() {
-            self.title = None;
-            self.meta = None;
             self.arguments
                 .iter_mut()
                 .for_each(|argument| argument.title = None);
-        }
-        if !to.has_icons() {
-            self.icons.clear();
         }
     }
 }
