@@ -41,6 +41,7 @@ mod raw;
 mod resources;
 mod roots;
 mod sampling;
+mod setters;
 mod subscriptions;
 mod text;
 mod time;

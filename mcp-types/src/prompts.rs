@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::setters::definition_setters;
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Role};
 
 /// A prompt as a server lists it. Unknown members survive.
@@ -35,6 +36,8 @@ pub struct Prompt {
 }
 
 impl Prompt {
+    definition_setters!();
+
     /// A prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -43,38 +46,10 @@ impl Prompt {
         }
     }
 
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is for.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// Adds an argument.
     #[must_use]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.push(argument);
-        self
-    }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 

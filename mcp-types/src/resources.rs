@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::setters::definition_setters;
 use crate::{Annotations, Cursor, Icon, JsonObject, Meta, ResourceContents};
 
 /// A resource as a server lists it. Unknown members survive.
@@ -44,6 +45,8 @@ pub struct Resource {
 }
 
 impl Resource {
+    definition_setters!();
+
     /// A resource. Its name for programs is the URI until [`name`](Self::name) sets another.
     pub fn new(uri: impl Into<String>) -> Self {
         let uri = uri.into();
@@ -61,20 +64,6 @@ impl Resource {
         self
     }
 
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is, for a language model.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// Sets the MIME type.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -89,24 +78,10 @@ impl Resource {
         self
     }
 
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
     /// Says who it is for.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 
@@ -150,6 +125,8 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
+    definition_setters!();
+
     /// A family of resources: a URI template of RFC 6570. Its name for programs is the template
     /// until [`name`](Self::name) sets another.
     pub fn new(uri_template: impl Into<String>) -> Self {
@@ -168,20 +145,6 @@ impl ResourceTemplate {
         self
     }
 
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what the resources are, for a language model.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
     /// Sets the MIME type that all of them have.
     #[must_use]
     pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
@@ -189,24 +152,10 @@ impl ResourceTemplate {
         self
     }
 
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
     /// Says who they are for.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         self.annotations = Some(annotations);
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 

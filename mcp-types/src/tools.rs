@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
+use crate::setters::definition_setters;
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
@@ -49,6 +50,8 @@ pub struct Tool {
 }
 
 impl Tool {
+    definition_setters!();
+
     /// A tool without parameters; `handler` in `mcp-server` fills in what its types say.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -65,34 +68,6 @@ impl Tool {
             input_schema: Arc::new(input_schema),
             ..Self::default()
         }
-    }
-
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what the tool does, for a language model.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 
     /// Sets the JSON Schema of the arguments as it is.
