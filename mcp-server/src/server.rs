@@ -263,8 +263,9 @@ impl Server {
         self
     }
 
-    /// Looks for mistakes that would otherwise show at the first call: two routes of one
-    /// name, a URI template that cannot be matched, state that nobody gave. `serve_*` and the test kit call it.
+    /// Looks for mistakes that would otherwise show at the first call: two routes of one name, a
+    /// URI template that cannot be matched, state that nobody gave. `serve_*` and the test kit
+    /// call it.
     ///
     /// # Errors
     ///
@@ -284,33 +285,32 @@ impl Server {
         self.built.get_or_init(|| {
             let routes = &self.routes;
             let (resources, templates) = (&routes.resources, &routes.templates);
-            let mut built = Built {
-                profile: Arc::new(ServerProfile::new(self.info.clone())),
-                tools: ToolSet::new(&routes.tools, self.caches.tools),
-                resources: ResourceSet::new(resources, templates, self.caches.resources),
-                prompts: PromptSet::new(&routes.prompts, self.caches.prompts),
-                completions: CompletionSet::new(&routes.completions, routes.have_choices()),
-            };
-            built.profile = Arc::new(
-                ServerProfile::new(self.info.clone())
-                    .capabilities(self.capabilities(&built))
-                    .instructions(self.instructions.clone())
-                    .cache(self.caches.discover),
-            );
-            built
-        })
-    }
+            let tools = ToolSet::new(&routes.tools, self.caches.tools);
+            let resources = ResourceSet::new(resources, templates, self.caches.resources);
+            let prompts = PromptSet::new(&routes.prompts, self.caches.prompts);
+            let completions = CompletionSet::new(&routes.completions, routes.have_choices());
 
-    // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01
-    fn capabilities(&self, built: &Built) -> ServerCapabilities {
-        let logs = self.routes.specs().any(|spec| spec.logs);
-        let mut capabilities = ServerCapabilities::default();
-        capabilities.tools = (!built.tools.is_empty()).then(ListChangedCapability::default);
-        capabilities.resources = (!built.resources.is_empty()).then(ResourcesCapability::default);
-        capabilities.prompts = (!built.prompts.is_empty()).then(ListChangedCapability::default);
-        capabilities.completions = (!built.completions.is_empty()).then(Settings::default);
-        capabilities.logging = logs.then(Settings::default);
-        capabilities
+            // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01
+            let logs = routes.specs().any(|spec| spec.logs);
+            let mut offers = ServerCapabilities::default();
+            offers.tools = (!tools.is_empty()).then(ListChangedCapability::default);
+            offers.resources = (!resources.is_empty()).then(ResourcesCapability::default);
+            offers.prompts = (!prompts.is_empty()).then(ListChangedCapability::default);
+            offers.completions = (!completions.is_empty()).then(Settings::default);
+            offers.logging = logs.then(Settings::default);
+
+            let profile = ServerProfile::new(self.info.clone())
+                .capabilities(offers)
+                .instructions(self.instructions.clone())
+                .cache(self.caches.discover);
+            Built {
+                profile: Arc::new(profile),
+                tools,
+                resources,
+                prompts,
+                completions,
+            }
+        })
     }
 }
 
@@ -339,7 +339,7 @@ impl Service for Server {
         } = self.built();
         let context = |exchange| CallContext::new(exchange, self.states.clone());
         match &exchange.call {
-            Call::CallTool(params) => match tools.get(&params.name) {
+            Call::CallTool(params) => match tools.find(&params.name) {
                 Some(route) => route.call(context(exchange)),
                 None => missing(ItemKind::Tool, &params.name),
             },

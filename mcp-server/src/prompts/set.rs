@@ -1,14 +1,13 @@
 //! The prompts of a server, by name and in the order in which they were given.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mcp_core::{Listing, Reply, ResultBody};
-use mcp_types::{CacheHint, ListPromptsResult, Page, Prompt};
+use mcp_types::{CacheHint, ListPromptsResult, Page};
 
 use super::PromptRoute;
-use crate::listing::listed;
+use crate::listing::{index, listed};
 
 #[derive(Debug)]
 pub(crate) struct PromptSet {
@@ -18,17 +17,8 @@ pub(crate) struct PromptSet {
 }
 
 impl PromptSet {
-    /// Indexes the routes. Of two prompts with one name the first one is kept; `check` of the
-    /// server has told the author.
     pub(crate) fn new(routes: &[PromptRoute], cache: Option<CacheHint>) -> Self {
-        let mut by_name = HashMap::with_capacity(routes.len());
-        let mut prompts: Vec<Prompt> = Vec::with_capacity(routes.len());
-        for route in routes {
-            if let Entry::Vacant(slot) = by_name.entry(route.prompt().name.as_str().into()) {
-                prompts.push(route.prompt().clone());
-                slot.insert(route.clone());
-            }
-        }
+        let (by_name, prompts) = index(routes, PromptRoute::prompt, |prompt| &prompt.name);
         Self {
             by_name,
             listing: Arc::new(Listing::new(ListPromptsResult::new(prompts))),

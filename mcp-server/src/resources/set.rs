@@ -1,18 +1,17 @@
 //! The resources and templates of a server, by URI and in the order in which they were given.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, Listing, Reply, ResultBody};
 use mcp_types::{
-    CacheHint, ListResourceTemplatesResult, ListResourcesResult, Page, Resource, ResourceTemplate,
+    CacheHint, ListResourceTemplatesResult, ListResourcesResult, Page, ResourceTemplate,
 };
 
 use super::template::Variables;
 use super::{ResourceRoute, TemplateRoute};
 use crate::extract::CallContext;
-use crate::listing::listed;
+use crate::listing::{index, listed};
 
 #[derive(Debug)]
 pub(crate) struct ResourceSet {
@@ -39,21 +38,14 @@ impl Found<'_> {
 }
 
 impl ResourceSet {
-    /// Indexes the routes. Of two resources with one URI the first one is kept; `check` of the
-    /// server has told the author.
+    /// Indexes the routes. Of two templates with one text the first one is kept, too: they are
+    /// matched in their order.
     pub(crate) fn new(
         resources: &[ResourceRoute],
         templates: &[TemplateRoute],
         cache: Option<CacheHint>,
     ) -> Self {
-        let mut by_uri = HashMap::with_capacity(resources.len());
-        let mut listed: Vec<Resource> = Vec::with_capacity(resources.len());
-        for route in resources {
-            if let Entry::Vacant(slot) = by_uri.entry(route.resource().uri.as_str().into()) {
-                listed.push(route.resource().clone());
-                slot.insert(route.clone());
-            }
-        }
+        let (by_uri, listed) = index(resources, ResourceRoute::resource, |resource| &resource.uri);
         let mut kept: Vec<TemplateRoute> = Vec::with_capacity(templates.len());
         for route in templates {
             let uri = &route.template().uri_template;

@@ -1,14 +1,13 @@
 //! The tools of a server, by name and in the order in which they were given.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mcp_core::{Listing, Reply, ResultBody};
-use mcp_types::{CacheHint, ListToolsResult, Page, Tool};
+use mcp_types::{CacheHint, ListToolsResult, Page};
 
 use super::ToolRoute;
-use crate::listing::listed;
+use crate::listing::{index, listed};
 
 #[derive(Debug)]
 pub(crate) struct ToolSet {
@@ -18,17 +17,8 @@ pub(crate) struct ToolSet {
 }
 
 impl ToolSet {
-    /// Indexes the routes. Of two tools with one name the first one is kept; `check` of the server
-    /// has told the author.
     pub(crate) fn new(routes: &[ToolRoute], cache: Option<CacheHint>) -> Self {
-        let mut by_name = HashMap::with_capacity(routes.len());
-        let mut tools: Vec<Tool> = Vec::with_capacity(routes.len());
-        for route in routes {
-            if let Entry::Vacant(slot) = by_name.entry(route.tool().name.as_str().into()) {
-                tools.push(route.tool().clone());
-                slot.insert(route.clone());
-            }
-        }
+        let (by_name, tools) = index(routes, ToolRoute::tool, |tool| &tool.name);
         Self {
             by_name,
             listing: Arc::new(Listing::new(ListToolsResult::new(tools))),
@@ -36,7 +26,7 @@ impl ToolSet {
         }
     }
 
-    pub(crate) fn get(&self, name: &str) -> Option<&ToolRoute> {
+    pub(crate) fn find(&self, name: &str) -> Option<&ToolRoute> {
         self.by_name.get(name)
     }
 
