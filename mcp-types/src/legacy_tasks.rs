@@ -5,33 +5,10 @@
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::ext::tasks::{TaskParams, TaskStatus};
 use crate::members::read_members;
 use crate::text::text_enum;
 use crate::{Cursor, Meta, Settings};
-
-text_enum! {
-    /// How far a task is. The last three never change any more.
-    // spec: TASKL-04, TASK-07
-    pub enum TaskStatus {
-        /// It runs.
-        Working = "working",
-        /// It waits for input.
-        InputRequired = "input_required",
-        /// It is done and has a result.
-        Completed = "completed",
-        /// It failed and has an error.
-        Failed = "failed",
-        /// It was cancelled.
-        Cancelled = "cancelled",
-    }
-}
-
-impl TaskStatus {
-    /// The task will not change any more.
-    pub fn is_terminal(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-}
 
 text_enum! {
     /// Whether a tool may be called as a task.
@@ -173,25 +150,6 @@ impl CreateTaskResult {
     /// The request runs as a task.
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
-    }
-}
-
-/// Parameters of `tasks/get`, `tasks/result` and `tasks/cancel`. The results of the first and the
-/// last are a [`Task`], that of the second is the result of the request itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-#[serde(rename_all = "camelCase")]
-pub struct TaskParams {
-    /// Which task.
-    pub task_id: String,
-}
-
-impl TaskParams {
-    /// Names a task.
-    pub fn new(task_id: impl Into<String>) -> Self {
-        Self {
-            task_id: task_id.into(),
-        }
     }
 }
 

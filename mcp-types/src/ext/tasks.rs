@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-pub use crate::legacy_tasks::{TaskParams, TaskStatus};
+use crate::text::text_enum;
 use crate::{CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawObject};
 
 /// The `resultType` of a result that is a task.
@@ -17,6 +17,49 @@ pub const RESULT_TYPE: &str = "task";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TasksSettings {}
+
+text_enum! {
+    /// How far a task is. The last three never change any more.
+    // spec: TASKL-04, TASK-07
+    pub enum TaskStatus {
+        /// It runs.
+        Working = "working",
+        /// It waits for input.
+        InputRequired = "input_required",
+        /// It is done and has a result.
+        Completed = "completed",
+        /// It failed and has an error.
+        Failed = "failed",
+        /// It was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// The task will not change any more.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// Parameters that only name a task: of `tasks/get` and `tasks/cancel`, and of the experimental
+/// `tasks/result` of 2025-11-25.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+#[serde(rename_all = "camelCase")]
+pub struct TaskParams {
+    /// Which task.
+    pub task_id: String,
+}
+
+impl TaskParams {
+    /// Names a task.
+    pub fn new(task_id: impl Into<String>) -> Self {
+        Self {
+            task_id: task_id.into(),
+        }
+    }
+}
 
 /// A task: the result of a `tools/call` that runs as one, the result of `tasks/get`, and the
 /// parameters of `notifications/tasks`. `tasks/cancel` and `tasks/update` have empty results.
