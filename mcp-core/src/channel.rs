@@ -1,11 +1,14 @@
 //! What a client transport offers.
 
 use std::borrow::Cow;
+use std::future::{pending, ready};
 use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_core::Stream;
 use mcp_types::{ProtocolVersion, RequestId};
+
+use crate::BoxFuture;
 
 /// A client's way to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -15,10 +18,74 @@ pub trait Channel: Send + Sync + 'static {
 
     /// The server as errors name it: a URL, a command line. Never with secrets.
     fn peer(&self) -> Cow<'_, str>;
+
+    /// Sends what nobody answers: a notification, or the answer to a request of the server.
+    ///
+    /// The default refuses it: a channel that knows the modern era alone has no use for either.
+    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let refused = format!("{} has no place here", out.mirror.method);
+        Box::pin(ready(Err(ChannelError::Unsendable(refused))))
+    }
+
+    /// What the server says outside of the calls of the client: its requests, whatever stream they
+    /// came on, and notifications that belong to no call. Legacy sessions alone have such; the
+    /// first caller gets the stream, and it ends with the session.
+    fn inbound(&self) -> Option<Frames> {
+        None
+    }
+
+    /// Tells the channel which revision was chosen, before anything else is sent.
+    fn adopt(&self, _: ProtocolVersion) {}
+
+    /// Waits for the end of the connection; forever where each call has its own.
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        Box::pin(pending())
+    }
+
+    /// Ends the connection and the session, if there is one. Running calls end with
+    /// [`ChannelError::Closed`].
+    fn close(&self) -> BoxFuture<'static, ()> {
+        Box::pin(ready(()))
+    }
 }
 
 /// What belongs to one request.
 pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>>;
+
+/// A message that nobody answers, ready to be sent.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct OutNote {
+    /// Its text.
+    pub body: Bytes,
+    /// What a transport with headers repeats in them. Answers name the method that they answer.
+    pub mirror: Mirror,
+}
+
+impl OutNote {
+    /// A notification, or an answer.
+    pub fn new(body: impl Into<Bytes>, mirror: Mirror) -> Self {
+        Self {
+            body: body.into(),
+            mirror,
+        }
+    }
+}
+
+/// Why a connection has ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CloseReason {
+    /// This side has closed it.
+    #[error("the client has closed the connection")]
+    Here,
+    /// The server has closed it.
+    #[error("the server has closed the connection")]
+    There,
+    /// It broke; a server that was a child process has ended, and its last words are told.
+    #[error("the connection broke: {0}")]
+    Broken(String),
+}
 
 /// A request, ready to be sent.
 #[derive(Debug, Clone)]
@@ -115,6 +182,12 @@ pub enum ChannelError {
         /// Why.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
+    /// The connection has ended: no call on it can succeed any more.
+    #[error("the connection is closed: {0}")]
+    Closed(CloseReason),
+    /// The server has forgotten the session.
+    #[error("the server has ended the session")]
+    SessionExpired,
     /// An HTTP status that is no answer of a Model Context Protocol server.
     #[error("HTTP status {status}{}", if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") })]
     Status {

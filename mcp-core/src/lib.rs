@@ -18,15 +18,19 @@
 //! | progress and log messages of a running call | [`Outlet`] |
 //! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
 //! | what a server asks its client | [`ServerAsk`], [`Answer`] |
+//! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
+//! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
 
 mod ask;
 mod call;
+mod change;
 mod channel;
 mod exchange;
 mod facts;
 mod fault;
 pub mod front;
 mod gate;
+mod input;
 mod note;
 mod outlet;
 mod reply;
@@ -36,11 +40,13 @@ pub mod wire;
 
 pub use ask::{Answer, ServerAsk};
 pub use call::{Asked, Call, SessionCall};
-pub use channel::{Channel, ChannelError, Frame, Frames, Mirror, OutCall};
-pub use exchange::{Exchange, InputState};
+pub use change::{ChangeBus, ChangeEvent, MemoryBus, Watch};
+pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
+pub use exchange::Exchange;
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
+pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use note::{ClientNote, ServerNote};
 pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};
 pub use reply::{Listing, Reply, ResultBody};

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{Exchange, Reply, ServerProfile};
+use crate::{ChangeBus, Exchange, Reply, ServerProfile};
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -21,6 +21,12 @@ pub trait Service: Send + Sync + 'static {
     ///
     /// The future must not panic: whoever runs user code catches its panics.
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
+
+    /// Where the changes of its lists and resources are told; `None` when nothing of it changes.
+    // spec: SUB-01
+    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+        None
+    }
 }
 
 impl<S: Service + ?Sized> Service for Arc<S> {
@@ -30,5 +36,9 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
         (**self).call(exchange)
+    }
+
+    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+        (**self).changes()
     }
 }

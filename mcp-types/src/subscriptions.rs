@@ -102,6 +102,16 @@ impl SubscriptionFilter {
         self
     }
 
+    /// A change of the resource at `uri` is wanted: it was asked for, or one above it.
+    // spec: RSRC-13
+    pub fn covers(&self, uri: &str) -> bool {
+        self.resource_subscriptions.iter().any(|asked| {
+            uri.strip_prefix(asked.as_str()).is_some_and(|below| {
+                below.is_empty() || asked.ends_with('/') || below.starts_with('/')
+            })
+        })
+    }
+
     /// No change at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

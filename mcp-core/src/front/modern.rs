@@ -88,7 +88,7 @@ impl Inbound {
             Asked::Call(call) => service.call(Exchange {
                 call,
                 facts,
-                input,
+                input: input.into(),
                 meta,
                 outlet,
                 extensions,
