@@ -37,6 +37,23 @@ pub trait Channel: Send + Sync + 'static {
     /// Tells the channel which revision was chosen, before anything else is sent.
     fn adopt(&self, _: ProtocolVersion) {}
 
+    /// Silence and an early end are evidence that the server is of the legacy era: so it is on a
+    /// pipe, not over HTTP.
+    // spec: COMPAT-08, COMPAT-14
+    fn is_pipe(&self) -> bool {
+        false
+    }
+
+    /// Starts the server anew after it ended at a message that it did not know.
+    ///
+    /// # Errors
+    ///
+    /// [`ChannelError`] when that cannot be done, or fails.
+    // spec: COMPAT-15
+    fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
+        Box::pin(ready(Err(ChannelError::Closed(CloseReason::There))))
+    }
+
     /// Waits for the end of the connection; forever where each call has its own.
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
         Box::pin(pending())

@@ -3,7 +3,9 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
 mod classify;
+mod probe;
 mod select;
 
 pub use classify::{Route, classify};
-pub use select::{mutual, offered, too_old};
+pub use probe::{Evidence, Probe, ProbeError, Step, Verdict};
+pub use select::{counter_offer, mutual, offered, too_old};

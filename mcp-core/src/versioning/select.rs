@@ -35,6 +35,19 @@ pub fn mutual(
         .max()
 }
 
+/// The revision of a new session: the one that the client wants, when it is offered and has
+/// sessions, else the newest one that has; `None` when none is offered.
+// spec: LIFE-07
+pub fn counter_offer(versions: &[ProtocolVersion], requested: &str) -> Option<ProtocolVersion> {
+    let mut sessions = versions.iter().filter(|version| !version.is_modern());
+    let wanted = requested.parse::<ProtocolVersion>().ok();
+    let newest = sessions.clone().max();
+    sessions
+        .find(|version| Some(**version) == wanted)
+        .or(newest)
+        .copied()
+}
+
 /// What a server without sessions answers to a request of the legacy era, `initialize` above all:
 /// the error names what is spoken. `named` is the revision of the version header, where there is
 /// one.
@@ -54,7 +67,7 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
     use mcp_types::{Message, codes};
 
-    use super::{mutual, offered, too_old};
+    use super::{counter_offer, mutual, offered, too_old};
     use crate::Fault;
 
     #[test]
@@ -98,6 +111,23 @@ mod tests {
                 data,
                 format!(r#"{{"supported":["2026-07-28"],"requested":"{requested}"}}"#)
             );
+        }
+    }
+
+    #[test]
+    fn sessions_get_what_they_want_or_the_newest() {
+        use ProtocolVersion::{V2024_11_05, V2025_06_18};
+        let all = ProtocolVersion::ALL;
+        for (versions, requested, expected) in [
+            (&all[..], "2025-06-18", Some(V2025_06_18)),
+            (&all, "2024-11-05", Some(V2024_11_05)),
+            (&all, "2026-07-28", Some(V2025_11_25)),
+            (&all, "1.0", Some(V2025_11_25)),
+            (&[V2024_11_05, V2025_06_18], "2025-11-25", Some(V2025_06_18)),
+            (&[V2026_07_28], "2025-11-25", None),
+            (&[], "2025-11-25", None),
+        ] {
+            assert_eq!(counter_offer(versions, requested), expected, "{requested}");
         }
     }
 

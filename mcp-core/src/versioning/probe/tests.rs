@@ -1,0 +1,250 @@
+use http::StatusCode;
+use mcp_types::ProtocolVersion::{self, V2024_11_05, V2025_11_25, V2026_07_28};
+use mcp_types::{DiscoverResult, Implementation, InitializeResult, ServerCapabilities};
+
+use super::{Evidence, Probe, ProbeError, Step, Verdict};
+use crate::Fault;
+
+const ALL: &[ProtocolVersion] = &ProtocolVersion::ALL;
+const MODERN: &[ProtocolVersion] = &[V2026_07_28];
+
+fn found(names: &[&str]) -> DiscoverResult {
+    let mut found = DiscoverResult::new(&[], ServerCapabilities::default());
+    found.supported_versions = names.iter().map(ToString::to_string).collect();
+    found
+}
+
+fn opened(version: &str) -> InitializeResult {
+    let info = Implementation::new("s", "1");
+    let mut opened = InitializeResult::new(V2025_11_25, ServerCapabilities::default(), info);
+    opened.protocol_version = version.to_owned();
+    opened
+}
+
+fn unsupported(names: &[&str]) -> Fault {
+    Fault::UnsupportedVersion {
+        requested: "2026-07-28".into(),
+        supported: names.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn status(code: u16) -> StatusCode {
+    StatusCode::from_u16(code).unwrap()
+}
+
+fn short(step: &Step) -> String {
+    match step {
+        Step::Discover(version) => format!("discover {version}"),
+        Step::Initialize(version) => format!("initialize {version}"),
+        Step::Done(version) => format!("done {version}"),
+        Step::Fail(ProbeError::NothingInCommon { .. }) => "nothing in common".into(),
+        Step::Fail(ProbeError::Unauthorized(_)) => "unauthorized".into(),
+        Step::Fail(ProbeError::Failed(_)) => "failed".into(),
+        Step::Fail(ProbeError::Refused(_)) => "refused".into(),
+        Step::Fail(ProbeError::Bewildered(_)) => "bewildered".into(),
+    }
+}
+
+#[test]
+fn first_steps() {
+    for (spoken, expected) in [
+        (ALL, "discover 2026-07-28"),
+        (MODERN, "discover 2026-07-28"),
+        (&[V2025_11_25, V2024_11_05], "initialize 2025-11-25"),
+        (&[], "nothing in common"),
+    ] {
+        assert_eq!(short(&Probe::start(spoken).1), expected);
+    }
+}
+
+#[test]
+fn answers_to_discover() {
+    let both = found(&["2030-01-01", "2026-07-28", "2025-11-25"]);
+    let (old, odd) = (found(&["2025-11-25", "2024-11-05"]), found(&["2030-01-01"]));
+    let no_method = Fault::no_such_method("server/discover");
+    let (newer, older) = (unsupported(&["2026-07-28"]), unsupported(&["2025-06-18"]));
+    let nothing = unsupported(&["2030-01-01"]);
+    let mismatch = Fault::HeaderMismatch("no".into());
+    let other = Fault::Internal("odd".into());
+    for (evidence, all, modern_alone) in [
+        (
+            Evidence::Discovered(&both),
+            "done 2026-07-28",
+            "done 2026-07-28",
+        ),
+        (
+            Evidence::Discovered(&old),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Discovered(&odd),
+            "nothing in common",
+            "nothing in common",
+        ),
+        (
+            Evidence::Unreadable,
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Silence,
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (Evidence::Gone, "initialize 2025-11-25", "nothing in common"),
+        (
+            Evidence::Fault(&newer, None),
+            "discover 2026-07-28",
+            "discover 2026-07-28",
+        ),
+        (
+            Evidence::Fault(&older, Some(status(400))),
+            "initialize 2025-06-18",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&nothing, None),
+            "nothing in common",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&no_method, None),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&no_method, Some(status(404))),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&no_method, Some(status(200))),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&other, Some(status(400))),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Fault(&other, Some(status(500))),
+            "failed",
+            "failed",
+        ),
+        (Evidence::Fault(&mismatch, None), "refused", "refused"),
+        (
+            Evidence::Fault(&mismatch, Some(status(400))),
+            "refused",
+            "refused",
+        ),
+        (
+            Evidence::Fault(&mismatch, Some(status(200))),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Status(status(400)),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Status(status(404)),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Status(status(405)),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Status(status(415)),
+            "initialize 2025-11-25",
+            "nothing in common",
+        ),
+        (
+            Evidence::Status(status(401)),
+            "unauthorized",
+            "unauthorized",
+        ),
+        (
+            Evidence::Status(status(403)),
+            "unauthorized",
+            "unauthorized",
+        ),
+        (Evidence::Status(status(429)), "failed", "failed"),
+        (Evidence::Status(status(503)), "failed", "failed"),
+    ] {
+        for (spoken, expected) in [(ALL, all), (MODERN, modern_alone)] {
+            let (mut probe, _) = Probe::start(spoken);
+            assert_eq!(
+                short(&probe.next(evidence)),
+                expected,
+                "{evidence:?} {spoken:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn answers_to_initialize() {
+    let (same, older) = (opened("2025-11-25"), opened("2024-11-05"));
+    let (modern, odd) = (opened("2026-07-28"), opened("1.0"));
+    let late = unsupported(&["2026-07-28"]);
+    let never = unsupported(&["2030-01-01"]);
+    let other = Fault::Internal("odd".into());
+    for (evidence, expected) in [
+        (Evidence::Initialized(&same), "done 2025-11-25"),
+        (Evidence::Initialized(&older), "done 2024-11-05"),
+        (Evidence::Initialized(&modern), "nothing in common"),
+        (Evidence::Initialized(&odd), "nothing in common"),
+        (Evidence::Fault(&late, None), "discover 2026-07-28"),
+        (Evidence::Fault(&never, None), "nothing in common"),
+        (Evidence::Fault(&other, None), "bewildered"),
+        (Evidence::Status(status(404)), "bewildered"),
+        (Evidence::Status(status(401)), "unauthorized"),
+        (Evidence::Status(status(500)), "failed"),
+        (Evidence::Silence, "bewildered"),
+        (Evidence::Gone, "bewildered"),
+        (Evidence::Unreadable, "bewildered"),
+    ] {
+        let (mut probe, _) = Probe::start(ALL);
+        probe.next(Evidence::Silence);
+        assert_eq!(short(&probe.next(evidence)), expected, "{evidence:?}");
+    }
+}
+
+#[test]
+fn no_probe_goes_on_for_ever() {
+    let again = unsupported(&["2026-07-28"]);
+    let (mut probe, _) = Probe::start(ALL);
+    let evidence = Evidence::Fault(&again, None);
+    assert_eq!(short(&probe.next(evidence)), "discover 2026-07-28");
+    assert_eq!(short(&probe.next(evidence)), "refused");
+
+    let (mut probe, _) = Probe::start(ALL);
+    assert_eq!(
+        short(&probe.next(Evidence::Silence)),
+        "initialize 2025-11-25"
+    );
+    assert_eq!(short(&probe.next(evidence)), "discover 2026-07-28");
+    assert_eq!(
+        short(&probe.next(Evidence::Silence)),
+        "initialize 2025-11-25"
+    );
+    assert_eq!(short(&probe.next(evidence)), "refused");
+}
+
+#[test]
+fn verdicts_can_be_kept() {
+    for verdict in [
+        Verdict::legacy(V2025_11_25),
+        Verdict::modern(V2026_07_28, None),
+        Verdict::modern(V2026_07_28, Some(found(&["2026-07-28"]))),
+    ] {
+        let text = serde_json::to_string(&verdict).unwrap();
+        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), verdict);
+    }
+}
