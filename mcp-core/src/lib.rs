@@ -20,6 +20,7 @@
 //! | what a server asks its client | [`ServerAsk`], [`Answer`] |
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
+//! | requests that wait for an answer | [`peer`] |
 
 mod ask;
 mod call;
@@ -33,6 +34,7 @@ mod gate;
 mod input;
 mod note;
 mod outlet;
+pub mod peer;
 mod reply;
 mod service;
 pub mod versioning;

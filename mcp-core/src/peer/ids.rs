@@ -1,0 +1,32 @@
+//! Ids for requests of our own.
+
+use mcp_types::RequestId;
+
+/// Makes the ids of one side of a connection: 1, 2, 3 and so on, so that none comes twice. The two
+/// sides count apart from each other.
+///
+/// The progress token of a request is its id as well: progress finds its request without a table
+/// of its own.
+// spec: BASE-04, PROG-01
+#[derive(Debug, Clone, Default)]
+pub struct Ids {
+    last: i64,
+}
+
+impl Ids {
+    /// The ids from 1 on.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next id.
+    pub fn make(&mut self) -> RequestId {
+        self.last = self.last.wrapping_add(1);
+        self.last.into()
+    }
+
+    /// This id was made here: what carries it is late, not foreign.
+    pub fn has_made(&self, id: &RequestId) -> bool {
+        matches!(id, RequestId::Number(number) if (1..=self.last).contains(number))
+    }
+}

@@ -1,0 +1,254 @@
+//! The table of requests that wait for an answer.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::{Duration, Instant};
+
+use mcp_types::RequestId;
+
+use super::Ids;
+
+/// The requests of one side of a connection that wait for an answer.
+///
+/// Every request leaves the table exactly once, with what its caller waits on (`T`): by its answer
+/// or because nobody waits any more ([`settle`](Self::settle)), by its deadline
+/// ([`expire`](Self::expire)), or with the connection ([`close`](Self::close)).
+///
+/// The table knows no clock: `now` is an argument.
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use mcp_core::peer::{Patience, Pending};
+///
+/// let now = Instant::now();
+/// let mut pending = Pending::new(100);
+/// let patience = Patience::idle(Duration::from_secs(60));
+/// let id = pending.open(now, patience, "who asked")?;
+/// assert_eq!(pending.next_deadline(), Some(now + Duration::from_secs(60)));
+/// assert_eq!(pending.settle(&id), Some("who asked"));
+/// assert_eq!(pending.settle(&id), None);
+/// # Ok::<(), mcp_core::peer::OpenError>(())
+/// ```
+#[derive(Debug)]
+pub struct Pending<T> {
+    entries: HashMap<RequestId, Entry<T>>,
+    deadlines: BTreeSet<(Instant, RequestId)>,
+    ids: Ids,
+    capacity: usize,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Entry<T> {
+    slot: T,
+    idle: Option<Duration>,
+    /// The latest that the deadline can become.
+    last: Option<Instant>,
+    deadline: Option<Instant>,
+}
+
+/// How long a request waits for its answer.
+// spec: LIFE-12, LIFE-14
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Patience {
+    /// Since it was sent, or since its latest progress.
+    pub idle: Option<Duration>,
+    /// In all, whatever progress is reported.
+    pub total: Option<Duration>,
+}
+
+impl Patience {
+    /// As long as the connection lives: whoever waits has a clock of its own.
+    pub const fn endless() -> Self {
+        Self {
+            idle: None,
+            total: None,
+        }
+    }
+
+    /// So long since it was sent, or since its latest progress.
+    pub const fn idle(time: Duration) -> Self {
+        Self {
+            idle: Some(time),
+            total: None,
+        }
+    }
+
+    /// Sets how long in all, whatever progress is reported.
+    #[must_use]
+    pub const fn total(mut self, time: Duration) -> Self {
+        self.total = Some(time);
+        self
+    }
+}
+
+/// A request cannot wait for an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// As many wait as may.
+    #[error("{limit} requests wait for an answer already; let some of them end first")]
+    Full {
+        /// How many may wait at a time.
+        limit: usize,
+    },
+    /// A request with this id waits already.
+    #[error("a request with this id waits for an answer already")]
+    InUse,
+    /// The connection has ended.
+    #[error("the connection is closed")]
+    Closed,
+}
+
+impl<T> Pending<T> {
+    /// A table for so many requests at a time.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            entries: HashMap::new(),
+            deadlines: BTreeSet::new(),
+            ids: Ids::new(),
+            capacity,
+            closed: false,
+        }
+    }
+
+    /// Enters a request under an id that is made here.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; the slot is dropped then.
+    pub fn open(
+        &mut self,
+        now: Instant,
+        patience: Patience,
+        slot: T,
+    ) -> Result<RequestId, OpenError> {
+        let id = self.ids.make();
+        self.open_as(id.clone(), now, patience, slot)?;
+        Ok(id)
+    }
+
+    /// Enters a request under an id that the caller has made. One table takes ids from one maker:
+    /// this one, or the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`]; the slot is dropped then.
+    // spec: BASE-04
+    pub fn open_as(
+        &mut self,
+        id: RequestId,
+        now: Instant,
+        patience: Patience,
+        slot: T,
+    ) -> Result<(), OpenError> {
+        if self.closed {
+            return Err(OpenError::Closed);
+        }
+        if self.entries.contains_key(&id) {
+            return Err(OpenError::InUse);
+        }
+        if self.entries.len() >= self.capacity {
+            let limit = self.capacity;
+            return Err(OpenError::Full { limit });
+        }
+        // A time that is too far away to be told never comes.
+        let last = patience.total.and_then(|total| now.checked_add(total));
+        let mut entry = Entry {
+            slot,
+            idle: patience.idle,
+            last,
+            deadline: None,
+        };
+        entry.deadline = entry.deadline_from(now);
+        if let Some(deadline) = entry.deadline {
+            self.deadlines.insert((deadline, id.clone()));
+        }
+        self.entries.insert(id, entry);
+        Ok(())
+    }
+
+    /// What waits under an id.
+    pub fn get(&self, id: &RequestId) -> Option<&T> {
+        self.entries.get(id).map(|entry| &entry.slot)
+    }
+
+    /// Takes a request out: it was answered, or nobody waits for it any more. `None` for a
+    /// request that was never entered, or has left the table.
+    // spec: BASE-06, CAN-06
+    pub fn settle(&mut self, id: &RequestId) -> Option<T> {
+        let (id, entry) = self.entries.remove_entry(id)?;
+        if let Some(deadline) = entry.deadline {
+            self.deadlines.remove(&(deadline, id));
+        }
+        Some(entry.slot)
+    }
+
+    /// A request has made progress: it may be idle anew. Tells what waits there.
+    pub fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
+        let entry = self.entries.get_mut(id)?;
+        let deadline = entry.deadline_from(now);
+        if deadline != entry.deadline {
+            if let Some(before) = entry.deadline {
+                self.deadlines.remove(&(before, id.clone()));
+            }
+            if let Some(deadline) = deadline {
+                self.deadlines.insert((deadline, id.clone()));
+            }
+            entry.deadline = deadline;
+        }
+        Some(&entry.slot)
+    }
+
+    /// Takes one request out whose time is up; call it until there is none.
+    pub fn expire(&mut self, now: Instant) -> Option<(RequestId, T)> {
+        let (deadline, _) = self.deadlines.first()?;
+        if *deadline > now {
+            return None;
+        }
+        let (_, id) = self.deadlines.pop_first()?;
+        let entry = self.entries.remove(&id)?;
+        Some((id, entry.slot))
+    }
+
+    /// When the next request has waited long enough.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.first().map(|(deadline, _)| *deadline)
+    }
+
+    /// Ends the table: takes every request out, and no other comes in.
+    pub fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
+        self.closed = true;
+        self.deadlines.clear();
+        let entries = std::mem::take(&mut self.entries);
+        entries.into_iter().map(|(id, entry)| (id, entry.slot))
+    }
+
+    /// How many requests wait.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// No request waits.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The ids that [`open`](Self::open) has made.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+}
+
+impl<T> Entry<T> {
+    fn deadline_from(&self, now: Instant) -> Option<Instant> {
+        let idle = self.idle.and_then(|idle| now.checked_add(idle));
+        match (idle, self.last) {
+            (Some(idle), Some(last)) => Some(idle.min(last)),
+            (idle, last) => idle.or(last),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! The deadlines of the table, and its promise: what goes in comes out exactly once.
+
+use std::time::{Duration, Instant};
+
+use mcp_types::RequestId;
+use proptest::prelude::*;
+
+use super::{OpenError, Patience, Pending};
+
+fn seconds(count: u64) -> Duration {
+    Duration::from_secs(count)
+}
+
+#[test]
+fn progress_puts_the_deadline_off_up_to_the_last() {
+    let start = Instant::now();
+    let mut pending = Pending::new(8);
+    let patience = Patience::idle(seconds(10)).total(seconds(25));
+    let id = pending.open(start, patience, ()).unwrap();
+    for (progress, deadline) in [(0, 10), (9, 19), (18, 25), (24, 25)] {
+        assert!(pending.touch(&id, start + seconds(progress)).is_some());
+        assert_eq!(pending.next_deadline(), Some(start + seconds(deadline)));
+    }
+    assert_eq!(pending.expire(start + seconds(24)), None);
+    assert_eq!(pending.expire(start + seconds(25)), Some((id.clone(), ())));
+    assert_eq!(pending.expire(start + seconds(25)), None);
+    assert_eq!(pending.touch(&id, start), None);
+    assert_eq!(pending.next_deadline(), None);
+}
+
+#[test]
+fn without_patience_there_is_no_deadline() {
+    let now = Instant::now();
+    let mut pending = Pending::new(2);
+    pending.open(now, Patience::endless(), ()).unwrap();
+    let forever = Patience::idle(Duration::MAX).total(Duration::MAX);
+    pending.open(now, forever, ()).unwrap();
+    assert_eq!(pending.next_deadline(), None);
+    assert_eq!(pending.len(), 2);
+}
+
+#[test]
+fn has_room_for_so_many() {
+    let now = Instant::now();
+    let mut pending = Pending::new(1);
+    let open = |pending: &mut Pending<()>, id: i64| {
+        pending.open_as(id.into(), now, Patience::endless(), ())
+    };
+    assert_eq!(open(&mut pending, 7), Ok(()));
+    assert_eq!(open(&mut pending, 7), Err(OpenError::InUse));
+    assert_eq!(open(&mut pending, 8), Err(OpenError::Full { limit: 1 }));
+    assert_eq!(pending.settle(&7.into()), Some(()));
+    assert_eq!(open(&mut pending, 8), Ok(()));
+    assert_eq!(pending.close().count(), 1);
+    assert_eq!(open(&mut pending, 9), Err(OpenError::Closed));
+    assert!(pending.is_empty());
+}
+
+#[test]
+fn knows_its_own_ids() {
+    let mut pending = Pending::new(1);
+    let id = pending
+        .open(Instant::now(), Patience::endless(), ())
+        .unwrap();
+    assert!(pending.ids().has_made(&id));
+    for foreign in [0.into(), 2.into(), RequestId::from("1")] {
+        assert!(!pending.ids().has_made(&foreign));
+    }
+}
+
+/// What can happen to a table. Requests are named by the order in which they were entered.
+#[derive(Debug, Clone)]
+enum Step {
+    Open {
+        idle: Option<u64>,
+        total: Option<u64>,
+    },
+    Settle(usize),
+    Touch(usize),
+    Wait(u64),
+    Close,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let time = || proptest::option::of(0..20u64);
+    prop_oneof![
+        8 => (time(), time()).prop_map(|(idle, total)| Step::Open { idle, total }),
+        4 => (0..40usize).prop_map(Step::Settle),
+        4 => (0..40usize).prop_map(Step::Touch),
+        4 => (0..10u64).prop_map(Step::Wait),
+        1 => Just(Step::Close),
+    ]
+}
+
+proptest! {
+    /// I7: every request leaves exactly once, never after its deadline and never before it was
+    /// entered.
+    #[test]
+    fn every_request_leaves_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
+        let mut now = Instant::now();
+        let mut pending = Pending::new(16);
+        let mut ids = Vec::new();
+        let mut left = Vec::new();
+        for step in steps {
+            match step {
+                Step::Open { idle, total } => {
+                    let patience = Patience {
+                        idle: idle.map(seconds),
+                        total: total.map(seconds),
+                    };
+                    if let Ok(id) = pending.open(now, patience, ids.len()) {
+                        ids.push(id);
+                    }
+                }
+                Step::Settle(at) => {
+                    left.extend(ids.get(at).and_then(|id| pending.settle(id)));
+                }
+                Step::Touch(at) => {
+                    let touched = ids.get(at).and_then(|id| pending.touch(id, now)).copied();
+                    prop_assert_eq!(touched.is_some(), at < ids.len() && !left.contains(&at));
+                }
+                Step::Wait(time) => {
+                    now += seconds(time);
+                    while let Some((id, slot)) = pending.expire(now) {
+                        prop_assert_eq!(&ids[slot], &id);
+                        left.push(slot);
+                    }
+                    prop_assert!(pending.next_deadline().is_none_or(|deadline| deadline > now));
+                }
+                Step::Close => left.extend(pending.close().map(|(_, slot)| slot)),
+            }
+            prop_assert_eq!(pending.len(), ids.len() - left.len());
+        }
+        left.extend(pending.close().map(|(_, slot)| slot));
+        left.sort_unstable();
+        prop_assert_eq!(left, (0..ids.len()).collect::<Vec<_>>());
+        prop_assert_eq!(pending.next_deadline(), None);
+    }
+}
