@@ -3,6 +3,7 @@
 #[cfg(feature = "http-client")]
 mod connect;
 mod error;
+pub mod guide;
 pub mod prelude;
 #[cfg(feature = "http-server")]
 mod serve;
