@@ -21,6 +21,7 @@
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
 //! | requests that wait for an answer | [`peer`] |
+//! | one message per line | [`lines`] |
 
 mod ask;
 mod call;
@@ -32,6 +33,7 @@ mod fault;
 pub mod front;
 mod gate;
 mod input;
+pub mod lines;
 mod note;
 mod outlet;
 pub mod peer;
