@@ -53,6 +53,11 @@ impl ClientFacts {
         self
     }
 
+    /// The text of its identity.
+    pub fn info_text(&self) -> Option<&RawObject> {
+        self.info.as_ref()
+    }
+
     /// Name and version that the client claims; read when asked for. No proof of anything.
     // spec: VER-08
     pub fn client_info(&self) -> Option<Implementation> {

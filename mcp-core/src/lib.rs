@@ -22,6 +22,7 @@
 //! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
 //! | requests that wait for an answer | [`peer`] |
 //! | one message per line | [`lines`] |
+//! | sessions | [`legacy`] |
 
 mod ask;
 mod call;
@@ -34,6 +35,7 @@ pub mod front;
 mod gate;
 mod input;
 pub mod lines;
+pub mod legacy;
 mod note;
 mod outlet;
 pub mod peer;

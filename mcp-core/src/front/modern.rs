@@ -9,8 +9,8 @@ use mcp_types::{Method, ProtocolVersion, Request, SubscriptionFilter};
 use crate::Fault;
 use crate::wire::{Envelope, MODERN};
 use crate::{
-    Asked, BoxFuture, ClientFacts, Exchange, Gate, InputState, Outlet, Principal, Reply,
-    ResultBody, ServerProfile, Service, versioning,
+    Asked, BoxFuture, ClientFacts, Exchange, Gate, Input, Outlet, Principal, Reply, ResultBody,
+    ServerProfile, Service, versioning,
 };
 
 /// A modern request that was read and may be served.
@@ -21,8 +21,8 @@ pub struct Inbound {
     pub asked: Asked,
     /// Who asks.
     pub facts: Arc<ClientFacts>,
-    /// What the client sends along when it asks again.
-    pub input: InputState,
+    /// How the call gets what it asks its client for.
+    pub input: Input,
     /// The request's `_meta`.
     pub meta: Option<mcp_types::RawObject>,
     /// The token under which the client wants progress.
@@ -45,7 +45,7 @@ pub fn read(
     let decoded = MODERN.decode_call(request)?;
     Ok(Inbound {
         asked: decoded.asked,
-        input: decoded.input,
+        input: decoded.input.into(),
         meta: envelope.meta(),
         progress_token: envelope.progress_token.clone(),
         facts: Arc::new(envelope.into_facts(version)),
@@ -88,7 +88,7 @@ impl Inbound {
             Asked::Call(call) => service.call(Exchange {
                 call,
                 facts,
-                input: input.into(),
+                input,
                 meta,
                 outlet,
                 extensions,

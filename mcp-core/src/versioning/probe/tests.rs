@@ -1,3 +1,5 @@
+//! What a client does next, by what came back.
+
 use http::StatusCode;
 use mcp_types::ProtocolVersion::{self, V2024_11_05, V2025_11_25, V2026_07_28};
 use mcp_types::{DiscoverResult, Implementation, InitializeResult, ServerCapabilities};

@@ -1,0 +1,101 @@
+//! Asking the client of a session while a call of it runs.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_channel::oneshot;
+use mcp_types::{Cancelled, InputRequest, InputResponse, RequestId};
+
+use super::Session;
+use crate::{Answer, BackChannel, BackChannelError, BoxFuture, ServerAsk, ServerNote};
+
+/// Where messages to the client go: the stream of the call that they belong to, or the pipe.
+pub trait MessageSink: Send + Sync + 'static {
+    /// Takes a message whole; never waits. `false` when it can no longer reach the client.
+    fn send(&self, message: Bytes) -> bool;
+}
+
+/// The way of one call to its client.
+pub(super) struct CallChannel {
+    pub(super) session: Arc<Session>,
+    pub(super) sink: Arc<dyn MessageSink>,
+}
+
+impl BackChannel for CallChannel {
+    // spec: HTTP-SL-04
+    fn ask(
+        &self,
+        request: InputRequest,
+    ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+        let asked = self.session.ask(request.into(), &self.sink);
+        Box::pin(async move {
+            match asked?.await? {
+                Answer::Input(response) => Ok(response),
+                Answer::Fault(fault) => Err(BackChannelError::Refused(fault)),
+                Answer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+            }
+        })
+    }
+}
+
+/// A question that waits for its answer.
+pub(super) struct Waiting {
+    pub(super) ask: ServerAsk,
+    pub(super) answer: oneshot::Sender<Result<Answer, BackChannelError>>,
+    pub(super) sink: Arc<dyn MessageSink>,
+}
+
+impl Waiting {
+    pub(super) fn settle(self, answer: Result<Answer, BackChannelError>) {
+        // Whoever asked may have gone.
+        let _ = self.answer.send(answer);
+    }
+}
+
+/// The answer to a question. Dropping it takes the question back.
+#[must_use = "a question is taken back when nobody waits for its answer"]
+pub struct Question {
+    pub(super) session: Arc<Session>,
+    pub(super) id: RequestId,
+    pub(super) answer: oneshot::Receiver<Result<Answer, BackChannelError>>,
+}
+
+impl Future for Question {
+    type Output = Result<Answer, BackChannelError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.answer)
+            .poll(cx)
+            .map(|answer| answer.unwrap_or(Err(BackChannelError::Closed)))
+    }
+}
+
+impl std::fmt::Debug for Question {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Question")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.session
+            .take_back(&self.id, "the server no longer needs the answer");
+    }
+}
+
+/// Tells the client that nobody waits for its answer any more.
+// spec: CAN-01
+pub(super) fn cancel(session: &Session, waiting: &Waiting, id: &RequestId, reason: &str) {
+    let note = ServerNote::Cancelled(Cancelled::new(id.clone()).reason(reason));
+    let mut text = Vec::new();
+    if session.wire().encode_note(&note, None, &mut text) {
+        waiting.sink.send(text.into());
+    }
+}

@@ -1,0 +1,485 @@
+//! One session: a machine that turns what its client sends into calls, answers and settled
+//! questions. It does no IO and reads no clock of its own.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
+
+use std::collections::BTreeSet;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use futures_channel::oneshot;
+use futures_core::Stream;
+use mcp_types::{
+    Cancelled, InitializeParams, Method, Notification, Request, RequestId, Response,
+    ServerCapabilities, SubscriptionFilter,
+};
+
+use super::back_channel::{self, CallChannel, MessageSink, Question, Waiting};
+use super::record::{self, SessionRecord};
+use super::{inbound, shake_hands};
+use crate::front::modern::Inbound;
+use crate::peer::{OpenError, Patience, Pending};
+use crate::wire::{self, AskedBy, Wire};
+use crate::{
+    Asked, BackChannelError, ClientFacts, ClientNote, Fault, Input, Principal, Reply, ResultBody,
+    ServerAsk, ServerNote, ServerProfile, Service, SessionCall, Watch,
+};
+
+/// What one session may hold.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct SessionLimits {
+    /// Questions that wait for an answer.
+    pub questions: usize,
+    /// How long a question waits for its answer, or for the next sign of progress.
+    pub answer_within: Duration,
+    /// How long it waits in all.
+    pub answer_within_in_all: Duration,
+    /// Resources whose changes it wants to hear of.
+    pub subscriptions: usize,
+    /// Where the time comes from.
+    pub clock: fn() -> Instant,
+}
+
+impl Default for SessionLimits {
+    fn default() -> Self {
+        Self {
+            questions: 64,
+            answer_within: Duration::from_secs(300),
+            answer_within_in_all: Duration::from_secs(3600),
+            subscriptions: 1024,
+            clock: Instant::now,
+        }
+    }
+}
+
+impl SessionLimits {
+    fn patience(&self) -> Patience {
+        Patience::idle(self.answer_within).total(self.answer_within_in_all)
+    }
+}
+
+/// What a request of the client turned out to be.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Admitted {
+    /// A call for the service.
+    Call(Box<Inbound>),
+    /// The session has answered it.
+    Answer(Reply),
+}
+
+/// What a notification of the client turned out to be.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Heard {
+    /// Nothing to do.
+    Nothing,
+    /// The session is ready, which a store wants to know.
+    Ready,
+    /// The client waits no longer for an answer: cancel that call.
+    Cancel(Cancelled),
+    /// For the service.
+    Note(ClientNote),
+}
+
+/// One session.
+pub struct Session {
+    wire: &'static dyn Wire,
+    limits: SessionLimits,
+    offers: ServerCapabilities,
+    owner: Option<(String, String)>,
+    state: Mutex<State>,
+    questions: Mutex<Pending<Waiting>>,
+    watch: Option<Mutex<Watch>>,
+}
+
+#[derive(Debug)]
+struct State {
+    facts: Arc<ClientFacts>,
+    ready: bool,
+    subscriptions: BTreeSet<String>,
+    /// Woken when the session becomes ready.
+    listener: Option<Waker>,
+}
+
+impl Session {
+    /// Opens a session, and the answer to `initialize`.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::UnsupportedVersion`] when the server offers no revision with sessions.
+    pub fn open(
+        params: &InitializeParams,
+        service: &(impl Service + ?Sized),
+        principal: Option<&Principal>,
+        limits: SessionLimits,
+    ) -> Result<(Self, Reply), Fault> {
+        let profile = service.profile();
+        let (facts, result) = shake_hands(params, &profile, profile.capabilities.clone())?;
+        let session = Self::new(
+            facts,
+            service,
+            &profile,
+            principal.map(record::owner),
+            limits,
+        );
+        let body = ResultBody::Initialize(Box::new(result));
+        Ok((session, body.into()))
+    }
+
+    /// Continues a session that was written down.
+    pub fn restore(
+        record: SessionRecord,
+        service: &(impl Service + ?Sized),
+        limits: SessionLimits,
+    ) -> Self {
+        let facts = record.facts();
+        let profile = service.profile();
+        let session = Self::new(facts, service, &profile, record.owner, limits);
+        {
+            let mut state = session.lock();
+            state.ready = record.ready;
+            state.subscriptions = record.subscriptions.into_iter().collect();
+            session.tell_interest(&state);
+        }
+        session
+    }
+
+    fn new(
+        facts: ClientFacts,
+        service: &(impl Service + ?Sized),
+        profile: &ServerProfile,
+        owner: Option<(String, String)>,
+        limits: SessionLimits,
+    ) -> Self {
+        let offers = profile.capabilities.clone();
+        let interest = interest(&offers, &BTreeSet::new());
+        let watch = service.changes().map(|bus| Mutex::new(bus.watch(interest)));
+        Self {
+            wire: wire::of(facts.version),
+            limits,
+            offers,
+            owner,
+            state: Mutex::new(State {
+                facts: Arc::new(facts),
+                ready: false,
+                subscriptions: BTreeSet::new(),
+                listener: None,
+            }),
+            questions: Mutex::new(Pending::new(limits.questions)),
+            watch,
+        }
+    }
+
+    /// What can be written down.
+    pub fn record(&self) -> SessionRecord {
+        let state = self.lock();
+        SessionRecord {
+            version: state.facts.version,
+            capabilities: state.facts.capabilities.clone(),
+            client_info: state.facts.info_text().cloned(),
+            log_level: state.facts.log_level,
+            subscriptions: state.subscriptions.iter().cloned().collect(),
+            owner: self.owner.clone(),
+            ready: state.ready,
+        }
+    }
+
+    /// The wire of the revision that was chosen.
+    pub fn wire(&self) -> &'static dyn Wire {
+        self.wire
+    }
+
+    /// What is known of the client.
+    pub fn facts(&self) -> Arc<ClientFacts> {
+        self.lock().facts.clone()
+    }
+
+    /// The client has said that the handshake is done.
+    pub fn is_ready(&self) -> bool {
+        self.lock().ready
+    }
+
+    /// Whoever asks is the one who opened the session.
+    // spec: SESS-11
+    pub fn belongs_to(&self, principal: Option<&Principal>) -> bool {
+        match (&self.owner, principal) {
+            (None, None) => true,
+            (Some((issuer, subject)), Some(principal)) => {
+                *issuer == principal.issuer && *subject == principal.subject
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads a request of the client. What tends the session is done at once, whether the client
+    /// has said that the handshake is done or not: the order of these two is easily lost.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] that the client gets.
+    pub fn admit(&self, request: &Request<'_>) -> Result<Admitted, Fault> {
+        let mut decoded = self.wire.decode_call(request)?;
+        match std::mem::replace(&mut decoded.asked, Asked::Discover) {
+            Asked::Call(call) => {
+                let call = inbound(call, decoded, self.facts(), Input::Absent);
+                Ok(Admitted::Call(call))
+            }
+            Asked::Session(call) => {
+                self.tend(&call)?;
+                Ok(Admitted::Answer(ResultBody::Empty.into()))
+            }
+            other => Err(Fault::no_such_method(other.method_name())),
+        }
+    }
+
+    fn tend(&self, call: &SessionCall) -> Result<(), Fault> {
+        match call {
+            // spec: PING-01
+            SessionCall::Ping => Ok(()),
+            SessionCall::Initialize(_) => Err(Fault::InvalidRequest(
+                "this session is initialized already; open another one".into(),
+            )),
+            // spec: LOG-03
+            SessionCall::SetLevel(level) => {
+                let mut state = self.lock();
+                let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));
+                state.facts = Arc::new(facts);
+                Ok(())
+            }
+            SessionCall::Subscribe(params) => self.subscribe(&params.uri),
+            SessionCall::Unsubscribe(params) => {
+                self.check_subscriptions(Method::Unsubscribe)?;
+                let mut state = self.lock();
+                state.subscriptions.remove(&params.uri);
+                self.tell_interest(&state);
+                Ok(())
+            }
+        }
+    }
+
+    // spec: SUB-14, RSRC-12
+    fn subscribe(&self, uri: &str) -> Result<(), Fault> {
+        self.check_subscriptions(Method::Subscribe)?;
+        let mut state = self.lock();
+        if state.subscriptions.len() >= self.limits.subscriptions
+            && !state.subscriptions.contains(uri)
+        {
+            return Err(Fault::Refused(
+                format!(
+                    "this session has {} subscriptions already; end one first",
+                    self.limits.subscriptions
+                )
+                .into(),
+            ));
+        }
+        state.subscriptions.insert(uri.to_owned());
+        self.tell_interest(&state);
+        Ok(())
+    }
+
+    fn check_subscriptions(&self, method: Method) -> Result<(), Fault> {
+        let resources = self.offers.resources.as_ref();
+        if resources.is_some_and(|offer| offer.subscribe == Some(true)) {
+            return Ok(());
+        }
+        Err(Fault::no_such_method(method.as_str()))
+    }
+
+    fn tell_interest(&self, state: &State) {
+        if let Some(watch) = &self.watch {
+            let interest = interest(&self.offers, &state.subscriptions);
+            lock(watch).set_interest(interest);
+        }
+    }
+
+    /// Reads a notification of the client.
+    pub fn hear(&self, note: &Notification<'_>) -> Heard {
+        match self.wire.decode_client_note(note) {
+            // spec: LIFE-03
+            Some(ClientNote::Initialized) => {
+                let mut state = self.lock();
+                state.ready = true;
+                let listener = state.listener.take();
+                drop(state);
+                listener.into_iter().for_each(Waker::wake);
+                Heard::Ready
+            }
+            // spec: CAN-07
+            Some(ClientNote::Cancelled(cancelled)) => Heard::Cancel(cancelled),
+            Some(ClientNote::Progress { token, .. }) => {
+                let now = (self.limits.clock)();
+                self.lock_questions().touch(token.as_id(), now);
+                Heard::Nothing
+            }
+            Some(note @ ClientNote::Other { .. }) => Heard::Note(note),
+            _ => Heard::Nothing,
+        }
+    }
+
+    /// Reads an answer of the client to a question. Tells whether somebody waited for it.
+    // spec: CAN-06
+    pub fn settle(&self, response: &Response<'_>) -> bool {
+        let Some(id) = &response.id else {
+            return false;
+        };
+        let Some(waiting) = self.lock_questions().settle(id) else {
+            return false;
+        };
+        let answer = self
+            .wire
+            .decode_answer(&waiting.ask, response)
+            .map_err(|error| BackChannelError::Malformed(error.to_string()));
+        waiting.settle(answer);
+        true
+    }
+
+    /// How a call of this session asks its client: on `sink`, the stream of that call.
+    pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
+        let session = self.clone();
+        Input::Live(Arc::new(CallChannel { session, sink }))
+    }
+
+    /// Asks the client.
+    ///
+    /// # Errors
+    ///
+    /// [`BackChannelError`] when the question cannot be put.
+    pub fn ask(
+        self: &Arc<Self>,
+        ask: ServerAsk,
+        sink: &Arc<dyn MessageSink>,
+    ) -> Result<Question, BackChannelError> {
+        let (sender, answer) = oneshot::channel();
+        let now = (self.limits.clock)();
+        let mut questions = self.lock_questions();
+        let waiting = Waiting {
+            ask: ask.clone(),
+            answer: sender,
+            sink: sink.clone(),
+        };
+        let id = questions
+            .open(now, self.limits.patience(), waiting)
+            .map_err(|error| match error {
+                OpenError::Closed => BackChannelError::Closed,
+                _ => BackChannelError::Busy,
+            })?;
+        drop(questions);
+        let token = id.clone().into();
+        let mut from = AskedBy::new(&id);
+        from.progress_token = Some(&token);
+        let question = Question {
+            session: self.clone(),
+            id: id.clone(),
+            answer,
+        };
+        let text = match self.wire.encode_ask(&ask, &from) {
+            Ok(text) => text,
+            Err(fault) => {
+                // Nothing was sent, so nothing is taken back.
+                self.lock_questions().settle(&id);
+                return Err(BackChannelError::Refused(fault));
+            }
+        };
+        if !sink.send(text.into()) {
+            self.lock_questions().settle(&id);
+            return Err(BackChannelError::Closed);
+        }
+        Ok(question)
+    }
+
+    /// Nobody waits for the answer any more; the client is told, unless it has answered.
+    pub(super) fn take_back(&self, id: &RequestId, reason: &str) {
+        let waiting = self.lock_questions().settle(id);
+        if let Some(waiting) = waiting {
+            back_channel::cancel(self, &waiting, id, reason);
+        }
+    }
+
+    /// Gives up the questions that have waited too long. To be called when
+    /// [`next_deadline`](Self::next_deadline) has come.
+    // spec: LIFE-12
+    pub fn expire(&self) {
+        let now = (self.limits.clock)();
+        let next = || self.lock_questions().expire(now);
+        while let Some((id, waiting)) = next() {
+            back_channel::cancel(self, &waiting, &id, "the answer took too long");
+            waiting.settle(Err(BackChannelError::TimedOut));
+        }
+    }
+
+    /// When the next question has waited too long.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.lock_questions().next_deadline()
+    }
+
+    /// The session ends: whoever waits for an answer learns it.
+    pub fn close(&self) {
+        let waiting = self.lock_questions().close();
+        for (_, waiting) in waiting {
+            waiting.settle(Err(BackChannelError::Closed));
+        }
+    }
+
+    /// The next change that the client wants to hear of, once it is ready. One reader at a time;
+    /// the last one that polls is woken.
+    // spec: LIFE-05
+    pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ServerNote> {
+        let mut state = self.lock();
+        if !state.ready {
+            state.listener = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(state);
+        let Some(watch) = &self.watch else {
+            return Poll::Pending;
+        };
+        match Pin::new(&mut *lock(watch)).poll_next(cx) {
+            Poll::Ready(Some(event)) => Poll::Ready(event.into()),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+
+    fn lock_questions(&self) -> MutexGuard<'_, Pending<Waiting>> {
+        lock(&self.questions)
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("version", &self.wire.version())
+            .field("ready", &self.is_ready())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a session hears of: what the server said that it would tell, and the resources asked for.
+// spec: SUB-12, SUB-14
+fn interest(offers: &ServerCapabilities, subscriptions: &BTreeSet<String>) -> SubscriptionFilter {
+    let mut interest = SubscriptionFilter::new();
+    interest.tools_list_changed = tells(offers.tools.as_ref().and_then(|it| it.list_changed));
+    interest.prompts_list_changed = tells(offers.prompts.as_ref().and_then(|it| it.list_changed));
+    let resources = offers.resources.as_ref();
+    interest.resources_list_changed = tells(resources.and_then(|it| it.list_changed));
+    interest.resource_subscriptions = subscriptions.iter().cloned().collect();
+    interest
+}
+
+fn tells(list_changed: Option<bool>) -> bool {
+    list_changed == Some(true)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

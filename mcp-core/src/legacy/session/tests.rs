@@ -1,0 +1,495 @@
+//! A session, message by message.
+
+use std::future::ready;
+use std::pin::pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use mcp_types::ProtocolVersion::{self, V2024_11_05, V2025_03_26, V2025_11_25, V2026_07_28};
+use mcp_types::{
+    ClientCapabilities, ElicitParams, ElicitResult, FormSchema, Implementation, InitializeParams,
+    InputRequest, InputResponse, LoggingLevel, Message, Notification, Request, ServerCapabilities,
+};
+
+use super::{Admitted, Heard, Session, SessionLimits};
+use crate::legacy::{MessageSink, SessionRecord, stateless};
+use crate::{
+    BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Exchange, Fault, Input, MemoryBus,
+    Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+};
+
+/// A server that tells changes.
+struct Server {
+    profile: Arc<ServerProfile>,
+    bus: Arc<MemoryBus>,
+}
+
+impl Service for Server {
+    fn profile(&self) -> Arc<ServerProfile> {
+        self.profile.clone()
+    }
+
+    fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+        Box::pin(ready(ResultBody::Empty.into()))
+    }
+
+    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+        Some(self.bus.clone())
+    }
+}
+
+fn server() -> Server {
+    let offers = ServerCapabilities::default()
+        .with_tools(true)
+        .with_resources(false, true);
+    let profile = ServerProfile::new(Implementation::new("server", "1"))
+        .capabilities(offers)
+        .versions(ProtocolVersion::ALL);
+    Server {
+        profile: Arc::new(profile),
+        bus: Arc::default(),
+    }
+}
+
+fn initialize(version: &str) -> InitializeParams {
+    let capabilities = ClientCapabilities::default().with_elicitation();
+    let info = Implementation::new("client", "1");
+    let mut params = InitializeParams::new(V2025_11_25, capabilities, info);
+    params.protocol_version = version.to_owned();
+    params
+}
+
+fn opened_with(limits: SessionLimits) -> (Server, Arc<Session>) {
+    let server = server();
+    let params = initialize("2025-11-25");
+    let (session, _) = Session::open(&params, &server, None, limits).unwrap();
+    (server, Arc::new(session))
+}
+
+fn opened() -> (Server, Arc<Session>) {
+    opened_with(SessionLimits::default())
+}
+
+fn request(text: &str) -> Request<'_> {
+    match Message::parse(text.as_bytes()) {
+        Ok(Message::Request(request)) => request,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn note(text: &str) -> Notification<'_> {
+    match Message::parse(text.as_bytes()) {
+        Ok(Message::Notification(note)) => note,
+        other => panic!("{other:?}"),
+    }
+}
+
+const READY: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+
+fn asks(method: &str, params: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
+}
+
+/// What was sent to the client.
+#[derive(Default)]
+struct Sent {
+    texts: Mutex<Vec<String>>,
+    broken: bool,
+}
+
+impl Sent {
+    fn texts(&self) -> Vec<String> {
+        self.texts.lock().unwrap().clone()
+    }
+}
+
+impl MessageSink for Sent {
+    fn send(&self, message: Bytes) -> bool {
+        let text = String::from_utf8(message.to_vec()).unwrap();
+        self.texts.lock().unwrap().push(text);
+        !self.broken
+    }
+}
+
+fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
+    pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+}
+
+fn poll_change(session: &Session) -> Poll<ServerNote> {
+    session.poll_change(&mut Context::from_waker(Waker::noop()))
+}
+
+#[test]
+fn the_revision_is_the_wanted_one_or_the_newest() {
+    for (requested, expected) in [
+        ("2024-11-05", V2024_11_05),
+        ("2025-03-26", V2025_03_26),
+        ("2025-11-25", V2025_11_25),
+        ("2026-07-28", V2025_11_25),
+        ("never", V2025_11_25),
+    ] {
+        let (session, reply) = Session::open(
+            &initialize(requested),
+            &server(),
+            None,
+            SessionLimits::default(),
+        )
+        .unwrap();
+        assert_eq!(session.wire().version(), expected);
+        let Reply::Complete {
+            body: ResultBody::Initialize(result),
+            ..
+        } = reply
+        else {
+            panic!("{reply:?}")
+        };
+        assert_eq!(result.version(), Some(expected));
+        assert_eq!(session.facts().client_info().unwrap().name, "client");
+    }
+}
+
+#[test]
+fn a_server_without_sessions_says_what_it_speaks() {
+    let mut server = server();
+    let profile = ServerProfile::clone(&server.profile).versions([V2026_07_28]);
+    server.profile = Arc::new(profile);
+    let params = initialize("2025-11-25");
+    let fault = Session::open(&params, &server, None, SessionLimits::default()).unwrap_err();
+    assert!(matches!(fault, Fault::UnsupportedVersion { .. }), "{fault}");
+}
+
+#[test]
+fn requests() {
+    let call = r#"{"name":"add","arguments":{},"_meta":{"progressToken":"p"}}"#;
+    for (method, params, expected) in [
+        ("ping", "{}", "answer"),
+        ("logging/setLevel", r#"{"level":"error"}"#, "answer"),
+        ("logging/setLevel", r#"{"level":"loud"}"#, "params"),
+        ("resources/subscribe", r#"{"uri":"a:b"}"#, "answer"),
+        ("resources/unsubscribe", r#"{"uri":"a:b"}"#, "answer"),
+        ("resources/subscribe", "{}", "params"),
+        (
+            "initialize",
+            r#"{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#,
+            "refused",
+        ),
+        ("tools/call", call, "call"),
+        ("server/discover", "{}", "method"),
+        ("subscriptions/listen", r#"{"notifications":{}}"#, "method"),
+        ("weather/ask", "{}", "call"),
+    ] {
+        // The order of `initialized` and the first requests does not matter.
+        for ready in [false, true] {
+            let (_, session) = opened();
+            if ready {
+                assert_eq!(session.hear(&note(READY)), Heard::Ready);
+            }
+            let text = asks(method, params);
+            let outcome = match session.admit(&request(&text)) {
+                Ok(Admitted::Call(call)) => {
+                    if let crate::Asked::Call(Call::CallTool(_)) = call.asked {
+                        assert_eq!(call.progress_token, Some("p".into()));
+                    }
+                    "call"
+                }
+                Ok(Admitted::Answer(Reply::Complete {
+                    body: ResultBody::Empty,
+                    ..
+                })) => "answer",
+                Ok(Admitted::Answer(_)) => "odd answer",
+                Err(Fault::NoSuchMethod { .. }) => "method",
+                Err(Fault::BadParams { .. }) => "params",
+                Err(Fault::InvalidRequest(_)) => "refused",
+                Err(_) => "odd fault",
+            };
+            assert_eq!(outcome, expected, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_level_is_that_of_the_session() {
+    let (_, session) = opened();
+    assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
+    let text = asks("logging/setLevel", r#"{"level":"error"}"#);
+    session.admit(&request(&text)).unwrap();
+    assert_eq!(session.facts().log_level, Some(LoggingLevel::Error));
+}
+
+#[test]
+fn changes_are_told_once_the_client_is_ready() {
+    let (server, session) = opened();
+    for uri in ["a:b", "c:d"] {
+        let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
+        session.admit(&request(&text)).unwrap();
+    }
+    let text = asks("resources/unsubscribe", r#"{"uri":"c:d"}"#);
+    session.admit(&request(&text)).unwrap();
+    for _ in 0..3 {
+        server.bus.publish(ChangeEvent::Tools);
+        // Not promised.
+        server.bus.publish(ChangeEvent::Resources);
+        for uri in ["a:b", "c:d"] {
+            server
+                .bus
+                .publish(ChangeEvent::Resource { uri: uri.into() });
+        }
+    }
+    assert_eq!(poll_change(&session), Poll::Pending);
+    session.hear(&note(READY));
+    assert_eq!(poll_change(&session), Poll::Ready(ServerNote::ToolsChanged));
+    let updated = ServerNote::ResourceUpdated { uri: "a:b".into() };
+    assert_eq!(poll_change(&session), Poll::Ready(updated));
+    assert_eq!(poll_change(&session), Poll::Pending);
+}
+
+#[test]
+fn subscriptions_are_bounded() {
+    let limits = SessionLimits {
+        subscriptions: 2,
+        ..SessionLimits::default()
+    };
+    let (_, session) = opened_with(limits);
+    for (uri, fits) in [("a:1", true), ("a:2", true), ("a:3", false), ("a:1", true)] {
+        let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
+        assert_eq!(session.admit(&request(&text)).is_ok(), fits, "{uri}");
+    }
+}
+
+#[test]
+fn cancellations_name_a_call() {
+    let (_, session) = opened();
+    let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"x"}}"#;
+    let Heard::Cancel(cancelled) = session.hear(&note(text)) else {
+        panic!()
+    };
+    assert_eq!(cancelled.request_id, Some(7.into()));
+    let odd = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#;
+    assert_eq!(session.hear(&note(odd)), Heard::Nothing);
+}
+
+fn form() -> InputRequest {
+    ElicitParams::form("Sure?", FormSchema::new()).into()
+}
+
+fn ask(
+    session: &Arc<Session>,
+    sink: &Arc<Sent>,
+) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+    let Input::Live(channel) = session.input(sink.clone()) else {
+        panic!()
+    };
+    channel.ask(form())
+}
+
+fn settle(session: &Session, text: &str) -> bool {
+    let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
+        panic!("{text}")
+    };
+    session.settle(&response)
+}
+
+#[test]
+fn questions_go_out_and_their_answers_come_back() {
+    let (_, session) = opened();
+    let sink = Arc::new(Sent::default());
+    let mut waiting = ask(&session, &sink);
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Sure?""#;
+    assert!(sink.texts()[0].starts_with(text), "{:?}", sink.texts());
+    assert_eq!(poll(&mut waiting), Poll::Pending);
+    assert!(!settle(&session, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#));
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}"#;
+    assert!(settle(&session, answer));
+    let declined = InputResponse::from(ElicitResult::decline());
+    assert_eq!(poll(&mut waiting), Poll::Ready(Ok(declined)));
+    // Nobody waits any more: a second answer is nobody's, and nothing is taken back.
+    assert!(!settle(&session, answer));
+    drop(waiting);
+    assert_eq!(sink.texts().len(), 1);
+}
+
+#[test]
+fn answers_that_are_none() {
+    for (answer, expected) in [
+        (r#""error":{"code":-32601,"message":"no"}"#, "refused"),
+        (r#""result":{"action":7}"#, "malformed"),
+    ] {
+        let (_, session) = opened();
+        let mut waiting = ask(&session, &Arc::default());
+        settle(&session, &format!(r#"{{"jsonrpc":"2.0","id":1,{answer}}}"#));
+        let outcome = match poll(&mut waiting) {
+            Poll::Ready(Err(BackChannelError::Refused(_))) => "refused",
+            Poll::Ready(Err(BackChannelError::Malformed(_))) => "malformed",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(outcome, expected);
+    }
+}
+
+#[test]
+fn a_question_that_nobody_waits_for_is_taken_back() {
+    let (_, session) = opened();
+    let sink = Arc::new(Sent::default());
+    drop(ask(&session, &sink));
+    assert!(sink.texts()[1].contains(r#""method":"notifications/cancelled""#));
+    assert!(!settle(
+        &session,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"action":"decline"}}"#
+    ));
+}
+
+#[test]
+fn questions_have_their_time_and_number() {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    static NOW: Mutex<Duration> = Mutex::new(Duration::ZERO);
+    fn clock() -> Instant {
+        *START.get_or_init(Instant::now) + *NOW.lock().unwrap()
+    }
+    let limits = SessionLimits {
+        questions: 1,
+        clock,
+        answer_within: Duration::from_secs(10),
+        answer_within_in_all: Duration::from_secs(25),
+        ..SessionLimits::default()
+    };
+    let (_, session) = opened_with(limits);
+    let sink = Arc::new(Sent::default());
+    let mut first = ask(&session, &sink);
+    let mut second = ask(&session, &sink);
+    assert_eq!(poll(&mut second), Poll::Ready(Err(BackChannelError::Busy)));
+    let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
+    for (seconds, touched) in [(9, true), (18, true), (24, false)] {
+        *NOW.lock().unwrap() = Duration::from_secs(seconds);
+        session.expire();
+        assert_eq!(poll(&mut first), Poll::Pending, "{seconds}");
+        if touched {
+            session.hear(&note(progress));
+        }
+    }
+    *NOW.lock().unwrap() = Duration::from_secs(25);
+    assert!(session.next_deadline() <= Some(clock()));
+    session.expire();
+    assert_eq!(
+        poll(&mut first),
+        Poll::Ready(Err(BackChannelError::TimedOut))
+    );
+    assert!(sink.texts()[1].contains("notifications/cancelled"));
+    assert_eq!(session.next_deadline(), None);
+}
+
+#[test]
+fn the_end_of_a_session_is_the_end_of_its_questions() {
+    let (_, session) = opened();
+    let mut waiting = ask(&session, &Arc::default());
+    session.close();
+    assert_eq!(
+        poll(&mut waiting),
+        Poll::Ready(Err(BackChannelError::Closed))
+    );
+    let mut late = ask(&session, &Arc::default());
+    assert_eq!(poll(&mut late), Poll::Ready(Err(BackChannelError::Closed)));
+    let sink = Arc::new(Sent {
+        broken: true,
+        ..Sent::default()
+    });
+    let (_, session) = opened();
+    assert_eq!(
+        poll(&mut ask(&session, &sink)),
+        Poll::Ready(Err(BackChannelError::Closed))
+    );
+}
+
+#[test]
+fn old_revisions_cannot_be_asked() {
+    let params = initialize("2024-11-05");
+    let (session, _) = Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
+    let session = Arc::new(session);
+    let sink = Arc::new(Sent::default());
+    let outcome = poll(&mut ask(&session, &sink));
+    assert!(
+        matches!(outcome, Poll::Ready(Err(BackChannelError::Refused(_)))),
+        "{outcome:?}"
+    );
+    assert!(sink.texts().is_empty());
+}
+
+#[test]
+fn sessions_are_written_down_and_continued() {
+    let server = server();
+    let ann = Principal::new("https://issuer", "ann");
+    let params = initialize("2025-03-26");
+    let (session, _) =
+        Session::open(&params, &server, Some(&ann), SessionLimits::default()).unwrap();
+    for text in [
+        asks("resources/subscribe", r#"{"uri":"a:b"}"#),
+        asks("logging/setLevel", r#"{"level":"debug"}"#),
+    ] {
+        session.admit(&request(&text)).unwrap();
+    }
+    session.hear(&note(READY));
+    let text = serde_json::to_string(&session.record()).unwrap();
+    let record: SessionRecord = serde_json::from_str(&text).unwrap();
+    assert_eq!(record, session.record());
+
+    let restored = Session::restore(record.clone(), &server, SessionLimits::default());
+    assert_eq!(restored.record(), record);
+    assert_eq!(restored.wire().version(), V2025_03_26);
+    server
+        .bus
+        .publish(ChangeEvent::Resource { uri: "a:b".into() });
+    let updated = ServerNote::ResourceUpdated { uri: "a:b".into() };
+    assert_eq!(poll_change(&restored), Poll::Ready(updated));
+    let bob = Principal::new("https://issuer", "bob");
+    let wider = ann.clone().scopes(["more"]);
+    for (principal, fits) in [
+        (Some(&ann), true),
+        (Some(&wider), true),
+        (Some(&bob), false),
+        (None, false),
+    ] {
+        assert_eq!(restored.belongs_to(principal), fits, "{principal:?}");
+    }
+}
+
+#[test]
+fn without_a_session() {
+    let profile = server().profile;
+    for (method, params, expected) in [
+        (
+            "initialize",
+            r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#,
+            "opened",
+        ),
+        ("ping", "{}", "answer"),
+        ("logging/setLevel", r#"{"level":"error"}"#, "answer"),
+        ("resources/subscribe", r#"{"uri":"a:b"}"#, "method"),
+        ("tools/list", "{}", "call"),
+    ] {
+        let text = asks(method, params);
+        let outcome = match stateless(&request(&text), V2025_11_25, &profile) {
+            Ok(Admitted::Call(call)) => {
+                assert!(matches!(call.input, Input::Absent));
+                "call"
+            }
+            Ok(Admitted::Answer(Reply::Complete {
+                body: ResultBody::Empty,
+                ..
+            })) => "answer",
+            Ok(Admitted::Answer(Reply::Complete {
+                body: ResultBody::Initialize(result),
+                ..
+            })) => {
+                assert_eq!(result.protocol_version, "2025-06-18");
+                assert_eq!(result.capabilities.tools.unwrap().list_changed, None);
+                assert_eq!(result.capabilities.resources.unwrap().subscribe, None);
+                "opened"
+            }
+            Ok(_) => "odd",
+            Err(Fault::NoSuchMethod { .. }) => "method",
+            Err(_) => "fault",
+        };
+        assert_eq!(outcome, expected, "{text}");
+    }
+}

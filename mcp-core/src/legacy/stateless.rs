@@ -1,0 +1,59 @@
+//! Legacy clients without a session: every request stands for itself, and little is known of who
+//! sends it.
+
+use std::sync::Arc;
+
+use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
+
+use super::{Admitted, inbound, shake_hands};
+use crate::{
+    Asked, ClientFacts, Fault, Input, Reply, ResultBody, ServerProfile, SessionCall, wire,
+};
+
+/// The revision of a request that names none.
+// spec: HTTP-SL-14, COMPAT-06
+pub const DEFAULT_VERSION: ProtocolVersion = ProtocolVersion::V2025_03_26;
+
+/// Reads a request that belongs to no session. Its client cannot be asked anything and hears of no
+/// changes; `initialize` is answered, and forgotten.
+///
+/// # Errors
+///
+/// The [`Fault`] that the client gets.
+pub fn stateless(
+    request: &Request<'_>,
+    version: ProtocolVersion,
+    profile: &ServerProfile,
+) -> Result<Admitted, Fault> {
+    let mut decoded = wire::of(version).decode_call(request)?;
+    match std::mem::replace(&mut decoded.asked, Asked::Discover) {
+        Asked::Call(call) => {
+            let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));
+            let call = inbound(call, decoded, Arc::new(facts), Input::Absent);
+            Ok(Admitted::Call(call))
+        }
+        Asked::Session(SessionCall::Initialize(params)) => {
+            let promised = without_changes(profile.capabilities.clone());
+            let (_, result) = shake_hands(&params, profile, promised)?;
+            let body = ResultBody::Initialize(Box::new(result));
+            Ok(Admitted::Answer(Reply::from(body)))
+        }
+        Asked::Session(SessionCall::Ping | SessionCall::SetLevel(_)) => {
+            Ok(Admitted::Answer(ResultBody::Empty.into()))
+        }
+        other => Err(Fault::no_such_method(other.method_name())),
+    }
+}
+
+/// Nobody can be told of changes.
+fn without_changes(mut offers: ServerCapabilities) -> ServerCapabilities {
+    let lists = [&mut offers.tools, &mut offers.prompts];
+    for list in lists.into_iter().flatten() {
+        list.list_changed = None;
+    }
+    if let Some(resources) = &mut offers.resources {
+        resources.list_changed = None;
+        resources.subscribe = None;
+    }
+    offers
+}
