@@ -1,23 +1,26 @@
-//! The one path that every call takes: written, sent, waited for, read.
+//! The one path that every call takes: written, sent, waited for, read; and again while the server
+//! asks for input.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
+use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::versioning::mutual;
 use mcp_core::wire::{self, Outgoing};
-use mcp_core::{Asked, Fault, Frames, Mirror, OutCall, Reply, ResultBody, ServerNote};
+use mcp_core::{Asked, Fault, Frames, InputState, Mirror, OutCall, Reply, ResultBody, ServerNote};
 use mcp_types::{
-    LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
+    InputResponse, LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
     ProtocolVersion, RequestId, Response,
 };
 use tokio::time::{timeout, timeout_at};
 
-use crate::Error;
-use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
+use crate::{Asker, Client, Error, InputError};
 
 /// What the caller wants beside the answer.
 #[derive(Default)]
@@ -48,147 +51,222 @@ impl<'a, T> Hook<'a, T> {
     }
 }
 
-/// Sends a call and waits for its result. Dropping the future cancels the call.
+/// Makes a call with all that belongs to it and waits for its result. Dropping the future cancels
+/// the call.
 pub(crate) async fn run(
-    client: &Inner,
-    asked: &Asked,
-    mut options: Options<'_>,
+    client: &Client,
+    asked: Asked,
+    options: Options<'_>,
 ) -> Result<ResultBody, Error> {
-    let failed = |kind| Error::of(&client.channel.peer(), asked, kind);
-    let clock = Clock::start(client.timeouts, options.idle, options.total);
-    let mut version = client.version();
-    let mut retried = false;
+    let mut running = Running::start(client, asked, options);
     loop {
-        let answer = attempt(client, asked, version, &mut options, &clock).await;
-        let (reply, status) = answer.map_err(failed)?;
-        return Err(failed(match reply {
-            Reply::Complete { body, .. } => {
-                if retried {
-                    client.learn(|known| known.version = version);
+        match running.step().await? {
+            Step::Done(body) => return Ok(body),
+            Step::Asks(round) => running.fulfil(&round).await?,
+        }
+    }
+}
+
+/// A call on its way: one request, or several when the server asks for input.
+pub(crate) struct Running<'a> {
+    client: Client,
+    asked: Asked,
+    options: Options<'a>,
+    clock: Clock,
+    version: ProtocolVersion,
+    retried: bool,
+    mrtr: Mrtr,
+    input: Option<InputState>,
+}
+
+/// What a request came to.
+pub(crate) enum Step {
+    Done(ResultBody),
+    Asks(Round),
+}
+
+impl<'a> Running<'a> {
+    pub(crate) fn start(client: &Client, asked: Asked, options: Options<'a>) -> Self {
+        let inner = &client.inner;
+        Self {
+            client: client.clone(),
+            asked,
+            clock: Clock::start(inner.timeouts, options.idle, options.total),
+            options,
+            version: inner.version(),
+            retried: false,
+            mrtr: Mrtr::new(inner.input_rounds),
+            input: None,
+        }
+    }
+
+    pub(crate) fn failed(&self, kind: impl Into<Kind>) -> Error {
+        Error::of(&self.client.inner.channel.peer(), &self.asked, kind.into())
+    }
+
+    /// Makes the request; once more when the server wants another version.
+    pub(crate) async fn step(&mut self) -> Result<Step, Error> {
+        self.clock.resume();
+        loop {
+            let answer = self.attempt().await;
+            let (reply, status) = answer.map_err(|kind| self.failed(kind))?;
+            let kind = match reply {
+                Reply::Complete { body, .. } => {
+                    if self.retried {
+                        let version = self.version;
+                        self.client.inner.learn(|known| known.version = version);
+                    }
+                    return Ok(Step::Done(body));
                 }
-                return Ok(body);
-            }
-            // spec: VER-04 – also when the server names the very version that it refused.
-            Reply::Fault(Fault::UnsupportedVersion {
-                requested,
-                supported,
-            }) => match mutual(&supported, &client.spoken) {
-                Some(other) if !retried => {
-                    version = other;
-                    retried = true;
-                    continue;
-                }
-                Some(_) => Kind::Fault {
-                    fault: Fault::UnsupportedVersion {
-                        requested,
-                        supported,
-                    },
-                    status,
+                Reply::InputRequired(required) => match self.mrtr.round(&self.asked, required) {
+                    Ok(round) => {
+                        // What users do takes its time, which is not the server's.
+                        self.clock.pause();
+                        return Ok(Step::Asks(round));
+                    }
+                    Err(error) => InputError::from(error).into(),
                 },
-                None => Kind::no_common_version(supported, &client.spoken),
-            },
-            Reply::Fault(fault) => Kind::Fault { fault, status },
-            // Here the input will be gathered and the call made again with it.
-            Reply::InputRequired(_) => Kind::InputRequired,
-            Reply::Extended { result_type, .. } => Kind::Extended(result_type),
-            _ => Kind::OtherResult,
-        }));
+                Reply::Fault(fault) if self.corrects(&fault) => continue,
+                Reply::Fault(fault) => Kind::of_fault(fault, status, &self.client.inner.spoken),
+                Reply::Extended { result_type, .. } => Kind::Extended(result_type),
+                _ => Kind::OtherResult,
+            };
+            return Err(self.failed(kind));
+        }
     }
-}
 
-/// One request and its answer.
-async fn attempt(
-    client: &Inner,
-    asked: &Asked,
-    version: ProtocolVersion,
-    options: &mut Options<'_>,
-    clock: &Clock,
-) -> Result<(Reply, Option<StatusCode>), Kind> {
-    let number = client.next_id();
-    let id = RequestId::from(number);
-    // spec: PROG-01
-    let token = options
-        .on_progress
-        .is_some()
-        .then(|| ProgressToken::from(number));
-    let mut frames = send(client, asked, version, options, &id, token.as_ref());
-    let mut deadline = clock.deadline();
-    loop {
-        let frame = match timeout_at(deadline, frames.next()).await {
-            Ok(Some(frame)) => frame.map_err(Kind::Channel)?,
-            Ok(None) => return Err(Kind::Unanswered),
-            // The stream is dropped with this frame of the call: that cancels the request.
-            // spec: CAN-10
-            Err(_) => return Err(clock.timed_out(deadline)),
+    /// Takes another version when the server refuses this one; once, also when the server names
+    /// the very version that it refused.
+    // spec: VER-04
+    fn corrects(&mut self, fault: &Fault) -> bool {
+        let Fault::UnsupportedVersion { supported, .. } = fault else {
+            return false;
         };
-        match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
-            Message::Notification(note) => {
-                let is_progress = take_note(client, &note, token.as_ref(), options);
-                if is_progress {
-                    deadline = clock.deadline();
-                }
+        match mutual(supported, &self.client.inner.spoken) {
+            Some(version) if !self.retried => {
+                self.version = version;
+                self.retried = true;
+                true
             }
-            Message::Response(response) => {
-                check_id(&response, &id)?;
-                let reply = client
-                    .wire
-                    .decode_reply(asked, &response)
-                    .map_err(Kind::Decode)?;
-                finish(&mut frames).await;
-                return Ok((reply, frame.status));
-            }
-            // No server may ask anything here; one that does gets no answer.
-            // spec: BASE-17, BASE-19
-            _ => {}
+            _ => false,
         }
     }
-}
 
-fn send(
-    client: &Inner,
-    asked: &Asked,
-    version: ProtocolVersion,
-    options: &Options<'_>,
-    id: &RequestId,
-    token: Option<&ProgressToken>,
-) -> Frames {
-    let mut outgoing = Outgoing::new(id, &client.profile);
-    outgoing.progress_token = token;
-    outgoing.log_level = options.log_level;
-    outgoing.meta = options.meta.as_ref();
-    let body = wire::of(version).encode_call(asked, &outgoing);
-    let mirror = Mirror::new(version, asked.method_name(), asked.item());
-    let mut out = OutCall::new(id.clone(), body, mirror);
-    out.headers.clone_from(&options.headers);
-    client.channel.call(out)
-}
+    /// Reads the result of the call.
+    pub(crate) fn read<T>(
+        &self,
+        body: ResultBody,
+        read: fn(ResultBody) -> Option<T>,
+    ) -> Result<T, Error> {
+        read(body).ok_or_else(|| self.failed(Kind::OtherResult))
+    }
 
-/// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
-/// progress of this call.
-fn take_note(
-    client: &Inner,
-    note: &Notification<'_>,
-    token: Option<&ProgressToken>,
-    options: &mut Options<'_>,
-) -> bool {
-    match client.wire.decode_note(note) {
-        // spec: PROG-02
-        Some(ServerNote::Progress {
-            token: given,
-            progress,
-        }) if Some(&given) == token => {
-            if let Some(hook) = &mut options.on_progress {
-                hook.run(progress);
+    /// Has the handlers of the client answer, on this task.
+    pub(crate) async fn fulfil(&mut self, round: &Round) -> Result<(), Error> {
+        let inner = &self.client.inner;
+        let asker = Arc::new(Asker {
+            server: inner.channel.peer().into_owned(),
+            info: self.client.server_info(),
+            method: Some(self.asked.method_name().to_owned()),
+            item: self.asked.item().map(ToOwned::to_owned),
+        });
+        let declared = &inner.profile.capabilities;
+        let answers = inner.inputs.answer_all(round, &asker, declared).await;
+        let answers = answers.map_err(|error| self.failed(error))?;
+        self.answer(round, &answers)
+    }
+
+    /// Takes the answers along with the next request.
+    pub(crate) fn answer(
+        &mut self,
+        round: &Round,
+        answers: &BTreeMap<String, InputResponse>,
+    ) -> Result<(), Error> {
+        let input = round.answer(answers);
+        self.input = Some(input.map_err(|error| self.failed(InputError::from(error)))?);
+        Ok(())
+    }
+
+    /// One request and its answer.
+    async fn attempt(&mut self) -> Result<(Reply, Option<StatusCode>), Kind> {
+        // spec: BASE-05, MRTR-12
+        let number = self.client.inner.next_id();
+        let id = RequestId::from(number);
+        // spec: PROG-01
+        let token = self
+            .options
+            .on_progress
+            .is_some()
+            .then(|| ProgressToken::from(number));
+        let mut frames = self.send(&id, token.as_ref());
+        let mut deadline = self.clock.deadline();
+        loop {
+            let frame = match timeout_at(deadline, frames.next()).await {
+                Ok(Some(frame)) => frame.map_err(Kind::Channel)?,
+                Ok(None) => return Err(Kind::Unanswered),
+                // The stream is dropped with this frame of the call: that cancels the request.
+                // spec: CAN-10
+                Err(_) => return Err(self.clock.timed_out(deadline)),
+            };
+            match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
+                Message::Notification(note) => {
+                    let is_progress = self.take_note(&note, token.as_ref());
+                    if is_progress {
+                        deadline = self.clock.deadline();
+                    }
+                }
+                Message::Response(response) => {
+                    check_id(&response, &id)?;
+                    let wire = self.client.inner.wire;
+                    let reply = wire
+                        .decode_reply(&self.asked, &response)
+                        .map_err(Kind::Decode)?;
+                    finish(&mut frames).await;
+                    return Ok((reply, frame.status));
+                }
+                // No server may ask anything here; one that does gets no answer.
+                // spec: BASE-17, BASE-19
+                _ => {}
             }
-            true
         }
-        Some(ServerNote::Log(message)) => {
-            if let Some(hook) = &mut options.on_log {
-                hook.run(message);
+    }
+
+    fn send(&self, id: &RequestId, token: Option<&ProgressToken>) -> Frames {
+        let inner = &self.client.inner;
+        let mut outgoing = Outgoing::new(id, &inner.profile);
+        outgoing.progress_token = token;
+        outgoing.log_level = self.options.log_level;
+        outgoing.meta = self.options.meta.as_ref();
+        outgoing.input = self.input.as_ref();
+        let body = wire::of(self.version).encode_call(&self.asked, &outgoing);
+        let mirror = Mirror::new(self.version, self.asked.method_name(), self.asked.item());
+        let mut out = OutCall::new(id.clone(), body, mirror);
+        out.headers.clone_from(&self.options.headers);
+        inner.channel.call(out)
+    }
+
+    /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
+    /// progress of this call.
+    fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
+        match self.client.inner.wire.decode_note(note) {
+            // spec: PROG-02
+            Some(ServerNote::Progress {
+                token: given,
+                progress,
+            }) if Some(&given) == token => {
+                if let Some(hook) = &mut self.options.on_progress {
+                    hook.run(progress);
+                }
+                true
             }
-            false
+            Some(ServerNote::Log(message)) => {
+                if let Some(hook) = &mut self.options.on_log {
+                    hook.run(message);
+                }
+                false
+            }
+            _ => false,
         }
-        _ => false,
     }
 }
 

@@ -9,6 +9,7 @@ use mcp_core::{Channel, ClientProfile};
 use mcp_types::{DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities};
 
 use crate::clock::Timeouts;
+use crate::inputs::Inputs;
 use crate::{ClientBuilder, Error};
 
 /// A connection to a server. Cheap to clone; clones share everything.
@@ -40,6 +41,8 @@ pub(crate) struct Inner {
     pub(crate) channel: Box<dyn Channel>,
     pub(crate) wire: &'static dyn Wire,
     pub(crate) profile: ClientProfile,
+    pub(crate) inputs: Inputs,
+    pub(crate) input_rounds: usize,
     pub(crate) timeouts: Timeouts,
     /// The revisions that this client may speak to this server.
     pub(crate) spoken: Vec<ProtocolVersion>,

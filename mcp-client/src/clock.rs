@@ -28,6 +28,7 @@ impl Default for Timeouts {
 pub(crate) struct Clock {
     timeouts: Timeouts,
     end: Instant,
+    paused: Option<Instant>,
 }
 
 impl Clock {
@@ -44,6 +45,19 @@ impl Clock {
         Self {
             timeouts,
             end: after(timeouts.total),
+            paused: None,
+        }
+    }
+
+    /// Stops the time: the server waits for this side now.
+    pub(crate) fn pause(&mut self) {
+        self.paused.get_or_insert_with(Instant::now);
+    }
+
+    /// Lets the time go on.
+    pub(crate) fn resume(&mut self) {
+        if let Some(since) = self.paused.take() {
+            self.end += since.elapsed();
         }
     }
 

@@ -2,21 +2,27 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
+use std::future::Future;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
 use http::StatusCode;
+use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::versioning::mutual;
 use mcp_core::wire::MODERN;
 use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
-use mcp_types::{ClientCapabilities, DiscoverResult, Implementation, ProtocolVersion};
+use mcp_types::{
+    ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
+    ProtocolVersion, Root,
+};
 
 use crate::call::{self, Options};
 use crate::client::{Inner, Known};
 use crate::clock::Timeouts;
 use crate::error::Kind;
-use crate::{Client, Error};
+use crate::inputs::Inputs;
+use crate::{Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
 
 /// How the revision is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,6 +62,8 @@ pub struct ClientBuilder {
     profile: ClientProfile,
     mode: ConnectMode,
     timeouts: Timeouts,
+    inputs: Inputs,
+    input_rounds: usize,
 }
 
 impl Default for ClientBuilder {
@@ -65,6 +73,8 @@ impl Default for ClientBuilder {
             profile: ClientProfile::new(info),
             mode: ConnectMode::default(),
             timeouts: Timeouts::default(),
+            inputs: Inputs::default(),
+            input_rounds: Mrtr::DEFAULT_ROUNDS,
         }
     }
 }
@@ -81,11 +91,78 @@ impl ClientBuilder {
         self
     }
 
-    /// Declares what the client can be asked for. Only for programs that answer requests for input
-    /// themselves: a capability that is declared must be honoured.
+    /// Declares more than the handlers given here imply: that the language model calls tools, or
+    /// what a program answers [by hand](crate::PreparedCall::manual). A capability that is declared
+    /// must be honoured.
     // spec: VER-14
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.profile.capabilities = capabilities;
+        self
+    }
+
+    /// Sets who fills in forms, and declares that somebody does. Several forms may be open at once.
+    ///
+    /// The handler runs on the task of the call that needs the answer, or of the session; its time
+    /// is not counted as the server's. Its answer gets the defaults of the form and is checked
+    /// against it. An error or a panic ends the call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_client::{Client, ElicitRequest};
+    /// use mcp_types::ElicitResult;
+    ///
+    /// let builder = Client::builder().on_elicit(|form: ElicitRequest| async move {
+    ///     println!("{} asks: {}", form.asker.server, form.message());
+    ///     ElicitResult::decline()
+    /// });
+    /// ```
+    pub fn on_elicit<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
+    {
+        self.inputs.on_form(handler);
+        self
+    }
+
+    /// Sets who sends the user to URLs, and declares that somebody does. See [`UrlRequest`] for
+    /// what that takes.
+    pub fn on_elicit_url<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
+    {
+        self.inputs.on_url(handler);
+        self
+    }
+
+    /// Sets who asks the language model, and declares that there is one. It should let the user
+    /// see what is asked, and may return [`Rejected`](crate::Rejected).
+    ///
+    /// Tools are declared with [`capabilities`](Self::capabilities).
+    // spec: SAMP-13
+    pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
+    where
+        F: Fn(SampleRequest) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<CreateMessageResult>> + Send + 'static,
+    {
+        self.inputs.on_sample(handler);
+        self
+    }
+
+    /// Sets the roots, each a `file://` URI or a [`Root`], and declares that there are some.
+    // spec: ROOT-03
+    pub fn roots(mut self, roots: impl IntoIterator<Item = impl Into<Root>>) -> Self {
+        self.inputs
+            .set_roots(roots.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets how many times one call may be asked for input. Default: 10.
+    // spec: MRTR-18
+    pub fn max_input_rounds(mut self, rounds: usize) -> Self {
+        self.input_rounds = rounds;
         self
     }
 
@@ -112,9 +189,10 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// An [`Error`] when the server does not answer, or when the two sides have no revision in
-    /// common ([`Error::supported_versions`] tells what the server speaks).
-    pub async fn over(self, channel: impl Channel) -> Result<Client, Error> {
+    /// An [`Error`] when the server does not answer, when the two sides have no revision in common
+    /// ([`Error::supported_versions`] tells what the server speaks), or when a root is no `file://`
+    /// URI.
+    pub async fn over(mut self, channel: impl Channel) -> Result<Client, Error> {
         let (spoken, version) = match self.mode {
             ConnectMode::Auto => (ProtocolVersion::ALL.to_vec(), ProtocolVersion::LATEST),
             ConnectMode::Pin(version) => (vec![version], version),
@@ -122,11 +200,17 @@ impl ClientBuilder {
         if !version.is_modern() {
             return Err(Kind::NotSpoken(version).into());
         }
+        if let Some(uri) = self.inputs.stray_root() {
+            return Err(Kind::Root(uri).into());
+        }
+        self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
         let client = Client {
             inner: Arc::new(Inner {
                 channel: Box::new(channel),
                 wire: MODERN,
                 profile: self.profile,
+                inputs: self.inputs,
+                input_rounds: self.input_rounds,
                 timeouts: self.timeouts,
                 spoken,
                 known: RwLock::new(Known {
@@ -153,7 +237,7 @@ impl Client {
     // spec: VER-04, VER-07
     pub async fn discover(&self) -> Result<DiscoverResult, Error> {
         let asked = Asked::Discover;
-        let found = match call::run(&self.inner, &asked, Options::default()).await? {
+        let found = match call::run(self, asked.clone(), Options::default()).await? {
             ResultBody::Discover(found) => *found,
             _ => {
                 return Err(Error::of(

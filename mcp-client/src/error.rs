@@ -5,9 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
+use mcp_core::versioning::mutual;
 use mcp_core::wire::DecodeError;
 use mcp_core::{Asked, ChannelError, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
+
+use crate::InputError;
 
 const LATEST: ProtocolVersion = ProtocolVersion::LATEST;
 
@@ -65,8 +68,8 @@ pub(crate) enum Kind {
     Decode(DecodeError),
     #[error("the answer is that of another method")]
     OtherResult,
-    #[error("the server asks for input first, which this client cannot give")]
-    InputRequired,
+    #[error("{0}")]
+    Input(InputError),
     #[error("the result is of the unknown kind {0:?}")]
     Extended(Box<str>),
     #[error("this client does not speak {0}")]
@@ -87,6 +90,8 @@ pub(crate) enum Kind {
     Arguments(RawObjectError),
     #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
     Header(Box<str>),
+    #[error("the root {0:?} is no `file://` URI")]
+    Root(String),
     #[error("the list never ends: the server gave the same cursor twice")]
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
@@ -128,6 +133,20 @@ impl Kind {
         }
     }
 
+    /// What the server refuses with.
+    pub(crate) fn of_fault(
+        fault: Fault,
+        status: Option<StatusCode>,
+        spoken: &[ProtocolVersion],
+    ) -> Self {
+        match fault {
+            Fault::UnsupportedVersion { supported, .. } if mutual(&supported, spoken).is_none() => {
+                Self::no_common_version(supported, spoken)
+            }
+            fault => Self::Fault { fault, status },
+        }
+    }
+
     /// What it comes down to.
     fn root(&self) -> &Self {
         match self {
@@ -142,6 +161,12 @@ impl Kind {
             Self::Fault { status, .. } => *status,
             _ => None,
         }
+    }
+}
+
+impl From<InputError> for Kind {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
     }
 }
 
@@ -242,6 +267,14 @@ impl Error {
         }
     }
 
+    /// Why the server did not get the input that it asked for.
+    pub fn input(&self) -> Option<&InputError> {
+        match &self.inner.kind {
+            Kind::Input(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// What a tool said when it failed, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
@@ -301,6 +334,8 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match &self.inner.kind {
             Kind::Channel(error) => error.source()?.source(),
+            // Its text tells the cause.
+            Kind::Input(error) => error.source()?.source(),
             _ => None,
         }
     }

@@ -9,6 +9,8 @@
 //! | the handle, and what is known of the server | [`Client`] |
 //! | connecting: which revision, who we are, how long to wait | [`ClientBuilder`], [`ConnectMode`] |
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
+//! | what a server asks of its client: forms, language model, roots | `inputs` |
+//! | answering by hand | [`PreparedCall::manual`] |
 //! | what went wrong | [`Error`] |
 //! | the one path that every call takes | `call` |
 //! | tools, resources, prompts, completion; lists in pages | `api` |
@@ -19,9 +21,15 @@ mod client;
 mod clock;
 mod connect;
 mod error;
+mod inputs;
+mod manual;
 mod prepared;
 
 pub use client::Client;
 pub use connect::{ClientBuilder, ConnectMode};
 pub use error::Error;
+pub use inputs::{
+    Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
+};
+pub use manual::{Asks, ManualCall, Turn};
 pub use prepared::PreparedCall;

@@ -8,9 +8,9 @@ use http::{HeaderName, HeaderValue};
 use mcp_core::{Asked, BoxFuture, Call, ResultBody};
 use mcp_types::{LogMessage, LoggingLevel, Progress};
 
-use crate::call::{self, Hook, Options};
+use crate::call::{Hook, Options, Running, Step};
 use crate::error::Kind;
-use crate::{Client, Error};
+use crate::{Client, Error, ManualCall};
 
 /// A call that is sent when it is awaited. Dropping it while it waits cancels it.
 ///
@@ -122,20 +122,39 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 }
 
+impl<'a, T> PreparedCall<'a, T> {
+    /// Gives what the server asks for to the caller instead of the client's handlers.
+    pub fn manual(self) -> ManualCall<'a, T> {
+        ManualCall(self)
+    }
+
+    pub(crate) fn reader(&self) -> fn(ResultBody) -> Option<T> {
+        self.read
+    }
+
+    pub(crate) fn start(self) -> Result<Running<'a>, Error> {
+        let running = Running::start(&self.client, self.asked, self.options);
+        match self.problem {
+            None => Ok(running),
+            Some(problem) => Err(running.failed(problem)),
+        }
+    }
+}
+
 impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
     type Output = Result<T, Error>;
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let client = &self.client.inner;
-            let asked = self.asked;
-            if let Some(problem) = self.problem {
-                return Err(Error::of(&client.channel.peer(), &asked, problem));
+            let read = self.read;
+            let mut running = self.start()?;
+            loop {
+                match running.step().await? {
+                    Step::Done(body) => return running.read(body, read),
+                    Step::Asks(round) => running.fulfil(&round).await?,
+                }
             }
-            let body = call::run(client, &asked, self.options).await?;
-            (self.read)(body)
-                .ok_or_else(|| Error::of(&client.channel.peer(), &asked, Kind::OtherResult))
         })
     }
 }

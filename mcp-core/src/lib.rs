@@ -15,6 +15,7 @@
 //! | modern or legacy? which version? | [`versioning`] |
 //! | the text of messages, per era | [`wire`] |
 //! | methods that no handler sees | [`front`] |
+//! | input for a call, round by round | [`patterns`] |
 //! | progress and log messages of a running call | [`Outlet`] |
 //! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
 //! | what a server asks its client | [`ServerAsk`], [`Answer`] |
@@ -34,10 +35,11 @@ mod fault;
 pub mod front;
 mod gate;
 mod input;
-pub mod lines;
 pub mod legacy;
+pub mod lines;
 mod note;
 mod outlet;
+pub mod patterns;
 pub mod peer;
 mod reply;
 mod service;

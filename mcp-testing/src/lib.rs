@@ -28,6 +28,7 @@
 
 mod direct;
 
+use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
 pub use direct::Direct;
@@ -38,7 +39,16 @@ pub use direct::Direct;
 ///
 /// When the server has a mistake ([`Server::check`](mcp::Server::check)).
 pub async fn connect(server: impl IntoServer) -> Result<Client> {
+    connect_with(server, Client::builder()).await
+}
+
+/// Connects a client with settings of its own: one that answers what the server asks for.
+///
+/// # Errors
+///
+/// When the server has a mistake, or the settings have one.
+pub async fn connect_with(server: impl IntoServer, builder: ClientBuilder) -> Result<Client> {
     let server = server.into_server();
     server.check()?;
-    Ok(Client::builder().over(Direct::new(server)).await?)
+    Ok(builder.over(Direct::new(server)).await?)
 }

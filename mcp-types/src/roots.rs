@@ -53,6 +53,18 @@ impl Root {
     }
 }
 
+impl From<&str> for Root {
+    fn from(uri: &str) -> Self {
+        Self::new(uri)
+    }
+}
+
+impl From<String> for Root {
+    fn from(uri: String) -> Self {
+        Self::new(uri)
+    }
+}
+
 /// The result of `roots/list`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

@@ -16,7 +16,9 @@ pub use error::{Error, Result};
 #[cfg(feature = "client")]
 pub use mcp_client as client;
 #[cfg(feature = "client")]
-pub use mcp_client::{Client, ConnectMode};
+pub use mcp_client::{
+    Client, ConnectMode, ElicitRequest, InputError, Rejected, SampleRequest, Turn, UrlRequest,
+};
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Output, completion, prompt, resource, server, tool, tools};
 #[cfg(feature = "server")]
@@ -35,8 +37,8 @@ pub use mcp_transport_http as http;
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::StreamableHttp;
 pub use mcp_types::{
-    CacheHint, CallToolResult, ContentBlock, Implementation, Prompt, PromptMessage,
-    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
+    CacheHint, CallToolResult, ContentBlock, CreateMessageResult, ElicitResult, Implementation,
+    Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
 #[cfg(feature = "http-client")]

@@ -2,8 +2,8 @@
 
 pub use crate::types::ContentBlock as Content;
 pub use crate::{
-    CacheHint, CallToolResult, Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents,
-    ResourceTemplate, Tool,
+    CacheHint, CallToolResult, CreateMessageResult, ElicitResult, Prompt, PromptMessage,
+    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
 #[cfg(feature = "http-server")]
@@ -15,7 +15,7 @@ pub use crate::{
     ToolError, ToolExt as _, assistant, user,
 };
 #[cfg(feature = "client")]
-pub use crate::{Client, ConnectMode};
+pub use crate::{Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest};
 #[cfg(feature = "http-client")]
 pub use crate::{Connect as _, ConnectWith as _};
 #[cfg(feature = "macros")]

@@ -206,7 +206,7 @@ async fn answers_that_are_none() {
         ),
         (
             vec![result(&json!({"resultType": "input_required"}))],
-            "the server asks for input first",
+            "the server asks for input without saying for which",
         ),
     ] {
         let error = failure(answer).await;

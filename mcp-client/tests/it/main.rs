@@ -7,6 +7,8 @@ mod connecting;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod inputs;
+#[cfg(test)]
 mod pages;
 #[cfg(test)]
 mod script;

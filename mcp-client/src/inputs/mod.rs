@@ -1,0 +1,143 @@
+//! What a server asks of the client: input of the user, of the language model, or the roots. One
+//! set of handlers serves every revision.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client>
+
+mod handlers;
+mod request;
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use mcp_core::patterns::mrtr::{AnswerError, MrtrError};
+use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
+
+pub(crate) use handlers::Inputs;
+pub use handlers::IntoInput;
+pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
+
+/// The cause of a handler's failure, in the handler's own words.
+pub(crate) type Cause = Box<dyn StdError + Send + Sync>;
+
+/// What a server can want of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InputKind {
+    /// The user fills in a form.
+    Form,
+    /// The user visits a URL.
+    Url,
+    /// The language model goes on with a conversation.
+    Sampling,
+    /// The roots.
+    Roots,
+    /// Something that this library does not know, by its method or mode.
+    Other(Box<str>),
+}
+
+impl InputKind {
+    /// What a request wants.
+    pub fn of(request: &InputRequest) -> Self {
+        match request {
+            InputRequest::Elicit(params) => match &**params {
+                ElicitParams::Form(_) => Self::Form,
+                ElicitParams::Url(_) => Self::Url,
+                other => Self::Other(format!("{} ({})", Method::Elicit, other.mode()).into()),
+            },
+            InputRequest::CreateMessage(_) => Self::Sampling,
+            InputRequest::ListRoots => Self::Roots,
+            other => Self::Other(other.method().into()),
+        }
+    }
+
+    /// What to do for a handler.
+    fn advice(&self) -> &'static str {
+        match self {
+            Self::Form => "; give one with `ClientBuilder::on_elicit`",
+            Self::Url => "; give one with `ClientBuilder::on_elicit_url`",
+            Self::Sampling => "; give one with `ClientBuilder::on_sample`",
+            Self::Roots => "; give them with `ClientBuilder::roots`",
+            Self::Other(_) => "",
+        }
+    }
+}
+
+impl fmt::Display for InputKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Form => write!(f, "{} (form)", Method::Elicit),
+            Self::Url => write!(f, "{} (url)", Method::Elicit),
+            Self::Sampling => Method::CreateMessage.fmt(f),
+            Self::Roots => Method::ListRoots.fmt(f),
+            Self::Other(name) => f.write_str(name),
+        }
+    }
+}
+
+/// The server asked for input and did not get it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputError {
+    /// No handler was given for what the server wants.
+    #[error("the server asks for {wants}, for which this client has no handler{}", .wants.advice())]
+    NoHandler {
+        /// What the server wants.
+        wants: InputKind,
+    },
+    /// The handler gave no answer.
+    #[error("the handler for {wants} gave no answer: {source}")]
+    Failed {
+        /// What the server wants.
+        wants: InputKind,
+        /// Why.
+        source: Cause,
+    },
+    /// The handler panicked.
+    #[error("the handler for {wants} panicked")]
+    Panicked {
+        /// What the server wants.
+        wants: InputKind,
+    },
+    /// The answer does not fit the form.
+    // spec: ELIC-13
+    #[error("the answer does not fit the form: {0}")]
+    Unfit(#[from] FormError),
+    /// The answer to the form cannot be written.
+    #[error("the answer to the form cannot be sent: {0}")]
+    Unsendable(String),
+    /// The server wants a language model that calls tools, which the client does not declare.
+    // spec: SAMP-03
+    #[error("the server asks for sampling with tools, which this client does not declare")]
+    NoSamplingTools,
+    /// The conversation that the server wants continued is none.
+    // spec: SAMP-08, SAMP-09
+    #[error("the conversation to go on with is malformed: {0}")]
+    Conversation(#[from] BrokenConversation),
+    /// What the server asks cannot be followed.
+    #[error(transparent)]
+    Round(#[from] MrtrError),
+    /// The answers do not fit what was asked.
+    #[error(transparent)]
+    Answer(#[from] AnswerError),
+}
+
+/// The user, or the program in the user's name, does not want to answer. Handlers for sampling
+/// return it; forms and URLs have [`ElicitResult::decline`](mcp_types::ElicitResult::decline).
+// spec: MRTR-17, ERR-10
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the user refuses: {0}")]
+pub struct Rejected(String);
+
+impl Rejected {
+    /// Says why.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}
+
+impl InputError {
+    /// A handler has [rejected](Rejected) it.
+    pub fn is_rejected(&self) -> bool {
+        matches!(self, Self::Failed { source, .. } if source.is::<Rejected>())
+    }
+}
