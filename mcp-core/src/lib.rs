@@ -20,6 +20,7 @@
 //! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
 //! | what a server asks its client | [`ServerAsk`], [`Answer`] |
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
+//! | layers around calls | [`tower`] |
 //! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
 //! | requests that wait for an answer | [`peer`] |
 //! | one message per line | [`lines`] |
@@ -34,6 +35,7 @@ mod facts;
 mod fault;
 pub mod front;
 mod gate;
+mod guard;
 mod input;
 pub mod legacy;
 pub mod lines;
@@ -43,6 +45,7 @@ pub mod patterns;
 pub mod peer;
 mod reply;
 mod service;
+pub mod tower;
 pub mod versioning;
 pub mod wire;
 
@@ -54,6 +57,7 @@ pub use exchange::Exchange;
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
+pub use guard::{Panicked, catch_panic};
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use note::{ClientNote, ServerNote};
 pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};

@@ -1,0 +1,45 @@
+//! A panic of user code is an error of its call, not the end of whoever runs it.
+
+use std::any::Any;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// User code panicked. Its text may hold anything: it is for the log alone.
+pub struct Panicked(Box<dyn Any + Send>);
+
+impl Panicked {
+    /// What it said.
+    pub fn text(&self) -> &str {
+        let text = self.0.downcast_ref::<&str>().copied();
+        text.or_else(|| self.0.downcast_ref::<String>().map(String::as_str))
+            .unwrap_or("(no text)")
+    }
+}
+
+impl fmt::Debug for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Panicked").field(&self.text()).finish()
+    }
+}
+
+/// Runs user code and catches its panic.
+///
+/// What the code had borrowed from others (state) may be half changed, as after any other failure:
+/// locks show it by poisoning.
+///
+/// # Errors
+///
+/// When it panicked.
+pub async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(Panicked(panic))),
+        },
+    )
+    .await
+}

@@ -1,0 +1,216 @@
+//! Real layers of tower around a handler that takes its time.
+
+use std::sync::Mutex as StdMutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::future::join_all;
+use mcp_types::{CallToolParams, CallToolResult, Implementation, ProtocolVersion};
+use tokio::time::{Instant, sleep};
+use tower::limit::{ConcurrencyLimitLayer, RateLimitLayer};
+use tower::timeout::TimeoutLayer;
+use tower::{BoxError as TowerError, ServiceBuilder};
+
+use super::*;
+use crate::{Call, ClientFacts, Fault};
+
+fn exchange() -> Exchange {
+    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    Exchange::new(Call::CallTool(CallToolParams::new("work", None)), facts)
+}
+
+/// A handler that works for a second, and how many of it run at most at a time.
+fn work() -> (Next, Arc<AtomicUsize>) {
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let seen = most.clone();
+    let next = Next::new(move |_| {
+        let (now, most) = (now.clone(), most.clone());
+        Box::pin(async move {
+            most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            sleep(Duration::from_secs(1)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            CallToolResult::from_text("done").into()
+        })
+    });
+    (next, seen)
+}
+
+fn done(reply: &Reply) -> bool {
+    matches!(reply, Reply::Complete { .. })
+}
+
+fn fault(reply: Reply) -> Fault {
+    match reply {
+        Reply::Fault(fault) => fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_time_limit_is_a_deadline() {
+    let (next, _) = work();
+    let short = TimeoutLayer::new(Duration::from_millis(10)).wrap(next.clone());
+    assert_eq!(fault(short.run(exchange()).await), Fault::Deadline);
+    let long = TimeoutLayer::new(Duration::from_secs(10)).wrap(next);
+    assert!(done(&long.run(exchange()).await));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_share_a_limit() {
+    let (next, most) = work();
+    let limited = ConcurrencyLimitLayer::new(2).wrap(next);
+    let start = Instant::now();
+    let replies = join_all((0..7).map(|_| limited.run(exchange()))).await;
+    assert!(replies.iter().all(done));
+    assert_eq!(most.load(Ordering::SeqCst), 2);
+    assert_eq!(start.elapsed().as_secs(), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_share_a_rate() {
+    let (next, most) = work();
+    let limited = RateLimitLayer::new(1, Duration::from_secs(5)).wrap(next);
+    let start = Instant::now();
+    let replies = join_all((0..3).map(|_| limited.run(exchange()))).await;
+    assert!(replies.iter().all(done));
+    assert_eq!(most.load(Ordering::SeqCst), 1);
+    assert_eq!(start.elapsed().as_secs(), 11);
+}
+
+/// Whoever gives up while it waits makes room for the next.
+#[tokio::test(start_paused = true)]
+async fn who_is_dropped_blocks_nobody() {
+    let (next, _) = work();
+    let limited = ConcurrencyLimitLayer::new(1).wrap(next);
+    let running = tokio::spawn(limited.run(exchange()));
+    tokio::task::yield_now().await;
+    let mut given_up: Vec<_> = (0..3)
+        .map(|_| tokio::spawn(limited.run(exchange())))
+        .collect();
+    let waiting = tokio::spawn(limited.run(exchange()));
+    tokio::task::yield_now().await;
+    for task in given_up.drain(..) {
+        task.abort();
+    }
+    assert!(done(&running.await.unwrap()));
+    let waited = tokio::time::timeout(Duration::from_secs(60), waiting);
+    assert!(done(&waited.await.unwrap().unwrap()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_shed_load_is_refused() {
+    let (next, most) = work();
+    let layers = ServiceBuilder::new().load_shed().concurrency_limit(1);
+    let limited = layers.wrap(next);
+    let mut replies = join_all((0..2).map(|_| limited.run(exchange()))).await;
+    let refused = fault(replies.pop().unwrap());
+    assert!(matches!(&refused, Fault::Refused(text) if text.contains("overloaded")));
+    assert!(done(&replies[0]));
+    assert_eq!(most.load(Ordering::SeqCst), 1);
+}
+
+/// A buffer wraps the errors of what is behind it.
+#[tokio::test(start_paused = true)]
+async fn causes_are_looked_at() {
+    let (next, _) = work();
+    let layers = ServiceBuilder::new()
+        .buffer::<Exchange>(8)
+        .timeout(Duration::from_millis(1));
+    assert_eq!(
+        fault(layers.wrap(next).run(exchange()).await),
+        Fault::Deadline
+    );
+}
+
+#[tokio::test]
+async fn layers_stand_around_each_other() {
+    let order = Arc::new(StdMutex::new(Vec::new()));
+    let noting = |name: &'static str| {
+        let order = order.clone();
+        from_fn(move |exchange, next| {
+            let order = order.clone();
+            async move {
+                order.lock().unwrap().push(name);
+                let reply = next.run(exchange).await;
+                order.lock().unwrap().push(name);
+                reply
+            }
+        })
+    };
+    let end = Next::new(|_| Box::pin(async { CallToolResult::from_text("done").into() }));
+    let next = noting("outer").wrap(noting("inner").wrap(end.clone()));
+    assert!(done(&next.run(exchange()).await));
+    let expected = ["outer", "inner", "inner", "outer"];
+    assert_eq!(*std::mem::take(&mut *order.lock().unwrap()), expected);
+
+    let both = ServiceBuilder::new()
+        .layer(noting("outer"))
+        .layer(noting("inner"));
+    assert!(done(&both.wrap(end).run(exchange()).await));
+    assert_eq!(*order.lock().unwrap(), expected);
+}
+
+/// Errors of layers, and what clients are told.
+#[tokio::test]
+async fn errors_become_faults_by_type() {
+    #[derive(Debug, thiserror::Error)]
+    #[error("the password is 1234")]
+    struct Secret;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("cannot")]
+    struct Outer(#[source] Fault);
+
+    let refused = Fault::Refused("no".into());
+    let internal = Fault::internal("a layer of the server failed");
+    let cases: [(fn() -> TowerError, Fault); 4] = [
+        (|| Box::new(Fault::Refused("no".into())), refused.clone()),
+        (|| Box::new(Outer(Fault::Refused("no".into()))), refused),
+        (|| Box::new(Secret), internal.clone()),
+        (|| "Elapsed".into(), internal),
+    ];
+    for (error, expected) in cases {
+        let end = Next::new(|_| Box::pin(async { CallToolResult::from_text("done").into() }));
+        let failing = ServiceBuilder::new()
+            .map_result(move |_: Result<Reply, Infallible>| Err::<Reply, _>(error()));
+        assert_eq!(fault(failing.wrap(end).run(exchange()).await), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_panic_ends_its_call_alone() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let end = Next::new(|_| Box::pin(async { CallToolResult::from_text("done").into() }));
+    let next = from_fn(move |exchange, next| {
+        let first = calls.fetch_add(1, Ordering::SeqCst) == 0;
+        assert!(!first, "inside of the layer's `call`, which holds the lock");
+        async move { next.run(exchange).await }
+    });
+    let next = next.wrap(end);
+    let failed = fault(next.run(exchange()).await);
+    assert_eq!(failed, Fault::internal("a layer of the server failed"));
+    assert!(done(&next.run(exchange()).await));
+}
+
+struct Silent;
+
+impl Service for Silent {
+    fn profile(&self) -> Arc<ServerProfile> {
+        Arc::new(ServerProfile::new(Implementation::new("silent", "1.0.0")))
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        Box::pin(async move { Fault::no_such_method(exchange.call.method_name()).into() })
+    }
+}
+
+#[tokio::test]
+async fn a_whole_service() {
+    let layer = from_fn(|_, _| async { CallToolResult::from_text("instead") });
+    let layered = Layered::new(Silent, layer);
+    assert_eq!(layered.profile().info().name, "silent");
+    assert!(done(&layered.call(exchange()).await));
+    assert!(layered.changes().is_none());
+    let without = Next::to(Arc::new(Silent)).run(exchange()).await;
+    assert!(matches!(fault(without), Fault::NoSuchMethod { .. }));
+}
