@@ -1,3 +1,5 @@
+//! The framing against what writers do, and against every way to cut a stream.
+
 use proptest::prelude::*;
 
 use super::{HEAD, Line, Lines};
