@@ -4,6 +4,12 @@
 
 use bytes::{Bytes, BytesMut};
 
+use crate::Framing;
+
+/// The frame of a message: a line feed comes after it. Messages have none of their own.
+// spec: STDIO-02
+pub const LINE: Framing = Framing::new(b"", b"\n");
+
 /// Cuts a stream of bytes into lines, wherever the reads have cut it. Every byte is looked at
 /// once, and no line is copied.
 ///

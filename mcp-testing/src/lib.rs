@@ -26,12 +26,10 @@
 //! # }
 //! ```
 
-mod direct;
-
 use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
-pub use direct::Direct;
+pub use mcp::core::Direct;
 
 /// Connects a client to a server in the same process.
 ///

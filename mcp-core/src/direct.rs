@@ -1,0 +1,123 @@
+//! A channel to a service in the same process.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use mcp_types::{Message, RequestId};
+
+use crate::front::{Running, Step, modern};
+use crate::lines::LINE;
+use crate::versioning::{Route, classify};
+use crate::wire::MODERN;
+use crate::{Channel, ChannelError, Fault, Frame, Frames, OutCall, Service};
+
+/// A channel to a service in the same process. Calls run when their answer is awaited; dropping
+/// one cancels it. Messages are written and read as on a wire, and there is neither task nor
+/// socket.
+#[derive(Debug)]
+pub struct Direct<S> {
+    service: Arc<S>,
+}
+
+impl<S: Service> Direct<S> {
+    /// A channel to a service.
+    pub fn new(service: S) -> Self {
+        Self {
+            service: Arc::new(service),
+        }
+    }
+
+    /// Reads the request and begins to serve it.
+    fn begin(&self, text: &[u8]) -> Result<Running, (Option<RequestId>, Fault)> {
+        let message = Message::parse(text).map_err(|error| (error.id().cloned(), error.into()))?;
+        let Message::Request(request) = message else {
+            return Err((None, Fault::InvalidRequest("not a request".into())));
+        };
+        let id = request.id.clone();
+        let inbound = match classify(&request, None) {
+            Route::Modern(envelope) => modern::read(&request, *envelope, &self.service.profile()),
+            Route::Refuse(fault) => Err(fault),
+            _ => Err(Fault::InvalidRequest(
+                "only modern requests are served here".into(),
+            )),
+        };
+        match inbound {
+            Ok(inbound) => Ok(Running::begin(
+                &*self.service,
+                inbound,
+                id,
+                LINE,
+                http::Extensions::new(),
+            )),
+            Err(fault) => Err((Some(id), fault)),
+        }
+    }
+}
+
+impl<S: Service> Channel for Direct<S> {
+    fn call(&self, out: OutCall) -> Frames {
+        Box::pin(match self.begin(&out.body) {
+            Ok(running) => Call {
+                running: Some(running),
+                ready: VecDeque::new(),
+            },
+            Err((id, fault)) => {
+                let mut text = Vec::new();
+                MODERN.encode_error(&fault, id.as_ref(), &mut text);
+                Call {
+                    running: None,
+                    ready: [Frame::new(text)].into(),
+                }
+            }
+        })
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        Cow::Borrowed("a server in this process")
+    }
+}
+
+/// The messages of a call.
+struct Call {
+    /// `None` once it is answered.
+    running: Option<Running>,
+    ready: VecDeque<Frame>,
+}
+
+impl Call {
+    fn queue(&mut self, notes: &Bytes) {
+        let lines = notes
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty());
+        self.ready
+            .extend(lines.map(|line| Frame::new(notes.slice_ref(line))));
+    }
+}
+
+impl Stream for Call {
+    type Item = Result<Frame, ChannelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            if let Some(frame) = self.ready.pop_front() {
+                return Poll::Ready(Some(Ok(frame)));
+            }
+            let Some(running) = &mut self.running else {
+                return Poll::Ready(None);
+            };
+            match running.poll_step(cx, true) {
+                Poll::Ready(Step::Notes(notes)) => self.queue(&notes),
+                Poll::Ready(Step::Answer(answer)) => {
+                    self.running = None;
+                    self.ready.push_back(Frame::new(answer.into_bytes()));
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
