@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::versioning::mutual;
@@ -18,6 +20,7 @@ use mcp_types::{
 };
 use tokio::time::{timeout, timeout_at};
 
+use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
 use crate::{Asker, Client, Error, InputError};
@@ -189,6 +192,9 @@ impl<'a> Running<'a> {
 
     /// One request and its answer.
     async fn attempt(&mut self) -> Result<(Reply, Option<StatusCode>), Kind> {
+        if let Some(reason) = self.client.inner.closing.reason() {
+            return Err(Kind::closed(reason));
+        }
         // spec: BASE-05, MRTR-12
         let number = self.client.inner.next_id();
         let id = RequestId::from(number);
@@ -198,12 +204,16 @@ impl<'a> Running<'a> {
             .on_progress
             .is_some()
             .then(|| ProgressToken::from(number));
+        let client = self.client.clone();
+        let mut closed = pin!(client.inner.closing.wait());
         let mut frames = self.send(&id, token.as_ref());
         let mut deadline = self.clock.deadline();
         loop {
-            let frame = match timeout_at(deadline, frames.next()).await {
-                Ok(Some(frame)) => frame.map_err(Kind::Channel)?,
-                Ok(None) => return Err(Kind::Unanswered),
+            let next = select(frames.next(), &mut closed);
+            let frame = match timeout_at(deadline, next).await {
+                Ok(Either::Left((Some(frame), _))) => frame.map_err(Kind::Channel)?,
+                Ok(Either::Left((None, _))) => return Err(Kind::Unanswered),
+                Ok(Either::Right((reason, _))) => return Err(Kind::closed(reason)),
                 // The stream is dropped with this frame of the call: that cancels the request.
                 // spec: CAN-10
                 Err(_) => return Err(self.clock.timed_out(deadline)),
@@ -238,11 +248,13 @@ impl<'a> Running<'a> {
         outgoing.log_level = self.options.log_level;
         outgoing.meta = self.options.meta.as_ref();
         outgoing.input = self.input.as_ref();
-        let body = wire::of(self.version).encode_call(&self.asked, &outgoing);
-        let mirror = Mirror::new(self.version, self.asked.method_name(), self.asked.item());
-        let mut out = OutCall::new(id.clone(), body, mirror);
-        out.headers.clone_from(&self.options.headers);
-        inner.channel.call(out)
+        send(
+            inner,
+            &self.asked,
+            self.version,
+            &outgoing,
+            &self.options.headers,
+        )
     }
 
     /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
@@ -270,10 +282,25 @@ impl<'a> Running<'a> {
     }
 }
 
+/// Writes a request and sends it.
+pub(crate) fn send(
+    inner: &Inner,
+    asked: &Asked,
+    version: ProtocolVersion,
+    outgoing: &Outgoing<'_>,
+    headers: &HeaderMap,
+) -> Frames {
+    let body = wire::of(version).encode_call(asked, outgoing);
+    let mirror = Mirror::new(version, asked.method_name(), asked.item());
+    let mut out = OutCall::new(outgoing.id.clone(), body, mirror);
+    out.headers.clone_from(headers);
+    inner.channel.call(out)
+}
+
 /// A response without an id is an error about a request whose id could not be read: ours, since
 /// nothing else comes on this stream.
 // spec: BASE-06, BASE-11
-fn check_id(response: &Response<'_>, id: &RequestId) -> Result<(), Kind> {
+pub(crate) fn check_id(response: &Response<'_>, id: &RequestId) -> Result<(), Kind> {
     match &response.id {
         Some(answered) if answered != id => Err(Kind::WrongId {
             answered: answered.clone(),

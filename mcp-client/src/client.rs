@@ -1,16 +1,25 @@
 //! The handle to one server, and what is known of it.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
+use futures_util::future::select;
 use mcp_core::wire::Wire;
-use mcp_core::{Channel, ClientProfile};
+use mcp_core::{Channel, ClientProfile, CloseReason};
 use mcp_types::{DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities};
+use tokio::time::timeout;
 
 use crate::clock::Timeouts;
+use crate::closing::Closing;
+use crate::error::Kind;
 use crate::inputs::Inputs;
 use crate::{ClientBuilder, Error};
+
+/// How long the end of a connection may take.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 
 /// A connection to a server. Cheap to clone; clones share everything.
 ///
@@ -48,6 +57,7 @@ pub(crate) struct Inner {
     pub(crate) spoken: Vec<ProtocolVersion>,
     pub(crate) known: RwLock<Known>,
     pub(crate) last_id: AtomicI64,
+    pub(crate) closing: Closing,
 }
 
 /// What was learned from the server.
@@ -109,6 +119,34 @@ impl Client {
     /// How to use the server, for a language model.
     pub fn instructions(&self) -> Option<String> {
         self.server()?.instructions.clone()
+    }
+
+    /// Waits for the end of the connection and tells its reason. For ever where each call has a
+    /// connection of its own, unless the client is [closed](Self::close).
+    pub async fn closed(&self) -> CloseReason {
+        let inner = &self.inner;
+        if let Some(reason) = inner.closing.reason() {
+            return reason;
+        }
+        let (reason, _) = select(inner.channel.closed(), pin!(inner.closing.wait()))
+            .await
+            .factor_first();
+        inner.closing.close(reason.clone());
+        reason
+    }
+
+    /// Ends the connection, and the session where there is one. Running calls fail, and so does
+    /// every later one, of all clones of this client.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::is_timeout`] when the other side could not be told within 5 seconds.
+    pub async fn close(&self) -> Result<(), Error> {
+        self.inner.closing.close(CloseReason::Here);
+        let closing = self.inner.channel.close();
+        timeout(CLOSE_LIMIT, closing)
+            .await
+            .map_err(|_| Kind::TimedOut(CLOSE_LIMIT).into())
     }
 
     fn server(&self) -> Option<Arc<DiscoverResult>> {

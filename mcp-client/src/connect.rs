@@ -20,6 +20,7 @@ use mcp_types::{
 use crate::call::{self, Options};
 use crate::client::{Inner, Known};
 use crate::clock::Timeouts;
+use crate::closing::Closing;
 use crate::error::Kind;
 use crate::inputs::Inputs;
 use crate::{Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
@@ -218,6 +219,7 @@ impl ClientBuilder {
                     server: None,
                 }),
                 last_id: AtomicI64::new(0),
+                closing: Closing::default(),
             }),
         };
         if self.mode == ConnectMode::Auto {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcp_core::versioning::mutual;
 use mcp_core::wire::DecodeError;
-use mcp_core::{Asked, ChannelError, Fault};
+use mcp_core::{Asked, ChannelError, CloseReason, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
 use crate::InputError;
@@ -92,6 +92,8 @@ pub(crate) enum Kind {
     Header(Box<str>),
     #[error("the root {0:?} is no `file://` URI")]
     Root(String),
+    #[error("the server ended the subscription without having begun it")]
+    NotAcknowledged,
     #[error("the list never ends: the server gave the same cursor twice")]
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
@@ -145,6 +147,34 @@ impl Kind {
             }
             fault => Self::Fault { fault, status },
         }
+    }
+
+    pub(crate) fn closed(reason: CloseReason) -> Self {
+        Self::Channel(ChannelError::Closed(reason))
+    }
+
+    /// The connection of one request broke; another one may do better.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(
+            self,
+            Self::Unanswered | Self::Channel(ChannelError::Broken { .. })
+        )
+    }
+
+    /// The cause may pass by itself.
+    pub(crate) fn may_pass(&self) -> bool {
+        self.is_broken()
+            || matches!(self, Self::Channel(ChannelError::Connect { .. }))
+            || matches!(
+                self.status(),
+                Some(
+                    StatusCode::REQUEST_TIMEOUT
+                        | StatusCode::TOO_MANY_REQUESTS
+                        | StatusCode::BAD_GATEWAY
+                        | StatusCode::SERVICE_UNAVAILABLE
+                        | StatusCode::GATEWAY_TIMEOUT
+                )
+            )
     }
 
     /// What it comes down to.
@@ -217,12 +247,14 @@ impl Error {
         matches!(self.inner.kind, Kind::TimedOut(_) | Kind::TimedOutInAll(_))
     }
 
-    /// The connection ended before the answer was there.
+    /// The connection ended before the answer was there, or had ended already.
     pub fn is_closed(&self) -> bool {
-        matches!(
-            self.inner.kind,
-            Kind::Unanswered | Kind::Channel(ChannelError::Broken { .. })
-        )
+        let kind = &self.inner.kind;
+        kind.is_broken()
+            || matches!(
+                kind,
+                Kind::Channel(ChannelError::Closed(_) | ChannelError::SessionExpired)
+            )
     }
 
     /// The server wants to know who asks, or does not let them (HTTP 401, 403).
@@ -237,18 +269,7 @@ impl Error {
     /// broke. In the last case the server may have done what it was asked; the caller knows
     /// whether it may be done twice.
     pub fn is_retryable(&self) -> bool {
-        matches!(self.inner.kind, Kind::Channel(ChannelError::Connect { .. }))
-            || self.is_closed()
-            || matches!(
-                self.inner.kind.status(),
-                Some(
-                    StatusCode::REQUEST_TIMEOUT
-                        | StatusCode::TOO_MANY_REQUESTS
-                        | StatusCode::BAD_GATEWAY
-                        | StatusCode::SERVICE_UNAVAILABLE
-                        | StatusCode::GATEWAY_TIMEOUT
-                )
-            )
+        self.inner.kind.may_pass()
     }
 
     /// How long the server wants to be left alone before the next try, when it said so.

@@ -11,17 +11,21 @@
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
 //! | what a server asks of its client: forms, language model, roots | `inputs` |
 //! | answering by hand | [`PreparedCall::manual`] |
+//! | changes of lists and resources | [`Client::subscribe`] |
 //! | what went wrong | [`Error`] |
 //! | the one path that every call takes | `call` |
 //! | tools, resources, prompts, completion; lists in pages | `api` |
 
 mod api;
+mod backoff;
 mod call;
 mod client;
 mod clock;
+mod closing;
 mod connect;
 mod error;
 mod inputs;
+mod listen;
 mod manual;
 mod prepared;
 
@@ -31,5 +35,6 @@ pub use error::Error;
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
+pub use listen::{Change, Subscribe, Subscription};
 pub use manual::{Asks, ManualCall, Turn};
 pub use prepared::PreparedCall;

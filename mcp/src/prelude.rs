@@ -15,7 +15,9 @@ pub use crate::{
     ToolError, ToolExt as _, assistant, user,
 };
 #[cfg(feature = "client")]
-pub use crate::{Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest};
+pub use crate::{
+    Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest,
+};
 #[cfg(feature = "http-client")]
 pub use crate::{Connect as _, ConnectWith as _};
 #[cfg(feature = "macros")]

@@ -9,6 +9,8 @@ mod http;
 #[cfg(test)]
 mod inputs;
 #[cfg(test)]
+mod listening;
+#[cfg(test)]
 mod pages;
 #[cfg(test)]
 mod script;

@@ -1,0 +1,66 @@
+//! How long to wait before something is tried again.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::time::Duration;
+
+/// Waits that grow from try to try, each cut short by chance so that clients which lost a server
+/// together do not come back together.
+// spec: CACHE-06
+#[derive(Debug, Clone)]
+pub(crate) struct Backoff {
+    first: Duration,
+    most: Duration,
+    tries: u32,
+}
+
+impl Backoff {
+    pub(crate) fn new(first: Duration, most: Duration) -> Self {
+        Self {
+            first,
+            most,
+            tries: 0,
+        }
+    }
+
+    /// The next wait: at least half of what is due.
+    pub(crate) fn next(&mut self) -> Duration {
+        let factor = 1_u32.checked_shl(self.tries).unwrap_or(u32::MAX);
+        self.tries = self.tries.saturating_add(1).min(31);
+        let due = self.first.saturating_mul(factor).min(self.most);
+        due.mul_f64(0.5 + chance() / 2.0)
+    }
+
+    /// Begins anew: the last try has come to something.
+    pub(crate) fn reset(&mut self) {
+        self.tries = 0;
+    }
+}
+
+/// A number from 0 up to 1; good enough to spread waits, and for nothing else.
+fn chance() -> f64 {
+    let bits = RandomState::new().build_hasher().finish();
+    f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Backoff;
+
+    #[test]
+    fn waits_grow_up_to_their_most() {
+        let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(10));
+        for due in [1, 2, 4, 8, 10, 10] {
+            let wait = backoff.next();
+            let due = Duration::from_secs(due);
+            assert!(wait >= due / 2 && wait <= due, "{wait:?} of {due:?}");
+        }
+        backoff.reset();
+        assert!(backoff.next() <= Duration::from_secs(1));
+        for _ in 0..100 {
+            backoff.next();
+        }
+    }
+}
