@@ -19,6 +19,12 @@ pub trait Channel: Send + Sync + 'static {
     /// The server as errors name it: a URL, a command line. Never with secrets.
     fn peer(&self) -> Cow<'_, str>;
 
+    /// Whether it repeats the arguments of tools in headers, so that somebody has to find them.
+    // spec: XHDR-10
+    fn repeats_arguments(&self) -> bool {
+        false
+    }
+
     /// Sends what nobody answers: a notification, or the answer to a request of the server.
     ///
     /// The default refuses it: a channel that knows the modern era alone has no use for either.
@@ -141,6 +147,10 @@ pub struct Mirror {
     pub method: Box<str>,
     /// The tool, prompt or resource that it asks for.
     pub name: Option<Box<str>>,
+    /// Arguments of a tool that [`ParamHeaders`](crate::ParamHeaders) names: the name of each
+    /// one's header without the common prefix, and its value, not yet encoded.
+    // spec: XHDR-02
+    pub params: Vec<(Box<str>, Box<str>)>,
 }
 
 impl Mirror {
@@ -150,7 +160,15 @@ impl Mirror {
             version,
             method: method.into(),
             name: name.map(Into::into),
+            params: Vec::new(),
         }
+    }
+
+    /// Sets the arguments that are repeated.
+    #[must_use]
+    pub fn params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
+        self.params = params;
+        self
     }
 }
 

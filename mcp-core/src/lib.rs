@@ -22,6 +22,8 @@
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | layers around calls | [`tower`] |
 //! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
+//! | arguments that are repeated in headers | [`ParamHeaders`] |
+//! | schemas of tools | [`schema`] |
 //! | requests that wait for an answer | [`peer`] |
 //! | one message per line | [`lines`] |
 //! | sessions | [`legacy`] |
@@ -42,9 +44,11 @@ pub mod legacy;
 pub mod lines;
 mod note;
 mod outlet;
+mod param_headers;
 pub mod patterns;
 pub mod peer;
 mod reply;
+pub mod schema;
 mod service;
 pub mod tower;
 pub mod versioning;
@@ -63,5 +67,8 @@ pub use guard::{Panicked, catch_panic};
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use note::{ClientNote, ServerNote};
 pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};
+pub use param_headers::{
+    InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue, RepeatedArgument,
+};
 pub use reply::{Listing, Reply, ResultBody};
 pub use service::{BoxFuture, Service};

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{ChangeBus, Exchange, Reply, ServerProfile};
+use crate::{ChangeBus, Exchange, ParamHeaders, Reply, ServerProfile};
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -27,6 +27,13 @@ pub trait Service: Send + Sync + 'static {
     fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
         None
     }
+
+    /// Which arguments of a tool a transport with headers compares with them; `None` when there
+    /// are none.
+    // spec: XHDR-17
+    fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
+        None
+    }
 }
 
 impl<S: Service + ?Sized> Service for Arc<S> {
@@ -40,5 +47,9 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
         (**self).changes()
+    }
+
+    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        (**self).header_plan(tool)
     }
 }

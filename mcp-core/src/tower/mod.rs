@@ -20,7 +20,9 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
-use crate::{BoxFuture, ChangeBus, Exchange, Reply, ServerProfile, Service, catch_panic};
+use crate::{
+    BoxFuture, ChangeBus, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
+};
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
@@ -183,6 +185,10 @@ impl<S: Service> Service for Layered<S> {
 
     fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
         self.service.changes()
+    }
+
+    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.service.header_plan(tool)
     }
 }
 

@@ -164,6 +164,10 @@ impl Channel for HttpChannel {
     fn peer(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.endpoint.shown)
     }
+
+    fn repeats_arguments(&self) -> bool {
+        true
+    }
 }
 
 /// Shows neither headers nor the rest of the URL: they may be secrets.

@@ -10,8 +10,8 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, Mirror};
 use mcp_types::{Method, Request};
 
-use super::names;
 use super::value::{decode, encode, trim_blanks};
+use super::{names, params};
 
 /// Client: writes the headers that mirror a request.
 ///
@@ -34,6 +34,7 @@ pub fn emit(mirror: &Mirror, headers: &mut HeaderMap) {
     if let Some(name) = &mirror.name {
         headers.insert(names::MCP_NAME, encode(name));
     }
+    params::emit(&mirror.params, headers);
 }
 
 /// Server: the version that the headers name, for requests whose body names none.

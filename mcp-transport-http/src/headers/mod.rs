@@ -3,9 +3,11 @@
 
 mod mirror;
 pub mod names;
+mod params;
 mod value;
 
 pub use mirror::{emit, verify, version};
+pub use params::verify_arguments;
 #[cfg(feature = "server")]
 pub(crate) use value::trim_blanks;
 pub use value::{ValueError, decode, encode};

@@ -232,7 +232,9 @@ where
         }
     };
     let profile = service.profile();
-    let route = route::route(&parts.headers, &text, &profile);
+    let route = route::route(&parts.headers, &text, &profile, |tool| {
+        service.header_plan(tool)
+    });
     // Handlers may take long; what was read into `inbound` needs the text no more.
     drop(text);
     match route {

@@ -4,11 +4,12 @@
 //! lower half.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use http::HeaderMap;
 use mcp_core::front::modern::{self, Inbound};
 use mcp_core::versioning::{self, classify};
-use mcp_core::{Fault, ServerProfile};
+use mcp_core::{Asked, Call, Fault, ParamHeaders, ServerProfile};
 use mcp_types::{Message, Request, RequestId};
 
 use crate::headers;
@@ -27,8 +28,14 @@ pub(super) enum Route {
     Refused { id: Option<RequestId>, fault: Fault },
 }
 
+/// `plan` tells which arguments of a tool have headers.
 // spec: HTTP-SM-22, GAP-06
-pub(super) fn route(headers: &HeaderMap, body: &[u8], profile: &ServerProfile) -> Route {
+pub(super) fn route(
+    headers: &HeaderMap,
+    body: &[u8],
+    profile: &ServerProfile,
+    plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
+) -> Route {
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
@@ -48,7 +55,11 @@ pub(super) fn route(headers: &HeaderMap, body: &[u8], profile: &ServerProfile) -
             };
         }
     };
-    match read(headers, &request, profile) {
+    let read = read(headers, &request, profile).and_then(|inbound| {
+        verify_arguments(headers, &inbound.asked, plan)?;
+        Ok(inbound)
+    });
+    match read {
         Ok(inbound) => Route::Modern {
             id: request.id,
             inbound: Box::new(inbound),
@@ -76,6 +87,21 @@ fn read(
     };
     headers::verify(headers, request, &envelope.version)?;
     modern::read(request, envelope, profile)
+}
+
+// spec: XHDR-17
+fn verify_arguments(
+    headers: &HeaderMap,
+    asked: &Asked,
+    plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
+) -> Result<(), Fault> {
+    let Asked::Call(Call::CallTool(params)) = asked else {
+        return Ok(());
+    };
+    match plan(&params.name) {
+        Some(plan) => headers::verify_arguments(headers, &plan, params.arguments.as_ref()),
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

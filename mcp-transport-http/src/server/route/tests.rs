@@ -125,7 +125,7 @@ fn ladder() {
         ),
     ];
     for (body, headers, code) in table {
-        match route(&headers, body.as_bytes(), &profile()) {
+        match route(&headers, body.as_bytes(), &profile(), |_| None) {
             Route::Refused { id, fault } => {
                 assert_eq!(MODERN.error(&fault).code, code, "{body} {headers:?}");
                 assert_eq!(id, Some("x".into()), "{body}");
@@ -158,7 +158,7 @@ fn what_passes() {
         ),
     ];
     for (body, headers) in table {
-        let route = route(&headers, body.as_bytes(), &profile());
+        let route = route(&headers, body.as_bytes(), &profile(), |_| None);
         assert!(matches!(route, Route::Modern { .. }), "{route:?} {body}");
     }
 }
@@ -186,7 +186,8 @@ fn legacy_requests_learn_what_is_spoken_here() {
         ),
     ];
     for (body, headers, asked) in table {
-        let Route::Refused { id, fault } = route(&headers, body.as_bytes(), &profile()) else {
+        let Route::Refused { id, fault } = route(&headers, body.as_bytes(), &profile(), |_| None)
+        else {
             panic!("{body}")
         };
         assert_eq!(id, Some("x".into()));
@@ -199,4 +200,48 @@ fn legacy_requests_learn_what_is_spoken_here() {
             }
         );
     }
+}
+
+fn planned() -> Option<Arc<ParamHeaders>> {
+    let schema = serde_json::from_str(
+        r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
+    );
+    ParamHeaders::of(&schema.unwrap()).unwrap().map(Arc::new)
+}
+
+// spec: HTTP-SM-22, XHDR-17
+#[test]
+fn arguments_are_compared_when_all_else_is_right() {
+    let right = headers(Some(VERSION), Some("tools/call"), Some("t"));
+    let body = |arguments: &str| request("tools/call", &format!(r#""name":"t",{arguments}{META}"#));
+    let code = |headers: &HeaderMap, body: &str| {
+        let plan = |tool: &str| (tool == "t").then(planned)?;
+        match route(headers, body.as_bytes(), &profile(), plan) {
+            Route::Refused { fault, .. } => Some(MODERN.error(&fault).code),
+            _ => None,
+        }
+    };
+    let mismatch = Some(codes::HEADER_MISMATCH);
+    assert_eq!(code(&right, &body("")), None);
+    assert_eq!(code(&right, &body(r#""arguments":{"city":null},"#)), None);
+    assert_eq!(
+        code(&right, &body(r#""arguments":{"city":"x"},"#)),
+        mismatch
+    );
+    let wrong = body(r#""arguments":[],"#);
+    assert_eq!(code(&right, &wrong), Some(codes::INVALID_PARAMS));
+    let mut repeated = right.clone();
+    repeated.insert("mcp-param-city", HeaderValue::from_static("x"));
+    assert_eq!(code(&repeated, &body(r#""arguments":{"city":"x"},"#)), None);
+    assert_eq!(
+        code(&repeated, &body(r#""arguments":{"city":"y"},"#)),
+        mismatch
+    );
+    // Nobody planned a header for another tool.
+    let other = headers(Some(VERSION), Some("tools/call"), Some("u"));
+    let body = request(
+        "tools/call",
+        &format!(r#""name":"u","arguments":{{"city":"x"}},{META}"#),
+    );
+    assert_eq!(code(&other, &body), None);
 }

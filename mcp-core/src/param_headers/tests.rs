@@ -1,0 +1,277 @@
+//! The rules of XHDR by tables.
+
+use mcp_types::{JsonObject, RawObject};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::decimal::Decimal;
+use super::{ParamHeaders, ParamValue};
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other} is no object"),
+    }
+}
+
+fn plan(properties: Value) -> Result<Option<ParamHeaders>, String> {
+    let schema = json!({"type": "object", "properties": properties});
+    ParamHeaders::of(&object(schema)).map_err(|error| error.to_string())
+}
+
+fn string(header: &str) -> Value {
+    json!({"type": "string", "x-mcp-header": header})
+}
+
+fn names(properties: Value) -> Vec<String> {
+    let plan = plan(properties).unwrap();
+    let names = plan.iter().flat_map(ParamHeaders::names);
+    names.map(str::to_owned).collect()
+}
+
+// spec: XHDR-01, XHDR-06, XHDR-07
+#[test]
+fn what_may_be_annotated() {
+    assert_eq!(plan(json!({"a": {"type": "string"}})), Ok(None));
+    assert_eq!(
+        names(json!({
+            "a": string("Region"),
+            "b": {"type": "integer", "x-mcp-header": "Max-Count_1.x~"},
+            "c": {"type": "boolean", "x-mcp-header": "!#$%&'*+-.^_`|~"},
+            "d": {"type": "object", "properties": {
+                "e": {"type": "object", "properties": {"f": string("Deep")}},
+            }},
+        })),
+        ["Region", "Max-Count_1.x~", "!#$%&'*+-.^_`|~", "Deep"]
+    );
+    // A property of that name, or data that looks like a schema, is no annotation.
+    assert_eq!(
+        names(json!({
+            "x-mcp-header": {"type": "string"},
+            "a": {"type": "object", "default": {"x-mcp-header": "No"}, "x-other": string("No")},
+            "b": {"const": {"x-mcp-header": 1}, "enum": [string("No")], "examples": [string("No")]},
+        })),
+        Vec::<String>::new()
+    );
+}
+
+// spec: XHDR-03, XHDR-04, XHDR-05, XHDR-06
+#[test]
+fn names_and_types_that_are_invalid() {
+    let typed = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
+    for (properties, told) in [
+        (json!({"a": string("")}), "the name is empty"),
+        (
+            json!({"a": {"type": "string", "x-mcp-header": 1}}),
+            "the name is no string",
+        ),
+        (
+            json!({"a": {"type": "string", "x-mcp-header": null}}),
+            "the name is no string",
+        ),
+        (json!({"a": string("My Region")}), "is no name of a header"),
+        (json!({"a": string("Region:")}), "is no name of a header"),
+        (json!({"a": string("Region\t")}), "is no name of a header"),
+        (
+            json!({"a": string("R\u{e9}gion")}),
+            "is no name of a header",
+        ),
+        (json!({"a": string("a\r\nb")}), "is no name of a header"),
+        (json!({"a": string("A"), "b": string("A")}), "is used twice"),
+        (
+            json!({"a": string("Region"), "b": string("REGION")}),
+            "is used twice",
+        ),
+        (
+            json!({"a": string("A"), "b": {"type": "object", "properties": {"c": string("a")}}}),
+            "\"/properties/b/properties/c\" of the input schema: \"a\" is used twice",
+        ),
+        (typed(json!("number")), "its type is \"number\""),
+        (typed(json!("object")), "its type is \"object\""),
+        (typed(json!("array")), "its type is \"array\""),
+        (typed(json!("null")), "its type is \"null\""),
+        (
+            typed(json!(["string", "null"])),
+            "its type is [\"string\",\"null\"]",
+        ),
+        (typed(json!(["string"])), "its type is [\"string\"]"),
+        (json!({"a": {"x-mcp-header": "A"}}), "its type is not given"),
+    ] {
+        let error = plan(properties.clone()).expect_err(&properties.to_string());
+        assert!(error.contains(told), "{properties}: {error}");
+    }
+}
+
+// spec: XHDR-07
+#[test]
+fn places_that_are_invalid() {
+    let below = object(json!({"type": "object", "properties": {"a": string("A")}}));
+    let direct = [
+        "items",
+        "prefixItems",
+        "contains",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+        "propertyNames",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+    ];
+    for keyword in direct {
+        for schema in [string("A"), below.clone().into()] {
+            for held in [schema.clone(), json!([schema])] {
+                let root = json!({"type": "object", keyword: held});
+                let error = ParamHeaders::of(&object(root.clone()))
+                    .unwrap_err()
+                    .to_string();
+                assert!(error.contains("`properties` alone"), "{root}: {error}");
+                plan(json!({"x": {"type": "object", keyword: held}})).unwrap_err();
+            }
+        }
+    }
+    for keyword in [
+        "$defs",
+        "definitions",
+        "patternProperties",
+        "dependentSchemas",
+    ] {
+        let root = json!({"type": "object", keyword: {"x": string("A")}});
+        let error = ParamHeaders::of(&object(root.clone()))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("`properties` alone"), "{root}: {error}");
+    }
+    let root = json!({"type": "object", "x-mcp-header": "A"});
+    ParamHeaders::of(&object(root)).unwrap_err();
+}
+
+fn values(properties: Value, arguments: &str) -> Result<Vec<Option<ParamValue>>, String> {
+    let plan = plan(properties).unwrap().unwrap();
+    let arguments = RawObject::from_text(arguments).unwrap();
+    let values = plan
+        .values(Some(&arguments))
+        .map_err(|error| error.to_string())?;
+    Ok(values.into_iter().map(|found| found.value).collect())
+}
+
+// spec: XHDR-11, XHDR-12
+#[test]
+fn values_are_found_at_their_paths() {
+    let properties = json!({
+        "a": string("A"),
+        "o": {"type": "object", "properties": {"a": string("B"), "n": {"type": "integer", "x-mcp-header": "C"}}},
+    });
+    let text = |text: &str| Some(ParamValue::Text(text.to_owned()));
+    let number = |text: &str| Some(ParamValue::Number(text.to_owned()));
+    for (arguments, expected) in [
+        ("{}", [None, None, None]),
+        (r#"{"a": null, "o": null}"#, [None, None, None]),
+        (
+            r#"{"x": {"a": "no"}, "a": "é\n"}"#,
+            [text("é\n"), None, None],
+        ),
+        (
+            r#"{"o": {"n": 42.0, "a": ""}, "a": "x"}"#,
+            [text("x"), text(""), number("42.0")],
+        ),
+        (
+            r#"{"o": [{"a": "no"}], "a": true}"#,
+            [Some(ParamValue::Bool(true)), None, None],
+        ),
+        (
+            r#"{"o": "a", "a": {"b": 1}}"#,
+            [Some(ParamValue::Compound), None, None],
+        ),
+    ] {
+        assert_eq!(
+            values(properties.clone(), arguments).unwrap(),
+            expected,
+            "{arguments}"
+        );
+    }
+    for twice in [
+        r#"{"a": 1, "b": 2, "a": 1}"#,
+        r#"{"o": {"a": 1, "\u0061": 2}}"#,
+    ] {
+        let error = values(properties.clone(), twice).unwrap_err();
+        assert_eq!(error, "the argument \"a\" is given twice; give it once");
+    }
+    let plan = plan(properties).unwrap().unwrap();
+    let absent = plan.values(None).unwrap();
+    assert!(absent.iter().all(|found| found.value.is_none()));
+    let paths: Vec<_> = absent.iter().map(|found| found.argument).collect();
+    assert_eq!(paths, ["a", "o.a", "o.n"]);
+}
+
+// spec: XHDR-11, XHDR-18
+#[test]
+fn numbers_are_written_in_decimal_and_compared_by_value() {
+    for (body, sent, same, other) in [
+        ("42", "42", "42.0", "43"),
+        ("42.0", "42", "4.2e1", "42.1"),
+        ("-7", "-7", "-7", "7"),
+        ("0", "0", "-0", "00"),
+        ("1e3", "1000", "1000.00", "1e4"),
+        ("100e-2", "1", "1", "+1"),
+        ("1.5", "1.5", "15E-1", "1.50001"),
+        (
+            "9007199254740991",
+            "9007199254740991",
+            "9007199254740991.0",
+            "9007199254740992",
+        ),
+        ("5", "5", "5e0", " 5"),
+        ("5", "5", "5", ""),
+        ("5", "5", "5", "5."),
+        ("5", "5", "5", ".5e1"),
+        ("5", "5", "5", "NaN"),
+        ("5", "5", "5", "0x5"),
+        ("5", "5", "5", "5e99999999999"),
+    ] {
+        let value = ParamValue::Number(body.to_owned());
+        assert_eq!(value.text().as_deref(), Some(sent), "{body}");
+        assert!(
+            value.is_repeated_by(sent) && value.is_repeated_by(same),
+            "{body} {same}"
+        );
+        assert!(!value.is_repeated_by(other), "{body} {other}");
+        assert!(!value.is_unsafe_integer(), "{body}");
+    }
+    for unsafe_integer in [
+        "9007199254740992",
+        "-9007199254740992",
+        "1e300",
+        "1e999999999999",
+    ] {
+        let value = ParamValue::Number(unsafe_integer.to_owned());
+        assert!(value.is_unsafe_integer(), "{unsafe_integer}");
+    }
+    assert!(ParamValue::Bool(false).is_repeated_by("false"));
+    assert!(!ParamValue::Bool(false).is_repeated_by("False"));
+    assert!(!ParamValue::Compound.is_repeated_by("{}"));
+    assert_eq!(ParamValue::Compound.text(), None);
+}
+
+proptest! {
+    #[test]
+    fn what_is_sent_is_what_is_compared(text in ".*", number in any::<f64>(), integer in any::<i64>()) {
+        prop_assume!(number.is_finite());
+        let numbers = [json!(number).to_string(), json!(integer).to_string()];
+        for value in numbers.map(ParamValue::Number).into_iter().chain([ParamValue::Text(text)]) {
+            let sent = value.text().unwrap();
+            prop_assert!(value.is_repeated_by(&sent), "{value:?} {sent}");
+        }
+    }
+
+    #[test]
+    fn integers_compare_as_integers(one in any::<i32>(), other in any::<i32>()) {
+        let decimal = |number: i32| Decimal::parse(&number.to_string()).unwrap();
+        prop_assert_eq!(decimal(one) == decimal(other), one == other);
+        prop_assert_eq!(decimal(one).as_safe_integer(), Some(i64::from(one)));
+    }
+}

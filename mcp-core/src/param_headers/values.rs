@@ -1,0 +1,219 @@
+//! The values of the arguments that are repeated, found in one pass over their text.
+
+use std::borrow::Cow;
+
+use mcp_types::RawObject;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::decimal::Decimal;
+use super::{ParamHeaders, Property};
+
+/// An argument that is repeated, and its value in a call.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MirroredArgument<'p> {
+    /// The name of its header, without the common prefix.
+    pub header: &'p str,
+    /// Its path in the arguments: `options.limit`.
+    pub argument: &'p str,
+    /// Its value; `None` when it is left out or `null`.
+    // spec: XHDR-12
+    pub value: Option<ParamValue>,
+}
+
+/// The value of an argument that is repeated in a header.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParamValue {
+    /// A string.
+    Text(String),
+    /// A number, as the body writes it.
+    Number(String),
+    /// A boolean.
+    Bool(bool),
+    /// An object or an array, which no header can repeat and no valid argument is.
+    Compound,
+}
+
+/// The arguments name the same member twice, so that readers may disagree on its value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the argument {0:?} is given twice; give it once")]
+pub struct RepeatedArgument(Box<str>);
+
+impl ParamValue {
+    fn of(raw: &RawValue) -> Option<Self> {
+        let text = raw.get();
+        match text.as_bytes().first() {
+            Some(b'n') => None,
+            Some(b't') => Some(Self::Bool(true)),
+            Some(b'f') => Some(Self::Bool(false)),
+            Some(b'"') => serde_json::from_str(text).ok().map(Self::Text),
+            Some(b'{' | b'[') => Some(Self::Compound),
+            _ => Some(Self::Number(text.to_owned())),
+        }
+    }
+
+    /// The value as a client repeats it, before it is encoded: strings as they are, integers in
+    /// decimal. `None` when no header can.
+    // spec: XHDR-11
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+            Self::Bool(value) => Some(Cow::Borrowed(if *value { "true" } else { "false" })),
+            Self::Number(text) => {
+                let integer = Decimal::parse(text).and_then(|number| number.as_safe_integer());
+                Some(match integer {
+                    Some(integer) => Cow::Owned(integer.to_string()),
+                    None => Cow::Borrowed(text),
+                })
+            }
+            Self::Compound => None,
+        }
+    }
+
+    /// Whether a header, decoded, says the same; numbers are compared as numbers.
+    // spec: XHDR-17, XHDR-18
+    pub fn is_repeated_by(&self, header: &str) -> bool {
+        match self {
+            Self::Number(text) => {
+                let number = Decimal::parse(text);
+                number.is_some() && number == Decimal::parse(header)
+            }
+            Self::Text(_) | Self::Bool(_) => self.text().as_deref() == Some(header),
+            Self::Compound => false,
+        }
+    }
+
+    /// It is an integer beyond ±(2⁵³−1), which no header may carry.
+    // spec: XHDR-06
+    pub fn is_unsafe_integer(&self) -> bool {
+        match self {
+            Self::Number(text) => {
+                Decimal::parse(text).is_none_or(|number| number.is_unsafe_integer())
+            }
+            _ => false,
+        }
+    }
+}
+
+impl ParamHeaders {
+    /// The arguments that are repeated, all of them, with their values in a call.
+    ///
+    /// # Errors
+    ///
+    /// [`RepeatedArgument`] when the arguments name one of them twice.
+    pub fn values(
+        &self,
+        arguments: Option<&RawObject>,
+    ) -> Result<Vec<MirroredArgument<'_>>, RepeatedArgument> {
+        let headers = self.headers.iter();
+        let mut values: Vec<_> = headers
+            .map(|header| MirroredArgument {
+                header: &header.name,
+                argument: &header.argument,
+                value: None,
+            })
+            .collect();
+        let mut repeated = None;
+        if let Some(arguments) = arguments {
+            let members = Members {
+                properties: &self.properties,
+                values: &mut values,
+                repeated: &mut repeated,
+            };
+            members.read(arguments.as_raw());
+        }
+        match repeated {
+            Some(name) => Err(RepeatedArgument(name)),
+            None => Ok(values),
+        }
+    }
+}
+
+/// Takes the values of annotated properties from the text of an object.
+struct Members<'p, 'v> {
+    properties: &'p [Property],
+    values: &'v mut [MirroredArgument<'p>],
+    repeated: &'v mut Option<Box<str>>,
+}
+
+impl Members<'_, '_> {
+    /// Reads the members of an object; other values have none.
+    fn read(self, raw: &RawValue) {
+        let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+        // Raw JSON is well-formed, so there is no other error than that of another type.
+        let _ = self.deserialize(&mut deserializer);
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Members<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let mut seen = vec![false; self.properties.len()];
+        while let Some(index) = members.next_key_seed(Name(self.properties))? {
+            let found = index.and_then(|index| {
+                let property = self.properties.get(index)?;
+                Some((property, seen.get_mut(index)?))
+            });
+            let Some((property, seen)) = found else {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            if std::mem::replace(seen, true) {
+                *self.repeated = Some(property.name.clone());
+            }
+            let raw: &RawValue = members.next_value()?;
+            let slot = property.header.and_then(|index| self.values.get_mut(index));
+            if let Some(slot) = slot {
+                slot.value = ParamValue::of(raw);
+            }
+            if !property.below.is_empty() {
+                let below = Members {
+                    properties: &property.below,
+                    values: &mut *self.values,
+                    repeated: &mut *self.repeated,
+                };
+                below.read(raw);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a member: the property that it belongs to.
+struct Name<'p>(&'p [Property]);
+
+impl<'de> DeserializeSeed<'de> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Name<'_> {
+    type Value = Option<usize>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        let mut properties = self.0.iter();
+        Ok(properties.position(|property| *property.name == *name))
+    }
+}
