@@ -34,6 +34,7 @@
 //! | lists | `listing.rs`, `*/set.rs` |
 //! | mistakes of a set-up | `routes.rs` |
 //! | schemas | `tools/schema.rs` |
+//! | layers around calls | [`middleware`] |
 //! | panics | `guard.rs` |
 
 mod completion;
@@ -44,6 +45,7 @@ mod handler;
 mod listing;
 #[doc(hidden)]
 pub mod macro_support;
+pub mod middleware;
 mod prompts;
 mod resources;
 mod routes;

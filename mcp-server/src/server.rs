@@ -13,6 +13,7 @@ use crate::completion::{CompletionRoute, CompletionSet};
 use crate::extract::CallContext;
 use crate::failure::Failed;
 use crate::handler::CompletionHandler;
+use crate::middleware::{Layers, Middleware};
 use crate::prompts::{PromptRoute, PromptSet};
 use crate::resources::{ResourceRoute, ResourceSet, TemplateRoute};
 use crate::routes::Routes;
@@ -41,7 +42,8 @@ pub struct Server {
     caches: Caches,
     states: Arc<States>,
     routes: Routes,
-    built: OnceLock<Built>,
+    layers: Layers,
+    built: OnceLock<Arc<Built>>,
 }
 
 /// How long clients may keep what the server says about itself.
@@ -58,6 +60,7 @@ struct Caches {
 #[derive(Debug)]
 struct Built {
     profile: Arc<ServerProfile>,
+    states: Arc<States>,
     tools: ToolSet,
     resources: ResourceSet,
     prompts: PromptSet,
@@ -109,6 +112,7 @@ impl Server {
             caches: Caches::default(),
             states: Arc::default(),
             routes: Routes::default(),
+            layers: Layers::default(),
             built: OnceLock::new(),
         }
     }
@@ -157,12 +161,13 @@ impl Server {
     /// Gives a value that handlers take as [`State`](crate::State). One value per type; a second
     /// one replaces the first.
     #[must_use]
-    pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+    pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
+        let mut server = self.changed();
         // Nobody else has the states before the server serves.
-        if let Some(states) = Arc::get_mut(&mut self.states) {
+        if let Some(states) = Arc::get_mut(&mut server.states) {
             states.insert(value);
         }
-        self
+        server
     }
 
     /// Adds a tool.
@@ -258,6 +263,38 @@ impl Server {
         self.changed()
     }
 
+    /// Puts a layer around all calls, whichever routes are added before or after it: a tower layer,
+    /// or [`from_fn`](crate::middleware::from_fn). The last one that is added is the outermost, as
+    /// in axum; in a `ServiceBuilder`, which is one layer, the first one is.
+    ///
+    /// Layers see every call that reaches the server, of unknown tools and methods, too, and not
+    /// `server/discover` and what else is answered before it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use mcp_server::middleware::{Exchange, Next, from_fn};
+    /// use mcp_server::{Server, Tool, ToolExt};
+    /// use tower::timeout::TimeoutLayer;
+    ///
+    /// let server = Server::new("clock", "1.0.0")
+    ///     .tool(Tool::new("now").handler(|| "half past"))
+    ///     .layer(from_fn(|exchange: Exchange, next: Next| async move {
+    ///         println!("{} from {:?}", exchange.call.method_name(), exchange.facts.client_info());
+    ///         next.run(exchange).await
+    ///     }))
+    ///     .layer(TimeoutLayer::new(Duration::from_secs(30)));
+    /// server.check()?;
+    /// # Ok::<(), mcp_server::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
+    }
+
     fn changed(mut self) -> Self {
         self.built = OnceLock::new();
         self
@@ -281,7 +318,7 @@ impl Server {
         })
     }
 
-    fn built(&self) -> &Built {
+    fn built(&self) -> &Arc<Built> {
         self.built.get_or_init(|| {
             let routes = &self.routes;
             let (resources, templates) = (&routes.resources, &routes.templates);
@@ -303,13 +340,14 @@ impl Server {
                 .capabilities(offers)
                 .instructions(self.instructions.clone())
                 .cache(self.caches.discover);
-            Built {
+            Arc::new(Built {
                 profile: Arc::new(profile),
+                states: self.states.clone(),
                 tools,
                 resources,
                 prompts,
                 completions,
-            }
+            })
         })
     }
 }
@@ -328,15 +366,21 @@ impl Service for Server {
         self.built().profile.clone()
     }
 
-    // spec: RSRC-05, RSRC-06, PROMPT-05
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let Built {
+        self.layers.run(exchange, self.built(), Built::answer)
+    }
+}
+
+impl Built {
+    // spec: RSRC-05, RSRC-06, PROMPT-05
+    fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        let Self {
             tools,
             resources,
             prompts,
             completions,
             ..
-        } = self.built();
+        } = &**self;
         let context = |exchange| CallContext::new(exchange, self.states.clone());
         match &exchange.call {
             Call::CallTool(params) => match tools.find(&params.name) {

@@ -26,6 +26,8 @@ pub use mcp_macros::{Output, completion, prompt, resource, server, tool, tools};
 #[doc(hidden)]
 pub use mcp_server::macro_support;
 #[cfg(feature = "server")]
+pub use mcp_server::middleware;
+#[cfg(feature = "server")]
 pub use mcp_server::{
     Args, ArgumentError, CallContext, CompletionError, CompletionRoute, Extension, FromCall,
     FromHeader, Header, Headers, IntoCompletion, IntoContents, IntoPrompt, IntoServer,

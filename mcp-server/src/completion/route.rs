@@ -11,6 +11,7 @@ use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{CompletionError, Failed};
 use crate::guard::catch_panic;
 use crate::handler::CompletionHandler;
+use crate::middleware::{Layers, Middleware};
 
 type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
 
@@ -25,6 +26,7 @@ pub struct CompletionRoute {
     argument: Arc<str>,
     handler: Erased,
     spec: Arc<RouteSpec>,
+    layers: Layers,
 }
 
 impl CompletionRoute {
@@ -97,7 +99,16 @@ impl CompletionRoute {
             argument,
             handler,
             spec: Arc::new(spec),
+            layers: Layers::default(),
         }
+    }
+
+    /// Puts a layer around the calls of this completion: the last one that is added is the outermost. It is
+    /// inside of the layers of the server.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
     }
 
     /// What has the argument.
@@ -115,7 +126,8 @@ impl CompletionRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        (self.handler)(call)
+        self.layers
+            .call(call, self, |route, call| (route.handler)(call))
     }
 }
 

@@ -86,6 +86,21 @@ impl CallContext {
         self
     }
 
+    /// Takes the exchange out. What else belongs to the call comes back with an exchange.
+    pub(crate) fn split(self) -> (Exchange, impl Fn(Exchange) -> Self + Send + Sync + 'static) {
+        let Self {
+            exchange,
+            states,
+            variables,
+        } = self;
+        let again = move |exchange| Self {
+            exchange,
+            states: states.clone(),
+            variables: variables.clone(),
+        };
+        (exchange, again)
+    }
+
     /// Takes the arguments: of a tool, of a prompt, the variables of a URI template, what is known
     /// already of the arguments that are completed. An empty object when there are none or they
     /// were taken before.

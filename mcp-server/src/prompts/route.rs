@@ -14,6 +14,7 @@ use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, PromptError};
 use crate::guard::catch_panic;
 use crate::handler::PromptHandler;
+use crate::middleware::{Layers, Middleware};
 
 type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
 
@@ -24,6 +25,7 @@ pub struct PromptRoute {
     handler: Erased,
     choices: Arc<Choices>,
     spec: Arc<RouteSpec>,
+    layers: Layers,
 }
 
 /// Turns the description of a prompt into a route.
@@ -117,7 +119,16 @@ impl PromptRoute {
             handler,
             choices: Arc::new(Choices::of(spec.input_schema.as_ref())),
             spec: Arc::new(spec),
+            layers: Layers::default(),
         }
+    }
+
+    /// Puts a layer around the calls of this prompt: the last one that is added is the outermost. It is
+    /// inside of the layers of the server.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
     }
 
     /// The prompt as it is listed.
@@ -134,7 +145,8 @@ impl PromptRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        (self.handler)(call)
+        self.layers
+            .call(call, self, |route, call| (route.handler)(call))
     }
 }
 

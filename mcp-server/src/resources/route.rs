@@ -16,6 +16,7 @@ use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, ResourceError};
 use crate::guard::catch_panic;
 use crate::handler::ReadHandler;
+use crate::middleware::{Layers, Middleware};
 
 type Erased =
     Arc<dyn Fn(CallContext, Option<CacheHint>) -> BoxFuture<'static, Reply> + Send + Sync>;
@@ -26,6 +27,7 @@ pub struct ResourceRoute {
     resource: Arc<Resource>,
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
+    layers: Layers,
 }
 
 /// A URI template and its handler. Made by [`ResourceExt::read`] or by the macros.
@@ -48,6 +50,7 @@ pub struct TemplateRoute {
     choices: Arc<Choices>,
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
+    layers: Layers,
 }
 
 /// Turns the description of a resource or of a template into a route.
@@ -194,6 +197,7 @@ impl ResourceRoute {
             resource: Arc::new(resource),
             reader: Arc::new(reader),
             cache: None,
+            layers: Layers::default(),
         }
     }
 
@@ -201,6 +205,14 @@ impl ResourceRoute {
     #[must_use]
     pub fn cache(mut self, cache: CacheHint) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Puts a layer around the calls of this resource: the last one that is added is the outermost. It is
+    /// inside of the layers of the server.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
         self
     }
 
@@ -214,7 +226,9 @@ impl ResourceRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        (self.reader.read)(call, self.cache)
+        self.layers.call(call, self, |route, call| {
+            (route.reader.read)(call, route.cache)
+        })
     }
 }
 
@@ -233,6 +247,7 @@ impl TemplateRoute {
             choices: Arc::new(choices),
             reader: Arc::new(reader),
             cache: None,
+            layers: Layers::default(),
         }
     }
 
@@ -240,6 +255,14 @@ impl TemplateRoute {
     #[must_use]
     pub fn cache(mut self, cache: CacheHint) -> Self {
         self.cache = Some(cache);
+        self
+    }
+
+    /// Puts a layer around the calls of this template: the last one that is added is the outermost. It is
+    /// inside of the layers of the server.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
         self
     }
 
@@ -277,7 +300,10 @@ impl TemplateRoute {
             .collect();
         // An object of strings is always written.
         let variables = RawObject::from_value(&variables).unwrap_or_else(|_| RawObject::empty());
-        (self.reader.read)(call.with_variables(variables), self.cache)
+        self.layers
+            .call(call.with_variables(variables), self, |route, call| {
+                (route.reader.read)(call, route.cache)
+            })
     }
 }
 

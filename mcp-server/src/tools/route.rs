@@ -10,6 +10,7 @@ use super::{IntoToolResult, ToolError};
 use crate::extract::{CallContext, RouteSpec};
 use crate::guard::catch_panic;
 use crate::handler::Handler;
+use crate::middleware::{Layers, Middleware};
 
 type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
 
@@ -19,6 +20,7 @@ pub struct ToolRoute {
     tool: Arc<Tool>,
     handler: Erased,
     spec: Arc<RouteSpec>,
+    layers: Layers,
 }
 
 /// Turns the description of a tool into a route.
@@ -84,7 +86,16 @@ impl ToolRoute {
             tool,
             handler,
             spec: Arc::new(spec),
+            layers: Layers::default(),
         }
+    }
+
+    /// Puts a layer around the calls of this tool: the last one that is added is the outermost. It is
+    /// inside of the layers of the server.
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
     }
 
     /// The tool as it is listed.
@@ -97,7 +108,8 @@ impl ToolRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        (self.handler)(call)
+        self.layers
+            .call(call, self, |route, call| (route.handler)(call))
     }
 }
 

@@ -8,6 +8,7 @@ mod blocks;
 mod completions;
 mod extractors;
 mod kit;
+mod layers;
 mod output;
 mod prompts;
 mod resources;

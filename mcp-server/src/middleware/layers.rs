@@ -1,0 +1,72 @@
+//! The layers of one server or of one route.
+
+use std::sync::Arc;
+
+use mcp_core::tower::{Middleware, Next};
+use mcp_core::{BoxFuture, Exchange, Fault, Reply};
+
+use crate::extract::CallContext;
+
+/// Layers around calls that end in another place each time: a server may have changed, a URI has
+/// its own variables. Where a call ends therefore travels with it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Layers(Option<Next>);
+
+/// Where a call ends.
+#[derive(Clone)]
+struct End(Arc<dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync>);
+
+impl Layers {
+    /// Puts one more layer around those that are there.
+    pub(crate) fn add(&mut self, layer: impl Middleware) {
+        let inner = self.0.take().unwrap_or_else(|| Next::new(end));
+        self.0 = Some(layer.wrap(inner));
+    }
+
+    /// Answers an exchange by what `target` does, behind the layers.
+    pub(crate) fn run<T: Clone + Send + Sync + 'static>(
+        &self,
+        mut exchange: Exchange,
+        target: &T,
+        answer: fn(&T, Exchange) -> BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
+        let Some(next) = &self.0 else {
+            return answer(target, exchange);
+        };
+        let target = target.clone();
+        let end = End(Arc::new(move |exchange| answer(&target, exchange)));
+        exchange.extensions.insert(end);
+        next.run(exchange)
+    }
+
+    /// Answers a call by what `route` does, behind the layers.
+    pub(crate) fn call<T: Clone + Send + Sync + 'static>(
+        &self,
+        call: CallContext,
+        route: &T,
+        answer: fn(&T, CallContext) -> BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
+        let Some(next) = &self.0 else {
+            return answer(route, call);
+        };
+        let route = route.clone();
+        let (mut exchange, again) = call.split();
+        let end = End(Arc::new(move |exchange| answer(&route, again(exchange))));
+        exchange.extensions.insert(end);
+        next.run(exchange)
+    }
+}
+
+/// The innermost step.
+fn end(mut exchange: Exchange) -> BoxFuture<'static, Reply> {
+    match exchange.extensions.remove::<End>() {
+        Some(End(answer)) => answer(exchange),
+        None => {
+            tracing::error!(
+                "a layer passed on another exchange than it got, without its extensions"
+            );
+            let fault = Fault::internal("a layer of the server failed");
+            Box::pin(std::future::ready(fault.into()))
+        }
+    }
+}

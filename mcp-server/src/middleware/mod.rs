@@ -1,0 +1,8 @@
+//! Middleware: layers around all calls of a server, or around those of one route.
+
+mod layers;
+
+pub use mcp_core::tower::{BoxError, FromFn, FromFnService, Middleware, Next, Running, from_fn};
+pub use mcp_core::{Call, Exchange, Fault, Reply};
+
+pub(crate) use layers::Layers;

@@ -1,0 +1,262 @@
+//! Layers around a server and around its routes.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_core::{Call, Fault, Reply, ResultBody, Service};
+use mcp_server::middleware::{Exchange, FromFn, Middleware, Next, from_fn};
+use mcp_server::{
+    Args, CompletionRoute, Extension, Prefix, PromptExt, ResourceExt, Server, State, ToolExt, user,
+};
+use mcp_types::{CompletionReference, Page, Prompt, RawObject, Resource, ResourceTemplate, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tokio::time::sleep;
+use tower::limit::ConcurrencyLimitLayer;
+use tower::timeout::TimeoutLayer;
+
+use crate::kit;
+
+/// What went by which layer.
+#[derive(Clone, Default)]
+struct Seen(Arc<Mutex<Vec<String>>>);
+
+impl Seen {
+    fn layer(&self, name: &'static str) -> impl Middleware + Clone + use<> {
+        let seen = self.clone();
+        from_fn(move |exchange: Exchange, next: Next| {
+            let call = &exchange.call;
+            let what = call.item().unwrap_or(call.method_name());
+            seen.0.lock().unwrap().push(format!("{name}: {what}"));
+            next.run(exchange)
+        })
+    }
+
+    #[track_caller]
+    fn was(&self, expected: &[&str]) {
+        let seen = std::mem::take(&mut *self.0.lock().unwrap());
+        assert_eq!(seen, expected);
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Number {
+    number: u32,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Book {
+    title: String,
+}
+
+fn doubled(Args(it): Args<Number>, State(factor): State<u32>) -> u32 {
+    it.number * factor
+}
+
+/// Every kind of route, each with two layers.
+fn library(seen: &Seen) -> Server {
+    let (inner, outer) = (seen.layer("inner"), seen.layer("outer"));
+    let server = Server::new("library", "1.0.0")
+        .layer(seen.layer("server"))
+        .state(2_u32)
+        .tool(Tool::new("plain").handler(|| "plain"))
+        .tool(
+            Tool::new("double")
+                .handler(doubled)
+                .layer(inner.clone())
+                .layer(outer),
+        )
+        .resource(
+            Resource::new("library://door")
+                .read(|| "open")
+                .layer(inner.clone()),
+        )
+        .template(
+            ResourceTemplate::new("library://{title}")
+                .read(|Args(book): Args<Book>, State(_): State<u32>| book.title)
+                .layer(inner.clone()),
+        )
+        .prompt(
+            Prompt::new("review")
+                .handler(|Args(book): Args<Book>| [user(book.title)])
+                .layer(inner.clone()),
+        );
+    let titles = CompletionRoute::prompt("review", "title", |prefix: Prefix| {
+        vec![format!("{}…", &*prefix)]
+    });
+    let server = server.completion(titles.layer(inner));
+    server.check().unwrap();
+    server
+}
+
+#[test]
+fn every_kind_of_route() {
+    let seen = Seen::default();
+    let server = library(&seen);
+    assert_eq!(kit::ask(&server, "plain", "{}"), "plain");
+    seen.was(&["server: plain"]);
+    assert_eq!(kit::ask(&server, "double", r#"{"number": 4}"#), "8");
+    seen.was(&["server: double", "outer: double", "inner: double"]);
+    assert_eq!(kit::read_text(&server, "library://door"), "open");
+    seen.was(&["server: library://door", "inner: library://door"]);
+    assert_eq!(kit::read_text(&server, "library://emma"), "emma");
+    seen.was(&["server: library://emma", "inner: library://emma"]);
+    assert_eq!(
+        kit::get_text(&server, "review", r#"{"title": "Emma"}"#),
+        "user: Emma"
+    );
+    seen.was(&["server: review", "inner: review"]);
+    let reference = CompletionReference::prompt("review");
+    assert_eq!(
+        kit::complete(&server, reference, "title", "Em").values,
+        ["Em…"]
+    );
+    seen.was(&["server: completion/complete", "inner: completion/complete"]);
+}
+
+/// Lists, unknown tools and unknown methods pass the layers of the server.
+#[test]
+fn every_call() {
+    let seen = Seen::default();
+    let server = library(&seen);
+    kit::reply(&server, Call::ListTools(Page::default()));
+    let unknown = kit::call_with(&server, "unknown", kit::exchange, "{}");
+    assert!(matches!(unknown, Reply::Fault(Fault::NoSuchItem { .. })));
+    let other = Call::Other {
+        method: "acme/wave".into(),
+        params: None,
+    };
+    assert!(matches!(
+        kit::fault(kit::reply(&server, other)),
+        Fault::NoSuchMethod { .. }
+    ));
+    seen.was(&["server: tools/list", "server: unknown", "server: acme/wave"]);
+}
+
+/// What a layer inserts is read by handlers; what it changes is what they see.
+#[test]
+fn layers_change_calls_and_replies() {
+    #[derive(Clone)]
+    struct User(&'static str);
+
+    let identify = from_fn(|mut exchange: Exchange, next: Next| async move {
+        if let Call::CallTool(params) = &mut exchange.call {
+            params.arguments = RawObject::from_text(r#"{"number": 7}"#).ok();
+        }
+        exchange.extensions.insert(User("Ada"));
+        let mut reply = next.run(exchange).await;
+        if let Reply::Complete {
+            body: ResultBody::CallTool(result),
+            ..
+        } = &mut reply
+        {
+            result.content.push("!".into());
+        }
+        reply
+    });
+    let server = kit::server(
+        Server::new("test", "1.0.0")
+            .tool(Tool::new("who").handler(
+                |Args(it): Args<Number>, Extension(User(name)): Extension<User>| {
+                    format!("{name} {}", it.number)
+                },
+            ))
+            .layer(identify),
+    );
+    assert_eq!(kit::ask(&server, "who", r#"{"number": 1}"#), "Ada 7\n!");
+}
+
+/// A layer may answer by itself, with anything that becomes a reply.
+#[test]
+fn layers_answer() {
+    async fn closed(_: Exchange, _: Next) -> Fault {
+        Fault::Refused("closed on Sundays".into())
+    }
+    let server = Server::new("test", "1.0.0").tool(
+        Tool::new("plain")
+            .handler(|| "plain")
+            .layer(from_fn(closed)),
+    );
+    let refused = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
+    assert_eq!(refused, Fault::Refused("closed on Sundays".into()));
+}
+
+/// Another exchange than the one that came has lost where it was going.
+#[test]
+fn exchanges_are_passed_on() {
+    async fn forgetful(exchange: Exchange, next: Next) -> Reply {
+        next.run(Exchange::new(exchange.call, exchange.facts)).await
+    }
+    let server = Server::new("test", "1.0.0")
+        .tool(Tool::new("plain").handler(|| "plain"))
+        .layer(from_fn(forgetful));
+    let failed = kit::fault(kit::call_with(&server, "plain", kit::exchange, "{}"));
+    assert_eq!(failed, Fault::internal("a layer of the server failed"));
+}
+
+fn slow() -> Server {
+    let work = || async {
+        sleep(Duration::from_secs(1)).await;
+        "done"
+    };
+    Server::new("test", "1.0.0")
+        .tool(
+            Tool::new("short")
+                .handler(work)
+                .layer(TimeoutLayer::new(Duration::from_millis(10))),
+        )
+        .tool(
+            Tool::new("single")
+                .handler(work)
+                .layer(ConcurrencyLimitLayer::new(1)),
+        )
+}
+
+async fn run(server: &Server, tool: &str) -> Reply {
+    let call = Call::CallTool(mcp_types::CallToolParams::new(tool, None));
+    server.call(kit::exchange(call)).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_tool_has_a_time_limit() {
+    let server = slow();
+    assert_eq!(kit::fault(run(&server, "short").await), Fault::Deadline);
+    assert!(matches!(
+        run(&server, "single").await,
+        Reply::Complete { .. }
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_calls_of_a_route_share_its_limit() {
+    let server = slow();
+    let start = tokio::time::Instant::now();
+    let (first, second) = futures::join!(run(&server, "single"), run(&server, "single"));
+    assert!(matches!(
+        (first, second),
+        (Reply::Complete { .. }, Reply::Complete { .. })
+    ));
+    assert_eq!(start.elapsed().as_secs(), 2);
+}
+
+/// Routes that are added later are behind the layers, too, and the built server is made anew.
+#[test]
+fn order_of_building() {
+    let seen = Seen::default();
+    let server = Server::new("test", "1.0.0").layer(seen.layer("first"));
+    assert!(server.profile().capabilities.tools.is_none());
+    let server = server
+        .tool(Tool::new("plain").handler(|State(text): State<String>| text))
+        .state("late".to_owned())
+        .layer(seen.layer("last"));
+    assert_eq!(kit::ask(&server, "plain", "{}"), "late");
+    seen.was(&["last: plain", "first: plain"]);
+}
+
+/// What users name in signatures.
+#[test]
+fn nameable() {
+    type Function = fn(Exchange, Next) -> std::future::Ready<Reply>;
+    fn takes(_: FromFn<Function>) {}
+    takes(from_fn(|_, _| std::future::ready(Fault::Deadline.into())));
+}
