@@ -13,7 +13,7 @@ use std::sync::Arc;
 use allocation_counter::measure;
 use futures::executor::block_on;
 use mcp_core::{Call, ClientFacts, Exchange, Reply, Service};
-use mcp_server::middleware::{Next, from_fn};
+use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Server, Tool, ToolExt};
 use mcp_types::{CallToolParams, ProtocolVersion};
 
@@ -24,6 +24,9 @@ const PLAIN: u64 = 3;
 /// its table, the shared end and its place in the table.
 const FIRST_LAYER: u64 = 5;
 const FURTHER_LAYER: u64 = 1;
+
+/// A log that nobody reads: just the layer.
+const UNREAD_LOG: u64 = FIRST_LAYER;
 
 /// Holds a call of a tool against a budget, exactly: what costs less lowers the number.
 #[track_caller]
@@ -66,4 +69,8 @@ fn layers() {
     );
     let route = Server::new("test", "1.0.0").tool(tool().layer(layer()));
     hold("a layer around the tool", PLAIN + FIRST_LAYER, &route);
+    let logged = Server::new("test", "1.0.0")
+        .tool(tool())
+        .layer(RequestLog::new());
+    hold("a log that nobody reads", PLAIN + UNREAD_LOG, &logged);
 }

@@ -6,6 +6,7 @@
 //! | you want to | page |
 //! |---|---|
 //! | write a server, run it | [`servers`] |
+//! | put time limits, checks, logs around calls | [`middleware`] |
 //!
 //! # Adding a page
 //!
@@ -16,3 +17,7 @@
 #[cfg(feature = "http-server")]
 #[doc = include_str!("docs/servers.md")]
 pub mod servers {}
+
+#[cfg(feature = "server")]
+#[doc = include_str!("docs/middleware.md")]
+pub mod middleware {}

@@ -6,6 +6,7 @@ mod notes;
 mod rejection;
 mod state;
 mod text;
+mod trace;
 
 use std::any::TypeId;
 use std::sync::Arc;

@@ -1,8 +1,11 @@
 //! Middleware: layers around all calls of a server, or around those of one route.
 
 mod layers;
+mod log;
 
 pub use mcp_core::tower::{BoxError, FromFn, FromFnService, Middleware, Next, Running, from_fn};
 pub use mcp_core::{Call, Exchange, Fault, Reply};
+
+pub use log::{Logged, LoggedService, RequestLog};
 
 pub(crate) use layers::Layers;

@@ -11,6 +11,7 @@ mod kit;
 mod layers;
 mod output;
 mod prompts;
+mod request_log;
 mod resources;
 mod schemas;
 #[deny(

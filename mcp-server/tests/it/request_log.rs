@@ -1,0 +1,229 @@
+//! What is written about requests, and what never is.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use futures::FutureExt;
+use mcp_core::{Call, Exchange, Service};
+use mcp_server::middleware::RequestLog;
+use mcp_server::{Args, NotFound, PromptExt, ResourceExt, Server, Tool, ToolError, ToolExt};
+use mcp_types::meta::{Baggage, TraceContext};
+use mcp_types::{
+    CallToolParams, GetPromptParams, Page, Prompt, RawObject, ReadResourceParams, ResourceTemplate,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tracing::Level;
+use tracing::subscriber::with_default;
+
+use crate::kit;
+
+#[derive(Clone, Default)]
+struct Text(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What is logged while something runs, without the time that it took.
+fn logged(most: Level, work: impl FnOnce()) -> String {
+    let text = Text::default();
+    let writer = text.clone();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(most)
+        .with_writer(move || writer.clone())
+        .without_time()
+        .with_target(false)
+        .finish();
+    with_default(subscriber, work);
+    let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| match line.split_once(" duration_ms=") {
+            Some((line, time)) => {
+                assert!(time.parse::<f64>().unwrap() >= 0.0, "{time}");
+                line.trim()
+            }
+            None => line.trim(),
+        });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Login {
+    password: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Name {
+    name: String,
+}
+
+fn login(Args(login): Args<Login>) -> Result<String, ToolError> {
+    match &*login.password {
+        "sesame" => Ok("welcome".to_owned()),
+        other => Err(ToolError::new(format!("{other} is wrong"))),
+    }
+}
+
+fn server() -> Server {
+    let server = Server::new("test", "1.0.0")
+        .tool(Tool::new("login").handler(login))
+        .tool(Tool::new("never").handler(std::future::pending::<()>))
+        .tool(Tool::new("trace").handler(
+            |trace: Option<TraceContext>, baggage: Option<Baggage>| {
+                let user = baggage.and_then(|baggage| baggage.get("user"));
+                format!("{:?} {user:?}", trace.map(|trace| trace.parent.to_string()))
+            },
+        ))
+        .template(ResourceTemplate::new("https://a.test/{name}{?key}").read(
+            |Args(it): Args<Name>| match &*it.name {
+                "none" => Err(NotFound),
+                name => Ok(name.to_owned()),
+            },
+        ))
+        .prompt(Prompt::new("greet").handler(|| "Hello"))
+        .layer(RequestLog::new());
+    server.check().unwrap();
+    server
+}
+
+fn tool(name: &str, arguments: &str) -> Call {
+    let arguments = RawObject::from_text(arguments).unwrap();
+    Call::CallTool(CallToolParams::new(name, Some(arguments)))
+}
+
+#[test]
+fn a_line_per_request() {
+    let server = server();
+    let read = |uri: &str| Call::ReadResource(ReadResourceParams::new(uri));
+    let text = logged(Level::DEBUG, || {
+        kit::reply(&server, tool("login", r#"{"password": "sesame"}"#));
+        kit::reply(&server, tool("login", r#"{"password": "hunter2"}"#));
+        kit::reply(&server, tool("login", r#"{"password": 1234}"#));
+        kit::reply(&server, tool("logout", "{}"));
+        kit::reply(&server, read("https://a.test/b?key=hunter2"));
+        kit::reply(&server, read("https://me:hunter2@b.test/b#hunter2"));
+        kit::reply(
+            &server,
+            Call::GetPrompt(GetPromptParams::new("greet", None)),
+        );
+        kit::reply(&server, Call::ListTools(Page::default()));
+    });
+    let common = r#"version="2026-07-28" era=Modern"#;
+    let expected = [
+        format!(
+            r#"INFO request{{method="tools/call" {common} tool="login"}}: answered outcome="ok""#
+        ),
+        format!(
+            r#"INFO request{{method="tools/call" {common} tool="login"}}: answered outcome="tool failed""#
+        ),
+        format!(
+            r#"INFO request{{method="tools/call" {common} tool="login"}}: answered outcome="tool failed""#
+        ),
+        format!(
+            r#"INFO request{{method="tools/call" {common} tool="logout"}}: answered outcome="unknown item""#
+        ),
+        format!(
+            r#"INFO request{{method="resources/read" {common} uri="https://a.test/b"}}: answered outcome="ok""#
+        ),
+        format!(
+            r#"INFO request{{method="resources/read" {common} uri="https://b.test/b"}}: answered outcome="unknown item""#
+        ),
+        format!(
+            r#"INFO request{{method="prompts/get" {common} prompt="greet"}}: answered outcome="ok""#
+        ),
+        format!(r#"DEBUG request{{method="tools/list" {common}}}: answered outcome="ok""#),
+    ];
+    assert_eq!(text, expected.join("\n"));
+    for secret in ["hunter2", "sesame", "1234"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    let quiet = logged(Level::INFO, || {
+        kit::reply(&server, Call::ListTools(Page::default()));
+    });
+    assert_eq!(quiet, "");
+}
+
+const META: &str = r#"{"traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "tracestate": "a=b", "baggage": "user=Ada"}"#;
+
+fn traced(call: Call) -> Exchange {
+    let mut exchange = kit::exchange(call);
+    exchange.meta = RawObject::from_text(META).ok();
+    exchange
+}
+
+#[test]
+fn the_trace_is_told() {
+    let server = server();
+    let text = logged(Level::INFO, || {
+        let reply = kit::call_with(&server, "trace", traced, "{}");
+        let text = format!("{reply:?}");
+        assert!(
+            text.contains("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+            "{text}"
+        );
+        assert!(text.contains("Ada"), "{text}");
+    });
+    let trace =
+        r#"trace_id=0af7651916cd43dd8448eb211c80319c parent_id=b7ad6b7169203331 tracestate="a=b""#;
+    assert!(text.contains(trace), "{text}");
+    assert!(!text.contains("Ada"), "{text}");
+
+    let seen = Arc::new(Mutex::new(None));
+    let on_span = seen.clone();
+    let log = RequestLog::new().baggage().on_span(move |span, exchange| {
+        *on_span.lock().unwrap() = exchange.trace();
+        span.record("client", "told");
+    });
+    let server = Server::new("test", "1.0.0")
+        .tool(Tool::new("plain").handler(|| "plain"))
+        .layer(log);
+    let text = logged(Level::INFO, || {
+        kit::call_with(&server, "plain", traced, "{}");
+    });
+    assert!(
+        text.contains(r#"baggage="user=Ada""#) && text.contains(r#"client="told""#),
+        "{text}"
+    );
+    assert!(seen.lock().unwrap().is_some());
+}
+
+/// Without a trace there is none, for those who can do without it.
+#[test]
+fn no_trace() {
+    let server = server();
+    assert_eq!(kit::ask(&server, "trace", "{}"), "None None");
+}
+
+#[test]
+fn giving_up_is_told() {
+    let server = server();
+    let text = logged(Level::INFO, || {
+        let call = server.call(kit::exchange(tool("never", "{}")));
+        assert!(call.now_or_never().is_none());
+    });
+    assert!(
+        text.ends_with(r#"tool="never"}: answered outcome="given up""#),
+        "{text}"
+    );
+}
+
+/// What clients choose is written on one line and not at any length.
+#[test]
+fn texts_of_clients_are_tamed() {
+    let server = server();
+    let name = format!("a\nINFO forged {}", "é".repeat(10_000));
+    let text = logged(Level::INFO, || {
+        kit::reply(&server, tool(&name, "{}"));
+    });
+    assert_eq!(text.lines().count(), 1);
+    assert!(text.contains(r#"tool="a\nINFO forged é"#), "{text}");
+    assert!(text.len() < 600, "{}", text.len());
+}
