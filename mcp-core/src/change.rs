@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use mcp_types::SubscriptionFilter;
+use mcp_types::{ServerCapabilities, SubscriptionFilter};
 
 use crate::ServerNote;
 
@@ -25,6 +25,24 @@ pub enum ChangeEvent {
         /// Which one.
         uri: Box<str>,
     },
+}
+
+impl ChangeEvent {
+    /// A server that offers `capabilities` tells of such changes.
+    // spec: SUB-03, SUB-12
+    pub fn is_offered(&self, capabilities: &ServerCapabilities) -> bool {
+        let resources = capabilities.resources.as_ref();
+        let declared = match self {
+            Self::Tools => capabilities.tools.as_ref().map(|tools| tools.list_changed),
+            Self::Prompts => capabilities
+                .prompts
+                .as_ref()
+                .map(|prompts| prompts.list_changed),
+            Self::Resources => resources.map(|resources| resources.list_changed),
+            Self::Resource { .. } => resources.map(|resources| resources.subscribe),
+        };
+        declared.flatten() == Some(true)
+    }
 }
 
 impl From<ChangeEvent> for ServerNote {
@@ -46,6 +64,16 @@ pub trait ChangeBus: Send + Sync + 'static {
 
     /// The changes from now on of what `interest` names.
     fn watch(&self, interest: SubscriptionFilter) -> Watch;
+}
+
+impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
+    fn publish(&self, event: ChangeEvent) {
+        (**self).publish(event);
+    }
+
+    fn watch(&self, interest: SubscriptionFilter) -> Watch {
+        (**self).watch(interest)
+    }
 }
 
 /// The bus within one process.

@@ -35,11 +35,18 @@ impl fmt::Debug for Panicked {
 /// When it panicked.
 pub async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
     let mut future = pin!(future);
-    poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
-            Ok(polled) => polled.map(Ok),
-            Err(panic) => Poll::Ready(Err(Panicked(panic))),
-        },
-    )
+    poll_fn(|cx| match catch_panic_now(|| future.as_mut().poll(cx)) {
+        Ok(polled) => polled.map(Ok),
+        Err(panic) => Poll::Ready(Err(panic)),
+    })
     .await
+}
+
+/// Runs user code that does not wait, and catches its panic; see [`catch_panic`].
+///
+/// # Errors
+///
+/// When it panicked.
+pub fn catch_panic_now<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(code)).map_err(Panicked)
 }

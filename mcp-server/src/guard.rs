@@ -16,3 +16,12 @@ pub(crate) async fn catch_panic<T>(
         Fault::internal(format!("the handler of {what} failed"))
     })
 }
+
+/// Runs a filter that the author wrote; `None` when it panics.
+pub(crate) fn catch<T>(what: &str, filter: impl FnOnce() -> T) -> Option<T> {
+    let caught = mcp_core::catch_panic_now(filter);
+    let told = caught.map_err(|panic| {
+        tracing::error!(of = what, panic = panic.text(), "filter panicked");
+    });
+    told.ok()
+}

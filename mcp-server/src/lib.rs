@@ -31,28 +31,36 @@
 //! | how errors reach the client | `tools/error.rs`, `failure.rs` |
 //! | which URI fits a URI template | `resources/template` |
 //! | strings as typed arguments | `extract/text.rs` |
-//! | lists | `listing.rs`, `*/set.rs` |
-//! | mistakes of a set-up | `routes.rs` |
+//! | lists, their pages, who sees what of them | `listing/` |
+//! | changes while the server serves | `live.rs` |
+//! | mistakes of a set-up | `check.rs` |
 //! | schemas | `tools/schema.rs` |
 //! | layers around calls | [`middleware`] |
 //! | panics | `guard.rs` |
 
+mod caller;
+mod check;
 mod completion;
 mod extract;
 mod failure;
 mod guard;
 mod handler;
+mod handles;
 mod listing;
+mod live;
 #[doc(hidden)]
 pub mod macro_support;
 pub mod middleware;
+mod notify;
 mod prompts;
 mod resources;
 mod routes;
 mod server;
+mod standing;
 mod state;
 mod tools;
 
+pub use caller::Caller;
 pub use completion::{CompletionRoute, IntoCompletion, Prefix};
 pub use extract::{
     Args, ArgumentError, CallContext, Extension, FromCall, FromHeader, Header, Headers, Log,
@@ -60,10 +68,12 @@ pub use extract::{
 };
 pub use failure::{CompletionError, NotFound, PromptError, ResourceError};
 pub use handler::{Async, CompletionHandler, Handler, PromptHandler, ReadHandler, Sync};
+pub use handles::{EditError, Prompts, Resources, Templates, Tools};
 pub use mcp_types::{
     CallToolResult, ContentBlock, Prompt, PromptMessage, Resource, ResourceContents,
     ResourceTemplate, Tool,
 };
+pub use notify::Notify;
 pub use prompts::{IntoPrompt, PromptExt, PromptRoute, assistant, user};
 pub use resources::{IntoContents, ResourceExt, ResourceRoute, TemplateRoute};
 pub use routes::Routes;

@@ -1,19 +1,37 @@
-//! Routes that belong together, and the mistakes in them.
+//! Routes that belong together.
 
-use std::collections::HashSet;
-use std::fmt::Display;
-
-use mcp_types::CompletionReference;
+use std::sync::Arc;
 
 use crate::completion::CompletionRoute;
-use crate::extract::RouteSpec;
 use crate::prompts::PromptRoute;
 use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::state::States;
 use crate::tools::ToolRoute;
 
-/// Routes that belong together. The macros make them,
-/// [`Server::merge`](crate::Server::merge) takes them.
+/// Routes that belong together: a router. The macros make them,
+/// [`Server::merge`](crate::Server::merge) and [`Server::nest`](crate::Server::nest) take them.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{Routes, Server, State, Tool, ToolExt};
+///
+/// #[derive(Clone)]
+/// struct Root(&'static str);
+///
+/// fn files(root: &'static str) -> Routes {
+///     Routes::new()
+///         .state(Root(root))
+///         .tool(Tool::new("root").handler(|State(root): State<Root>| root.0))
+/// }
+///
+/// // Its tools are `logs_root` and `mail_root`; each finds the state of its own router.
+/// let server = Server::new("files", "1.0.0")
+///     .nest("logs", files("/var/log"))
+///     .nest("mail", files("/var/mail"));
+/// server.check()?;
+/// # Ok::<(), mcp_server::SetupError>(())
+/// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Routes {
@@ -27,6 +45,7 @@ pub struct Routes {
     pub prompts: Vec<PromptRoute>,
     /// Completions of arguments.
     pub completions: Vec<CompletionRoute>,
+    states: States,
 }
 
 impl Routes {
@@ -70,9 +89,19 @@ impl Routes {
         self
     }
 
-    /// Adds all routes of another source.
+    /// Gives a value that the handlers of these routes take as [`State`](crate::State), wherever the
+    /// routes go. It is found before one of its type that the routes come to: that of an outer
+    /// router or of the server. One value per type; a second one replaces the first.
+    #[must_use]
+    pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.states.insert(value);
+        self
+    }
+
+    /// Adds all routes of another router. They keep its state.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
+        let other = other.bound();
         self.tools.extend(other.tools);
         self.resources.extend(other.resources);
         self.templates.extend(other.templates);
@@ -81,141 +110,61 @@ impl Routes {
         self
     }
 
-    /// What the extractors of all handlers need.
-    pub(crate) fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
-        let tools = self.tools.iter().map(ToolRoute::spec);
-        let resources = self.resources.iter().map(ResourceRoute::spec);
-        let templates = self.templates.iter().map(TemplateRoute::spec);
-        let prompts = self.prompts.iter().map(PromptRoute::spec);
-        let completions = self.completions.iter().map(CompletionRoute::spec);
+    /// Adds all routes of another router below a name: its tools and prompts are called
+    /// `prefix_name` from now on. Resources and templates keep their URIs, which name the same
+    /// thing wherever they are written down; that two of them differ is the business of their
+    /// routers.
+    #[must_use]
+    pub fn nest(self, prefix: impl AsRef<str>, mut other: Self) -> Self {
+        let below = |name: &str| format!("{}_{name}", prefix.as_ref());
+        for route in &mut other.tools {
+            route.rename(below(&route.tool().name));
+        }
+        for route in &mut other.prompts {
+            route.rename(below(&route.prompt().name));
+        }
+        for route in &mut other.completions {
+            route.rename_prompt(below);
+        }
+        self.merge(other)
+    }
+
+    /// The routes with their router's state, which they keep from here on.
+    pub(crate) fn bound(mut self) -> Self {
+        if self.states.is_empty() {
+            return self;
+        }
+        let states = Arc::new(std::mem::take(&mut self.states));
+        let tools = self.tools.iter_mut().map(|route| &mut route.standing);
+        let resources = self.resources.iter_mut().map(|route| &mut route.standing);
+        let templates = self.templates.iter_mut().map(|route| &mut route.standing);
+        let prompts = self.prompts.iter_mut().map(|route| &mut route.standing);
+        let completions = self.completions.iter_mut().map(|route| &mut route.standing);
         tools
             .chain(resources)
             .chain(templates)
             .chain(prompts)
             .chain(completions)
-    }
-
-    /// Some argument completes by itself.
-    pub(crate) fn have_choices(&self) -> bool {
-        self.prompts.iter().any(|route| !route.choices().is_empty())
-            || self
-                .templates
-                .iter()
-                .any(|route| !route.choices().is_empty())
-    }
-
-    /// All mistakes, and how to mend them.
-    pub(crate) fn problems(&self, states: &States) -> Vec<String> {
-        let mut problems = Problems {
-            states,
-            found: Vec::new(),
-        };
-        let tools = self.tools.iter();
-        problems.kind(
-            "tool",
-            "named",
-            tools.map(|route| (&*route.tool().name, route.spec())),
-        );
-        let resources = self.resources.iter();
-        problems.kind(
-            "resource",
-            "at",
-            resources.map(|route| (&*route.resource().uri, route.spec())),
-        );
-        let templates = self.templates.iter();
-        problems.kind(
-            "resource template",
-            "at",
-            templates.map(|route| (&*route.template().uri_template, route.spec())),
-        );
-        let prompts = self.prompts.iter();
-        problems.kind(
-            "prompt",
-            "named",
-            prompts.map(|route| (&*route.prompt().name, route.spec())),
-        );
-        self.check_completions(&mut problems);
-        problems.found
-    }
-
-    fn check_completions(&self, problems: &mut Problems<'_>) {
-        let mut seen = Vec::new();
-        for route in &self.completions {
-            let (reference, argument) = (route.reference(), route.argument());
-            let (owner, has_argument) = match reference {
-                CompletionReference::Prompt { name } => {
-                    let mut prompts = self.prompts.iter().map(PromptRoute::prompt);
-                    let prompt = prompts.find(|prompt| prompt.name == *name);
-                    let has = prompt
-                        .map(|prompt| prompt.arguments.iter().any(|known| known.name == argument));
-                    (format!("prompt `{name}`"), has)
-                }
-                CompletionReference::Resource { uri } => {
-                    let mut templates = self.templates.iter();
-                    let route = templates.find(|route| route.template().uri_template == *uri);
-                    let has = route.map(|route| route.has_variable(argument));
-                    (format!("resource template `{uri}`"), has)
-                }
-                _ => continue,
-            };
-            let what = format!("completion of `{argument}` of the {owner}");
-            problems.route(&what, route.spec());
-            match has_argument {
-                None => problems.add(format!("the {what}: there is no such {owner}")),
-                Some(false) => problems.add(format!("the {what}: it has no argument `{argument}`")),
-                Some(true) if seen.contains(&(reference, argument)) => {
-                    problems.add(format!("two completions of `{argument}` of the {owner}"));
-                }
-                Some(true) => seen.push((reference, argument)),
-            }
-        }
+            .for_each(|standing| standing.enter(&states));
+        self
     }
 }
 
-struct Problems<'a> {
-    states: &'a States,
-    found: Vec<String>,
+macro_rules! from_routes {
+    ($($route:ident in $field:ident;)*) => {
+        $(impl FromIterator<$route> for Routes {
+            fn from_iter<I: IntoIterator<Item = $route>>(routes: I) -> Self {
+                let $field = routes.into_iter().collect();
+                Self { $field, ..Self::default() }
+            }
+        })*
+    };
 }
 
-impl Problems<'_> {
-    fn add(&mut self, problem: String) {
-        self.found.push(problem);
-    }
-
-    /// Looks at all routes of a kind.
-    fn kind<'r>(
-        &mut self,
-        kind: &str,
-        relation: &str,
-        routes: impl Iterator<Item = (&'r str, &'r RouteSpec)>,
-    ) {
-        let mut names = HashSet::new();
-        for (name, spec) in routes {
-            if name.is_empty() {
-                self.add(format!("a {kind} has no name"));
-            }
-            if !names.insert(name) {
-                let mend = if relation == "named" {
-                    "rename"
-                } else {
-                    "move"
-                };
-                self.add(format!("two {kind}s are {relation} `{name}`; {mend} one"));
-            }
-            self.route(&format_args!("{kind} `{name}`"), spec);
-        }
-    }
-
-    fn route(&mut self, what: &dyn Display, spec: &RouteSpec) {
-        for (id, state) in &spec.states {
-            if !self.states.has(*id) {
-                self.add(format!(
-                    "the {what} takes `State<{state}>`, which nobody gave; add `.state(…)`"
-                ));
-            }
-        }
-        let own = spec.problems.iter();
-        self.found
-            .extend(own.map(|problem| format!("the {what}: {problem}")));
-    }
+from_routes! {
+    ToolRoute in tools;
+    ResourceRoute in resources;
+    TemplateRoute in templates;
+    PromptRoute in prompts;
+    CompletionRoute in completions;
 }

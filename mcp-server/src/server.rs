@@ -1,24 +1,27 @@
 //! The server: routes, state, identity.
 
 use std::future::ready;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Weak};
 
-use mcp_core::{BoxFuture, Call, Exchange, Fault, ItemKind, Reply, ServerProfile, Service};
-use mcp_types::{
-    CacheHint, Implementation, ListChangedCapability, ResourcesCapability, ServerCapabilities,
-    Settings,
+use mcp_core::{
+    BoxFuture, Call, ChangeBus, Exchange, Fault, ItemKind, Reply, ServerProfile, Service,
 };
+use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
-use crate::completion::{CompletionRoute, CompletionSet};
+use crate::caller::Caller;
+use crate::check;
+use crate::completion::{self, CompletionRoute};
 use crate::extract::CallContext;
 use crate::failure::Failed;
 use crate::handler::CompletionHandler;
+use crate::handles::{Prompts, Resources, Templates, Tools};
+use crate::live::{Book, Catalogue, Edits, Live};
 use crate::middleware::{Layers, Middleware};
-use crate::prompts::{PromptRoute, PromptSet};
-use crate::resources::{ResourceRoute, ResourceSet, TemplateRoute};
+use crate::notify::Notify;
+use crate::prompts::PromptRoute;
+use crate::resources::{self, ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
-use crate::state::States;
-use crate::tools::{ToolRoute, ToolSet};
+use crate::tools::ToolRoute;
 
 /// A Model Context Protocol server: who it is, and what it offers.
 ///
@@ -37,34 +40,8 @@ use crate::tools::{ToolRoute, ToolSet};
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    info: Implementation,
-    instructions: Option<String>,
-    caches: Caches,
-    states: Arc<States>,
-    routes: Routes,
+    live: Arc<Live>,
     layers: Layers,
-    built: OnceLock<Arc<Built>>,
-}
-
-/// How long clients may keep what the server says about itself.
-// spec: CACHE-01
-#[derive(Debug, Default)]
-struct Caches {
-    discover: CacheHint,
-    tools: Option<CacheHint>,
-    resources: Option<CacheHint>,
-    prompts: Option<CacheHint>,
-}
-
-/// What serving needs, made once from what the author gave.
-#[derive(Debug)]
-struct Built {
-    profile: Arc<ServerProfile>,
-    states: Arc<States>,
-    tools: ToolSet,
-    resources: ResourceSet,
-    prompts: PromptSet,
-    completions: CompletionSet,
 }
 
 /// What becomes a server: a [`Server`], or a value whose `impl` block has `#[mcp::server]`.
@@ -92,6 +69,17 @@ pub struct SetupError {
 }
 
 impl SetupError {
+    /// The problems of a server, if there are any.
+    pub(crate) fn of(book: &Book, problems: Vec<String>) -> Result<(), Self> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Self {
+            server: book.info.name.clone(),
+            problems,
+        })
+    }
+
     /// What is wrong, a line each.
     pub fn problems(&self) -> &[String] {
         &self.problems
@@ -107,13 +95,8 @@ impl Server {
     /// A server that says more about itself than its name and its version.
     pub fn with_info(info: Implementation) -> Self {
         Self {
-            info,
-            instructions: None,
-            caches: Caches::default(),
-            states: Arc::default(),
-            routes: Routes::default(),
+            live: Live::new(info),
             layers: Layers::default(),
-            built: OnceLock::new(),
         }
     }
 
@@ -124,92 +107,80 @@ impl Server {
 
     /// Says how to use the server, for a language model.
     #[must_use]
-    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
-        self.instructions = Some(instructions.into());
-        self.changed()
+    pub fn instructions(self, instructions: impl Into<String>) -> Self {
+        self.write(|book| book.instructions = Some(instructions.into()))
     }
 
     /// Sets how long clients may keep the answer to `server/discover`.
     #[must_use]
-    pub fn discover_cache(mut self, cache: CacheHint) -> Self {
-        self.caches.discover = cache;
-        self.changed()
+    pub fn discover_cache(self, cache: CacheHint) -> Self {
+        self.write(|book| book.cache = cache)
     }
 
     /// Sets how long clients may keep the list of tools.
     #[must_use]
-    pub fn tools_cache(mut self, cache: CacheHint) -> Self {
-        self.caches.tools = Some(cache);
-        self.changed()
+    pub fn tools_cache(self, cache: CacheHint) -> Self {
+        self.write(|book| book.tools.cache = Some(cache))
     }
 
     /// Sets how long clients may keep the lists of resources and of templates. What a single
     /// resource has is set by [`ResourceRoute::cache`].
     #[must_use]
-    pub fn resources_cache(mut self, cache: CacheHint) -> Self {
-        self.caches.resources = Some(cache);
-        self.changed()
+    pub fn resources_cache(self, cache: CacheHint) -> Self {
+        self.write(|book| {
+            book.resources.cache = Some(cache);
+            book.templates.cache = Some(cache);
+        })
     }
 
     /// Sets how long clients may keep the list of prompts.
     #[must_use]
-    pub fn prompts_cache(mut self, cache: CacheHint) -> Self {
-        self.caches.prompts = Some(cache);
-        self.changed()
+    pub fn prompts_cache(self, cache: CacheHint) -> Self {
+        self.write(|book| book.prompts.cache = Some(cache))
+    }
+
+    /// Sets how many items a page of a list holds, at least one. Without it a list is one page,
+    /// which is best for all but very long ones: its text is written once and sent to everybody.
+    #[must_use]
+    pub fn page_size(self, items: usize) -> Self {
+        self.write(|book| book.page_size = items.max(1))
     }
 
     /// Gives a value that handlers take as [`State`](crate::State). One value per type; a second
     /// one replaces the first.
     #[must_use]
     pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        let mut server = self.changed();
-        // Nobody else has the states before the server serves.
-        if let Some(states) = Arc::get_mut(&mut server.states) {
-            states.insert(value);
-        }
-        server
+        self.write(|book| Arc::make_mut(&mut book.states).insert(value))
     }
 
     /// Adds a tool.
     #[must_use]
-    pub fn tool(mut self, tool: ToolRoute) -> Self {
-        self.routes.tools.push(tool);
-        self.changed()
-    }
-
-    /// Adds several tools.
-    #[must_use]
-    pub fn tools(mut self, tools: impl IntoIterator<Item = ToolRoute>) -> Self {
-        self.routes.tools.extend(tools);
-        self.changed()
+    pub fn tool(self, tool: ToolRoute) -> Self {
+        self.write(|book| book.tools.push(tool))
     }
 
     /// Adds a resource.
     #[must_use]
-    pub fn resource(mut self, resource: ResourceRoute) -> Self {
-        self.routes.resources.push(resource);
-        self.changed()
+    pub fn resource(self, resource: ResourceRoute) -> Self {
+        self.write(|book| book.resources.push(resource))
     }
 
     /// Adds a URI template: a family of resources.
     #[must_use]
-    pub fn template(mut self, template: TemplateRoute) -> Self {
-        self.routes.templates.push(template);
-        self.changed()
+    pub fn template(self, template: TemplateRoute) -> Self {
+        self.write(|book| book.templates.push(template))
     }
 
     /// Adds a prompt.
     #[must_use]
-    pub fn prompt(mut self, prompt: PromptRoute) -> Self {
-        self.routes.prompts.push(prompt);
-        self.changed()
+    pub fn prompt(self, prompt: PromptRoute) -> Self {
+        self.write(|book| book.prompts.push(prompt))
     }
 
     /// Adds a completion of an argument.
     #[must_use]
-    pub fn completion(mut self, completion: CompletionRoute) -> Self {
-        self.routes.completions.push(completion);
-        self.changed()
+    pub fn completion(self, completion: CompletionRoute) -> Self {
+        self.write(|book| book.completions.push(completion))
     }
 
     /// Completes an argument of a prompt. Arguments whose type is an enum complete by themselves.
@@ -256,11 +227,10 @@ impl Server {
         self.completion(CompletionRoute::template(uri_template, variable, handler))
     }
 
-    /// Adds all routes of another source.
+    /// Adds all routes of a router.
     #[must_use]
-    pub fn merge(mut self, routes: Routes) -> Self {
-        self.routes = self.routes.merge(routes);
-        self.changed()
+    pub fn merge(self, routes: Routes) -> Self {
+        self.write(|book| book.add(routes))
     }
 
     /// Puts a layer around all calls, whichever routes are added before or after it: a tower layer,
@@ -295,8 +265,98 @@ impl Server {
         self
     }
 
-    fn changed(mut self) -> Self {
-        self.built = OnceLock::new();
+    /// Adds all routes of a router below a name; see [`Routes::nest`].
+    #[must_use]
+    pub fn nest(self, prefix: impl AsRef<str>, routes: Routes) -> Self {
+        self.merge(Routes::new().nest(prefix, routes))
+    }
+
+    /// Shows tools only to the callers that `sees` accepts. What a caller does not see, it cannot
+    /// call either: for that caller it is unknown. See [`ToolRoute::visible_to`] for a single tool.
+    ///
+    /// A list that depends on who asks is made for every call anew, and is told to be private
+    /// whatever its cache hint says.
+    // spec: TOOL-03, CACHE-12
+    #[must_use]
+    pub fn visible_tools(
+        self,
+        sees: impl Fn(&Caller<'_>, &Tool) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.write(|book| book.tools.sight = Some(Arc::new(sees)))
+    }
+
+    /// Shows resources only to the callers that `sees` accepts; see
+    /// [`visible_tools`](Self::visible_tools). A caller is not told either that one has changed
+    /// which it does not see.
+    // spec: GAP-10
+    #[must_use]
+    pub fn visible_resources(
+        self,
+        sees: impl Fn(&Caller<'_>, &Resource) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.write(|book| book.resources.sight = Some(Arc::new(sees)))
+    }
+
+    /// Shows URI templates, and all that is read by them, only to the callers that `sees` accepts;
+    /// see [`visible_resources`](Self::visible_resources).
+    #[must_use]
+    pub fn visible_templates(
+        self,
+        sees: impl Fn(&Caller<'_>, &ResourceTemplate) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.write(|book| book.templates.sight = Some(Arc::new(sees)))
+    }
+
+    /// Shows prompts only to the callers that `sees` accepts; see
+    /// [`visible_tools`](Self::visible_tools).
+    #[must_use]
+    pub fn visible_prompts(
+        self,
+        sees: impl Fn(&Caller<'_>, &Prompt) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.write(|book| book.prompts.sight = Some(Arc::new(sees)))
+    }
+
+    /// Tells changes over a bus of your own: one that the nodes share which serve one endpoint, so
+    /// that a change on one of them reaches the clients of all. [`MemoryBus`](mcp_core::MemoryBus)
+    /// is what a server has by itself.
+    #[must_use]
+    pub fn change_bus(self, bus: impl ChangeBus) -> Self {
+        self.write(|book| book.bus = Arc::new(bus))
+    }
+
+    /// A handle to tell clients what has changed.
+    pub fn notify(&self) -> Notify {
+        Notify::new(self.expect(Notify::EDITS))
+    }
+
+    /// A handle to change the tools while the server serves.
+    pub fn tools(&self) -> Tools {
+        Tools::new(self.expect(Tools::EDITS))
+    }
+
+    /// A handle to change the resources while the server serves.
+    pub fn resources(&self) -> Resources {
+        Resources::new(self.expect(Resources::EDITS))
+    }
+
+    /// A handle to change the URI templates while the server serves.
+    pub fn templates(&self) -> Templates {
+        Templates::new(self.expect(Templates::EDITS))
+    }
+
+    /// A handle to change the prompts while the server serves.
+    pub fn prompts(&self) -> Prompts {
+        Prompts::new(self.expect(Prompts::EDITS))
+    }
+
+    fn expect(&self, edits: Edits) -> Weak<Live> {
+        self.live.expect(edits);
+        Arc::downgrade(&self.live)
+    }
+
+    fn write(self, edit: impl FnOnce(&mut Book)) -> Self {
+        self.live.write(edit);
         self
     }
 
@@ -308,47 +368,8 @@ impl Server {
     ///
     /// [`SetupError`] with every mistake, and how to mend it.
     pub fn check(&self) -> Result<(), SetupError> {
-        let problems = self.routes.problems(&self.states);
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(SetupError {
-            server: self.info.name.clone(),
-            problems,
-        })
-    }
-
-    fn built(&self) -> &Arc<Built> {
-        self.built.get_or_init(|| {
-            let routes = &self.routes;
-            let (resources, templates) = (&routes.resources, &routes.templates);
-            let tools = ToolSet::new(&routes.tools, self.caches.tools);
-            let resources = ResourceSet::new(resources, templates, self.caches.resources);
-            let prompts = PromptSet::new(&routes.prompts, self.caches.prompts);
-            let completions = CompletionSet::new(&routes.completions, routes.have_choices());
-
-            // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01
-            let logs = routes.specs().any(|spec| spec.logs);
-            let mut offers = ServerCapabilities::default();
-            offers.tools = (!tools.is_empty()).then(ListChangedCapability::default);
-            offers.resources = (!resources.is_empty()).then(ResourcesCapability::default);
-            offers.prompts = (!prompts.is_empty()).then(ListChangedCapability::default);
-            offers.completions = (!completions.is_empty()).then(Settings::default);
-            offers.logging = logs.then(Settings::default);
-
-            let profile = ServerProfile::new(self.info.clone())
-                .capabilities(offers)
-                .instructions(self.instructions.clone())
-                .cache(self.caches.discover);
-            Arc::new(Built {
-                profile: Arc::new(profile),
-                states: self.states.clone(),
-                tools,
-                resources,
-                prompts,
-                completions,
-            })
-        })
+        self.live
+            .read(|book| SetupError::of(book, check::book(book)))
     }
 }
 
@@ -363,48 +384,55 @@ fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
 
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
-        self.built().profile.clone()
+        self.live.current().profile.clone()
     }
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self.layers.run(exchange, self.built(), Built::answer)
+        let server = self.live.current();
+        self.layers.run(exchange, &*server, Catalogue::answer)
+    }
+
+    // spec: SUB-12
+    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+        Some(self.live.current().bus.clone())
     }
 }
 
-impl Built {
-    // spec: RSRC-05, RSRC-06, PROMPT-05
+impl Catalogue {
+    // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
     fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let Self {
-            tools,
-            resources,
-            prompts,
-            completions,
-            ..
-        } = &**self;
-        let context = |exchange| CallContext::new(exchange, self.states.clone());
+        let offers = &self.profile.capabilities;
+        let caller = Caller::of(&exchange);
+        let context = |exchange| CallContext::new(exchange, Arc::clone(self));
         match &exchange.call {
-            Call::CallTool(params) => match tools.find(&params.name) {
+            Call::CallTool(params) => match self.tools.find(&params.name, &caller) {
                 Some(route) => route.call(context(exchange)),
                 None => missing(ItemKind::Tool, &params.name),
             },
-            Call::ListTools(page) if !tools.is_empty() => now(tools.list(page)),
-            Call::ReadResource(params) if !resources.is_empty() => {
-                match resources.find(&params.uri) {
+            Call::ListTools(page) if offers.tools.is_some() => now(self.tools.list(page, &caller)),
+            Call::ReadResource(params) if offers.resources.is_some() => {
+                match resources::find(self, &params.uri, &caller) {
                     Some(found) => found.call(context(exchange)),
                     None => missing(ItemKind::Resource, &params.uri),
                 }
             }
-            Call::ListResources(page) if !resources.is_empty() => now(resources.list(page)),
-            Call::ListResourceTemplates(page) if !resources.is_empty() => {
-                now(resources.list_templates(page))
+            Call::ListResources(page) if offers.resources.is_some() => {
+                now(self.resources.list(page, &caller))
             }
-            Call::GetPrompt(params) if !prompts.is_empty() => match prompts.find(&params.name) {
-                Some(route) => route.call(context(exchange)),
-                None => missing(ItemKind::Prompt, &params.name),
-            },
-            Call::ListPrompts(page) if !prompts.is_empty() => now(prompts.list(page)),
-            Call::Complete(params) if !completions.is_empty() => {
-                match completions.find(params, prompts, resources) {
+            Call::ListResourceTemplates(page) if offers.resources.is_some() => {
+                now(self.templates.list(page, &caller))
+            }
+            Call::GetPrompt(params) if offers.prompts.is_some() => {
+                match self.prompts.find(&params.name, &caller) {
+                    Some(route) => route.call(context(exchange)),
+                    None => missing(ItemKind::Prompt, &params.name),
+                }
+            }
+            Call::ListPrompts(page) if offers.prompts.is_some() => {
+                now(self.prompts.list(page, &caller))
+            }
+            Call::Complete(params) if offers.completions.is_some() => {
+                match completion::find(self, params, &caller) {
                     Ok(found) => found.call(context(exchange)),
                     Err(fault) => now(fault),
                 }

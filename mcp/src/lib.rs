@@ -29,11 +29,12 @@ pub use mcp_server::macro_support;
 pub use mcp_server::middleware;
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Args, ArgumentError, CallContext, CompletionError, CompletionRoute, Extension, FromCall,
-    FromHeader, Header, Headers, IntoCompletion, IntoContents, IntoPrompt, IntoServer,
-    IntoToolResult, Json, Log, NotFound, Prefix, Progress, PromptError, PromptExt, PromptRoute,
-    RawArgs, Rejection, ResourceError, ResourceExt, ResourceRoute, RouteSpec, Routes, Server,
-    SetupError, State, TemplateRoute, ToolError, ToolExt, ToolRoute, assistant, user,
+    Args, ArgumentError, CallContext, Caller, CompletionError, CompletionRoute, EditError,
+    Extension, FromCall, FromHeader, Header, Headers, IntoCompletion, IntoContents, IntoPrompt,
+    IntoServer, IntoToolResult, Json, Log, NotFound, Notify, Prefix, Progress, PromptError,
+    PromptExt, PromptRoute, Prompts, RawArgs, Rejection, ResourceError, ResourceExt, ResourceRoute,
+    Resources, RouteSpec, Routes, Server, SetupError, State, TemplateRoute, Templates, ToolError,
+    ToolExt, ToolRoute, Tools, assistant, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;

@@ -10,9 +10,9 @@ pub use crate::{
 pub use crate::StreamableHttp;
 #[cfg(feature = "server")]
 pub use crate::{
-    Args, Extension, FromHeader, Header, Headers, Json, Log, NotFound, Prefix, Progress,
-    PromptError, PromptExt as _, RawArgs, ResourceError, ResourceExt as _, Server, State,
-    ToolError, ToolExt as _, assistant, user,
+    Args, Extension, FromHeader, Header, Headers, Json, Log, NotFound, Notify, Prefix, Progress,
+    PromptError, PromptExt as _, Prompts, RawArgs, ResourceError, ResourceExt as _, Resources,
+    Routes, Server, State, Templates, ToolError, ToolExt as _, Tools, assistant, user,
 };
 #[cfg(feature = "client")]
 pub use crate::{

@@ -55,7 +55,7 @@ fn server(listed: usize) -> Server {
                     "done"
                 }),
         )
-        .tools(more)
+        .merge(more.collect())
 }
 
 /// One thread: what is measured is one core.

@@ -12,8 +12,10 @@ use crate::failure::{CompletionError, Failed};
 use crate::guard::catch_panic;
 use crate::handler::CompletionHandler;
 use crate::middleware::{Layers, Middleware};
+use crate::standing::Standing;
 
-type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
+type Erased =
+    Arc<dyn Fn(CallContext, Arc<CompletionReference>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
 /// What completes one argument of a prompt or one variable of a URI template.
 ///
@@ -22,11 +24,12 @@ type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync
 /// complete by themselves.
 #[derive(Clone)]
 pub struct CompletionRoute {
-    reference: CompletionReference,
+    reference: Arc<CompletionReference>,
     argument: Arc<str>,
     handler: Erased,
     spec: Arc<RouteSpec>,
     layers: Layers,
+    pub(crate) standing: Standing,
 }
 
 impl CompletionRoute {
@@ -80,26 +83,27 @@ impl CompletionRoute {
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<CompleteResult, CompletionError>> + Send + 'static,
     {
-        let (kind, id) = owner(&reference);
-        let (id, argument): (Arc<str>, Arc<str>) = (id.into(), argument.into());
+        let argument: Arc<str> = argument.into();
         let name = argument.clone();
-        let handler: Erased = Arc::new(move |call| {
-            let (id, name) = (id.clone(), name.clone());
+        let handler: Erased = Arc::new(move |call, reference| {
+            let name = name.clone();
             let running = handler(call);
             Box::pin(async move {
+                let (kind, id) = owner(&reference);
                 match catch_panic(&name, running).await {
                     Ok(Ok(result)) => ResultBody::Complete(result).into(),
-                    Ok(Err(error)) => error.into_fault(Failed { kind, id: &id }).into(),
+                    Ok(Err(error)) => error.into_fault(Failed { kind, id }).into(),
                     Err(fault) => fault.into(),
                 }
             })
         });
         Self {
-            reference,
+            reference: Arc::new(reference),
             argument,
             handler,
             spec: Arc::new(spec),
             layers: Layers::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -125,9 +129,18 @@ impl CompletionRoute {
         &self.spec
     }
 
+    /// Gives the prompt that it belongs to another name.
+    pub(crate) fn rename_prompt(&mut self, rename: impl FnOnce(&str) -> String) {
+        if let CompletionReference::Prompt { name } = Arc::make_mut(&mut self.reference) {
+            *name = rename(name);
+        }
+    }
+
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        self.layers
-            .call(call, self, |route, call| (route.handler)(call))
+        let call = call.within(&self.standing);
+        self.layers.call(call, self, |route, call| {
+            (route.handler)(call, route.reference.clone())
+        })
     }
 }
 

@@ -9,7 +9,7 @@ mod text;
 mod trace;
 
 use std::any::TypeId;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use mcp_core::{Call, ClientFacts, Exchange, Outlet};
 use mcp_types::{CompleteParams, JsonObject, RawObject};
@@ -22,7 +22,8 @@ pub use notes::{Log, Progress};
 pub use rejection::{ArgumentError, Rejection};
 pub use state::State;
 
-use crate::state::States;
+use crate::live::{Catalogue, Edits, Live};
+use crate::standing::{Scopes, Standing};
 
 /// A value that a handler may take as a parameter: found in the call, or the call is rejected.
 ///
@@ -68,18 +69,27 @@ impl<T: FromCall> FromCall for Option<T> {
 #[derive(Debug)]
 pub struct CallContext {
     exchange: Exchange,
-    states: Arc<States>,
+    server: Arc<Catalogue>,
+    /// The states of the routers that the route came by.
+    scopes: Scopes,
     /// Of a URI template.
     variables: Option<RawObject>,
 }
 
 impl CallContext {
-    pub(crate) fn new(exchange: Exchange, states: Arc<States>) -> Self {
+    pub(crate) fn new(exchange: Exchange, server: Arc<Catalogue>) -> Self {
         Self {
             exchange,
-            states,
+            server,
+            scopes: None,
             variables: None,
         }
+    }
+
+    /// The call, as a route of such a standing gets it.
+    pub(crate) fn within(mut self, standing: &Standing) -> Self {
+        self.scopes.clone_from(standing.scopes());
+        self
     }
 
     pub(crate) fn with_variables(mut self, variables: RawObject) -> Self {
@@ -91,12 +101,14 @@ impl CallContext {
     pub(crate) fn split(self) -> (Exchange, impl Fn(Exchange) -> Self + Send + Sync + 'static) {
         let Self {
             exchange,
-            states,
+            server,
+            scopes,
             variables,
         } = self;
         let again = move |exchange| Self {
             exchange,
-            states: states.clone(),
+            server: server.clone(),
+            scopes: scopes.clone(),
             variables: variables.clone(),
         };
         (exchange, again)
@@ -176,9 +188,23 @@ impl CallContext {
         &self.exchange.extensions
     }
 
-    /// A value that was given to [`Server::state`](crate::Server::state).
+    /// A value that was given to [`Routes::state`](crate::Routes::state) of a router that the
+    /// route came by, or to [`Server::state`](crate::Server::state).
     pub fn state<T: 'static>(&self) -> Option<&T> {
-        self.states.get()
+        let mut scopes = self.scopes.iter().flat_map(|scopes| scopes.iter());
+        let own = scopes.find_map(|states| states.get());
+        own.or_else(|| self.server.states.get())
+    }
+
+    /// The server that is called, of which something is going to change.
+    pub(crate) fn expect_edits(&self, edits: Edits) -> Weak<Live> {
+        let live = &self.server.live;
+        if !self.server.edits.include(edits)
+            && let Some(live) = live.upgrade()
+        {
+            live.expect(edits);
+        }
+        live.clone()
     }
 }
 
@@ -193,6 +219,7 @@ pub struct RouteSpec {
     pub(crate) input_schema: Option<JsonObject>,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) logs: bool,
+    pub(crate) edits: Edits,
     pub(crate) problems: Vec<String>,
 }
 

@@ -4,8 +4,6 @@
 
 mod result;
 mod route;
-mod set;
 
 pub use result::{IntoPrompt, assistant, user};
 pub use route::{PromptExt, PromptRoute};
-pub(crate) use set::PromptSet;

@@ -9,14 +9,16 @@ use mcp_types::{GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
 use super::IntoPrompt;
+use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, PromptError};
 use crate::guard::catch_panic;
 use crate::handler::PromptHandler;
 use crate::middleware::{Layers, Middleware};
+use crate::standing::Standing;
 
-type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
+type Erased = Arc<dyn Fn(CallContext, Arc<Prompt>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
 /// A prompt and its handler. Made by [`PromptExt::handler`] or by the macros.
 #[derive(Clone)]
@@ -26,6 +28,7 @@ pub struct PromptRoute {
     choices: Arc<Choices>,
     spec: Arc<RouteSpec>,
     layers: Layers,
+    pub(crate) standing: Standing,
 }
 
 /// Turns the description of a prompt into a route.
@@ -90,10 +93,7 @@ impl PromptRoute {
         if let (Some(schema), false) = (&spec.input_schema, by_hand) {
             prompt.arguments = arguments(schema);
         }
-        let prompt = Arc::new(prompt);
-        let listed = prompt.clone();
-        let handler: Erased = Arc::new(move |call| {
-            let prompt = listed.clone();
+        let handler: Erased = Arc::new(move |call, prompt| {
             if let (true, Some(fault)) = (by_hand, missing(&prompt, call.call())) {
                 return Box::pin(ready(fault.into()));
             }
@@ -115,11 +115,12 @@ impl PromptRoute {
             })
         });
         Self {
-            prompt,
+            prompt: Arc::new(prompt),
             handler,
             choices: Arc::new(Choices::of(spec.input_schema.as_ref())),
             spec: Arc::new(spec),
             layers: Layers::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -128,6 +129,17 @@ impl PromptRoute {
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layers.add(layer);
+        self
+    }
+
+    /// Shows the prompt to the callers that `sees` accepts, and to nobody else: for all others
+    /// it is unknown.
+    #[must_use]
+    pub fn visible_to(
+        mut self,
+        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.standing.show_to(sees);
         self
     }
 
@@ -144,9 +156,16 @@ impl PromptRoute {
         &self.choices
     }
 
+    /// Gives the prompt another name.
+    pub(crate) fn rename(&mut self, name: String) {
+        Arc::make_mut(&mut self.prompt).name = name;
+    }
+
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        self.layers
-            .call(call, self, |route, call| (route.handler)(call))
+        let call = call.within(&self.standing);
+        self.layers.call(call, self, |route, call| {
+            (route.handler)(call, route.prompt.clone())
+        })
     }
 }
 

@@ -11,12 +11,14 @@ use mcp_types::{
 
 use super::IntoContents;
 use super::template::{self, Template, Variables};
+use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, ResourceError};
 use crate::guard::catch_panic;
 use crate::handler::ReadHandler;
 use crate::middleware::{Layers, Middleware};
+use crate::standing::Standing;
 
 type Erased =
     Arc<dyn Fn(CallContext, Option<CacheHint>) -> BoxFuture<'static, Reply> + Send + Sync>;
@@ -28,6 +30,7 @@ pub struct ResourceRoute {
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
     layers: Layers,
+    pub(crate) standing: Standing,
 }
 
 /// A URI template and its handler. Made by [`ResourceExt::read`] or by the macros.
@@ -51,6 +54,7 @@ pub struct TemplateRoute {
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
     layers: Layers,
+    pub(crate) standing: Standing,
 }
 
 /// Turns the description of a resource or of a template into a route.
@@ -198,6 +202,7 @@ impl ResourceRoute {
             reader: Arc::new(reader),
             cache: None,
             layers: Layers::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -216,6 +221,17 @@ impl ResourceRoute {
         self
     }
 
+    /// Shows the resource to the callers that `sees` accepts, and to nobody else: for all others
+    /// it is unknown.
+    #[must_use]
+    pub fn visible_to(
+        mut self,
+        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.standing.show_to(sees);
+        self
+    }
+
     /// The resource as it is listed.
     pub fn resource(&self) -> &Resource {
         &self.resource
@@ -226,6 +242,7 @@ impl ResourceRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        let call = call.within(&self.standing);
         self.layers.call(call, self, |route, call| {
             (route.reader.read)(call, route.cache)
         })
@@ -248,6 +265,7 @@ impl TemplateRoute {
             reader: Arc::new(reader),
             cache: None,
             layers: Layers::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -263,6 +281,17 @@ impl TemplateRoute {
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layers.add(layer);
+        self
+    }
+
+    /// Shows the template to the callers that `sees` accepts, and to nobody else: for all others
+    /// it is unknown, and so is every resource that it reads.
+    #[must_use]
+    pub fn visible_to(
+        mut self,
+        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.standing.show_to(sees);
         self
     }
 
@@ -300,10 +329,10 @@ impl TemplateRoute {
             .collect();
         // An object of strings is always written.
         let variables = RawObject::from_value(&variables).unwrap_or_else(|_| RawObject::empty());
-        self.layers
-            .call(call.with_variables(variables), self, |route, call| {
-                (route.reader.read)(call, route.cache)
-            })
+        let call = call.within(&self.standing).with_variables(variables);
+        self.layers.call(call, self, |route, call| {
+            (route.reader.read)(call, route.cache)
+        })
     }
 }
 

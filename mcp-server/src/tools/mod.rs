@@ -6,9 +6,7 @@ mod error;
 mod result;
 mod route;
 pub(crate) mod schema;
-mod set;
 
 pub use error::ToolError;
 pub use result::{IntoToolResult, Json};
 pub use route::{ToolExt, ToolRoute};
-pub(crate) use set::ToolSet;

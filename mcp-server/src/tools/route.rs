@@ -7,12 +7,14 @@ use mcp_core::{BoxFuture, Reply};
 use mcp_types::{CallToolResult, Tool};
 
 use super::{IntoToolResult, ToolError};
+use crate::caller::Caller;
 use crate::extract::{CallContext, RouteSpec};
 use crate::guard::catch_panic;
 use crate::handler::Handler;
 use crate::middleware::{Layers, Middleware};
+use crate::standing::Standing;
 
-type Erased = Arc<dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync>;
+type Erased = Arc<dyn Fn(CallContext, Arc<Tool>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
 /// A tool and its handler. Made by [`ToolExt::handler`] or by the macros.
 #[derive(Clone)]
@@ -21,6 +23,7 @@ pub struct ToolRoute {
     handler: Erased,
     spec: Arc<RouteSpec>,
     layers: Layers,
+    pub(crate) standing: Standing,
 }
 
 /// Turns the description of a tool into a route.
@@ -69,10 +72,7 @@ impl ToolRoute {
         if tool.output_schema.is_none() {
             tool.output_schema = Output::output_schema().map(Arc::new);
         }
-        let tool = Arc::new(tool);
-        let listed = tool.clone();
-        let handler: Erased = Arc::new(move |call| {
-            let tool = listed.clone();
+        let handler: Erased = Arc::new(move |call, tool| {
             let running = handler(call);
             Box::pin(async move {
                 match catch_panic(&tool.name, running).await {
@@ -83,10 +83,11 @@ impl ToolRoute {
             })
         });
         Self {
-            tool,
+            tool: Arc::new(tool),
             handler,
             spec: Arc::new(spec),
             layers: Layers::default(),
+            standing: Standing::default(),
         }
     }
 
@@ -95,6 +96,17 @@ impl ToolRoute {
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
         self.layers.add(layer);
+        self
+    }
+
+    /// Shows the tool to the callers that `sees` accepts, and to nobody else: for all others
+    /// it is unknown.
+    #[must_use]
+    pub fn visible_to(
+        mut self,
+        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.standing.show_to(sees);
         self
     }
 
@@ -107,9 +119,16 @@ impl ToolRoute {
         &self.spec
     }
 
+    /// Gives the tool another name.
+    pub(crate) fn rename(&mut self, name: String) {
+        Arc::make_mut(&mut self.tool).name = name;
+    }
+
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        self.layers
-            .call(call, self, |route, call| (route.handler)(call))
+        let call = call.within(&self.standing);
+        self.layers.call(call, self, |route, call| {
+            (route.handler)(call, route.tool.clone())
+        })
     }
 }
 

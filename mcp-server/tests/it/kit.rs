@@ -71,6 +71,25 @@ pub(crate) fn tools(server: &Server) -> Vec<Tool> {
     }
 }
 
+/// The tools of all pages.
+pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
+    let (mut all, mut page) = (Vec::new(), Page::first());
+    loop {
+        let Reply::Complete {
+            body: ResultBody::ListTools(list),
+            ..
+        } = reply(server, Call::ListTools(page))
+        else {
+            panic!("no list")
+        };
+        all.extend(list.tools.iter().cloned());
+        match list.next_cursor.clone() {
+            Some(next) => page = Page::at(next),
+            None => return all,
+        }
+    }
+}
+
 /// A tool as it is listed.
 pub(crate) fn tool(server: &Server, name: &str) -> Tool {
     let mut tools = tools(server).into_iter();

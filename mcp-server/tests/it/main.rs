@@ -5,14 +5,17 @@
 mod all_kinds;
 mod arguments;
 mod blocks;
+mod changes;
 mod completions;
 mod extractors;
 mod kit;
 mod layers;
+mod lists;
 mod output;
 mod prompts;
 mod request_log;
 mod resources;
+mod routers;
 mod schemas;
 #[deny(
     missing_docs,

@@ -1,0 +1,117 @@
+//! The mistakes of a server that can be found before its first call.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+
+use mcp_types::CompletionReference;
+
+use crate::extract::RouteSpec;
+use crate::listing::Listed;
+use crate::live::Book;
+use crate::standing::Standing;
+use crate::state::States;
+
+/// All mistakes in what an author has given, and how to mend them.
+pub(crate) fn book(book: &Book) -> Vec<String> {
+    let mut problems = Problems::new(&book.states);
+    problems.kind(book.tools.iter());
+    problems.kind(book.resources.iter());
+    problems.kind(book.templates.iter());
+    problems.kind(book.prompts.iter());
+    problems.completions(book);
+    problems.found
+}
+
+/// The mistakes in routes that come to a server.
+pub(crate) fn routes<R: Listed>(routes: &[R], states: &States) -> Vec<String> {
+    let mut problems = Problems::new(states);
+    problems.kind(routes.iter());
+    problems.found
+}
+
+struct Problems<'a> {
+    states: &'a States,
+    found: Vec<String>,
+}
+
+impl<'a> Problems<'a> {
+    fn new(states: &'a States) -> Self {
+        Self {
+            states,
+            found: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, problem: String) {
+        self.found.push(problem);
+    }
+
+    /// Looks at routes of a kind.
+    fn kind<'r, R: Listed>(&mut self, routes: impl Iterator<Item = &'r R>) {
+        let kind = R::KIND;
+        let mut keys = HashSet::new();
+        for route in routes {
+            let key = route.key();
+            if key.is_empty() {
+                self.add(format!("a {kind} has no name"));
+            }
+            if !keys.insert(key) {
+                let relation = kind.relation();
+                let mend = if relation == "named" {
+                    "rename"
+                } else {
+                    "move"
+                };
+                self.add(format!("two {kind}s are {relation} `{key}`; {mend} one"));
+            }
+            let what = format_args!("{kind} `{key}`");
+            self.route(&what, route.spec(), route.standing());
+        }
+    }
+
+    fn route(&mut self, what: &dyn Display, spec: &RouteSpec, standing: &Standing) {
+        for (id, state) in &spec.states {
+            if !standing.has_state(*id) && !self.states.has(*id) {
+                self.add(format!(
+                    "the {what} takes `State<{state}>`, which nobody gave; add `.state(…)`"
+                ));
+            }
+        }
+        let own = spec.problems.iter();
+        self.found
+            .extend(own.map(|problem| format!("the {what}: {problem}")));
+    }
+
+    fn completions(&mut self, book: &Book) {
+        let mut seen = Vec::new();
+        for route in &book.completions {
+            let (reference, argument) = (route.reference(), route.argument());
+            let (owner, has_argument) = match reference {
+                CompletionReference::Prompt { name } => {
+                    let mut prompts = book.prompts.iter().map(Listed::item);
+                    let prompt = prompts.find(|prompt| prompt.name == *name);
+                    let has = prompt
+                        .map(|prompt| prompt.arguments.iter().any(|known| known.name == argument));
+                    (format!("prompt `{name}`"), has)
+                }
+                CompletionReference::Resource { uri } => {
+                    let mut templates = book.templates.iter();
+                    let route = templates.find(|route| route.key() == uri);
+                    let has = route.map(|route| route.has_variable(argument));
+                    (format!("resource template `{uri}`"), has)
+                }
+                _ => continue,
+            };
+            let what = format!("completion of `{argument}` of the {owner}");
+            self.route(&what, route.spec(), &route.standing);
+            match has_argument {
+                None => self.add(format!("the {what}: there is no such {owner}")),
+                Some(false) => self.add(format!("the {what}: it has no argument `{argument}`")),
+                Some(true) if seen.contains(&(reference, argument)) => {
+                    self.add(format!("two completions of `{argument}` of the {owner}"));
+                }
+                Some(true) => seen.push((reference, argument)),
+            }
+        }
+    }
+}

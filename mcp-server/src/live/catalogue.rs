@@ -1,0 +1,68 @@
+//! What is served.
+
+use std::sync::{Arc, Weak};
+
+use mcp_core::{ChangeBus, ServerProfile};
+
+use super::{Book, Edits, Live};
+use crate::completion::CompletionSet;
+use crate::listing::{Listed, Set};
+use crate::prompts::PromptRoute;
+use crate::resources::{ResourceRoute, TemplateRoute};
+use crate::state::States;
+use crate::tools::ToolRoute;
+
+/// All that serving needs, at one moment.
+#[derive(Clone)]
+pub(crate) struct Catalogue {
+    pub(crate) profile: Arc<ServerProfile>,
+    pub(crate) states: Arc<States>,
+    pub(crate) tools: Arc<Set<ToolRoute>>,
+    pub(crate) resources: Arc<Set<ResourceRoute>>,
+    pub(crate) templates: Arc<Set<TemplateRoute>>,
+    pub(crate) prompts: Arc<Set<PromptRoute>>,
+    pub(crate) completions: Arc<CompletionSet>,
+    pub(crate) edits: Edits,
+    pub(crate) bus: Arc<dyn ChangeBus>,
+    /// What it was made of.
+    pub(crate) live: Weak<Live>,
+}
+
+impl Catalogue {
+    pub(crate) fn of(book: &Book) -> Self {
+        let edits = book.all_edits();
+        Self {
+            profile: Arc::new(book.profile(book.offers(edits))),
+            states: book.states.clone(),
+            tools: Arc::new(Set::of(&book.tools, book.page_size)),
+            resources: Arc::new(Set::of(&book.resources, book.page_size)),
+            templates: Arc::new(Set::of(&book.templates, book.page_size)),
+            prompts: Arc::new(Set::of(&book.prompts, book.page_size)),
+            completions: Arc::new(CompletionSet::new(&book.completions)),
+            edits,
+            bus: book.bus.clone(),
+            live: book.live.clone(),
+        }
+    }
+
+    /// Takes over what has changed of a kind of routes.
+    pub(super) fn renew<R: Listed>(&mut self, book: &Book) {
+        *R::set_mut(self) = Arc::new(Set::of(R::shelf(book), book.page_size));
+        self.edits = book.all_edits();
+        let offers = book.offers(self.edits);
+        if offers != self.profile.capabilities {
+            self.profile = Arc::new(book.profile(offers));
+        }
+    }
+}
+
+impl std::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Catalogue")
+            .field("tools", &self.tools)
+            .field("resources", &self.resources)
+            .field("templates", &self.templates)
+            .field("prompts", &self.prompts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,294 @@
+//! A server that changes while it serves.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::executor::block_on;
+use mcp_core::{ChangeBus, ChangeEvent, Fault, MemoryBus, Reply, Service, Watch};
+use mcp_server::{
+    EditError, Notify, Prompt, PromptExt, Resource, ResourceExt, Server, State, Tool, ToolError,
+    ToolExt, ToolRoute, Tools,
+};
+use mcp_types::SubscriptionFilter;
+
+use crate::kit::{ask, call_with, exchange, server, tools};
+
+fn tool(name: &str) -> ToolRoute {
+    let text = format!("I am {name}");
+    Tool::new(name).handler(move || text.clone())
+}
+
+fn names(server: &Server) -> Vec<String> {
+    tools(server).into_iter().map(|tool| tool.name).collect()
+}
+
+fn watch(server: &Server) -> Watch {
+    let all = SubscriptionFilter::new()
+        .tools_changed()
+        .prompts_changed()
+        .resources_changed()
+        .resource("a://b");
+    server.changes().unwrap().watch(all)
+}
+
+fn is_unknown(server: &Server, tool: &str) -> bool {
+    let reply = call_with(server, tool, exchange, "{}");
+    matches!(reply, Reply::Fault(Fault::NoSuchItem { .. }))
+}
+
+#[test]
+fn tools_come_and_go_and_clients_are_told() {
+    let server = server(Server::new("s", "1").tool(tool("a")));
+    let handle = server.tools();
+    let watch = watch(&server);
+    let told = || {
+        let event = watch.take();
+        assert_eq!(watch.take(), None, "several changes are one");
+        event == Some(ChangeEvent::Tools)
+    };
+    handle.add(tool("b")).unwrap();
+    handle.extend(["c", "d"].map(tool)).unwrap();
+    assert!(told());
+    assert_eq!(names(&server), ["a", "b", "c", "d"]);
+    assert_eq!(ask(&server, "c", "{}"), "I am c");
+
+    assert!(handle.disable("a"));
+    assert!(told());
+    assert_eq!(names(&server), ["b", "c", "d"]);
+    assert!(is_unknown(&server, "a"));
+    assert!(handle.disable("a"));
+    assert!(!told(), "nothing has changed");
+    assert!(handle.enable("a"));
+    assert!(told());
+    assert_eq!(
+        names(&server),
+        ["a", "b", "c", "d"],
+        "it has its place again"
+    );
+
+    let removed = handle.remove("b").unwrap();
+    assert!(told());
+    assert!(is_unknown(&server, "b"));
+    handle.add(removed).unwrap();
+    assert_eq!(handle.names(), ["a", "c", "d", "b"]);
+    let old = handle.put(Tool::new("c").handler(|| "new")).unwrap();
+    assert_eq!(old.unwrap().tool().name, "c");
+    assert_eq!(ask(&server, "c", "{}"), "new");
+    assert_eq!(names(&server), ["a", "c", "d", "b"]);
+    assert!(told());
+    for absent in ["x", ""] {
+        assert!(handle.remove(absent).is_none());
+        assert!(!handle.enable(absent) && !handle.disable(absent));
+    }
+    handle.extend([]).unwrap();
+    assert!(!told());
+}
+
+#[test]
+fn what_does_not_fit_changes_nothing() {
+    let server = server(Server::new("s", "1").state(1_u8).tool(tool("a")));
+    let handle = server.tools();
+    let watch = watch(&server);
+    let taken = handle.add(Tool::new("a").handler(|| "other")).unwrap_err();
+    assert!(
+        matches!(&taken, EditError::Taken { key, .. } if key == "a"),
+        "{taken:?}"
+    );
+    let text = taken.to_string();
+    assert!(
+        text.starts_with("there is a tool named `a` already;"),
+        "{text}"
+    );
+    for several in [["b", "a"], ["b", "b"]] {
+        let error = handle.extend(several.map(tool)).unwrap_err();
+        assert!(matches!(error, EditError::Taken { .. }), "{error:?}");
+    }
+    let stateless = Tool::new("c").handler(|State(_): State<u16>| ());
+    let missing = handle.extend([tool("b"), stateless.clone()]).unwrap_err();
+    assert!(missing.to_string().contains("State<u16>"), "{missing}");
+    assert!(matches!(handle.put(stateless), Err(EditError::Setup(_))));
+    assert_eq!(names(&server), ["a"]);
+    assert_eq!(ask(&server, "a", "{}"), "I am a");
+    assert_eq!(watch.take(), None);
+    handle
+        .add(Tool::new("c").handler(|State(n): State<u8>| n))
+        .unwrap();
+    assert_eq!(ask(&server, "c", "{}"), "1");
+}
+
+#[test]
+fn a_server_promises_what_it_does() {
+    let one = |server: Server| server.profile().capabilities.clone();
+    let fixed = Server::new("s", "1").tool(tool("a"));
+    let offers = one(fixed);
+    assert_eq!(offers.tools.unwrap().list_changed, None);
+    assert_eq!(offers.resources, None);
+
+    let empty = Server::new("s", "1");
+    let _handles = (empty.tools(), empty.templates(), empty.prompts());
+    assert!(names(&empty).is_empty(), "a list that may grow is there");
+    let offers = one(empty);
+    assert_eq!(offers.tools.unwrap().list_changed, Some(true));
+    assert_eq!(offers.prompts.unwrap().list_changed, Some(true));
+    let resources = offers.resources.unwrap();
+    assert_eq!(
+        (resources.list_changed, resources.subscribe),
+        (Some(true), None)
+    );
+
+    let extracted = Server::new("s", "1")
+        .tool(Tool::new("tell").handler(|notify: Notify| notify.resource_updated("a://b")))
+        .resource(Resource::new("a://b").read(|| "b"));
+    let watch = watch(&extracted);
+    ask(&extracted, "tell", "{}");
+    let updated = ChangeEvent::Resource {
+        uri: "a://b".into(),
+    };
+    assert_eq!(watch.take(), Some(updated));
+    let resources = one(extracted).resources.unwrap();
+    assert_eq!(
+        (resources.list_changed, resources.subscribe),
+        (Some(true), Some(true))
+    );
+}
+
+#[test]
+fn a_handle_that_is_taken_late_works() {
+    fn learn(tools: Tools) -> Result<&'static str, ToolError> {
+        tools.add(tool("b"))?;
+        Ok("done")
+    }
+
+    let server = server(Server::new("s", "1").tool(tool("a")));
+    let before = server.profile();
+    let handle = server.tools();
+    let after = server.profile();
+    assert_eq!(
+        before.capabilities.tools.as_ref().unwrap().list_changed,
+        None
+    );
+    assert_eq!(
+        after.capabilities.tools.as_ref().unwrap().list_changed,
+        Some(true)
+    );
+    handle.add(Tool::new("learn").handler(learn)).unwrap();
+    assert!(
+        Arc::ptr_eq(&after, &server.profile()),
+        "it is made when the offer changes"
+    );
+    assert_eq!(ask(&server, "learn", "{}"), "done");
+    assert_eq!(names(&server), ["a", "learn", "b"]);
+    server
+        .prompts()
+        .add(Prompt::new("p").handler(|| "hi"))
+        .unwrap();
+    assert!(server.profile().capabilities.prompts.is_some());
+}
+
+#[test]
+fn what_is_not_offered_is_not_told() {
+    let bus = Arc::new(MemoryBus::new());
+    let server = server(
+        Server::new("s", "1")
+            .change_bus(bus.clone())
+            .tool(tool("a")),
+    );
+    let notify = server.notify();
+    let all = SubscriptionFilter::new()
+        .tools_changed()
+        .prompts_changed()
+        .resource("a://b");
+    let watch = bus.watch(all);
+    notify.prompts_changed();
+    notify.resource_updated("a://b");
+    assert_eq!(watch.take(), None);
+    notify.tools_changed();
+    assert_eq!(watch.take(), Some(ChangeEvent::Tools));
+    drop(server);
+    notify.tools_changed();
+    assert_eq!(watch.take(), None);
+}
+
+#[test]
+fn handles_keep_no_server_alive() {
+    let kept = Arc::new(());
+    let weak = Arc::downgrade(&kept);
+    let server = Server::new("s", "1").state(kept);
+    let handle = server.tools();
+    let own = handle.clone();
+    let server = server.tool(Tool::new("own").handler(move || own.names().len()));
+    assert_eq!(ask(&server, "own", "{}"), "1");
+    drop(server);
+    assert!(weak.upgrade().is_none());
+    assert_eq!(handle.add(tool("a")), Err(EditError::Gone));
+    assert!(handle.names().is_empty() && handle.remove("own").is_none());
+    assert!(!handle.disable("own"));
+}
+
+/// What a handler owns may use the server when it is dropped.
+#[test]
+fn a_removed_tool_may_do_what_it_likes_at_its_end() {
+    struct Last(Tools);
+
+    impl Drop for Last {
+        fn drop(&mut self) {
+            self.0.put(tool("last")).unwrap();
+        }
+    }
+
+    let server = server(Server::new("s", "1"));
+    let handle = server.tools();
+    let last = Arc::new(Last(handle.clone()));
+    let first = Tool::new("first").handler(move || last.0.names().len());
+    handle.add(first).unwrap();
+    handle.put(tool("other")).unwrap();
+    drop(handle.remove("first"));
+    assert_eq!(names(&server), ["other", "last"]);
+}
+
+#[test]
+fn lists_are_whole_while_tools_come_and_go() {
+    const KEPT: usize = 20;
+    let kept = (0..KEPT).map(|n| tool(&format!("kept_{n:02}")));
+    let server = server(Server::new("s", "1").page_size(7).merge(kept.collect()));
+    let handle = server.tools();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for round in 0..500 {
+                let name = format!("guest_{}", round % 3);
+                match round % 2 {
+                    0 => handle.add(tool(&name)).unwrap(),
+                    _ => drop(
+                        handle
+                            .remove(&format!("guest_{}", (round - 1) % 3))
+                            .unwrap(),
+                    ),
+                }
+            }
+            done.store(true, Ordering::Relaxed);
+        });
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                let all = crate::kit::all_tools(&server);
+                let all: Vec<&str> = all.iter().map(|tool| tool.name.as_str()).collect();
+                let kept = all.iter().filter(|name| name.starts_with("kept"));
+                assert_eq!(kept.count(), KEPT, "{all:?}");
+                assert!(all.len() <= KEPT + 3, "{all:?}");
+                assert_eq!(ask(&server, "kept_07", "{}"), "I am kept_07");
+            }
+        });
+    });
+    assert_eq!(handle.names().len(), KEPT);
+}
+
+#[test]
+fn a_call_finishes_with_what_it_began_with() {
+    let server = server(Server::new("s", "1").tool(tool("a")));
+    let running = {
+        let params = mcp_types::CallToolParams::new("a", None);
+        server.call(exchange(mcp_core::Call::CallTool(params)))
+    };
+    server.tools().remove("a").unwrap();
+    assert!(matches!(block_on(running), Reply::Complete { .. }));
+}

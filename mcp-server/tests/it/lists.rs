@@ -1,0 +1,223 @@
+//! Lists: their pages, and who sees what of them.
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use mcp_core::{Call, Exchange, Fault, Principal, Reply, ResultBody, Service};
+use mcp_server::{
+    Caller, Prompt, PromptExt, Resource, ResourceExt, ResourceTemplate, Server, Tool, ToolExt,
+};
+use mcp_types::{
+    CacheHint, CacheScope, CallToolParams, Cursor, ListToolsResult, Page, ReadResourceParams,
+};
+
+use crate::kit::{all_tools, exchange, server};
+
+fn numbered(count: usize) -> Server {
+    let tools = (0..count).map(|n| Tool::new(format!("t{n}")).handler(|| ()));
+    Server::new("s", "1").merge(tools.collect())
+}
+
+fn page(server: &Server, cursor: Option<Cursor>) -> Arc<mcp_core::Listing<ListToolsResult>> {
+    let page = cursor.map_or_else(Page::first, Page::at);
+    match block_on(server.call(exchange(Call::ListTools(page)))) {
+        Reply::Complete {
+            body: ResultBody::ListTools(list),
+            ..
+        } => list,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn names(page: &ListToolsResult) -> Vec<&str> {
+    page.tools.iter().map(|tool| tool.name.as_str()).collect()
+}
+
+#[test]
+fn pages_hold_what_they_shall() {
+    for (count, size, pages) in [(0, 3, 1), (3, 3, 1), (7, 3, 3), (7, 0, 7), (7, 100, 1)] {
+        let server = server(numbered(count).page_size(size));
+        let _ = server.tools();
+        let (mut cursor, mut seen, mut all) = (None, 0, Vec::new());
+        loop {
+            let page = page(&server, cursor);
+            assert!(Arc::ptr_eq(&page, &self::page(&server, None)) == (seen == 0));
+            all.extend(names(&page).into_iter().map(str::to_owned));
+            seen += 1;
+            let Some(next) = page.next_cursor.clone() else {
+                break;
+            };
+            cursor = Some(next);
+        }
+        assert_eq!(seen, pages, "{count} tools by {size}");
+        assert_eq!(all, (0..count).map(|n| format!("t{n}")).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_cursor_outlives_changes_between_two_pages() {
+    let server = server(numbered(6).page_size(2));
+    let tools = server.tools();
+    let first = page(&server, None);
+    let cursor = first.next_cursor.clone();
+    assert!(Arc::ptr_eq(
+        &page(&server, cursor.clone()),
+        &page(&server, cursor.clone())
+    ));
+    for gone in ["t0", "t1", "t2"] {
+        tools.remove(gone);
+    }
+    tools.add(Tool::new("new").handler(|| ())).unwrap();
+    let second = page(&server, cursor);
+    assert_eq!(names(&second), ["t3", "t4"]);
+    let third = page(&server, second.next_cursor.clone());
+    assert_eq!(names(&third), ["t5", "new"]);
+    assert_eq!(third.next_cursor, None);
+    tools.remove("new");
+    let behind = page(&server, second.next_cursor.clone());
+    assert_eq!(names(&behind), ["t5"]);
+}
+
+#[test]
+fn a_cursor_is_good_for_its_own_list_alone() {
+    let server = server(
+        numbered(3)
+            .page_size(2)
+            .prompt(Prompt::new("p").handler(|| "hi")),
+    );
+    let cursor = page(&server, None).next_cursor.clone().unwrap();
+    for call in [
+        Call::ListPrompts(Page::at(cursor)),
+        Call::ListTools(Page::at(Cursor::new(""))),
+        Call::ListTools(Page::at(Cursor::new("t1-0"))),
+    ] {
+        let Reply::Fault(Fault::BadParams { message, .. }) = block_on(server.call(exchange(call)))
+        else {
+            panic!()
+        };
+        assert!(message.contains("start again without one"), "{message}");
+    }
+}
+
+fn by(scopes: &[&str], call: Call) -> Exchange {
+    let mut exchange = exchange(call);
+    let who = Principal::new("https://issuer", "someone").scopes(scopes.iter().copied());
+    exchange.extensions.insert(who);
+    exchange
+}
+
+fn is_admin(caller: &Caller<'_>) -> bool {
+    caller
+        .principal()
+        .is_some_and(|who| who.scopes.iter().any(|scope| scope == "admin"))
+}
+
+fn listed(server: &Server, scopes: &[&str]) -> (Vec<String>, CacheScope) {
+    match block_on(server.call(by(scopes, Call::ListTools(Page::first())))) {
+        Reply::Complete {
+            body: ResultBody::ListTools(list),
+            cache,
+        } => {
+            let names = list.tools.iter().map(|tool| tool.name.clone()).collect();
+            (names, cache.unwrap().scope)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_a_caller_does_not_see_is_unknown_to_it() {
+    let read_only = |caller: &Caller<'_>, tool: &Tool| {
+        is_admin(caller) || tool.annotations.as_ref().and_then(|a| a.read_only_hint) == Some(true)
+    };
+    let public = CacheHint::public(std::time::Duration::from_secs(60));
+    let desk = |server: Server| {
+        server
+            .tools_cache(public)
+            .tool(Tool::new("read").read_only().handler(|| "read"))
+            .tool(Tool::new("shred").handler(|| "shredded"))
+    };
+    let by_kind = server(desk(Server::new("s", "1")).visible_tools(read_only));
+    let by_route = server(
+        Server::new("s", "1")
+            .tools_cache(public)
+            .tool(Tool::new("read").handler(|| "read"))
+            .tool(
+                Tool::new("shred")
+                    .handler(|| "shredded")
+                    .visible_to(is_admin),
+            ),
+    );
+    for server in [by_kind, by_route] {
+        let (all, scope) = listed(&server, &["admin"]);
+        assert_eq!((all.len(), scope), (2, CacheScope::Private));
+        assert_eq!(listed(&server, &["user"]).0, ["read"]);
+        let shred = || Call::CallTool(CallToolParams::new("shred", None));
+        let done = block_on(server.call(by(&["admin"], shred())));
+        assert!(matches!(done, Reply::Complete { .. }));
+        let refused = block_on(server.call(by(&[], shred())));
+        assert!(
+            matches!(&refused, Reply::Fault(Fault::NoSuchItem { id, .. }) if **id == *"shred"),
+            "{refused:?}"
+        );
+    }
+    let (_, scope) = listed(&server(desk(Server::new("s", "1"))), &[]);
+    assert_eq!(scope, CacheScope::Public);
+}
+
+#[test]
+fn a_hidden_resource_is_not_read_by_way_of_a_template() {
+    let server = server(
+        Server::new("s", "1")
+            .resource(
+                Resource::new("a://secret")
+                    .read(|| "secret")
+                    .visible_to(is_admin),
+            )
+            .template(ResourceTemplate::new("a://{+path}").read(|| "by template"))
+            .visible_templates(|caller, _| caller.principal().is_some()),
+    );
+    let read = |uri: &str| Call::ReadResource(ReadResourceParams::new(uri));
+    for (uri, scopes, found) in [
+        ("a://secret", &["admin"][..], true),
+        ("a://secret", &[], false),
+        ("a://other", &[], true),
+    ] {
+        let reply = block_on(server.call(by(scopes, read(uri))));
+        assert_eq!(
+            matches!(reply, Reply::Complete { .. }),
+            found,
+            "{uri}: {reply:?}"
+        );
+    }
+    let anonymous = block_on(server.call(exchange(read("a://other"))));
+    assert!(matches!(anonymous, Reply::Fault(_)), "{anonymous:?}");
+}
+
+#[test]
+fn pages_of_a_filtered_list_are_full() {
+    let odd = |_: &Caller<'_>, tool: &Tool| tool.name.ends_with(['1', '3', '5', '7', '9']);
+    let server = server(numbered(10).page_size(2).visible_tools(odd));
+    let sizes: Vec<usize> = {
+        let (mut cursor, mut sizes) = (None, Vec::new());
+        loop {
+            let page = page(&server, cursor);
+            sizes.push(page.tools.len());
+            match page.next_cursor.clone() {
+                Some(next) => cursor = Some(next),
+                None => break sizes,
+            }
+        }
+    };
+    assert_eq!(sizes, [2, 2, 1]);
+    assert_eq!(all_tools(&server).len(), 5);
+}
+
+#[test]
+fn a_filter_that_panics_hides() {
+    let server = server(numbered(2).visible_tools(|_, tool| {
+        assert_ne!(tool.name, "t0", "no");
+        true
+    }));
+    assert_eq!(names(&page(&server, None)), ["t1"]);
+}
