@@ -2,6 +2,7 @@
 //! asks for input.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,13 +14,18 @@ use http::{HeaderMap, StatusCode};
 use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::versioning::mutual;
 use mcp_core::wire::{self, Outgoing};
-use mcp_core::{Asked, Fault, Frames, InputState, Mirror, OutCall, Reply, ResultBody, ServerNote};
+use mcp_core::{
+    Asked, BoxFuture, Call, Fault, Frames, InputState, Mirror, OutCall, Reply, ResultBody,
+    ServerNote,
+};
 use mcp_types::{
     InputResponse, LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
-    ProtocolVersion, RequestId, Response,
+    ProtocolVersion, RequestId, Response, codes,
 };
-use tokio::time::{timeout, timeout_at};
+use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
+use crate::backoff::Backoff;
+use crate::cache::Slot;
 use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
@@ -31,6 +37,12 @@ pub(crate) struct Options<'a> {
     pub(crate) idle: Option<Duration>,
     pub(crate) total: Option<Duration>,
     pub(crate) headers: HeaderMap,
+    /// Ends the call.
+    pub(crate) cancel: Option<BoxFuture<'a, ()>>,
+    /// The caller does not want an answer that is kept.
+    pub(crate) fresh: bool,
+    /// Whether the call may be made twice, when the caller knows.
+    pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
     pub(crate) on_progress: Option<Hook<'a, Progress>>,
@@ -78,8 +90,21 @@ pub(crate) struct Running<'a> {
     clock: Clock,
     version: ProtocolVersion,
     retried: bool,
+    /// How often the call was made again after a break, and how long to wait for it.
+    repeats: usize,
+    backoff: Backoff,
     mrtr: Mrtr,
     input: Option<InputState>,
+}
+
+/// How often a call that may be made twice is made again after a break.
+const MAX_REPEATS: usize = 2;
+
+/// The answer to one request.
+struct Answer {
+    reply: Reply,
+    status: Option<StatusCode>,
+    bytes: usize,
 }
 
 /// What a request came to.
@@ -98,6 +123,8 @@ impl<'a> Running<'a> {
             options,
             version: inner.version(),
             retried: false,
+            repeats: 0,
+            backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
             mrtr: Mrtr::new(inner.input_rounds),
             input: None,
         }
@@ -107,17 +134,42 @@ impl<'a> Running<'a> {
         Error::of(&self.client.inner.channel.peer(), &self.asked, kind.into())
     }
 
-    /// Makes the request; once more when the server wants another version.
+    /// Makes the request, unless the caller cancels the call.
     pub(crate) async fn step(&mut self) -> Result<Step, Error> {
+        let mut cancel = self.options.cancel.take();
+        let step = unless(&mut cancel, self.request()).await;
+        self.options.cancel = cancel;
+        step.unwrap_or_else(|| Err(self.failed(Kind::Cancelled)))
+    }
+
+    /// Makes the request; once more when the server wants another version, and anew when the
+    /// stream of the answer broke and the call may be made twice.
+    async fn request(&mut self) -> Result<Step, Error> {
         self.clock.resume();
+        let slot = self.slot();
+        if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
+            && let Some(body) = slot.get()
+        {
+            return Ok(Step::Done(body));
+        }
         loop {
-            let answer = self.attempt().await;
-            let (reply, status) = answer.map_err(|kind| self.failed(kind))?;
-            let kind = match reply {
-                Reply::Complete { body, .. } => {
+            let answer = match self.attempt().await {
+                Err(kind) if kind.is_broken() && self.repeats_after_break() => {
+                    self.wait_to_repeat()
+                        .await
+                        .map_err(|kind| self.failed(kind))?;
+                    continue;
+                }
+                answer => answer.map_err(|kind| self.failed(self.lost(kind)))?,
+            };
+            let kind = match answer.reply {
+                Reply::Complete { body, cache } => {
                     if self.retried {
                         let version = self.version;
                         self.client.inner.learn(|known| known.version = version);
+                    }
+                    if let (Some(slot), Some(hint)) = (slot, cache) {
+                        slot.put(&body, hint, answer.bytes);
                     }
                     return Ok(Step::Done(body));
                 }
@@ -130,11 +182,88 @@ impl<'a> Running<'a> {
                     Err(error) => InputError::from(error).into(),
                 },
                 Reply::Fault(fault) if self.corrects(&fault) => continue,
-                Reply::Fault(fault) => Kind::of_fault(fault, status, &self.client.inner.spoken),
+                Reply::Fault(fault) => {
+                    self.forget_pages(&fault);
+                    Kind::of_fault(fault, answer.status, &self.client.inner.spoken)
+                }
                 Reply::Extended { result_type, .. } => Kind::Extended(result_type),
                 _ => Kind::OtherResult,
             };
             return Err(self.failed(kind));
+        }
+    }
+
+    /// Where the answer may be kept: never that of a call with input.
+    // spec: CACHE-04
+    fn slot(&self) -> Option<Slot> {
+        let method = self.asked.method()?;
+        if self.input.is_some() || !method.spec().cacheable {
+            return None;
+        }
+        let inner = &self.client.inner;
+        let mut special = String::new();
+        for (name, value) in &self.options.headers {
+            let value = value.as_bytes().escape_ascii();
+            special.push_str(&format!("{name}: {value}\n"));
+        }
+        if let Some(meta) = &self.options.meta {
+            special.push_str(&serde_json::to_string(meta).unwrap_or_default());
+        }
+        let peer = inner.channel.peer();
+        inner
+            .cache
+            .slot(&peer, &inner.principal, &self.asked, &special)
+    }
+
+    /// A cursor that the server refuses is one of a list that has changed.
+    // spec: CACHE-10
+    fn forget_pages(&self, fault: &Fault) {
+        let is_refused = match fault {
+            Fault::BadParams { .. } => true,
+            Fault::Protocol(error) => error.code == codes::INVALID_PARAMS,
+            _ => false,
+        };
+        if let Some(method) = self.asked.method().filter(|_| is_refused) {
+            let inner = &self.client.inner;
+            inner.cache.forget_list(&inner.channel.peer(), method);
+        }
+    }
+
+    /// The call may be made again after its stream broke. A state is never used twice: servers may
+    /// take each but once.
+    // spec: MRTR-09
+    fn repeats_after_break(&mut self) -> bool {
+        let repeats = self.is_idempotent() && self.input.is_none() && self.repeats < MAX_REPEATS;
+        self.repeats += usize::from(repeats);
+        repeats
+    }
+
+    /// It makes no difference whether the server does it once or twice.
+    fn is_idempotent(&self) -> bool {
+        let only_reads = match &self.asked {
+            Asked::Call(Call::CallTool(_) | Call::Other { .. }) => false,
+            Asked::Call(_) | Asked::Discover => true,
+            _ => false,
+        };
+        self.options.idempotent.unwrap_or(only_reads)
+    }
+
+    async fn wait_to_repeat(&mut self) -> Result<(), Kind> {
+        let end = self.clock.end();
+        let wait = Instant::now() + self.backoff.next();
+        sleep_until(wait.min(end)).await;
+        if wait >= end {
+            return Err(self.clock.timed_out(end));
+        }
+        Ok(())
+    }
+
+    /// Says of a call that broke whether it may have been made.
+    fn lost(&self, kind: Kind) -> Kind {
+        if kind.is_broken() && !self.is_idempotent() {
+            Kind::Lost(Box::new(kind))
+        } else {
+            kind
         }
     }
 
@@ -174,7 +303,9 @@ impl<'a> Running<'a> {
             item: self.asked.item().map(ToOwned::to_owned),
         });
         let declared = &inner.profile.capabilities;
-        let answers = inner.inputs.answer_all(round, &asker, declared).await;
+        let answers = inner.inputs.answer_all(round, &asker, declared);
+        let answers = unless(&mut self.options.cancel, answers).await;
+        let answers = answers.ok_or_else(|| self.failed(Kind::Cancelled))?;
         let answers = answers.map_err(|error| self.failed(error))?;
         self.answer(round, &answers)
     }
@@ -191,7 +322,7 @@ impl<'a> Running<'a> {
     }
 
     /// One request and its answer.
-    async fn attempt(&mut self) -> Result<(Reply, Option<StatusCode>), Kind> {
+    async fn attempt(&mut self) -> Result<Answer, Kind> {
         if let Some(reason) = self.client.inner.closing.reason() {
             return Err(Kind::closed(reason));
         }
@@ -232,7 +363,11 @@ impl<'a> Running<'a> {
                         .decode_reply(&self.asked, &response)
                         .map_err(Kind::Decode)?;
                     finish(&mut frames).await;
-                    return Ok((reply, frame.status));
+                    return Ok(Answer {
+                        reply,
+                        status: frame.status,
+                        bytes: frame.message.len(),
+                    });
                 }
                 // No server may ask anything here; one that does gets no answer.
                 // spec: BASE-17, BASE-19
@@ -245,7 +380,7 @@ impl<'a> Running<'a> {
         let inner = &self.client.inner;
         let mut outgoing = Outgoing::new(id, &inner.profile);
         outgoing.progress_token = token;
-        outgoing.log_level = self.options.log_level;
+        outgoing.log_level = self.options.log_level.or_else(|| inner.log_level());
         outgoing.meta = self.options.meta.as_ref();
         outgoing.input = self.input.as_ref();
         send(
@@ -272,6 +407,7 @@ impl<'a> Running<'a> {
                 true
             }
             Some(ServerNote::Log(message)) => {
+                self.client.inner.events.log(&message);
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
                 }
@@ -279,6 +415,20 @@ impl<'a> Running<'a> {
             }
             _ => false,
         }
+    }
+}
+
+/// Waits for `work`, or gives `None` when the caller cancels it first.
+async fn unless<T>(
+    cancel: &mut Option<BoxFuture<'_, ()>>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let Some(cancel) = cancel else {
+        return Some(work.await);
+    };
+    match select(cancel, pin!(work)).await {
+        Either::Left(_) => None,
+        Either::Right((done, _)) => Some(done),
     }
 }
 

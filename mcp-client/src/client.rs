@@ -3,20 +3,23 @@
 use std::fmt;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use futures_util::future::select;
 use mcp_core::wire::Wire;
 use mcp_core::{Channel, ClientProfile, CloseReason};
-use mcp_types::{DiscoverResult, Implementation, ProtocolVersion, ServerCapabilities};
+use mcp_types::{
+    DiscoverResult, Implementation, LoggingLevel, ProtocolVersion, ServerCapabilities,
+};
 use tokio::time::timeout;
 
 use crate::clock::Timeouts;
 use crate::closing::Closing;
 use crate::error::Kind;
+use crate::events::Events;
 use crate::inputs::Inputs;
-use crate::{ClientBuilder, Error};
+use crate::{Cache, ClientBuilder, Error};
 
 /// How long the end of a connection may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -58,12 +61,17 @@ pub(crate) struct Inner {
     pub(crate) known: RwLock<Known>,
     pub(crate) last_id: AtomicI64,
     pub(crate) closing: Closing,
+    pub(crate) cache: Cache,
+    /// Whose private answers those in the cache are.
+    pub(crate) principal: Box<str>,
+    pub(crate) events: Events,
 }
 
 /// What was learned from the server.
 pub(crate) struct Known {
     pub(crate) version: ProtocolVersion,
     pub(crate) server: Option<Arc<DiscoverResult>>,
+    pub(crate) log_level: Option<LoggingLevel>,
 }
 
 impl Inner {
@@ -73,10 +81,15 @@ impl Inner {
     }
 
     pub(crate) fn version(&self) -> ProtocolVersion {
-        self.known
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .version
+        self.known().version
+    }
+
+    pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
+        self.known().log_level
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn learn(&self, learn: impl FnOnce(&mut Known)) {
@@ -150,12 +163,7 @@ impl Client {
     }
 
     fn server(&self) -> Option<Arc<DiscoverResult>> {
-        self.inner
-            .known
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .server
-            .clone()
+        self.inner.known().server.clone()
     }
 }
 

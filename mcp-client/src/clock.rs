@@ -66,6 +66,11 @@ impl Clock {
         after(self.timeouts.idle).min(self.end)
     }
 
+    /// The end of all patience.
+    pub(crate) fn end(&self) -> Instant {
+        self.end
+    }
+
     pub(crate) fn timed_out(&self, deadline: Instant) -> Kind {
         if deadline == self.end {
             Kind::TimedOutInAll(self.timeouts.total)
@@ -76,7 +81,7 @@ impl Clock {
 }
 
 /// The time that is `wait` away; waits beyond all reason are cut.
-fn after(wait: Duration) -> Instant {
+pub(crate) fn after(wait: Duration) -> Instant {
     const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
     Instant::now() + wait.min(YEAR)
 }

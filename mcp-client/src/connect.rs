@@ -3,7 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
 use std::future::Future;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use mcp_core::wire::MODERN;
 use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
-    ProtocolVersion, Root,
+    LoggingLevel, ProtocolVersion, Root,
 };
 
 use crate::call::{self, Options};
@@ -22,8 +22,9 @@ use crate::client::{Inner, Known};
 use crate::clock::Timeouts;
 use crate::closing::Closing;
 use crate::error::Kind;
+use crate::events::Events;
 use crate::inputs::Inputs;
-use crate::{Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
+use crate::{Cache, Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
 
 /// How the revision is chosen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -65,6 +66,9 @@ pub struct ClientBuilder {
     timeouts: Timeouts,
     inputs: Inputs,
     input_rounds: usize,
+    cache: Cache,
+    principal: Option<Box<str>>,
+    log_level: Option<LoggingLevel>,
 }
 
 impl Default for ClientBuilder {
@@ -76,6 +80,9 @@ impl Default for ClientBuilder {
             timeouts: Timeouts::default(),
             inputs: Inputs::default(),
             input_rounds: Mrtr::DEFAULT_ROUNDS,
+            cache: Cache::default(),
+            principal: None,
+            log_level: None,
         }
     }
 }
@@ -167,6 +174,30 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets where answers are kept that the server declares fresh. Default: a cache of 8 MiB for
+    /// this client alone; `Cache::new(0)` keeps nothing.
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.cache = cache;
+        self
+    }
+
+    /// Names the one in whose name this client calls, for a [cache](Self::cache) that several
+    /// clients share: what the server calls private is shared by clients that name the same one.
+    /// Without a name it is shared with nobody.
+    // spec: CACHE-08
+    pub fn principal(mut self, principal: impl Into<Box<str>>) -> Self {
+        self.principal = Some(format!("p:{}", principal.into()).into());
+        self
+    }
+
+    /// Sets the least level of log messages that calls ask for; see [`Client::logs`]. Default: none
+    /// is asked for.
+    // spec: META-11
+    pub fn log_level(mut self, level: LoggingLevel) -> Self {
+        self.log_level = Some(level);
+        self
+    }
+
     /// Sets how the revision is chosen.
     pub fn mode(mut self, mode: ConnectMode) -> Self {
         self.mode = mode;
@@ -217,9 +248,13 @@ impl ClientBuilder {
                 known: RwLock::new(Known {
                     version,
                     server: None,
+                    log_level: self.log_level,
                 }),
                 last_id: AtomicI64::new(0),
                 closing: Closing::default(),
+                cache: self.cache,
+                principal: self.principal.unwrap_or_else(stranger),
+                events: Events::default(),
             }),
         };
         if self.mode == ConnectMode::Auto {
@@ -227,6 +262,12 @@ impl ClientBuilder {
         }
         Ok(client)
     }
+}
+
+/// A name that no other client of this process has.
+fn stranger() -> Box<str> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    format!("n:{}", COUNT.fetch_add(1, Ordering::Relaxed)).into()
 }
 
 impl Client {
@@ -254,7 +295,10 @@ impl Client {
             return Err(Error::of(&self.inner.channel.peer(), &asked, kind));
         };
         let server = Some(Arc::new(found.clone()));
-        self.inner.learn(|known| *known = Known { version, server });
+        self.inner.learn(|known| {
+            known.version = version;
+            known.server = server;
+        });
         Ok(found)
     }
 }

@@ -58,6 +58,12 @@ pub(crate) enum Kind {
     TimedOut(Duration),
     #[error("no answer within {} in all", seconds(*.0))]
     TimedOutInAll(Duration),
+    #[error(
+        "{0}; the server may have done what it was asked, so it was not asked again (allow that with `idempotent`)"
+    )]
+    Lost(Box<Self>),
+    #[error("the caller has cancelled the call")]
+    Cancelled,
     #[error("the server ended its answer without a response")]
     Unanswered,
     #[error("the answer is no message of the protocol: {0}")]
@@ -156,7 +162,7 @@ impl Kind {
     /// The connection of one request broke; another one may do better.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(
-            self,
+            self.root(),
             Self::Unanswered | Self::Channel(ChannelError::Broken { .. })
         )
     }
@@ -164,7 +170,7 @@ impl Kind {
     /// The cause may pass by itself.
     pub(crate) fn may_pass(&self) -> bool {
         self.is_broken()
-            || matches!(self, Self::Channel(ChannelError::Connect { .. }))
+            || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
             || matches!(
                 self.status(),
                 Some(
@@ -180,7 +186,7 @@ impl Kind {
     /// What it comes down to.
     fn root(&self) -> &Self {
         match self {
-            Self::NotModern(cause) => cause.root(),
+            Self::NotModern(cause) | Self::Lost(cause) => cause.root(),
             other => other,
         }
     }
@@ -257,6 +263,17 @@ impl Error {
             )
     }
 
+    /// The connection broke, and the server may have done what it was asked: it was not asked again
+    /// because the call is not known to be [idempotent](crate::PreparedCall::idempotent).
+    pub fn may_have_run(&self) -> bool {
+        matches!(self.inner.kind, Kind::Lost(_))
+    }
+
+    /// The caller has cancelled the call ([`cancel_on`](crate::PreparedCall::cancel_on)).
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.inner.kind, Kind::Cancelled)
+    }
+
     /// The server wants to know who asks, or does not let them (HTTP 401, 403).
     pub fn is_auth(&self) -> bool {
         matches!(
@@ -266,8 +283,8 @@ impl Error {
     }
 
     /// The cause may pass by itself: the server was not reached, is overloaded, or the connection
-    /// broke. In the last case the server may have done what it was asked; the caller knows
-    /// whether it may be done twice.
+    /// broke. In the last case [`may_have_run`](Self::may_have_run) tells whether the server may
+    /// have done what it was asked; the caller knows whether it may be done twice.
     pub fn is_retryable(&self) -> bool {
         self.inner.kind.may_pass()
     }
@@ -353,7 +370,7 @@ impl fmt::Debug for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        match &self.inner.kind {
+        match self.inner.kind.root() {
             Kind::Channel(error) => error.source()?.source(),
             // Its text tells the cause.
             Kind::Input(error) => error.source()?.source(),

@@ -12,23 +12,28 @@
 //! | what a server asks of its client: forms, language model, roots | `inputs` |
 //! | answering by hand | [`PreparedCall::manual`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
+//! | log messages of all calls | [`Client::logs`] |
+//! | answers that stay fresh for a while | [`Cache`] |
 //! | what went wrong | [`Error`] |
 //! | the one path that every call takes | `call` |
 //! | tools, resources, prompts, completion; lists in pages | `api` |
 
 mod api;
 mod backoff;
+mod cache;
 mod call;
 mod client;
 mod clock;
 mod closing;
 mod connect;
 mod error;
+mod events;
 mod inputs;
 mod listen;
 mod manual;
 mod prepared;
 
+pub use cache::Cache;
 pub use client::Client;
 pub use connect::{ClientBuilder, ConnectMode};
 pub use error::Error;

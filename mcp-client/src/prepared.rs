@@ -1,11 +1,12 @@
 //! A call with its settings, sent when it is awaited.
 
 use std::fmt;
-use std::future::IntoFuture;
+use std::future::{Future, IntoFuture};
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use mcp_core::{Asked, BoxFuture, Call, ResultBody};
+use mcp_types::meta::TraceContext;
 use mcp_types::{LogMessage, LoggingLevel, Progress};
 
 use crate::call::{Hook, Options, Running, Step};
@@ -115,6 +116,33 @@ impl<'a, T> PreparedCall<'a, T> {
         }
     }
 
+    /// Says whether the call may be made twice, which it is when the connection breaks before the
+    /// answer is there. Calls that only read may, calls of tools only when this says so.
+    pub fn idempotent(mut self, idempotent: bool) -> Self {
+        self.options.idempotent = Some(idempotent);
+        self
+    }
+
+    /// Asks the server even when a fresh answer is kept ([`Cache`](crate::Cache)).
+    pub fn fresh(mut self) -> Self {
+        self.options.fresh = true;
+        self
+    }
+
+    /// Cancels the call when `signal` is there before the answer. Dropping the call does the same;
+    /// this is for programs that want an [error](Error::is_cancelled) instead.
+    pub fn cancel_on(mut self, signal: impl Future<Output = ()> + Send + 'a) -> Self {
+        self.options.cancel = Some(Box::pin(signal));
+        self
+    }
+
+    /// Says which trace the call belongs to.
+    pub fn trace(mut self, trace: &TraceContext) -> Self {
+        let meta = self.options.meta.unwrap_or_default();
+        self.options.meta = Some(meta.with_trace(trace));
+        self
+    }
+
     /// Adds a key to the `_meta` of the request. Keys of the protocol itself cannot be set.
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         self.options.meta = Some(self.options.meta.unwrap_or_default().with(key, value));
@@ -126,6 +154,17 @@ impl<'a, T> PreparedCall<'a, T> {
     /// Gives what the server asks for to the caller instead of the client's handlers.
     pub fn manual(self) -> ManualCall<'a, T> {
         ManualCall(self)
+    }
+
+    async fn run(self) -> Result<T, Error> {
+        let read = self.read;
+        let mut running = self.start()?;
+        loop {
+            match running.step().await? {
+                Step::Done(body) => return running.read(body, read),
+                Step::Asks(round) => running.fulfil(&round).await?,
+            }
+        }
     }
 
     pub(crate) fn reader(&self) -> fn(ResultBody) -> Option<T> {
@@ -146,16 +185,7 @@ impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            let read = self.read;
-            let mut running = self.start()?;
-            loop {
-                match running.step().await? {
-                    Step::Done(body) => return running.read(body, read),
-                    Step::Asks(round) => running.fulfil(&round).await?,
-                }
-            }
-        })
+        Box::pin(self.run())
     }
 }
 

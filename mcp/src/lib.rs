@@ -17,8 +17,8 @@ pub use error::{Error, Result};
 pub use mcp_client as client;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Change, Client, ConnectMode, ElicitRequest, InputError, Rejected, SampleRequest, Subscription,
-    Turn, UrlRequest,
+    Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Rejected, SampleRequest,
+    Subscription, Turn, UrlRequest,
 };
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Output, completion, prompt, resource, server, tool, tools};

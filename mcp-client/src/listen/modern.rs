@@ -95,6 +95,7 @@ impl Listening {
             match hear(&self.request, stream).await {
                 Ok(Heard::Change(change)) => {
                     self.backoff.reset();
+                    self.request.forget(&change);
                     return Some(Ok(change));
                 }
                 Ok(Heard::End) => {
@@ -136,9 +137,10 @@ impl Listening {
             }
             match self.request.begin().await {
                 Ok(stream) => {
-                    let missed = stream.granted.clone();
+                    let missed = Change::Missed(stream.granted.clone());
                     self.stream = Some(stream);
-                    return Ok(Change::Missed(missed));
+                    self.request.forget(&missed);
+                    return Ok(missed);
                 }
                 Err(kind) if kind.may_pass() && Instant::now() < end => {}
                 Err(kind) => return Err(kind),
@@ -178,6 +180,12 @@ impl Request {
                 Err(_) => return Err(clock.timed_out(deadline)),
             }
         }
+    }
+
+    /// Kept answers that a change makes stale are not used any more.
+    fn forget(&self, change: &Change) {
+        let inner = &self.client.inner;
+        inner.cache.invalidate(&inner.channel.peer(), change);
     }
 
     fn listen(&self) -> Asked {

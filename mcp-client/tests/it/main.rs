@@ -1,6 +1,8 @@
 //! The client over a scripted channel, and over HTTP.
 
 #[cfg(test)]
+mod caching;
+#[cfg(test)]
 mod calls;
 #[cfg(test)]
 mod connecting;
@@ -12,6 +14,8 @@ mod inputs;
 mod listening;
 #[cfg(test)]
 mod pages;
+#[cfg(test)]
+mod recovery;
 #[cfg(test)]
 mod script;
 #[cfg(test)]

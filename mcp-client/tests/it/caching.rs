@@ -1,0 +1,144 @@
+//! Answers that are kept.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use mcp_client::{Cache, Client, ClientBuilder, ConnectMode, Turn};
+use mcp_types::{Cursor, ProtocolVersion, codes};
+use serde_json::{Value, json};
+use tokio::time::advance;
+
+use crate::script::{Script, Step, error, result, say};
+
+fn tools(scope: &str, ttl: i64) -> Vec<Step> {
+    let list = json!({
+        "resultType": "complete", "ttlMs": ttl, "cacheScope": scope,
+        "tools": [{"name": "add", "inputSchema": {"type": "object"}}],
+    });
+    vec![result(&list)]
+}
+
+async fn client(script: &Arc<Script>, builder: ClientBuilder) -> Client {
+    let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
+    builder.mode(mode).over(script.channel()).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn fresh_answers_are_not_asked_for_again() {
+    let script = Script::new((0..4).map(|_| tools("private", 1000)));
+    let client = script.client().await;
+    for (wait, sent) in [(0, 1), (999, 1), (1, 2)] {
+        advance(Duration::from_millis(wait)).await;
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 1);
+        assert_eq!(script.sent().len(), sent);
+    }
+    client.list_tools_page(None).fresh().await.unwrap();
+    client
+        .list_tools_page(None)
+        .header("x-tenant", "a")
+        .await
+        .unwrap();
+    assert_eq!(script.sent().len(), 4);
+}
+
+#[tokio::test]
+async fn answers_without_a_time_are_not_kept() {
+    let script = Script::new([tools("public", 0), tools("public", -5), tools("public", 0)]);
+    let client = script.client().await;
+    for _ in 0..3 {
+        client.list_all_tools().await.unwrap();
+    }
+    assert_eq!(script.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn clients_share_what_they_may() {
+    let cache = Cache::default();
+    let with = |who: Option<&str>| {
+        let builder = Client::builder().cache(cache.clone());
+        match who {
+            Some(who) => builder.principal(who),
+            None => builder,
+        }
+    };
+    let script = Script::new((0..9).map(|_| tools("private", 60_000)));
+    for (who, sent) in [
+        (Some("ada"), 1),
+        (Some("ada"), 1),
+        (Some("bob"), 2),
+        (None, 3),
+        (None, 4),
+    ] {
+        let client = client(&script, with(who)).await;
+        client.list_all_tools().await.unwrap();
+        assert_eq!(script.sent().len(), sent, "{who:?}");
+    }
+    let script = Script::new([tools("public", 60_000)]);
+    cache.clear();
+    for who in [Some("ada"), Some("bob"), None] {
+        client(&script, with(who))
+            .await
+            .list_all_tools()
+            .await
+            .unwrap();
+    }
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn answers_to_input_are_not_kept() {
+    let content =
+        json!({"resultType": "complete", "contents": [], "ttlMs": 60_000, "cacheScope": "public"});
+    let asks = || {
+        vec![result(
+            &json!({"resultType": "input_required", "requestState": "s"}),
+        )]
+    };
+    let script = Script::new([
+        asks(),
+        vec![result(&content)],
+        asks(),
+        vec![result(&content)],
+    ]);
+    let client = script.client().await;
+    for _ in 0..2 {
+        let Turn::Asks(asked) = client.read_resource("file:///a").manual().await.unwrap() else {
+            panic!("the answer was kept")
+        };
+        asked
+            .answer([] as [(&str, mcp_types::ElicitResult); 0])
+            .await
+            .unwrap();
+    }
+    assert_eq!(script.sent().len(), 4);
+}
+
+#[tokio::test]
+async fn changes_make_answers_stale() {
+    let ack = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    let script = Script::new([
+        tools("private", 60_000),
+        vec![say(ack), say(changed)],
+        tools("private", 60_000),
+    ]);
+    let client = script.client().await;
+    client.list_all_tools().await.unwrap();
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    changes.next().await.unwrap().unwrap();
+    client.list_all_tools().await.unwrap();
+    assert_eq!(script.sent().len(), 3);
+}
+
+#[tokio::test]
+async fn a_refused_cursor_drops_all_pages() {
+    let refused = vec![say(error(codes::INVALID_PARAMS, &Value::Null))];
+    let script = Script::new([tools("private", 60_000), refused, tools("private", 60_000)]);
+    let client = script.client().await;
+    client.list_all_tools().await.unwrap();
+    let page = client.list_tools_page(Cursor::new("old")).await;
+    assert!(page.unwrap_err().fault().is_some());
+    client.list_all_tools().await.unwrap();
+    assert_eq!(script.sent().len(), 3);
+}

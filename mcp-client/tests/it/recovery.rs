@@ -1,0 +1,195 @@
+//! Streams that break, calls that are cancelled, and what calls tell beside their answer.
+
+use std::future::{pending, ready};
+use std::time::Duration;
+
+use futures::StreamExt;
+use mcp_client::{Client, ConnectMode, Turn};
+use mcp_core::ChannelError;
+use mcp_types::meta::{TraceContext, TraceParent};
+use mcp_types::{LoggingLevel, ProtocolVersion};
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::script::{Script, Step, log, progress, result, text, wait};
+
+fn broken() -> Step {
+    Step::Fail(ChannelError::Broken {
+        source: Some("reset".into()),
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn reading_is_done_again() {
+    let script = Script::new([
+        vec![broken()],
+        vec![],
+        vec![result(&json!({"resultType": "complete", "tools": []}))],
+        vec![broken()],
+        vec![broken()],
+        vec![broken()],
+    ]);
+    let client = script.client().await;
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 0);
+    let sent = script.sent();
+    let ids: Vec<_> = sent.iter().map(|sent| &sent.body["id"]).collect();
+    assert_eq!(ids, [1, 2, 3]);
+    // But not for ever.
+    let error = client.list_all_tools().await.unwrap_err();
+    assert!(error.is_closed() && error.is_retryable() && !error.may_have_run());
+    assert_eq!(script.sent().len(), 6);
+}
+
+#[tokio::test(start_paused = true)]
+async fn doing_is_not_done_again_unless_the_caller_says_so() {
+    let script = Script::new([
+        vec![progress(1.0), broken()],
+        vec![broken()],
+        vec![text("done")],
+    ]);
+    let client = script.client().await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(error.may_have_run() && error.is_closed() && error.is_retryable());
+    assert_eq!(
+        error.to_string(),
+        "tools/call \"pay\" at script:: the connection broke before the answer was there: reset; \
+         the server may have done what it was asked, so it was not asked again (allow that with \
+         `idempotent`)"
+    );
+    let done = client.call("pay", ()).idempotent(true).await.unwrap();
+    assert_eq!(done.text(), "done");
+    let script = Script::new([vec![broken()]]);
+    let error = script
+        .client()
+        .await
+        .read_resource("file:///once")
+        .idempotent(false)
+        .await;
+    assert!(error.unwrap_err().may_have_run());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_is_not_used_twice() {
+    let asks = result(&json!({"resultType": "input_required", "requestState": "s"}));
+    let script = Script::new([vec![asks], vec![broken()], vec![text("never")]]);
+    let call = script.client().await.call("add", ()).idempotent(true);
+    assert!(call.await.unwrap_err().is_closed());
+    assert_eq!(script.sent().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn trying_again_has_the_same_end() {
+    let script = Script::new([vec![wait(9), broken()], vec![wait(9), broken()]]);
+    let client = script.client().await;
+    let start = Instant::now();
+    let call = client
+        .list_tools_page(None)
+        .max_total_timeout(Duration::from_secs(10));
+    assert!(call.await.unwrap_err().is_timeout());
+    assert_eq!(start.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_are_cancelled() {
+    let script = Script::new([vec![wait(100), text("late")]]);
+    let client = script.client().await;
+    let signal = sleep(Duration::from_secs(3));
+    let error = client.call("add", ()).cancel_on(signal).await.unwrap_err();
+    assert!(error.is_cancelled() && !error.is_timeout());
+    let message = "tools/call \"add\" at script:: the caller has cancelled the call";
+    assert_eq!(error.to_string(), message);
+    assert_eq!(script.cancelled(), 1);
+
+    // Before the handlers have answered, too, and by hand.
+    let asks = || {
+        vec![result(
+            &json!({"resultType": "input_required", "inputRequests": {
+                "it": {"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}},
+            }}),
+        )]
+    };
+    let script = Script::new([asks(), asks(), vec![wait(100)]]);
+    let slow = |_| pending::<mcp_types::CreateMessageResult>();
+    let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
+    let builder = Client::builder().mode(mode).on_sample(slow);
+    let client = builder.over(script.channel()).await.unwrap();
+    let call = client
+        .call("add", ())
+        .cancel_on(sleep(Duration::from_secs(3)));
+    assert!(call.await.unwrap_err().is_cancelled());
+    let call = client
+        .call("add", ())
+        .cancel_on(sleep(Duration::from_secs(3)));
+    let Turn::Asks(asks) = call.manual().await.unwrap() else {
+        panic!()
+    };
+    let answer = mcp_types::CreateMessageResult::new("m", "hi");
+    assert!(
+        asks.answer([("it", answer)])
+            .await
+            .unwrap_err()
+            .is_cancelled()
+    );
+
+    let script = Script::new([vec![text("done")]]);
+    let call = script.client().await.call("add", ()).cancel_on(pending());
+    assert_eq!(call.await.unwrap().text(), "done");
+    let call = script.client().await.call("add", ()).cancel_on(ready(()));
+    assert!(call.await.unwrap_err().is_cancelled());
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[tokio::test]
+async fn traces_go_along() {
+    let script = Script::new([vec![text("")]]);
+    let trace = TraceContext::new(TraceParent::new(7, 9).unwrap());
+    let call = script.client().await.call("add", ()).trace(&trace);
+    call.await.unwrap();
+    let told = script.sent()[0].meta("traceparent").clone();
+    assert_eq!(
+        told,
+        "00-00000000000000000000000000000007-0000000000000009-00"
+    );
+}
+
+#[tokio::test]
+async fn logs_of_all_calls() {
+    let script = Script::new([
+        vec![log("info"), log("error"), text("")],
+        vec![log("debug"), text("")],
+        vec![text("")],
+    ]);
+    let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
+    let builder = Client::builder().mode(mode).log_level(LoggingLevel::Info);
+    let client = builder.over(script.channel()).await.unwrap();
+    let logs = client.logs();
+    client.call("add", ()).await.unwrap();
+    client
+        .call("add", ())
+        .log_level(LoggingLevel::Debug)
+        .await
+        .unwrap();
+    client.set_log_level(None);
+    client.call("add", ()).await.unwrap();
+    let levels: Vec<_> = script
+        .sent()
+        .iter()
+        .map(|sent| sent.meta("io.modelcontextprotocol/logLevel").clone())
+        .collect();
+    assert_eq!(levels, [json!("info"), json!("debug"), json!(null)]);
+    drop(client);
+    let told: Vec<_> = logs.map(|message| message.level).collect().await;
+    let expected = [LoggingLevel::Info, LoggingLevel::Error, LoggingLevel::Debug];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn listeners_that_fall_behind_lose_the_oldest() {
+    let many = (0..300).map(|_| log("info")).chain([text("")]);
+    let script = Script::new([many.collect::<Vec<_>>()]);
+    let client = script.client().await;
+    let logs = client.logs();
+    client.call("add", ()).await.unwrap();
+    drop(client);
+    assert_eq!(logs.count().await, 256);
+}
