@@ -109,6 +109,11 @@ impl ParamHeaders {
         self.headers.iter().map(|header| &*header.name)
     }
 
+    /// The paths of the arguments, in the order of [`names`](Self::names).
+    pub fn arguments(&self) -> impl Iterator<Item = &str> {
+        self.headers.iter().map(|header| &*header.argument)
+    }
+
     /// Looks at what is inside of a schema. `path` is that of the value, as long as only
     /// `properties` lead to it.
     // spec: XHDR-07

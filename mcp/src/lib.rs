@@ -9,6 +9,7 @@ pub mod prelude;
 mod serve;
 
 pub use mcp_core as core;
+pub use mcp_core::schema;
 pub use mcp_types as types;
 
 pub use error::{Error, Result};

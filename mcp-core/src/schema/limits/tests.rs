@@ -1,0 +1,108 @@
+//! Schemas that cost too much, and what values they let through.
+
+use serde_json::{Value, json};
+
+use super::{Cost, MAX_SCHEMAS};
+use crate::schema::SchemaError;
+
+fn refused(schema: &Value) -> String {
+    Cost::of(schema).unwrap_err().to_string()
+}
+
+fn nested(depth: usize, name: &str) -> Value {
+    (0..depth).fold(json!(1), |inner, _| json!({name: inner}))
+}
+
+// spec: JSCH-05, JSCH-06
+#[test]
+fn references_stay_within_the_schema() {
+    for good in [
+        json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}),
+        json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}),
+        json!({"$ref": "#/$defs/a~1b%20c", "$defs": {"a/b c": {}}}),
+        json!({"$ref": "urn:x", "$defs": {"a": {"$id": "urn:x"}}}),
+        json!({"$ref": "urn:x#/$defs/b", "$defs": {"a": {"$id": "urn:x", "$defs": {"b": {}}}}}),
+        json!({"properties": {"a": {"$ref": "#"}}}),
+        json!({"$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}),
+        // Data is no schema.
+        json!({"const": {"$ref": "https://example.com"}, "default": {"$ref": "#/nowhere"}}),
+    ] {
+        Cost::of(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
+    }
+    for external in [
+        "https://example.com/x.json",
+        "other.json#/a",
+        "file:///etc/passwd",
+        "//host",
+    ] {
+        let schema = json!({"properties": {"a": {"$ref": external}}});
+        assert!(
+            refused(&schema).contains("nothing is fetched"),
+            "{external}"
+        );
+    }
+    for missing in ["#/$defs/a", "#a", "#/%ff"] {
+        let schema = json!({"$ref": missing});
+        assert_eq!(
+            Cost::of(&schema),
+            Err(SchemaError::Unresolved(missing.to_owned()))
+        );
+    }
+    // Names belong to the resource that they are in.
+    let schema = json!({"$ref": "#/$defs/b", "$defs": {"a": {"$id": "urn:x", "$defs": {"b": {}}}}});
+    assert!(refused(&schema).contains("names nothing"));
+}
+
+#[test]
+fn circles_need_a_step_into_the_value() {
+    for endless in [
+        json!({"$ref": "#"}),
+        json!({"allOf": [{"$ref": "#"}]}),
+        json!({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"not": {"$ref": "#/$defs/a"}}}}),
+    ] {
+        assert!(refused(&endless).contains("without end"), "{endless}");
+    }
+    Cost::of(&json!({"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}})).unwrap();
+}
+
+#[test]
+fn sizes() {
+    let deep = (0..70).fold(json!({}), |inner, _| json!({"items": inner}));
+    assert!(refused(&deep).contains("deeper than 64"));
+    let wide: Vec<_> = (0..MAX_SCHEMAS).map(|_| json!({})).collect();
+    assert!(refused(&json!({"anyOf": wide})).contains("more than 4096"));
+    let long = json!({"description": "x".repeat(300_000)});
+    assert!(refused(&long).contains("bytes"));
+}
+
+// spec: JSCH-07
+#[test]
+fn the_work_of_a_check_is_known_before() {
+    let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
+    let cost = Cost::of(&tree).unwrap();
+    assert!(cost.admit(&nested(120, "left")).is_ok());
+    let numbers: Vec<_> = (0..200_000).collect();
+    assert!(
+        Cost::of(&json!({"items": {"type": "integer"}}))
+            .unwrap()
+            .admit(&json!(numbers))
+            .is_ok()
+    );
+
+    // Two alternatives that both go on: at each level twice the work.
+    let doubling = json!({"anyOf": [
+        {"properties": {"left": {"$ref": "#"}, "kind": {"const": "a"}}},
+        {"properties": {"left": {"$ref": "#"}, "kind": {"const": "b"}}},
+    ]});
+    let cost = Cost::of(&doubling).unwrap();
+    assert!(cost.admit(&nested(8, "left")).is_ok());
+    assert!(cost.admit(&nested(100, "left")).is_err());
+
+    // The same without recursion.
+    let mut bomb = json!({"$defs": {"a0": {}}, "$ref": "#/$defs/a30"});
+    for level in 1..=30 {
+        let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
+        bomb["$defs"][format!("a{level}")] = json!({"allOf": [below, below]});
+    }
+    assert!(Cost::of(&bomb).unwrap().admit(&json!(1)).is_err());
+}

@@ -1,0 +1,318 @@
+//! Which clients would drop a tool, or read it wrongly, and why.
+//!
+//! Nothing here breaks the specification by itself. It is what programs and the language models
+//! behind them were seen to refuse; one tool of that kind can cost all tools of its server.
+
+use std::fmt;
+
+use mcp_types::{JsonObject, Tool};
+use serde_json::Value;
+
+use super::walk::subschemas;
+use crate::ParamHeaders;
+
+/// Something about a tool that clients are known to refuse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Lint {
+    /// The tool's name.
+    pub tool: String,
+    /// Where in the tool: `name`, or a JSON Pointer that starts with the schema's member.
+    pub place: String,
+    /// How much it matters.
+    pub weight: Weight,
+    /// Who is concerned.
+    pub clients: &'static str,
+    /// What they do, and because of what.
+    pub reason: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+}
+
+/// How much a [`Lint`] matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Weight {
+    /// Some clients make less of the tool than it is.
+    Note,
+    /// Some clients drop the tool, or all tools of its server.
+    Warning,
+}
+
+impl fmt::Display for Lint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            tool,
+            place,
+            clients,
+            reason,
+            fix,
+            ..
+        } = self;
+        write!(f, "the tool `{tool}`, {place}: {clients} {reason}; {fix}")
+    }
+}
+
+/// What is known of a kind of lint.
+struct Rule {
+    weight: Weight,
+    clients: &'static str,
+    reason: &'static str,
+    fix: &'static str,
+}
+
+/// Declares rules: what to tell of them, in the order of [`Lint`].
+macro_rules! rules {
+    ($($name:ident = $weight:ident: $clients:literal, $reason:literal, $fix:literal;)*) => {
+        $(const $name: &Rule = &Rule {
+            weight: Weight::$weight,
+            clients: $clients,
+            reason: $reason,
+            fix: $fix,
+        };)*
+    };
+}
+
+rules! {
+    NAME = Warning: "many clients",
+        "drop a tool whose name is not 1 to 128 letters, digits, `_`, `-` or `.`", "rename it";
+    DOTTED = Warning: "Claude Desktop, Copilot, Cursor and Codex",
+        "drop a tool whose name has a `.`", "use `_` or `-`";
+    LONG = Warning: "Claude and OpenAI models",
+        "take names of at most 64 characters, those that the client puts in front included",
+        "shorten it";
+    ROOT_TYPE = Warning: "clients of the TypeScript SDK",
+        "refuse the whole list when an input schema is no `\"type\": \"object\"`",
+        "make the arguments an object";
+    ROOT_COMBINATOR = Warning: "Claude models",
+        "refuse the whole list when `anyOf`, `oneOf` or `allOf` is at the root of a schema",
+        "move it into a property, or say it in the description";
+    NO_PROPERTIES = Note: "OpenAI models",
+        "refuse an object without `properties`", "add `\"properties\": {}`";
+    DIALECT = Warning: "Claude models",
+        "refuse every dialect but 2020-12", "leave `$schema` out";
+    REFERENCE = Warning: "Claude Code, LM Studio and Copilot",
+        "lose tools whose schema has a `$ref`, or what it refers to", "write the schema in place";
+    MALFORMED = Warning: "Claude Code",
+        "loses all tools when a keyword has a value of the wrong type, such as `null`",
+        "leave the keyword out";
+    FORMAT = Note: "clients with a strict validator",
+        "refuse a `format` that JSON Schema does not know", "leave it out, or use `pattern`";
+    TYPES = Note: "Gemini models",
+        "read only one of several types", "leave the property out of `required` instead of `null`";
+    OUTPUT_TYPE = Note: "clients older than 2026-07-28",
+        "need structured content that is an object, and get this wrapped into one",
+        "return a struct";
+    SECRET = Warning: "proxies",
+        "see and log what headers repeat, and by its name this is a secret",
+        "do not repeat it in a header";
+    UNCHECKED = Warning: "every client",
+        "may send arguments that break the schema: it was given by hand, so that no type checks it",
+        "give the server a validator, such as `.validate_with(mcp::schema::JsonSchema)`";
+    PATTERN = Warning: "every client",
+        "may send text that breaks the pattern, which uses what the checker does not know",
+        "simplify it";
+}
+
+/// What clients are known to refuse in a tool: each kind once, at its first place.
+// spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
+pub fn lint(tool: &Tool) -> Vec<Lint> {
+    let mut linter = Linter::of(tool);
+    linter.name();
+    linter.root();
+    linter.schema("inputSchema", &tool.input_schema, true);
+    linter.headers();
+    if let Some(schema) = &tool.output_schema {
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            linter.tell(OUTPUT_TYPE, "outputSchema");
+        }
+        linter.schema("outputSchema", schema, false);
+    }
+    linter.found
+}
+
+impl Lint {
+    /// Nothing checks the arguments of a tool by its schema.
+    pub fn unchecked(tool: &Tool) -> Self {
+        Self::new(tool, UNCHECKED, "inputSchema")
+    }
+
+    /// A pattern in a tool's input schema is not checked.
+    pub fn unchecked_pattern(tool: &Tool, place: &str) -> Self {
+        Self::new(tool, PATTERN, place)
+    }
+
+    fn new(tool: &Tool, rule: &Rule, place: impl Into<String>) -> Self {
+        Self {
+            tool: tool.name.clone(),
+            place: place.into(),
+            weight: rule.weight,
+            clients: rule.clients,
+            reason: rule.reason,
+            fix: rule.fix,
+        }
+    }
+}
+
+/// The names of the formats that JSON Schema knows.
+const FORMATS: [&str; 19] = [
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "relative-json-pointer",
+    "regex",
+];
+
+/// Parts of names that secrets have.
+const SECRETS: [&str; 8] = [
+    "password",
+    "passwd",
+    "secret",
+    "token",
+    "apikey",
+    "credential",
+    "authorization",
+    "privatekey",
+];
+
+const DIALECT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
+const LONGEST_NAME: usize = 128;
+const LONGEST_PORTABLE_NAME: usize = 64;
+
+struct Linter<'a> {
+    tool: &'a Tool,
+    found: Vec<Lint>,
+}
+
+impl<'a> Linter<'a> {
+    fn of(tool: &'a Tool) -> Self {
+        let found = Vec::new();
+        Self { tool, found }
+    }
+
+    fn tell(&mut self, rule: &Rule, place: &str) {
+        if !self.found.iter().any(|lint| lint.reason == rule.reason) {
+            self.found.push(Lint::new(self.tool, rule, place));
+        }
+    }
+
+    // spec: TOOL-08
+    fn name(&mut self) {
+        let name = &self.tool.name;
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) {
+            self.tell(NAME, "name");
+        } else if name.contains('.') {
+            self.tell(DOTTED, "name");
+        }
+        if name.len() > LONGEST_PORTABLE_NAME {
+            self.tell(LONG, "name");
+        }
+    }
+
+    // spec: TOOL-06, TOOL-07
+    fn root(&mut self) {
+        let place = "inputSchema";
+        let schema = &self.tool.input_schema;
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            self.tell(ROOT_TYPE, place);
+        }
+        if !schema.contains_key("properties") {
+            self.tell(NO_PROPERTIES, place);
+        }
+        let combinators = ["anyOf", "oneOf", "allOf"];
+        if combinators
+            .iter()
+            .any(|keyword| schema.contains_key(*keyword))
+        {
+            self.tell(ROOT_COMBINATOR, place);
+        }
+    }
+
+    /// Looks at a schema and at all inside of it. References matter where a model reads them.
+    fn schema(&mut self, place: &str, schema: &JsonObject, is_input: bool) {
+        if is_malformed(schema) {
+            self.tell(MALFORMED, place);
+        }
+        if schema
+            .get("$schema")
+            .is_some_and(|dialect| dialect != DIALECT_2020_12)
+        {
+            self.tell(DIALECT, place);
+        }
+        if is_input && (schema.contains_key("$ref") || schema.contains_key("$dynamicRef")) {
+            self.tell(REFERENCE, place);
+        }
+        let format = schema.get("format").and_then(Value::as_str);
+        if format.is_some_and(|format| !FORMATS.contains(&format)) {
+            self.tell(FORMAT, place);
+        }
+        if is_input && schema.get("type").is_some_and(Value::is_array) {
+            self.tell(TYPES, place);
+        }
+        for sub in subschemas(schema) {
+            if let Value::Object(inner) = sub.schema {
+                self.schema(&sub.pointer(place), inner, is_input);
+            }
+        }
+    }
+
+    // spec: XHDR-21
+    fn headers(&mut self) {
+        let plan = ParamHeaders::of(&self.tool.input_schema);
+        let Ok(Some(plan)) = plan else { return };
+        let is_secret = |name: &str| {
+            let letters = name.chars().filter(char::is_ascii_alphanumeric);
+            let plain: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+            SECRETS.iter().any(|secret| plain.contains(secret))
+        };
+        for (header, argument) in plan.names().zip(plan.arguments()) {
+            if is_secret(header) || is_secret(argument) {
+                let pointer = argument.replace('.', "/properties/");
+                self.tell(SECRET, &format!("inputSchema/properties/{pointer}"));
+            }
+        }
+    }
+}
+
+/// A keyword has a value of another type than JSON Schema wants.
+fn is_malformed(schema: &JsonObject) -> bool {
+    let strings = |value: &Value| {
+        let list = value.as_array();
+        list.is_some_and(|list| list.iter().all(Value::is_string))
+    };
+    let schema_like = |value: &Value| value.is_object() || value.is_boolean();
+    schema.iter().any(|(keyword, value)| match &**keyword {
+        "required" => !strings(value),
+        "type" => !value.is_string() && !strings(value),
+        "enum" | "examples" | "allOf" | "anyOf" | "oneOf" | "prefixItems" => !value.is_array(),
+        "properties" | "patternProperties" | "$defs" => !value.is_object(),
+        "description" | "title" | "format" | "pattern" | "$ref" | "$schema" => !value.is_string(),
+        "additionalProperties" | "not" => !schema_like(value),
+        "items" => !schema_like(value) && !value.is_array(),
+        "minimum" | "maximum" | "exclusiveMaximum" | "exclusiveMinimum" | "multipleOf" => {
+            !value.is_number() && !value.is_boolean()
+        }
+        "minLength" | "maxLength" | "minItems" | "maxItems" | "minProperties" | "maxProperties" => {
+            !value.is_u64()
+        }
+        _ => false,
+    })
+}
+
+#[cfg(test)]
+mod tests;
