@@ -10,12 +10,13 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Every edge that there may be inside the workspace. Development dependencies are free.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
     ("mcp-client", &["mcp-core", "mcp-types"]),
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
+    ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
     (
         "mcp",
@@ -25,6 +26,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
             "mcp-server",
             "mcp-client",
             "mcp-transport-http",
+            "mcp-transport-stdio",
             "mcp-macros",
         ],
     ),

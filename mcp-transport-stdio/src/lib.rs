@@ -1,0 +1,23 @@
+//! Pipes for the Model Context Protocol: one message per line, over the standard streams of a
+//! process, a socket, or any other stream of bytes.
+//!
+//! | you look for | it is in |
+//! |---|---|
+//! | serving over a pipe, both eras | [`StdioServer`] |
+//! | the two tasks that read and write | `pipe` |
+//! | what waits to be written | `outbox` |
+//!
+//! Establishing the connection, framing and cancellation are those of the stdio binding, whatever
+//! carries the bytes: there is no handshake below the first message, a message is a line, and
+//! `notifications/cancelled` ends a request.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
+// spec: TRN-03, TRN-04
+
+mod outbox;
+mod pipe;
+#[cfg(feature = "server")]
+mod serve;
+
+#[cfg(feature = "server")]
+pub use serve::StdioServer;

@@ -1,0 +1,229 @@
+//! A service that does what the tool's name says, and a client that writes lines by hand, so that
+//! it can misbehave.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mcp_core::{
+    BoxFuture, Call, ChangeBus, Exchange, Fault, Input, MemoryBus, Reply, ServerProfile, Service,
+};
+use mcp_transport_stdio::StdioServer;
+use mcp_types::{
+    CallToolResult, ContentBlock, ElicitParams, FormSchema, Implementation, InputRequest, Progress,
+    ProtocolVersion, RawObject, ServerCapabilities,
+};
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf, duplex, split,
+};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+
+/// Longer than anything here takes, so that a hang is a failure and not a hang.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A service that does what the tool's name says.
+#[derive(Clone, Default)]
+pub(crate) struct Obedient {
+    pub(crate) bus: Arc<MemoryBus>,
+    /// How many calls are at work.
+    pub(crate) busy: Arc<AtomicUsize>,
+}
+
+struct Busy(Arc<AtomicUsize>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Service for Obedient {
+    fn profile(&self) -> Arc<ServerProfile> {
+        let offers = ServerCapabilities::default()
+            .with_tools(true)
+            .with_resources(false, true);
+        let info = Implementation::new("obedient", "1.0.0");
+        let profile = ServerProfile::new(info)
+            .capabilities(offers)
+            .versions(ProtocolVersion::ALL);
+        Arc::new(profile)
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        let busy = Busy(self.busy.clone());
+        Box::pin(async move {
+            let _busy = busy;
+            obey(exchange).await
+        })
+    }
+
+    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+        Some(self.bus.clone())
+    }
+}
+
+async fn obey(exchange: Exchange) -> Reply {
+    let Call::CallTool(params) = &exchange.call else {
+        return text("no tool");
+    };
+    let words: Vec<&str> = params.name.split(' ').collect();
+    match words[..] {
+        ["wait", seconds] => sleep(Duration::from_secs(seconds.parse().unwrap())).await,
+        ["big", bytes] => return text(&"x".repeat(bytes.parse().unwrap())),
+        ["raw", bytes] => return raw(bytes.parse().unwrap()),
+        ["report", count] => {
+            for step in 1..=count.parse().unwrap() {
+                exchange.outlet.report(Progress::new(f64::from(step))).await;
+            }
+        }
+        ["panic"] => panic!("as told"),
+        ["ask"] => return ask(exchange.input).await,
+        _ => {}
+    }
+    text(&params.name)
+}
+
+async fn ask(input: Input) -> Reply {
+    let Input::Live(client) = input else {
+        return Fault::internal("nobody to ask").into();
+    };
+    let form = ElicitParams::form("Sure?", FormSchema::new());
+    match client.ask(InputRequest::from(form)).await {
+        Ok(answer) => text(&format!("{answer:?}")),
+        Err(error) => text(&error.to_string()),
+    }
+}
+
+/// A large answer that costs little to write.
+fn raw(length: usize) -> Reply {
+    static BODIES: Mutex<BTreeMap<usize, RawObject>> = Mutex::new(BTreeMap::new());
+    let mut bodies = BODIES.lock().unwrap();
+    let body = bodies.entry(length).or_insert_with(|| {
+        let text = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
+        RawObject::from_text(&text).unwrap()
+    });
+    Reply::Extended {
+        result_type: "raw".into(),
+        body: body.clone(),
+    }
+}
+
+fn text(text: &str) -> Reply {
+    CallToolResult::new(vec![ContentBlock::text(text)]).into()
+}
+
+/// A server over a pipe, and the other end of the pipe.
+pub(crate) struct Peer {
+    pub(crate) service: Obedient,
+    pub(crate) reader: BufReader<ReadHalf<DuplexStream>>,
+    pub(crate) writer: WriteHalf<DuplexStream>,
+    pub(crate) server: JoinHandle<std::io::Result<()>>,
+}
+
+impl Peer {
+    pub(crate) fn start() -> Self {
+        Self::start_with(64 * 1024, |server| server)
+    }
+
+    /// A pipe that holds so many bytes.
+    pub(crate) fn start_with(
+        room: usize,
+        set: impl FnOnce(StdioServer<Obedient>) -> StdioServer<Obedient>,
+    ) -> Self {
+        let service = Obedient::default();
+        let (here, there) = duplex(room);
+        let (reader, writer) = split(there);
+        let server = set(StdioServer::new(service.clone()));
+        let server = tokio::spawn(server.serve(reader, writer));
+        let (reader, writer) = split(here);
+        Self {
+            service,
+            reader: BufReader::new(reader),
+            writer,
+            server,
+        }
+    }
+
+    pub(crate) async fn write(&mut self, text: &[u8]) {
+        timeout(PATIENCE, self.writer.write_all(text))
+            .await
+            .unwrap()
+            .unwrap();
+    }
+
+    pub(crate) async fn say(&mut self, message: Value) {
+        self.write(format!("{message}\n").as_bytes()).await;
+    }
+
+    /// Calls a tool in the modern way.
+    pub(crate) async fn call(&mut self, id: i64, tool: &str) {
+        self.say(modern(id, tool)).await;
+    }
+
+    /// The next message; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        let read = self.reader.read_line(&mut line);
+        match timeout(PATIENCE, read).await.unwrap().unwrap() {
+            0 => None,
+            _ => Some(serde_json::from_str(&line).unwrap()),
+        }
+    }
+
+    pub(crate) async fn expect(&mut self) -> Value {
+        self.next().await.unwrap()
+    }
+
+    /// The text of the answer to the request `id`, which comes next.
+    #[track_caller]
+    pub(crate) fn answer(&mut self, id: i64) -> impl Future<Output = String> {
+        let place = std::panic::Location::caller();
+        async move {
+            let answer = self.expect().await;
+            assert_eq!(answer["id"], id, "{answer} {place}");
+            let text = answer["result"]["content"][0]["text"].as_str();
+            text.unwrap_or_else(|| panic!("{answer} {place}"))
+                .to_owned()
+        }
+    }
+
+    /// The error code of the answer that comes next.
+    pub(crate) async fn refusal(&mut self, id: Value) -> i64 {
+        let answer = self.expect().await;
+        assert_eq!(answer["id"], id, "{answer}");
+        answer["error"]["code"].as_i64().unwrap()
+    }
+
+    pub(crate) fn busy(&self) -> usize {
+        self.service.busy.load(Ordering::SeqCst)
+    }
+
+    /// Closes the side of the client; the server is to end well.
+    pub(crate) async fn close(mut self) {
+        self.writer.shutdown().await.unwrap();
+        assert_eq!(self.next().await, None);
+        timeout(PATIENCE, self.server)
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+    }
+}
+
+pub(crate) fn modern(id: i64, tool: &str) -> Value {
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "progressToken": id,
+    });
+    let params = json!({ "name": tool, "arguments": {}, "_meta": meta });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+pub(crate) fn cancel(id: i64) -> Value {
+    json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
+}

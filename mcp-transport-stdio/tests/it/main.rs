@@ -1,0 +1,8 @@
+//! Pipes in virtual time, and child processes in real time.
+
+#[cfg(test)]
+mod kit;
+#[cfg(test)]
+mod serving;
+#[cfg(test)]
+mod sessions;
