@@ -6,9 +6,9 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use mcp_types::{ProtocolVersion, RequestId};
+use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
-use crate::BoxFuture;
+use crate::{BoxFuture, ClientNote, wire};
 
 /// A client's way to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -40,8 +40,18 @@ pub trait Channel: Send + Sync + 'static {
         None
     }
 
-    /// Tells the channel which revision was chosen, before anything else is sent.
+    /// Tells the channel which revision the next messages speak: before `initialize` the one that
+    /// it asks for, and once more when the two sides have agreed on one. A child process that has
+    /// ended on the question what it speaks is started anew here.
+    // spec: COMPAT-15
     fn adopt(&self, _: ProtocolVersion) {}
+
+    /// All messages go over one pipe, to a program that may never answer what it does not know:
+    /// silence tells something about its era there, which it does not over HTTP.
+    // spec: COMPAT-08, COMPAT-14
+    fn is_pipe(&self) -> bool {
+        false
+    }
 
     /// Silence and an early end are evidence that the server is of the legacy era: so it is on a
     /// pipe, not over HTTP.
@@ -92,6 +102,28 @@ impl OutNote {
             body: body.into(),
             mirror,
         }
+    }
+
+    /// A notification of a client; `None` when the revision does not have it.
+    pub fn of(note: &ClientNote, version: ProtocolVersion) -> Option<Self> {
+        let mut body = Vec::new();
+        let is_written = wire::of(version).encode_client_note(note, &mut body);
+        let method = note.method().map(Method::as_str).or(match note {
+            ClientNote::Other { method, .. } => Some(method),
+            _ => None,
+        })?;
+        is_written.then(|| Self::new(body, Mirror::new(version, method, None)))
+    }
+
+    /// Takes a request back whose stream was dropped before its end; `None` for `initialize`, which
+    /// cannot be taken back. For channels on which dropping the stream does not tell the server.
+    // spec: CAN-01, CAN-02, HTTP-C-12
+    pub fn cancelling(id: &RequestId, mirror: &Mirror) -> Option<Self> {
+        if Method::from_name(&mirror.method) == Some(Method::Initialize) {
+            return None;
+        }
+        let cancelled = Cancelled::new(id.clone());
+        Self::of(&ClientNote::Cancelled(cancelled), mirror.version)
     }
 }
 
@@ -220,7 +252,8 @@ pub enum ChannelError {
     /// The connection has ended: no call on it can succeed any more.
     #[error("the connection is closed: {0}")]
     Closed(CloseReason),
-    /// The server has forgotten the session.
+    /// The server has forgotten the session, and refused the request for it without having looked
+    /// at what it asks. Requests that were running end as [`Broken`](Self::Broken).
     #[error("the server has ended the session")]
     SessionExpired,
     /// An HTTP status that is no answer of a Model Context Protocol server.
@@ -245,4 +278,28 @@ pub enum ChannelError {
     /// The request itself cannot be sent: an invalid URL or header.
     #[error("cannot send the request: {0}")]
     Unsendable(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::{ProtocolVersion, RequestId};
+
+    use super::{Mirror, OutNote};
+
+    #[test]
+    fn requests_are_taken_back_by_their_id() {
+        for version in ProtocolVersion::ALL {
+            let mirror = Mirror::new(version, "tools/call", Some("add"));
+            let note = OutNote::cancelling(&RequestId::from("a"), &mirror).unwrap();
+            let text = std::str::from_utf8(&note.body).unwrap();
+            assert!(
+                text.contains(r#""method":"notifications/cancelled""#),
+                "{text}"
+            );
+            assert!(text.contains(r#""requestId":"a""#), "{text}");
+            assert_eq!(&*note.mirror.method, "notifications/cancelled");
+            let opening = Mirror::new(version, "initialize", None);
+            assert!(OutNote::cancelling(&RequestId::from(1), &opening).is_none());
+        }
+    }
 }
