@@ -41,17 +41,8 @@ pub trait Channel: Send + Sync + 'static {
     }
 
     /// Tells the channel which revision the next messages speak: before `initialize` the one that
-    /// it asks for, and once more when the two sides have agreed on one. A child process that has
-    /// ended on the question what it speaks is started anew here.
-    // spec: COMPAT-15
+    /// it asks for, and once more when the two sides have agreed on one.
     fn adopt(&self, _: ProtocolVersion) {}
-
-    /// All messages go over one pipe, to a program that may never answer what it does not know:
-    /// silence tells something about its era there, which it does not over HTTP.
-    // spec: COMPAT-08, COMPAT-14
-    fn is_pipe(&self) -> bool {
-        false
-    }
 
     /// Silence and an early end are evidence that the server is of the legacy era: so it is on a
     /// pipe, not over HTTP.
