@@ -90,6 +90,7 @@ pub(crate) struct Running<'a> {
     clock: Clock,
     version: ProtocolVersion,
     retried: bool,
+    relisted: bool,
     /// How often the call was made again after a break, and how long to wait for it.
     repeats: usize,
     backoff: Backoff,
@@ -123,6 +124,7 @@ impl<'a> Running<'a> {
             options,
             version: inner.version(),
             retried: false,
+            relisted: false,
             repeats: 0,
             backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
             mrtr: Mrtr::new(inner.input_rounds),
@@ -150,7 +152,7 @@ impl<'a> Running<'a> {
         if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
             && let Some(body) = slot.get()
         {
-            return Ok(Step::Done(body));
+            return self.done(body);
         }
         loop {
             let answer = match self.attempt().await {
@@ -171,7 +173,7 @@ impl<'a> Running<'a> {
                     if let (Some(slot), Some(hint)) = (slot, cache) {
                         slot.put(&body, hint, answer.bytes);
                     }
-                    return Ok(Step::Done(body));
+                    return self.done(body);
                 }
                 Reply::InputRequired(required) => match self.mrtr.round(&self.asked, required) {
                     Ok(round) => {
@@ -182,6 +184,7 @@ impl<'a> Running<'a> {
                     Err(error) => InputError::from(error).into(),
                 },
                 Reply::Fault(fault) if self.corrects(&fault) => continue,
+                Reply::Fault(Fault::HeaderMismatch(_)) if self.learns_headers().await => continue,
                 Reply::Fault(fault) => {
                     self.forget_pages(&fault);
                     Kind::of_fault(fault, answer.status, &self.client.inner.spoken)
@@ -191,6 +194,12 @@ impl<'a> Running<'a> {
             };
             return Err(self.failed(kind));
         }
+    }
+
+    /// The result, as far as the index of tools has nothing against it.
+    fn done(&self, body: ResultBody) -> Result<Step, Error> {
+        let indexed = self.client.indexed(&self.asked, body);
+        indexed.map(Step::Done).map_err(|kind| self.failed(kind))
     }
 
     /// Where the answer may be kept: never that of a call with input.
@@ -282,6 +291,15 @@ impl<'a> Running<'a> {
             }
             _ => false,
         }
+    }
+
+    /// Looks up which headers the server misses, once.
+    // spec: XHDR-19
+    async fn learns_headers(&mut self) -> bool {
+        let may = !std::mem::replace(&mut self.relisted, true);
+        let (asked, headers) = (&self.asked, &self.options.headers);
+        let end = self.clock.end();
+        may && self.client.learns_headers(asked, headers, end).await
     }
 
     /// Reads the result of the call.
@@ -442,6 +460,7 @@ pub(crate) fn send(
 ) -> Frames {
     let body = wire::of(version).encode_call(asked, outgoing);
     let mirror = Mirror::new(version, asked.method_name(), asked.item());
+    let mirror = mirror.params(inner.params(asked, version));
     let mut out = OutCall::new(outgoing.id.clone(), body, mirror);
     out.headers.clone_from(headers);
     inner.channel.call(out)

@@ -19,6 +19,7 @@ use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
+use crate::tool_index::ToolIndex;
 use crate::{Cache, ClientBuilder, Error};
 
 /// How long the end of a connection may take.
@@ -65,6 +66,7 @@ pub(crate) struct Inner {
     /// Whose private answers those in the cache are.
     pub(crate) principal: Box<str>,
     pub(crate) events: Events,
+    pub(crate) tools: ToolIndex,
 }
 
 /// What was learned from the server.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use mcp_core::patterns::mrtr::Mrtr;
+use mcp_core::schema::Validator;
 use mcp_core::versioning::mutual;
 use mcp_core::wire::MODERN;
 use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
@@ -24,6 +25,7 @@ use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
+use crate::tool_index::ToolIndex;
 use crate::{Cache, Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
 
 /// How the revision is chosen.
@@ -69,6 +71,7 @@ pub struct ClientBuilder {
     cache: Cache,
     principal: Option<Box<str>>,
     log_level: Option<LoggingLevel>,
+    validator: Option<Arc<dyn Validator>>,
 }
 
 impl Default for ClientBuilder {
@@ -83,6 +86,7 @@ impl Default for ClientBuilder {
             cache: Cache::default(),
             principal: None,
             log_level: None,
+            validator: None,
         }
     }
 }
@@ -198,6 +202,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Checks structured results against the output schemas of their tools, for tools that were
+    /// listed; a result that breaks its schema is an error. Default: nothing is checked.
+    // spec: TOOL-17
+    pub fn validate_with(mut self, validator: impl Validator) -> Self {
+        self.validator = Some(Arc::new(validator));
+        self
+    }
+
     /// Sets how the revision is chosen.
     pub fn mode(mut self, mode: ConnectMode) -> Self {
         self.mode = mode;
@@ -255,6 +267,7 @@ impl ClientBuilder {
                 cache: self.cache,
                 principal: self.principal.unwrap_or_else(stranger),
                 events: Events::default(),
+                tools: ToolIndex::new(self.validator),
             }),
         };
         if self.mode == ConnectMode::Auto {

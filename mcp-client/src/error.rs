@@ -104,6 +104,8 @@ pub(crate) enum Kind {
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
     TooManyPages(usize),
+    #[error("the result breaks the output schema of the tool: {0}")]
+    Output(String),
     #[error("{0}")]
     Result(UnexpectedResult),
 }

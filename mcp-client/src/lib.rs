@@ -14,6 +14,7 @@
 //! | changes of lists and resources | [`Client::subscribe`] |
 //! | log messages of all calls | [`Client::logs`] |
 //! | answers that stay fresh for a while | [`Cache`] |
+//! | tools that are left out, headers of arguments, checks of results | [`DroppedTool`], `tool_index` |
 //! | what went wrong | [`Error`] |
 //! | the one path that every call takes | `call` |
 //! | tools, resources, prompts, completion; lists in pages | `api` |
@@ -32,6 +33,7 @@ mod inputs;
 mod listen;
 mod manual;
 mod prepared;
+mod tool_index;
 
 pub use cache::Cache;
 pub use client::Client;
@@ -43,3 +45,4 @@ pub use inputs::{
 pub use listen::{Change, Subscribe, Subscription};
 pub use manual::{Asks, ManualCall, Turn};
 pub use prepared::PreparedCall;
+pub use tool_index::DroppedTool;

@@ -20,3 +20,5 @@ mod recovery;
 mod script;
 #[cfg(test)]
 mod time;
+#[cfg(test)]
+mod tools;

@@ -1,0 +1,302 @@
+//! What the tools of the server are known to need: which of their arguments headers repeat, and
+//! what their results look like. Learned from the lists that the program asks for; no list is
+//! asked for in secret, unless the server says that headers are missing.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use http::HeaderMap;
+use mcp_core::schema::{Check, Validator};
+use mcp_core::{Asked, BoxFuture, Call, Listing, ParamHeaders, ResultBody};
+use mcp_types::{
+    CallToolParams, CallToolResult, Cursor, JsonObject, ListToolsResult, Page, ProtocolVersion,
+    Tool,
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::call::{self, Options};
+use crate::client::Inner;
+use crate::error::Kind;
+use crate::{Client, Error};
+
+/// So many tools are remembered; when there are more, all are forgotten and learned again.
+const MAX_TOOLS: usize = 10_000;
+/// So many pages are asked for to find a tool whose headers are missing.
+const MAX_PAGES: usize = 100;
+
+/// The name of a header without the common prefix, and its value.
+pub(crate) type Params = Vec<(Box<str>, Box<str>)>;
+
+/// A tool of the server that this client leaves out of its lists, because its definition is
+/// invalid.
+// spec: XHDR-08
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DroppedTool {
+    /// Its name.
+    pub name: String,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for DroppedTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the tool `{}` is left out: {}", self.name, self.reason)
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct ToolIndex {
+    validator: Option<Arc<dyn Validator>>,
+    known: RwLock<Known>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    /// Tools that need something.
+    tools: HashMap<String, Needs>,
+    dropped: Vec<DroppedTool>,
+}
+
+#[derive(Debug)]
+struct Needs {
+    headers: Option<ParamHeaders>,
+    output: Option<Arc<Output>>,
+}
+
+/// The schema of a tool's results, and its check, made when the first result is there.
+#[derive(Debug)]
+struct Output {
+    schema: Arc<JsonObject>,
+    check: OnceLock<Result<Arc<dyn Check>, String>>,
+}
+
+impl ToolIndex {
+    pub(crate) fn new(validator: Option<Arc<dyn Validator>>) -> Self {
+        let known = RwLock::default();
+        Self { validator, known }
+    }
+
+    fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The arguments of a call that headers repeat; none as long as the tool is unknown.
+    // spec: XHDR-02, XHDR-12, XHDR-20
+    pub(crate) fn params(&self, asked: &Asked) -> Params {
+        let Asked::Call(Call::CallTool(params)) = asked else {
+            return Params::new();
+        };
+        let known = self.known();
+        let plan = known
+            .tools
+            .get(&params.name)
+            .and_then(|needs| needs.headers.as_ref());
+        // Arguments that say something twice are refused by the server, in its own words.
+        let values = plan.and_then(|plan| plan.values(params.arguments.as_ref()).ok());
+        let values = values.into_iter().flatten();
+        values
+            .filter_map(|found| Some((found.header.into(), found.value?.text()?.into())))
+            .collect()
+    }
+
+    /// Remembers the tools of a page. `mirrors` says whether headers repeat arguments: then tools
+    /// whose annotations are invalid leave the page.
+    // spec: XHDR-08, XHDR-09, XHDR-10
+    fn learn(
+        &self,
+        page: Arc<Listing<ListToolsResult>>,
+        mirrors: bool,
+    ) -> Arc<Listing<ListToolsResult>> {
+        let mut known = self.known_mut();
+        let mut dropped = Vec::new();
+        for tool in &page.tools {
+            known.dropped.retain(|old| old.name != tool.name);
+            let headers = match ParamHeaders::of(&tool.input_schema) {
+                _ if !mirrors => None,
+                Ok(headers) => headers,
+                Err(error) => {
+                    tracing::warn!(tool = tool.name, %error, "an invalid tool is left out");
+                    dropped.push(DroppedTool {
+                        name: tool.name.clone(),
+                        reason: error.to_string(),
+                    });
+                    continue;
+                }
+            };
+            let output = self.output(tool);
+            known.put(&tool.name, Needs { headers, output });
+        }
+        if dropped.is_empty() {
+            return page;
+        }
+        let mut left = ListToolsResult::clone(&page);
+        left.tools
+            .retain(|tool| !dropped.iter().any(|dropped| dropped.name == tool.name));
+        known.drop_all(dropped);
+        Arc::new(Listing::new(left))
+    }
+
+    fn output(&self, tool: &Tool) -> Option<Arc<Output>> {
+        let schema = tool.output_schema.clone()?;
+        self.validator.as_ref().map(|_| {
+            Arc::new(Output {
+                schema,
+                check: OnceLock::new(),
+            })
+        })
+    }
+
+    /// Compares a result with the output schema of its tool. Failures have none.
+    // spec: TOOL-16, TOOL-17, JSCH-06
+    fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
+        let output = self
+            .known()
+            .tools
+            .get(tool)
+            .and_then(|needs| needs.output.clone());
+        let (Some(output), Some(validator)) = (output, &self.validator) else {
+            return Ok(());
+        };
+        if result.is_error() {
+            return Ok(());
+        }
+        let Some(content) = &result.structured_content else {
+            return Err("there is no structured content".to_owned());
+        };
+        let check = output.check.get_or_init(|| {
+            let check = validator.compile(&output.schema);
+            check.map_err(|error| error.to_string())
+        });
+        let check = check.as_ref().map_err(Clone::clone)?;
+        let value: Value =
+            serde_json::from_str(content.get()).map_err(|error| error.to_string())?;
+        check
+            .check(&value)
+            .map_err(|violations| violations.to_string())
+    }
+}
+
+impl Known {
+    fn put(&mut self, name: &str, needs: Needs) {
+        if needs.headers.is_none() && needs.output.is_none() {
+            self.tools.remove(name);
+            return;
+        }
+        if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(name) {
+            self.tools.clear();
+        }
+        self.tools.insert(name.to_owned(), needs);
+    }
+
+    fn drop_all(&mut self, dropped: Vec<DroppedTool>) {
+        for tool in &dropped {
+            self.tools.remove(&tool.name);
+        }
+        if self.dropped.len() + dropped.len() > MAX_TOOLS {
+            self.dropped.clear();
+        }
+        self.dropped.extend(dropped);
+    }
+}
+
+impl Inner {
+    /// Whether headers repeat arguments on the way to the server.
+    // spec: XHDR-10, HTTP-C-10
+    fn repeats_arguments(&self, version: ProtocolVersion) -> bool {
+        version.is_modern() && self.channel.repeats_arguments()
+    }
+
+    /// The arguments of a call that headers repeat.
+    pub(crate) fn params(&self, asked: &Asked, version: ProtocolVersion) -> Params {
+        match self.repeats_arguments(version) {
+            true => self.tools.params(asked),
+            false => Params::new(),
+        }
+    }
+}
+
+impl Client {
+    /// The tools that were listed and left out, because their definitions are invalid.
+    // spec: XHDR-08
+    pub fn dropped_tools(&self) -> Vec<DroppedTool> {
+        self.inner.tools.known().dropped.clone()
+    }
+
+    /// What the index learns from a result, and what it has against it.
+    pub(crate) fn indexed(&self, asked: &Asked, body: ResultBody) -> Result<ResultBody, Kind> {
+        match (asked, body) {
+            (_, ResultBody::ListTools(page)) => {
+                let page = self
+                    .inner
+                    .tools
+                    .learn(page, self.inner.repeats_arguments(self.inner.version()));
+                Ok(ResultBody::ListTools(page))
+            }
+            (Asked::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
+                let checked = self.inner.tools.check(&params.name, &result);
+                checked.map_err(Kind::Output)?;
+                Ok(ResultBody::CallTool(result))
+            }
+            (_, body) => Ok(body),
+        }
+    }
+
+    /// Asks for the list of tools until the tool of a call is found. Tells whether its headers are
+    /// others now, so that the call is worth another try.
+    // spec: XHDR-19
+    pub(crate) fn learns_headers<'a>(
+        &'a self,
+        asked: &'a Asked,
+        headers: &'a HeaderMap,
+        end: Instant,
+    ) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let Asked::Call(Call::CallTool(params)) = asked else {
+                return false;
+            };
+            if !self.inner.repeats_arguments(self.inner.version()) {
+                return false;
+            }
+            let before = self.inner.tools.params(asked);
+            let listed = self.list_until(params, headers, end).await;
+            if let Err(error) = &listed {
+                tracing::debug!(%error, "no fresh list of tools");
+            }
+            self.inner.tools.params(asked) != before
+        })
+    }
+
+    async fn list_until(
+        &self,
+        wanted: &CallToolParams,
+        headers: &HeaderMap,
+        end: Instant,
+    ) -> Result<(), Error> {
+        let mut cursor: Option<Cursor> = None;
+        for _ in 0..MAX_PAGES {
+            let page = cursor.take().map_or_else(Page::first, Page::at);
+            let options = Options {
+                total: Some(end.saturating_duration_since(Instant::now())),
+                headers: headers.clone(),
+                fresh: true,
+                ..Options::default()
+            };
+            let body = call::run(self, Asked::Call(Call::ListTools(page)), options).await?;
+            let ResultBody::ListTools(page) = body else {
+                break;
+            };
+            cursor.clone_from(&page.next_cursor);
+            if cursor.is_none() || page.tools.iter().any(|tool| tool.name == wanted.name) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

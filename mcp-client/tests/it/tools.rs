@@ -1,0 +1,225 @@
+//! What the client knows of tools: headers of arguments, tools that are left out, output schemas.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use mcp_client::{Client, ConnectMode, Error};
+use mcp_core::schema::JsonSchema;
+use mcp_core::{Channel, Fault, Frames, OutCall};
+use mcp_types::{ProtocolVersion, codes};
+use serde_json::{Value, json};
+
+use crate::script::{Script, Scripted, Step, error, refuse, result, text};
+
+/// A channel whose headers repeat arguments.
+struct Repeating(Scripted);
+
+impl Channel for Repeating {
+    fn call(&self, out: OutCall) -> Frames {
+        self.0.call(out)
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        self.0.peer()
+    }
+
+    fn repeats_arguments(&self) -> bool {
+        true
+    }
+}
+
+async fn client(script: &Arc<Script>) -> Client {
+    Client::builder()
+        .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
+        .validate_with(JsonSchema)
+        .over(Repeating(script.channel()))
+        .await
+        .unwrap()
+}
+
+fn annotated(name: &str, header: &str) -> Value {
+    json!({"name": name, "inputSchema": {"type": "object", "properties": {
+        "region": {"type": "string", "x-mcp-header": header},
+        "count": {"type": "integer", "x-mcp-header": "Count"},
+        "query": {"type": "string"},
+    }}})
+}
+
+fn list(tools: Value, next: Option<&str>) -> Vec<Step> {
+    let mut page = json!({"resultType": "complete", "tools": tools});
+    if let Some(next) = next {
+        page["nextCursor"] = json!(next);
+    }
+    vec![result(&page)]
+}
+
+fn mismatch() -> Vec<Step> {
+    vec![refuse(400, error(codes::HEADER_MISMATCH, &Value::Null))]
+}
+
+/// The headers of each request.
+fn params(script: &Script) -> Vec<Vec<(String, String)>> {
+    let sent = script.sent().into_iter();
+    sent.map(|sent| {
+        let params = sent.mirror.params.into_iter();
+        params
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    })
+    .collect()
+}
+
+fn pair(name: &str, value: &str) -> (String, String) {
+    (name.to_owned(), value.to_owned())
+}
+
+// spec: XHDR-02, XHDR-12, XHDR-20
+#[tokio::test]
+async fn arguments_of_listed_tools_are_repeated() {
+    let listed = list(json!([annotated("sql", "Region")]), None);
+    let script = Script::new([vec![text("a")], listed, vec![text("b")], vec![text("c")]]);
+    let client = client(&script).await;
+    let arguments = json!({"region": "eu", "count": 3.0, "query": "q"});
+    client.call("sql", &arguments).await.unwrap();
+    client.list_all_tools().await.unwrap();
+    client.call("sql", &arguments).await.unwrap();
+    client.call("sql", json!({"region": null})).await.unwrap();
+    let both = vec![pair("Region", "eu"), pair("Count", "3")];
+    // Nothing is repeated, and nothing is listed in secret, before the program has asked.
+    assert_eq!(params(&script), [vec![], vec![], both, vec![]]);
+}
+
+// spec: XHDR-08, XHDR-09
+#[tokio::test]
+async fn invalid_tools_leave_the_list_and_the_others_stay() {
+    let tools = json!([
+        annotated("bad", "no name"),
+        annotated("good", "Region"),
+        annotated("worse", "Count")
+    ]);
+    let mended = json!([annotated("bad", "Region")]);
+    let script = Script::new([list(tools, None), list(mended, None)]);
+    let client = client(&script).await;
+    let names =
+        |tools: Vec<mcp_types::Tool>| tools.into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+    assert_eq!(names(client.list_all_tools().await.unwrap()), ["good"]);
+    let dropped = client.dropped_tools();
+    let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
+    assert!(
+        told[0].starts_with("the tool `bad` is left out: `x-mcp-header` at"),
+        "{told:?}"
+    );
+    assert!(told[1].contains("is used twice"), "{told:?}");
+    let page = client.list_tools_page(None).fresh().await.unwrap();
+    assert_eq!(names(page.tools), ["bad"]);
+    let left: Vec<_> = client
+        .dropped_tools()
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(left, ["worse"]);
+}
+
+// spec: XHDR-10
+#[tokio::test]
+async fn other_channels_ignore_annotations() {
+    let tools = json!([annotated("bad", ""), annotated("good", "Region")]);
+    let script = Script::new([list(tools, None), vec![text("x")]]);
+    let client = script.client().await;
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 2);
+    client.call("good", json!({"region": "eu"})).await.unwrap();
+    assert_eq!(params(&script), [vec![], vec![]]);
+    assert_eq!(client.dropped_tools(), []);
+}
+
+// spec: XHDR-19
+#[tokio::test]
+async fn a_mismatch_is_mended_by_a_fresh_list() {
+    let script = Script::new([
+        mismatch(),
+        list(json!([annotated("other", "Other")]), Some("next")),
+        list(json!([annotated("sql", "Region")]), Some("further")),
+        vec![text("done")],
+    ]);
+    let client = client(&script).await;
+    let answer = client.call("sql", json!({"region": "eu"})).await.unwrap();
+    assert_eq!(answer.text(), "done");
+    let methods: Vec<_> = script
+        .sent()
+        .iter()
+        .map(|sent| sent.mirror.method.to_string())
+        .collect();
+    assert_eq!(
+        methods,
+        ["tools/call", "tools/list", "tools/list", "tools/call"]
+    );
+    assert_eq!(params(&script)[3], [pair("Region", "eu")]);
+}
+
+// spec: XHDR-19
+#[tokio::test]
+async fn a_mismatch_that_a_list_does_not_mend_is_told() {
+    let fails = |error: Error| assert!(matches!(error.fault(), Some(Fault::HeaderMismatch(_))));
+    // The list says nothing new: a second try would end like the first.
+    let script = Script::new([mismatch(), list(json!([]), None)]);
+    fails(client(&script).await.call("sql", ()).await.unwrap_err());
+    assert_eq!(script.sent().len(), 2);
+    // The list fails, or the second try does.
+    let script = Script::new([mismatch(), mismatch()]);
+    fails(client(&script).await.call("sql", ()).await.unwrap_err());
+    let listed = list(json!([annotated("sql", "Region")]), None);
+    let script = Script::new([mismatch(), listed, mismatch()]);
+    let client = client(&script).await;
+    fails(
+        client
+            .call("sql", json!({"region": "eu"}))
+            .await
+            .unwrap_err(),
+    );
+    assert_eq!(script.sent().len(), 3);
+    // Without headers there is nothing to mend.
+    let script = Script::new([mismatch()]);
+    fails(script.client().await.call("sql", ()).await.unwrap_err());
+}
+
+// spec: TOOL-16, TOOL-17, JSCH-06
+#[tokio::test]
+async fn results_are_compared_with_their_schemas() {
+    let schema = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
+    let tool = |name: &str, schema: Value| json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": schema});
+    let tools = json!([
+        tool("add", schema),
+        tool("far", json!({"$ref": "https://example.com/x"}))
+    ]);
+    let structured = |value: Value| {
+        vec![result(
+            &json!({"resultType": "complete", "content": [], "structuredContent": value}),
+        )]
+    };
+    let failed = vec![result(
+        &json!({"resultType": "complete", "content": [], "isError": true}),
+    )];
+    let script = Script::new([
+        list(tools, None),
+        structured(json!({"sum": 3})),
+        structured(json!({"sum": "3"})),
+        vec![text("3")],
+        failed,
+        structured(json!({})),
+        structured(json!(null)),
+    ]);
+    let client = client(&script).await;
+    client.list_all_tools().await.unwrap();
+    client.call("add", ()).await.unwrap();
+    let error = client.call("add", ()).await.unwrap_err().to_string();
+    assert!(
+        error.contains("`sum`: expected integer, got \"3\""),
+        "{error}"
+    );
+    let error = client.call("add", ()).await.unwrap_err().to_string();
+    assert!(error.contains("no structured content"), "{error}");
+    assert!(client.call("add", ()).await.unwrap().is_error());
+    let error = client.call("far", ()).await.unwrap_err().to_string();
+    assert!(error.contains("nothing is fetched"), "{error}");
+    client.call("unlisted", ()).await.unwrap();
+}
