@@ -4,6 +4,7 @@
 //! | you look for | it is in |
 //! |---|---|
 //! | serving over a pipe, both eras | [`StdioServer`] |
+//! | calling a server over a pair of byte streams | [`PipeChannel`] |
 //! | the two tasks that read and write | `pipe` |
 //! | what waits to be written | `outbox` |
 //!
@@ -14,10 +15,14 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 // spec: TRN-03, TRN-04
 
+#[cfg(feature = "client")]
+mod channel;
 mod outbox;
 mod pipe;
 #[cfg(feature = "server")]
 mod serve;
 
+#[cfg(feature = "client")]
+pub use channel::PipeChannel;
 #[cfg(feature = "server")]
 pub use serve::StdioServer;

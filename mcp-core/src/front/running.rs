@@ -1,6 +1,5 @@
 //! A call at work: the service's future, and where its notifications gather.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -8,6 +7,7 @@ use bytes::Bytes;
 use mcp_types::RequestId;
 
 use super::modern::Inbound;
+use crate::guard::catch_panic_now;
 use crate::wire::{self, Encoded, Outbound, Wire};
 use crate::{
     BoxFuture, Fault, Framing, NoteBuffer, NoteSink, Outlet, Reply, ServerProfile, Service,
@@ -65,8 +65,8 @@ impl Running {
                 buffer as Arc<dyn NoteSink>
             },
         );
-        let serve = AssertUnwindSafe(|| inbound.serve(service, outlet.clone(), extensions));
-        let work = match catch_unwind(serve) {
+        let serve = || inbound.serve(service, outlet.clone(), extensions);
+        let work = match catch_panic_now(serve) {
             Ok(reply) => Work::Going(reply),
             Err(_) => Work::Done(panicked()),
         };
@@ -134,8 +134,7 @@ impl std::fmt::Debug for Running {
 }
 
 fn poll(reply: &mut BoxFuture<'static, Reply>, cx: &mut Context<'_>) -> Poll<Reply> {
-    catch_unwind(AssertUnwindSafe(|| reply.as_mut().poll(cx)))
-        .unwrap_or_else(|_| Poll::Ready(panicked()))
+    catch_panic_now(|| reply.as_mut().poll(cx)).unwrap_or_else(|_| Poll::Ready(panicked()))
 }
 
 fn panicked() -> Reply {

@@ -173,6 +173,13 @@ impl<T> Pending<T> {
         self.entries.get(id).map(|entry| &entry.slot)
     }
 
+    /// The one request that waits, among those that `counts` tells.
+    pub fn only(&self, counts: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
+        let mut entries = self.entries.iter().filter(|(_, entry)| counts(&entry.slot));
+        let (id, entry) = entries.next()?;
+        entries.next().is_none().then_some((id, &entry.slot))
+    }
+
     /// Takes a request out: it was answered, or nobody waits for it any more. `None` for a
     /// request that was never entered, or has left the table.
     // spec: BASE-06, CAN-06

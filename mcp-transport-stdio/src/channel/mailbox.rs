@@ -1,0 +1,104 @@
+//! The messages that belong to one request, until its caller takes them.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use mcp_core::{ChannelError, Frame};
+
+/// How many messages wait at the most.
+const MAX_FRAMES: usize = 1024;
+/// How many bytes of messages wait at the most.
+const MAX_BYTES: usize = 4 * 1024 * 1024;
+
+/// The messages of one request, on their way from the router to the caller.
+///
+/// Overflow: the oldest notifications are dropped. The answer always fits.
+#[derive(Debug, Default)]
+pub(super) struct Mailbox {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    frames: VecDeque<Frame>,
+    bytes: usize,
+    dropped: u64,
+    error: Option<ChannelError>,
+    finished: bool,
+    reader: Option<Waker>,
+}
+
+impl Mailbox {
+    /// Adds a message. Tells how many older ones had to make room for it.
+    pub(super) fn push(&self, frame: Frame) -> u64 {
+        let mut state = self.lock();
+        if state.finished {
+            return 0;
+        }
+        let before = state.dropped;
+        state.bytes += frame.message.len();
+        state.frames.push_back(frame);
+        while (state.frames.len() > MAX_FRAMES || state.bytes > MAX_BYTES) && state.frames.len() > 1
+        {
+            if let Some(oldest) = state.frames.pop_front() {
+                state.bytes -= oldest.message.len();
+                state.dropped += 1;
+            }
+        }
+        let dropped = state.dropped - before;
+        Self::wake(state);
+        dropped
+    }
+
+    /// Adds the last message, if there is one.
+    pub(super) fn finish(&self, last: Option<Frame>) {
+        let mut state = self.lock();
+        if !std::mem::replace(&mut state.finished, true) {
+            state.frames.extend(last);
+        }
+        Self::wake(state);
+    }
+
+    /// There is no last message, but a reason why.
+    pub(super) fn fail(&self, error: ChannelError) {
+        let mut state = self.lock();
+        if !std::mem::replace(&mut state.finished, true) {
+            state.error = Some(error);
+        }
+        Self::wake(state);
+    }
+
+    fn wake(mut state: MutexGuard<'_, State>) {
+        let reader = state.reader.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The caller's end of a mailbox.
+#[derive(Debug)]
+pub(super) struct Messages(pub(super) Arc<Mailbox>);
+
+impl Stream for Messages {
+    type Item = Result<Frame, ChannelError>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let mut state = self.0.lock();
+        if let Some(frame) = state.frames.pop_front() {
+            state.bytes = state.bytes.saturating_sub(frame.message.len());
+            return Poll::Ready(Some(Ok(frame)));
+        }
+        if state.finished {
+            return Poll::Ready(state.error.take().map(Err));
+        }
+        state.reader = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
