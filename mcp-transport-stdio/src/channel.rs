@@ -12,11 +12,10 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use mcp_core::peer::{OpenError, Patience, Pending};
-use mcp_core::wire;
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, ClientNote, CloseReason, Frame, Frames, OutCall, OutNote,
+    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote,
 };
-use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
+use mcp_types::{Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -164,9 +163,7 @@ impl Channel for PipeChannel {
         Box::pin(Call {
             shared: shared.clone(),
             id: out.id,
-            version: out.mirror.version,
-            // spec: CAN-02
-            is_cancellable: &*out.mirror.method != Method::Initialize.as_str(),
+            mirror: out.mirror,
             messages: mailbox::Messages(mailbox),
             sending: Some(Box::pin(sending)),
         })
@@ -187,6 +184,10 @@ impl Channel for PipeChannel {
     fn inbound(&self) -> Option<Frames> {
         let taken = self.shared.loose_taken.swap(true, Ordering::Relaxed);
         (!taken).then(|| Box::pin(mailbox::Messages(self.shared.loose.clone())) as Frames)
+    }
+
+    fn is_pipe(&self) -> bool {
+        true
     }
 
     fn adopt(&self, version: ProtocolVersion) {
@@ -243,18 +244,6 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, Pending<Waiting>> {
         lock(&self.pending)
     }
-
-    /// Nobody waits for the answer to a request any more: the server is told, some time.
-    // spec: STDIO-10, CAN-10
-    fn cancel(&self, id: &RequestId, version: ProtocolVersion) {
-        let cancelled = Cancelled::new(id.clone()).reason("nobody waits for the answer any more");
-        let mut text = Vec::new();
-        if wire::of(version).encode_client_note(&ClientNote::Cancelled(cancelled), &mut text) {
-            // Bounded by the number of requests, each of which has found room before. A pipe
-            // that has ended needs no cancelling.
-            let _: Result<(), Ended> = self.outbox.push(&text);
-        }
-    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -265,8 +254,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Call {
     shared: Arc<Shared>,
     id: RequestId,
-    version: ProtocolVersion,
-    is_cancellable: bool,
+    mirror: Mirror,
     messages: mailbox::Messages,
     /// `None` once it is sent.
     sending: Option<BoxFuture<'static, Result<(), Ended>>>,
@@ -290,11 +278,19 @@ impl Stream for Call {
     }
 }
 
+/// Nobody waits for the answer any more: the server is told, some time.
+// spec: STDIO-10, CAN-10
 impl Drop for Call {
     fn drop(&mut self) {
         let waited = self.shared.lock().settle(&self.id).is_some();
-        if waited && self.sending.is_none() && self.is_cancellable {
-            self.shared.cancel(&self.id, self.version);
+        let was_sent = self.sending.is_none();
+        if waited
+            && was_sent
+            && let Some(note) = OutNote::cancelling(&self.id, &self.mirror)
+        {
+            // Bounded by the number of requests, each of which has found room before. A pipe that
+            // has ended needs no cancelling.
+            let _: Result<(), Ended> = self.shared.outbox.push(&note.body);
         }
     }
 }
