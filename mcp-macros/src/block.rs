@@ -7,6 +7,7 @@ use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type, WherePredicate};
 
 use crate::docs;
 use crate::errors::Errors;
+use crate::extras;
 use crate::method::{RouteMethod, cfgs};
 use crate::options::{Options, Root, at};
 use crate::route::Kind as RouteKind;
@@ -21,8 +22,8 @@ pub(crate) enum Kind {
 impl Kind {
     fn attribute(self) -> &'static str {
         match self {
-            Self::Server => "`#[mcp::server]`",
-            Self::Tools => "`#[mcp::tools]`",
+            Self::Server => "#[mcp::server]",
+            Self::Tools => "#[mcp::tools]",
         }
     }
 
@@ -33,6 +34,8 @@ impl Kind {
                 "version",
                 "title",
                 "instructions",
+                "icon",
+                "website",
                 "routes",
                 "crate",
             ],
@@ -56,7 +59,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
     let methods = read_methods(&mut block, &root, &mut errors);
     if let Some((of, _)) = &block.trait_ {
         let message = format!(
-            "{} belongs on an `impl` block of the type itself, not of a trait",
+            "`{}` belongs on an `impl` block of the type itself, not of a trait",
             kind.attribute()
         );
         errors.at(of, message);
@@ -83,7 +86,7 @@ fn impl_block(kind: Kind, item: TokenStream) -> syn::Result<ItemImpl> {
         Item::Impl(block) => Ok(block),
         other => {
             let message = format!(
-                "{} belongs on an `impl` block: `impl MyServer {{ … }}`",
+                "`{}` belongs on an `impl` block: `impl MyServer {{ … }}`",
                 kind.attribute()
             );
             Err(syn::Error::new_spanned(other, message))
@@ -127,10 +130,36 @@ fn read_methods(block: &mut ItemImpl, root: &Root, errors: &mut Errors) -> Metho
         }
         methods.push(method);
     }
+    check_completions(&methods, errors);
     Methods {
         methods,
         any,
         take_self,
+    }
+}
+
+/// What completes an argument of a prompt or a template in this block names one that there is.
+fn check_completions(methods: &[RouteMethod], errors: &mut Errors) {
+    for what in methods.iter().filter_map(RouteMethod::completes) {
+        let is_owner = |other: &&RouteMethod| other.key() == (what.kind, what.owner.clone());
+        let owner = methods.iter().find(is_owner);
+        let Some(known) = owner.and_then(RouteMethod::argument_names) else {
+            continue;
+        };
+        if !known.contains(&&*what.argument) {
+            let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+            let message = format!(
+                "`{}` has no argument `{}`; it has {}",
+                what.owner,
+                what.argument,
+                if known.is_empty() {
+                    "none".to_owned()
+                } else {
+                    known.join(", ")
+                }
+            );
+            errors.at(what.at, message);
+        }
     }
 }
 
@@ -306,8 +335,12 @@ fn info(
     );
     let title = options.expr("title", errors);
     let title = title.map(|title| quote!(.title(#title)));
+    let icons = options.expr("icon", errors);
+    let icons = icons.map(|given| extras::icons(&given, support));
+    let website = options.expr("website", errors);
+    let website = website.map(|url| quote!(.website_url(#url)));
     let docs = docs::of(&block.attrs);
     let description =
         (!docs.is_empty()).then(|| quote!(.description(#support::doc(&[#(#docs),*]))));
-    quote!(#support::Implementation::new(#name, #version) #title #description)
+    quote!(#support::Implementation::new(#name, #version) #title #description #icons #website)
 }

@@ -16,6 +16,7 @@
 //! | one parameter, `#[arg(…)]` | `param` |
 //! | the variables of a URI template | `variables` |
 //! | `cache = "5m public"` | `cache` |
+//! | `icon = …`, `meta = …` | `extras` |
 //! | the derive | `output` |
 //! | what stands in an attribute's parentheses | `options` |
 
@@ -23,6 +24,7 @@ mod block;
 mod cache;
 mod docs;
 mod errors;
+mod extras;
 mod method;
 mod options;
 mod output;
@@ -66,6 +68,8 @@ use block::Kind;
 /// | `version = "…"` | the server's version | the crate's |
 /// | `title = "…"` | its name for people | none |
 /// | `instructions = "…"` | how to use it, for a language model | none |
+/// | `icon = …` | its picture: the URI as text, an `Icon`, or an array of these | none |
+/// | `website = "…"` | where people read about it | none |
 /// | `routes = name` | the name of the function that is added, see [`macro@tools`] | `tools` |
 /// | `crate = path` | where the library is found | `::mcp` |
 ///
@@ -75,7 +79,13 @@ use block::Kind;
 ///
 /// `#[tool]` takes `name = "…"` (else the function's), `title = "…"`, `description = "…"` (else the
 /// doc comment), and the hints `read_only`, `destructive`, `idempotent`, `open_world`, each also
-/// with `= false`.
+/// with `= false`; and as every route
+///
+/// | option | meaning |
+/// |---|---|
+/// | `icon = …` | its picture: the URI as text, an `Icon`, or an array of these |
+/// | `meta = [("com.example/team", "search")]` | what its `_meta` says |
+/// | `layer = …` | a layer around its calls: `TimeoutLayer::new(LIMIT)`, `from_fn(check)` |
 ///
 /// A tool is `async` or not, takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or none of them,
 /// and returns whatever becomes a result (`IntoToolResult`). It cannot be generic.
@@ -91,6 +101,7 @@ use block::Kind;
 /// | option | meaning |
 /// |---|---|
 /// | `name = "…"` | another name than the parameter's |
+/// | `title = "…"` | its name for people |
 /// | `description = "…"` | instead of the doc comment |
 /// | `default`, `default = value` | its value when it is left out; published in the schema |
 /// | `range = 1..=100` | a number's range: published and checked; also `0..`, `..5` |
@@ -201,7 +212,8 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// | `title = "…"` | name for people | none |
 /// | `description = "…"` | what it is | the doc comment |
 /// | `mime = "…"` | the MIME type | that of the result: `application/json` of `Json<T>` |
-/// | `icon = …`, `annotations = …` | an `Icon`, `Annotations` | none |
+/// | `annotations = …` | `Annotations` | none |
+/// | `icon = …`, `meta = …`, `layer = …` | as for [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | how long clients may keep it, and for whom; or a `CacheHint` | not at all |
 ///
 /// The result is whatever becomes contents (`IntoContents`): text, bytes, `Json<T>`, an `Option` or
@@ -233,7 +245,8 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Parameters are as for [`#[tool]`](macro@server), with `#[arg(…)]` but for `header`. Clients send
 /// all of them as strings; numbers, `bool` and enums are read from them.
 ///
-/// Options: `name = "…"`, `title = "…"`, `description = "…"`, `icon = …`.
+/// Options: `name = "…"`, `title = "…"`, `description = "…"`, and `icon = …`, `meta = …`,
+/// `layer = …` as for [`#[tool]`](macro@server).
 ///
 /// The result is whatever becomes a conversation (`IntoPrompt`): text, messages, a `Result` of these.
 #[proc_macro_attribute]

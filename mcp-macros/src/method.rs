@@ -15,7 +15,7 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::options::{Root, at};
 use crate::param::Param;
-use crate::route::{Kind, Route, make};
+use crate::route::{Completes, Kind, Route, make};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
@@ -31,7 +31,7 @@ pub(crate) struct RouteMethod {
     ident: Ident,
     cfgs: Vec<Attribute>,
     route: Route,
-    finish: Option<TokenStream>,
+    finish: TokenStream,
     receiver: Option<Passed>,
     params: Vec<Param>,
     output: Type,
@@ -66,6 +66,7 @@ impl RouteMethod {
         let output = output(noun, &method.sig, errors);
         let inputs = inputs(kind, root, &mut method.sig, errors);
         let (route, (receiver, mut params)) = (route?, inputs?);
+        one_takes_all(noun, &params, errors);
         if let Some((uri, variables)) = route.variables() {
             match_variables(uri, variables, &mut params, errors);
         }
@@ -90,6 +91,20 @@ impl RouteMethod {
     /// What it is, and by what clients find it.
     pub(crate) fn key(&self) -> (Kind, String) {
         (self.kind, self.route.key())
+    }
+
+    /// What it completes.
+    pub(crate) fn completes(&self) -> Option<Completes<'_>> {
+        self.route.completes()
+    }
+
+    /// The names that its arguments may have; `None` when a struct has them.
+    pub(crate) fn argument_names(&self) -> Option<Vec<&str>> {
+        if let Some((_, variables)) = self.route.variables() {
+            return Some(variables.iter().map(String::as_str).collect());
+        }
+        let all = self.params.iter().any(Param::takes_all_arguments);
+        (!all).then(|| self.params.iter().filter_map(Param::name).collect())
     }
 
     /// It may be absent in some configurations.
@@ -176,11 +191,23 @@ fn take_attribute(
     first
 }
 
+/// Arguments are taken once.
+fn one_takes_all(noun: &str, params: &[Param], errors: &mut Errors) {
+    let mut takers = params.iter().filter(|param| param.takes_all_arguments());
+    if let (Some(_), Some(second)) = (takers.next(), takers.next()) {
+        let message = format!(
+            "one `Args<T>` takes all arguments of a {noun}: put them into one struct, or take each \
+             as a parameter of its own"
+        );
+        errors.at(second.ty(), message);
+    }
+}
+
 /// Each variable goes to the parameter of its name, and no other parameter comes from the URI.
 fn match_variables(uri: &LitStr, variables: &[String], params: &mut [Param], errors: &mut Errors) {
     let all = params.iter().any(Param::takes_all_arguments);
     for variable in variables {
-        if !all && !params.iter().any(|param| param.is_called(variable)) {
+        if !all && !params.iter().any(|param| param.name() == Some(variable)) {
             let message = format!(
                 "no parameter takes the variable `{variable}`: add `{variable}: String` (or `u64`, an enum, …)"
             );
@@ -188,7 +215,10 @@ fn match_variables(uri: &LitStr, variables: &[String], params: &mut [Param], err
         }
     }
     for param in params {
-        if !variables.iter().any(|variable| param.is_called(variable)) {
+        if !variables
+            .iter()
+            .any(|variable| param.name() == Some(variable))
+        {
             param.outside();
         }
     }

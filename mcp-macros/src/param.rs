@@ -12,8 +12,8 @@ use crate::method::is_named;
 use crate::options::{Options, Root, at};
 use crate::route::Kind;
 
-const OPTIONS: &[&str] = &["name", "description", "default", "range"];
-const OPTIONS_OF_TOOLS: &[&str] = &["name", "description", "default", "range", "header"];
+const OPTIONS: &[&str] = &["name", "title", "description", "default", "range"];
+const OPTIONS_OF_TOOLS: &[&str] = &["name", "title", "description", "default", "range", "header"];
 
 /// What is asked of its type.
 #[derive(Clone, Copy)]
@@ -49,6 +49,7 @@ pub(crate) struct Param {
     name: Option<String>,
     ask: Ask,
     prefix: Option<Prefix>,
+    title: Option<Expr>,
     description: Vec<Expr>,
     /// Where `#[arg(…)]` stands.
     options: Option<Span>,
@@ -79,6 +80,7 @@ impl Param {
             Some(name) => Some(name.value()),
             None => plain_name(&param.pat),
         };
+        let title = arg.expr("title", errors);
         let description = arg.expr("description", errors);
         let default = arg.maybe_expr("default").map(default_value);
         let range = arg.expr("range", errors);
@@ -92,6 +94,7 @@ impl Param {
             },
             name,
             prefix: None,
+            title,
             description: description.map_or(docs, |text| vec![text]),
             options,
             default,
@@ -126,9 +129,9 @@ impl Param {
         &self.ty
     }
 
-    /// It is called like this, by the client.
-    pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.name.as_deref() == Some(name)
+    /// How the client calls it.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
     }
 
     /// `Args<T>` and `RawArgs` take whatever is there.
@@ -185,6 +188,7 @@ impl Param {
             let pieces = &self.description;
             quote!(.doc(&[#(#pieces),*]))
         });
+        let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let range = self.range.as_ref().map(|range| {
             let range = range_tokens(range, &support);
             quote!(.range(#range))
@@ -197,7 +201,7 @@ impl Param {
         quote_spanned! {at(ty.span())=>
             let #param = (&&&&#support::Slot::<#ty>::new()).#ask();
             #options
-            let about = #support::About::new(#name) #description #range #header;
+            let about = #support::About::new(#name) #title #description #range #header;
             #default
             #param.describe(&mut params, about);
         }

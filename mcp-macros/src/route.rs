@@ -9,6 +9,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitStr};
 use crate::cache;
 use crate::docs;
 use crate::errors::Errors;
+use crate::extras;
 use crate::options::{Options, at};
 use crate::variables;
 
@@ -53,6 +54,9 @@ impl Kind {
                 "destructive",
                 "idempotent",
                 "open_world",
+                "icon",
+                "meta",
+                "layer",
             ],
             Self::Resource => &[
                 "name",
@@ -62,9 +66,11 @@ impl Kind {
                 "icon",
                 "annotations",
                 "cache",
+                "meta",
+                "layer",
             ],
-            Self::Prompt => &["name", "title", "description", "icon"],
-            Self::Completion => &["prompt", "template", "argument"],
+            Self::Prompt => &["name", "title", "description", "icon", "meta", "layer"],
+            Self::Completion => &["prompt", "template", "argument", "layer"],
         }
     }
 
@@ -82,12 +88,24 @@ struct Listed {
     description: Vec<Expr>,
     given_description: Option<Expr>,
     icon: Option<Expr>,
+    meta: TokenStream,
 }
 
 /// What the attribute says.
 pub(crate) struct Route {
     listed: Listed,
+    layer: Option<Expr>,
     own: Own,
+}
+
+/// What a completion is for.
+pub(crate) struct Completes<'a> {
+    pub(crate) kind: Kind,
+    /// The name of the prompt, the text of the template.
+    pub(crate) owner: String,
+    pub(crate) argument: String,
+    /// Where the argument is written.
+    pub(crate) at: &'a Expr,
 }
 
 enum Own {
@@ -131,7 +149,12 @@ impl Route {
             description: docs::of(attributes),
             given_description: options.expr("description", errors),
             icon: options.expr("icon", errors),
+            meta: match options.expr("meta", errors) {
+                Some(given) => extras::meta(&given, errors),
+                None => TokenStream::new(),
+            },
         };
+        let layer = options.expr("layer", errors);
         let own = match kind {
             Kind::Tool => Own::Tool {
                 read_only: options.flag("read_only", errors),
@@ -157,7 +180,7 @@ impl Route {
             Kind::Prompt => Own::Prompt,
             Kind::Completion => completion(attribute, &mut options, errors)?,
         };
-        Some(Self { listed, own })
+        Some(Self { listed, layer, own })
     }
 
     /// By what clients find it; no two of one kind may have the same.
@@ -260,20 +283,42 @@ impl Route {
             (None, []) => quote!(),
             (None, pieces) => quote!(.describe(#support::doc(&[#(#pieces),*]))),
         };
-        let icon = listed.icon.as_ref().map(|icon| quote!(.icon(#icon)));
-        quote!(#title #description #icon)
+        let icons = listed.icon.as_ref();
+        let icons = icons.map(|given| extras::icons(given, support));
+        let meta = &listed.meta;
+        quote!(#title #description #icons #meta)
     }
 
     /// What is said of the finished route.
-    pub(crate) fn finish(&self, support: &TokenStream, errors: &mut Errors) -> Option<TokenStream> {
-        let Own::Resource {
-            cache: Some(given), ..
-        } = &self.own
-        else {
-            return None;
+    pub(crate) fn finish(&self, support: &TokenStream, errors: &mut Errors) -> TokenStream {
+        let cache = match &self.own {
+            Own::Resource { cache, .. } => cache.as_ref(),
+            _ => None,
         };
-        let hint = errors.ok(cache::hint(given, support))?;
-        Some(quote!(.cache(#hint)))
+        let cache = cache.and_then(|given| errors.ok(cache::hint(given, support)));
+        let cache = cache.map(|hint| quote!(.cache(#hint)));
+        let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
+        quote!(#cache #layer)
+    }
+
+    /// What a completion is for: the prompt or the template, and its argument.
+    pub(crate) fn completes(&self) -> Option<Completes<'_>> {
+        match &self.own {
+            Own::Completion {
+                of_prompt,
+                owner,
+                argument,
+            } => Some(Completes {
+                kind: match of_prompt {
+                    true => Kind::Prompt,
+                    false => Kind::Resource,
+                },
+                owner: literal(owner),
+                argument: literal(argument),
+                at: argument,
+            }),
+            _ => None,
+        }
     }
 }
 

@@ -119,7 +119,7 @@ handlers! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a tool",
         label = "this function does not fit",
-        note = "every parameter must be an extractor (`Args<T>`, `RawArgs`, `State<T>`, `Headers`, …)",
+        note = "every parameter must be an extractor: `Args<T>` (`T` derives `serde::Deserialize` and `schemars::JsonSchema`), `RawArgs`, `State<T>`, `Headers`, …; plain arguments need `#[tool]`",
         note = "the result must implement `IntoToolResult` (`String`, a number, `Json<T>`, `Result<_, ToolError>`, …), now or as the output of a `Send` future",
         note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
     )]
@@ -129,7 +129,7 @@ handlers! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a resource",
         label = "this function does not fit",
-        note = "every parameter must be an extractor (`Args<T>` for the variables of a template, `State<T>`, `Headers`, …)",
+        note = "every parameter must be an extractor: `Args<T>` for the variables of a template (`T` derives `serde::Deserialize` and `schemars::JsonSchema`), `State<T>`, `Headers`, …; plain ones need `#[resource]`",
         note = "the result must implement `IntoContents` (`String`, `Vec<u8>`, `Json<T>`, `Option<_>`, `Result<_, ResourceError>`, …), now or as the output of a `Send` future",
         note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
     )]
@@ -139,7 +139,7 @@ handlers! {
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a prompt",
         label = "this function does not fit",
-        note = "every parameter must be an extractor (`Args<T>`, `RawArgs`, `State<T>`, `Headers`, …)",
+        note = "every parameter must be an extractor: `Args<T>` (`T` derives `serde::Deserialize` and `schemars::JsonSchema`), `RawArgs`, `State<T>`, `Headers`, …; plain arguments need `#[prompt]`",
         note = "the result must implement `IntoPrompt` (`String`, `PromptMessage`, `Vec<PromptMessage>`, `Result<_, PromptError>`, …), now or as the output of a `Send` future",
         note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
     )]

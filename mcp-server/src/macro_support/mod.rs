@@ -30,8 +30,8 @@ mod tests;
 use std::sync::Arc;
 
 pub use mcp_types::{
-    CacheHint, CallToolResult, CompletionReference, Implementation, JsonObject, Prompt, Resource,
-    ResourceTemplate, Tool,
+    CacheHint, CallToolResult, CompletionReference, Icon, Implementation, JsonObject, Prompt,
+    Resource, ResourceTemplate, Tool,
 };
 pub use schemars::JsonSchema;
 pub use serde::Serialize;

@@ -18,6 +18,7 @@ use crate::tools::schema;
 #[derive(Debug, Default)]
 pub struct About {
     name: &'static str,
+    title: Option<String>,
     description: Option<String>,
     default: Option<Result<Value, String>>,
     range: Option<Range>,
@@ -31,6 +32,13 @@ impl About {
             name,
             ..Self::default()
         }
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
     }
 
     /// What it is for.
@@ -121,6 +129,9 @@ impl Params {
 
     fn publish(&mut self, schema: Schema, about: &About) -> JsonObject {
         let mut schema = schema::object(schema);
+        if let Some(text) = &about.title {
+            schema.insert("title".to_owned(), text.as_str().into());
+        }
         if let Some(text) = &about.description {
             schema.insert("description".to_owned(), text.as_str().into());
         }

@@ -10,6 +10,7 @@ mod completions;
 mod extractors;
 mod kit;
 mod layers;
+mod listed;
 mod lists;
 mod output;
 mod prompts;

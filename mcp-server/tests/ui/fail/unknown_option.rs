@@ -16,6 +16,9 @@ impl Desk {
 
     #[tool = "title"]
     fn title(&self) {}
+
+    #[tool(meta = "team", icon)]
+    fn extras(&self) {}
 }
 
 fn main() {

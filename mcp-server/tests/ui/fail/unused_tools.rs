@@ -20,6 +20,26 @@ impl Desk {
     }
 }
 
+struct Library;
+
+#[tools(crate = mcp_server)]
+impl Library {
+    #[resource("library://door")]
+    fn door(&self) -> String {
+        String::new()
+    }
+
+    #[prompt]
+    fn review(&self, title: String) -> String {
+        title
+    }
+
+    #[completion(prompt = "review", argument = "title")]
+    fn titles(&self, prefix: &str) -> Vec<String> {
+        vec![prefix.to_owned()]
+    }
+}
+
 fn main() {
     let _ = Desk.add(1.0, 2.0);
 }

@@ -1,0 +1,27 @@
+//! All arguments are taken twice.
+
+use mcp_server::{Args, RawArgs};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Text {
+    text: String,
+}
+
+struct Desk;
+
+#[mcp_macros::tools(crate = mcp_server)]
+impl Desk {
+    #[tool]
+    fn twice(Args(a): Args<Text>, Args(b): Args<Text>) -> String {
+        a.text + &b.text
+    }
+
+    #[prompt]
+    fn also_raw(Args(a): Args<Text>, _raw: RawArgs) -> String {
+        a.text
+    }
+}
+
+fn main() {
+    let _ = Desk::tools();
+}
