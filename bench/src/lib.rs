@@ -3,8 +3,15 @@
 //! | binary | what it is |
 //! |---|---|
 //! | `bench-limit http PORT` | a server on bare hyper that does only what no server can leave out |
-//! | `bench-server http PORT` | the same tools on the SDK |
+//! | `bench-limit stdio` | the same over a pipe, line by line |
+//! | `bench-server http PORT`, `bench-server stdio` | the same tools on the SDK |
 //! | `bench-load PORT SCENARIO` | a load generator that checks every answer |
+//! | `bench-load pipe COMMAND` | the same for a child process and its pipes |
+//! | `bench-load sessions PORT` | opens sessions and holds them |
+//! | `bench-client URL` | the SDK's client, calling as fast as it can |
+//!
+//! The folder `rmcp` has the same server and the same client on rmcp, in a package of its own, so
+//! that nobody who builds or tests the project pays for it.
 //!
 //! Both servers offer `echo {message}`, `add {a, b}` and `progress {n}`, which reports progress `n`
 //! times, and list [`listed_tools`] more tools when the environment variable `NTOOLS` says so.
@@ -15,6 +22,7 @@
 
 use serde_json::{Value, json};
 
+pub mod era;
 pub mod scenario;
 
 /// The path that both servers serve.

@@ -5,6 +5,8 @@ use std::str::FromStr;
 use memchr::memmem;
 use serde_json::{Value, json};
 
+use crate::era::{self, Era};
+
 /// What is asked of the server, over and over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,6 +27,7 @@ const BIG: usize = 1 << 20;
 const SHORT_MESSAGE: &str = "the quick brown fox";
 const ID_DIGITS: usize = 7;
 const FIRST_ID: u32 = 1_000_000;
+const BODY_START: &str = r#"{"jsonrpc":"2.0","id":"#;
 
 impl FromStr for Scenario {
     type Err = String;
@@ -71,41 +74,66 @@ impl Scenario {
         }
     }
 
-    /// The request as it goes over the wire.
-    #[must_use]
-    pub fn request(self, port: u16) -> Request {
+    /// The request of an era, as the body of a message.
+    fn body(self, era: Era) -> (String, &'static str, Option<&'static str>) {
         let (method, name, mut params) = self.call();
-        let mut meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
+        let mut meta = json!({});
+        if era == Era::Modern {
+            meta = json!({
+                "io.modelcontextprotocol/protocolVersion": era.version(),
+                "io.modelcontextprotocol/clientCapabilities": {},
+            });
+        }
         if matches!(self, Self::Progress(_)) {
             meta["progressToken"] = "p".into();
         }
-        params["_meta"] = meta;
-        let body_start = format!("{{\"jsonrpc\":\"2.0\",\"id\":{FIRST_ID}");
-        let body = format!("{body_start},\"method\":\"{method}\",\"params\":{params}}}");
-        let name = name
-            .map(|name| format!("Mcp-Name: {name}\r\n"))
-            .unwrap_or_default();
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
-             Mcp-Method: {method}\r\n{name}Content-Length: {}\r\n\r\n",
-            crate::PATH,
-            body.len(),
-        );
-        let id_end = head.len() + body_start.len();
+        if meta != json!({}) {
+            params["_meta"] = meta;
+        }
+        let body = format!("{BODY_START}{FIRST_ID},\"method\":\"{method}\",\"params\":{params}}}");
+        (body, method, name)
+    }
+
+    /// The request as it goes over HTTP; `session` is the id of the connection's session.
+    #[must_use]
+    pub fn request(self, port: u16, era: Era, session: Option<&str>) -> Request {
+        let (body, method, name) = self.body(era);
+        let headers = match (era, session) {
+            (Era::Modern, _) => {
+                let name = name
+                    .map(|name| format!("Mcp-Name: {name}\r\n"))
+                    .unwrap_or_default();
+                format!(
+                    "MCP-Protocol-Version: {}\r\nMcp-Method: {method}\r\n{name}",
+                    era.version()
+                )
+            }
+            (_, Some(session)) => era::session_headers(session),
+            (_, None) => format!("MCP-Protocol-Version: {}\r\n", era.version()),
+        };
+        let bytes = era::post(port, &headers, &body);
+        let id_end = bytes.len() - body.len() + BODY_START.len() + ID_DIGITS;
         Request {
-            bytes: [head, body].concat().into_bytes(),
+            bytes,
             id_end,
+            next_id: FIRST_ID,
+        }
+    }
+
+    /// The request as it goes over a pipe.
+    #[must_use]
+    pub fn line(self, era: Era) -> Request {
+        let (body, ..) = self.body(era);
+        Request {
+            bytes: format!("{body}\n").into_bytes(),
+            id_end: BODY_START.len() + ID_DIGITS,
             next_id: FIRST_ID,
         }
     }
 
     /// What answers to this scenario are held against, on one connection.
     #[must_use]
-    pub fn checker(self) -> Checker {
+    pub fn checker(self, era: Era) -> Checker {
         let marker = match self {
             Self::Call => format!("\"text\":\"{SHORT_MESSAGE}\""),
             Self::Progress(_) => "notifications/progress".to_owned(),
@@ -115,28 +143,32 @@ impl Scenario {
         };
         Checker {
             scenario: self,
+            era,
             marker,
             length: None,
         }
     }
 
     /// Reads an answer as a client would.
-    fn accepts(self, answer: &[u8], id: u32) -> bool {
-        let events: Vec<Value> = match self {
-            Self::Progress(_) => match sse_messages(answer) {
+    fn accepts(self, answer: &[u8], era: Era, id: u32) -> bool {
+        let events: Vec<Value> = match serde_json::from_slice(answer) {
+            Ok(answer) => vec![answer],
+            Err(_) => match sse_messages(answer) {
                 Some(events) => events,
                 None => return false,
-            },
-            _ => match serde_json::from_slice(answer) {
-                Ok(answer) => vec![answer],
-                Err(_) => return false,
             },
         };
         let Some((last, before)) = events.split_last() else {
             return false;
         };
         let result = &last["result"];
-        let answered = last["id"] == id && result["resultType"] == "complete";
+        let kind = &result["resultType"];
+        let complete = if era == Era::Modern {
+            kind == "complete"
+        } else {
+            kind.is_null()
+        };
+        let answered = last["id"] == id && complete;
         answered
             && match self {
                 Self::Call | Self::Big => result["content"][0]["text"] == self.message(),
@@ -188,6 +220,7 @@ impl Request {
 #[derive(Clone, Debug)]
 pub struct Checker {
     scenario: Scenario,
+    era: Era,
     marker: String,
     /// The length of the first answer; a stream's framing is not counted.
     length: Option<usize>,
@@ -197,7 +230,7 @@ impl Checker {
     /// Whether the body answers the request with that id.
     pub fn accepts(&mut self, body: &[u8], id: u32) -> bool {
         let Some(length) = self.length else {
-            let good = self.scenario.accepts(body, id);
+            let good = self.scenario.accepts(body, self.era, id);
             self.length = good.then_some(body.len());
             return good;
         };
@@ -206,13 +239,15 @@ impl Checker {
             Scenario::Progress(count) => memmem::find_iter(body, &self.marker).count() == count,
             _ => memmem::find(body, self.marker.as_bytes()).is_some(),
         };
-        has_id && marks && body.len() == length
+        // The events of a session may have ids, which grow.
+        has_id && marks && (body.len() == length || self.era == Era::Session)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Scenario;
+    use crate::era::Era;
 
     fn answer(id: u32, text: &str) -> String {
         format!(
@@ -222,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_request_is_whole_http_with_its_own_id() {
-        let mut request = Scenario::Call.request(8001);
+        let mut request = Scenario::Call.request(8001, Era::Modern, None);
         let (first, id) = request.prepare();
         let text = String::from_utf8(first.to_vec()).unwrap();
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
@@ -238,7 +273,7 @@ mod tests {
 
     #[test]
     fn wrong_answers_are_refused_first_and_later() {
-        let mut checker = Scenario::Call.checker();
+        let mut checker = Scenario::Call.checker(Era::Modern);
         let good = answer(1_000_000, super::SHORT_MESSAGE);
         assert!(!checker.accepts(answer(1_000_000, "something else").as_bytes(), 1_000_000));
         assert!(!checker.accepts(br#"{"id":1000000,"error":{}}"#, 1_000_000));
@@ -260,7 +295,7 @@ mod tests {
         let report = "event: message\ndata: {\"method\":\"notifications/progress\"}\n\n";
         let result = |id| format!("data: {}\n\n", answer(id, "done"));
         let stream = |reports: usize, id| [report.repeat(reports), result(id)].concat();
-        let mut checker = Scenario::Progress(3).checker();
+        let mut checker = Scenario::Progress(3).checker(Era::Modern);
         assert!(!checker.accepts(stream(2, 1_000_000).as_bytes(), 1_000_000));
         assert!(!checker.accepts(report.repeat(3).as_bytes(), 1_000_000));
         assert!(checker.accepts(stream(3, 1_000_000).as_bytes(), 1_000_000));
@@ -273,12 +308,12 @@ mod tests {
         let list = r#"{"id":1000000,"result":{"resultType":"complete","tools":[{},{}]}}"#;
         assert!(
             Scenario::List(2)
-                .checker()
+                .checker(Era::Modern)
                 .accepts(list.as_bytes(), 1_000_000)
         );
         assert!(
             !Scenario::List(3)
-                .checker()
+                .checker(Era::Modern)
                 .accepts(list.as_bytes(), 1_000_000)
         );
     }

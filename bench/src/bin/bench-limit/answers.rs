@@ -1,8 +1,12 @@
 //! From request to answer.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use bench::era::Era;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
@@ -19,27 +23,33 @@ use crate::body::Body;
 const CHANNEL: usize = 64;
 const MAX_BODY: u64 = 64 << 20;
 
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"0.0.0"}}}"#;
+const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"0.0.0"}}"#;
 const SERVER_INFO: &str =
     r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"0.0.0"}}"#;
 
 /// A request with all that the three tools may be given, read in one pass.
 #[derive(Deserialize)]
-struct Message<'a> {
-    #[serde(borrow)]
-    id: &'a RawValue,
+pub(crate) struct Message<'a> {
+    /// Notifications have none.
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
     #[serde(borrow)]
     method: Cow<'a, str>,
-    #[serde(borrow)]
+    #[serde(borrow, default)]
     params: Params<'a>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Params<'a> {
     #[serde(borrow, default)]
     name: Cow<'a, str>,
     #[serde(borrow, default)]
     arguments: Arguments<'a>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(borrow, default, rename = "_meta")]
     meta: Meta<'a>,
 }
 
@@ -55,10 +65,59 @@ struct Arguments<'a> {
     n: u64,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Meta<'a> {
     #[serde(borrow, default, rename = "progressToken")]
     progress_token: Option<&'a RawValue>,
+}
+
+/// The sessions that are open.
+#[derive(Debug, Default)]
+struct Sessions {
+    last: AtomicU64,
+    open: Mutex<HashSet<HeaderValue>>,
+}
+
+impl Sessions {
+    fn lock(&self) -> MutexGuard<'_, HashSet<HeaderValue>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open(&self) -> HeaderValue {
+        let number = self.last.fetch_add(1, Ordering::Relaxed);
+        // As long as the ids of others.
+        let id = HeaderValue::from_str(&format!("{number:036}"));
+        let id = id.unwrap_or(HeaderValue::from_static("0"));
+        self.lock().insert(id.clone());
+        id
+    }
+
+    fn era(&self, headers: &HeaderMap) -> Result<Era, StatusCode> {
+        match headers.get(SESSION) {
+            Some(id) if self.lock().contains(id) => Ok(Era::Session),
+            Some(_) => Err(StatusCode::NOT_FOUND),
+            None => match headers.get(VERSION) {
+                Some(version) if version.as_bytes() == bench::era::MODERN.as_bytes() => {
+                    Ok(Era::Modern)
+                }
+                _ => Ok(Era::Stateless),
+            },
+        }
+    }
+
+    fn end(&self, headers: &HeaderMap) -> Response<Body> {
+        let known = headers
+            .get(SESSION)
+            .is_some_and(|id| self.lock().remove(id));
+        refuse(
+            if known {
+                StatusCode::OK
+            } else {
+                StatusCode::NOT_FOUND
+            },
+            "",
+        )
+    }
 }
 
 /// What all requests share.
@@ -66,12 +125,15 @@ struct Meta<'a> {
 pub(crate) struct Limit {
     host: String,
     coalesce: bool,
+    /// Calls of a session are answered by events.
+    sse: bool,
+    sessions: Sessions,
     /// The answer to `tools/list` after the id.
     list: Bytes,
 }
 
 impl Limit {
-    pub(crate) fn new(port: u16, coalesce: bool) -> Self {
+    pub(crate) fn new(port: u16, coalesce: bool, sse: bool) -> Self {
         let count = std::env::var(bench::NTOOLS)
             .ok()
             .and_then(|n| n.parse().ok())
@@ -79,15 +141,24 @@ impl Limit {
         Self {
             host: format!("127.0.0.1:{port}"),
             coalesce,
+            sse,
+            sessions: Sessions::default(),
             list: list_tail(count),
         }
     }
 
     pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let (head, body) = request.into_parts();
+        if head.method == Method::DELETE && head.uri.path() == bench::PATH {
+            return self.sessions.end(&head.headers);
+        }
         if let Some(status) = self.refusal(&head.method, head.uri.path(), &head.headers) {
             return refuse(status, "");
         }
+        let era = match self.sessions.era(&head.headers) {
+            Ok(era) => era,
+            Err(status) => return refuse(status, "no such session"),
+        };
         if body.size_hint().lower() > MAX_BODY {
             return refuse(StatusCode::PAYLOAD_TOO_LARGE, "");
         }
@@ -96,7 +167,7 @@ impl Limit {
             Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         };
         match serde_json::from_slice(&bytes) {
-            Ok(message) => self.dispatch(&message),
+            Ok(message) => self.dispatch(&message, era),
             Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         }
     }
@@ -120,16 +191,18 @@ impl Limit {
         }
     }
 
-    fn dispatch(&self, message: &Message<'_>) -> Response<Body> {
+    fn dispatch(&self, message: &Message<'_>, era: Era) -> Response<Body> {
         let Message { id, method, params } = message;
-        let id = id.get();
+        let Some(id) = id.map(RawValue::get) else {
+            return refuse(StatusCode::ACCEPTED, "");
+        };
         match (&**method, &*params.name) {
-            ("tools/call", "echo") => json_answer(text_result(id, &params.arguments.message)),
-            ("tools/call", "add") => {
-                let sum = params.arguments.a + params.arguments.b;
-                json_answer(text_result(id, &sum.to_string()))
-            }
-            ("tools/call", "progress") => self.progress(id, params),
+            ("tools/call", "progress") => self.progress(id, params, era),
+            ("tools/call", _) => match called(id, params, era) {
+                Some(text) if self.sse && era == Era::Session => event_answer(&text),
+                Some(text) => json_answer(text),
+                None => refuse(StatusCode::NOT_FOUND, "no such tool"),
+            },
             ("tools/list", _) => {
                 let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
                 respond(
@@ -137,17 +210,23 @@ impl Limit {
                     "application/json",
                 )
             }
+            ("server/discover", _) => json_answer(result(id, DISCOVERED)),
+            ("initialize", _) => {
+                let mut response = json_answer(result(id, INITIALIZED));
+                response.headers_mut().insert(SESSION, self.sessions.open());
+                response
+            }
             _ => refuse(StatusCode::NOT_FOUND, "no such method or tool"),
         }
     }
 
     /// Sends the reports from a task of their own through a bounded channel.
-    fn progress(&self, id: &str, params: &Params<'_>) -> Response<Body> {
+    fn progress(&self, id: &str, params: &Params<'_>, era: Era) -> Response<Body> {
         let Some(token) = params.meta.progress_token else {
             return refuse(StatusCode::BAD_REQUEST, "no progressToken");
         };
         let (token, count) = (token.get().to_owned(), params.arguments.n);
-        let result = text_result(id, "done");
+        let result = text_result(id, "done", era);
         let (events, receiver) = mpsc::channel(CHANNEL);
         tokio::spawn(async move {
             for number in 1..=count {
@@ -177,19 +256,50 @@ fn report(token: &str, number: u64, total: u64) -> Bytes {
     event.into()
 }
 
+/// The answer of a tool that answers at once.
+fn called(id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
+    let Arguments { message, a, b, .. } = &params.arguments;
+    match &*params.name {
+        "echo" => Some(text_result(id, message, era)),
+        "add" => Some(text_result(id, &(a + b).to_string(), era)),
+        _ => None,
+    }
+}
+
+/// The answer to a line of a pipe.
+pub(crate) fn line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
+    let message: Message<'_> = serde_json::from_slice(text).ok()?;
+    let id = message.id?.get();
+    match &*message.method {
+        "tools/call" => called(id, &message.params, *era),
+        "initialize" => {
+            *era = Era::Session;
+            Some(result(id, INITIALIZED))
+        }
+        "server/discover" => Some(result(id, DISCOVERED)),
+        _ => None,
+    }
+}
+
+fn result(id: &str, result: &str) -> Vec<u8> {
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+}
+
 /// The whole answer of a tool, in one buffer.
-fn text_result(id: &str, text: &str) -> Vec<u8> {
+fn text_result(id: &str, text: &str, era: Era) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 256);
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id.as_bytes());
-    out.extend_from_slice(
-        b",\"result\":{\"resultType\":\"complete\",\"content\":[{\"type\":\"text\",\"text\":",
-    );
+    out.extend_from_slice(b",\"result\":{");
+    if era == Era::Modern {
+        out.extend_from_slice(b"\"resultType\":\"complete\",");
+        out.extend_from_slice(SERVER_INFO.as_bytes());
+        out.push(b',');
+    }
+    out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
     // A string is always JSON, and a vector takes every byte.
     let _ = serde_json::to_writer(&mut out, text);
-    out.extend_from_slice(b"}],");
-    out.extend_from_slice(SERVER_INFO.as_bytes());
-    out.extend_from_slice(b"}}");
+    out.extend_from_slice(b"}]}}");
     out
 }
 
@@ -225,6 +335,11 @@ async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
         whole.extend_from_slice(&data);
     }
     Ok(whole.freeze())
+}
+
+fn event_answer(text: &[u8]) -> Response<Body> {
+    let event = [b"data: ", text, b"\n\n"].concat();
+    respond(Body::one(event.into()), "text/event-stream")
 }
 
 fn json_answer(bytes: Vec<u8>) -> Response<Body> {

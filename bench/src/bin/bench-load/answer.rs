@@ -12,7 +12,18 @@ const MAX_HEAD: usize = 16 * 1024;
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) status: u16,
+    /// The id of the session that it opens.
+    pub(crate) session: Option<String>,
     pub(crate) body: &'a [u8],
+}
+
+impl Answer<'_> {
+    /// The error that a wrong answer is.
+    pub(crate) fn wrong(&self) -> io::Error {
+        let start = &self.body[..self.body.len().min(200)];
+        let text = String::from_utf8_lossy(start);
+        invalid(&format!("wrong answer {}: {text}", self.status))
+    }
 }
 
 /// The answers of a connection, one after the other.
@@ -46,7 +57,11 @@ impl Answers {
                 None => self.read_more(stream).await?,
             }
         };
-        let (status, length) = parse_head(&self.buffer[..head_end])?;
+        let Head {
+            status,
+            length,
+            session,
+        } = parse_head(&self.buffer[..head_end])?;
         self.start = head_end + 4;
         match length {
             Length::Known(length) => {
@@ -57,6 +72,7 @@ impl Answers {
                 }
                 Ok(Answer {
                     status,
+                    session,
                     body: &self.buffer[from..self.start],
                 })
             }
@@ -64,6 +80,7 @@ impl Answers {
                 self.read_chunks(stream).await?;
                 Ok(Answer {
                     status,
+                    session,
                     body: &self.body,
                 })
             }
@@ -106,14 +123,20 @@ impl Answers {
     }
 }
 
-fn parse_head(head: &[u8]) -> io::Result<(u16, Length)> {
+struct Head {
+    status: u16,
+    length: Length,
+    session: Option<String>,
+}
+
+fn parse_head(head: &[u8]) -> io::Result<Head> {
     let head = std::str::from_utf8(head).map_err(|_| invalid("head is not text"))?;
     let mut lines = head.split("\r\n");
     let status = lines
         .next()
         .and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok());
     let status = status.ok_or_else(|| invalid("bad status line"))?;
-    let mut length = None;
+    let (mut length, mut session) = (None, None);
     for line in lines {
         let Some((name, value)) = line.split_once(':') else {
             return Err(invalid("bad header"));
@@ -123,12 +146,18 @@ fn parse_head(head: &[u8]) -> io::Result<(u16, Length)> {
             length = Some(Length::Known(value));
         } else if name.eq_ignore_ascii_case("transfer-encoding") && value.trim() == "chunked" {
             length = Some(Length::Chunked);
+        } else if name.eq_ignore_ascii_case("mcp-session-id") {
+            session = Some(value.trim().to_owned());
         }
     }
-    Ok((
+    // Some answers have no body and do not say so.
+    let bodyless = matches!(status, 202 | 204).then_some(Length::Known(0));
+    let length = length.or(bodyless);
+    Ok(Head {
         status,
-        length.ok_or_else(|| invalid("an answer without a length"))?,
-    ))
+        length: length.ok_or_else(|| invalid("an answer without a length"))?,
+        session,
+    })
 }
 
 /// An answer that is not what it should be.

@@ -1,4 +1,4 @@
-//! The load generator: `bench-load PORT SCENARIO [--connections N] [--seconds S] [--tools N]`.
+//! The load generator: `bench-load PORT SCENARIO [--era E] [--connections N] [--seconds S]`.
 //!
 //! Every connection sends one request, waits for its answer, checks it and sends the next. One
 //! line of JSON says how it went; what is not a right answer is an error and nothing else.
@@ -10,30 +10,53 @@
 )]
 
 mod answer;
+mod cycle;
+mod http;
+mod pipe;
+mod sessions;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use answer::Answers;
+use bench::era::Era;
 use bench::scenario::Scenario;
 use serde_json::json;
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
 
-const USAGE: &str =
-    "usage: bench-load PORT call|progress|list|big [--connections N] [--seconds S] [--tools N]
+const USAGE: &str = "\
+usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
+                  [--connections N] [--seconds S] [--tools N]
+       bench-load PORT cycle [--connections N] [--seconds S]
+       bench-load PORT sessions [--count N] [--streams]
+       bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
        (--tools: the least number of tools that a list must have)";
 
 /// How long an answer may be late at the end before its connection counts as hung.
 const GRACE: Duration = Duration::from_secs(5);
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(10);
 
-#[derive(Clone, Copy, Debug)]
+/// What the command line asks for.
+#[derive(Clone, Debug)]
 struct Load {
     port: u16,
-    scenario: Scenario,
+    work: Work,
+    era: Era,
     connections: usize,
     time: Duration,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Work {
+    /// One scenario, over and over.
+    Http(Scenario),
+    /// Opening and ending sessions.
+    Cycle,
+    /// Holding sessions open.
+    Sessions { count: usize, streams: bool },
+    /// Calls over the pipes of a child process.
+    Pipe {
+        outstanding: usize,
+        command: Vec<String>,
+    },
 }
 
 /// What one connection, or all of them, did.
@@ -69,25 +92,52 @@ fn main() -> ExitCode {
 }
 
 fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
-    let port = number(args.next(), "PORT")?;
-    let mut scenario: Scenario = args.next().ok_or("SCENARIO is missing")?.parse()?;
-    let (mut connections, mut seconds) = (1, 1.0);
+    let first = args.next().ok_or("PORT is missing")?;
+    let (port, mut work) = match first.as_str() {
+        "pipe" => (
+            0,
+            Work::Pipe {
+                outstanding: 1,
+                command: Vec::new(),
+            },
+        ),
+        port => (number(Some(port.to_owned()), "PORT")?, work(args.next())?),
+    };
+    let (mut era, mut connections, mut seconds) = (Era::Modern, 1, 1.0);
     while let Some(flag) = args.next() {
-        match flag.as_str() {
-            "--connections" => connections = number(args.next(), &flag)?,
-            "--seconds" => seconds = number(args.next(), &flag)?,
-            "--tools" if matches!(scenario, Scenario::List(_)) => {
-                scenario = Scenario::List(number(args.next(), &flag)?);
+        match (flag.as_str(), &mut work) {
+            ("--connections", _) => connections = number(args.next(), &flag)?,
+            ("--seconds", _) => seconds = number(args.next(), &flag)?,
+            ("--era", _) => era = args.next().ok_or("--era needs a value")?.parse()?,
+            ("--tools", Work::Http(Scenario::List(least))) => *least = number(args.next(), &flag)?,
+            ("--count", Work::Sessions { count, .. }) => *count = number(args.next(), &flag)?,
+            ("--streams", Work::Sessions { streams, .. }) => *streams = true,
+            ("--outstanding", Work::Pipe { outstanding, .. }) => {
+                *outstanding = number(args.next(), &flag)?;
             }
+            ("--", Work::Pipe { command, .. }) => command.extend(args.by_ref()),
             _ => return Err(format!("unknown argument {flag}")),
         }
     }
     let time = Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())?;
     Ok(Load {
         port,
-        scenario,
+        work,
+        era,
         connections,
         time,
+    })
+}
+
+fn work(name: Option<String>) -> Result<Work, String> {
+    let name = name.ok_or("SCENARIO is missing")?;
+    Ok(match name.as_str() {
+        "cycle" => Work::Cycle,
+        "sessions" => Work::Sessions {
+            count: 1000,
+            streams: false,
+        },
+        scenario => Work::Http(scenario.parse()?),
     })
 }
 
@@ -97,13 +147,32 @@ fn number<T: std::str::FromStr>(text: Option<String>, name: &str) -> Result<T, S
         .map_err(|_| format!("{name}: {text} is not a number of the right kind"))
 }
 
-/// Runs all connections; the outcome and how long it took.
+/// Does the work; the outcome and how long it took.
 async fn run(load: Load) -> (Outcome, f64) {
     let start = Instant::now();
     let end = start + load.time;
-    let tasks: Vec<_> = (0..load.connections)
-        .map(|_| tokio::spawn(tokio::time::timeout(load.time + GRACE, drive(load, end))))
-        .collect();
+    let limit = load.time + GRACE;
+    let total = match load.work.clone() {
+        Work::Sessions { count, streams } => sessions::hold(load.port, count, streams).await,
+        Work::Pipe {
+            outstanding,
+            command,
+        } => {
+            let driven = pipe::drive(&command, load.era, outstanding, end);
+            let hung = |_| Outcome::error("the process hung");
+            tokio::time::timeout(limit, driven)
+                .await
+                .unwrap_or_else(hung)
+        }
+        Work::Cycle | Work::Http(_) => connections(&load, end, limit).await,
+    };
+    (total, start.elapsed().as_secs_f64())
+}
+
+/// Keeps several connections busy.
+async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
+    let task = |_| tokio::spawn(tokio::time::timeout(limit, drive(load.clone(), end)));
+    let tasks: Vec<_> = (0..load.connections).map(task).collect();
     let mut total = Outcome::default();
     for task in tasks {
         let part = match task.await {
@@ -116,7 +185,26 @@ async fn run(load: Load) -> (Outcome, f64) {
         total.errors += part.errors;
         total.last_error = part.last_error.or(total.last_error);
     }
-    (total, start.elapsed().as_secs_f64())
+    total
+}
+
+/// Keeps one connection busy until the end, with a new one after each error.
+async fn drive(load: Load, end: Instant) -> Outcome {
+    let mut outcome = Outcome::default();
+    while Instant::now() < end {
+        let done = match load.work {
+            Work::Http(scenario) => {
+                http::connection(load.port, scenario, load.era, end, &mut outcome).await
+            }
+            _ => cycle::connection(load.port, end, &mut outcome).await,
+        };
+        if let Err(error) = done {
+            outcome.errors += 1;
+            outcome.last_error = Some(error.to_string());
+            tokio::time::sleep(PAUSE_AFTER_ERROR).await;
+        }
+    }
+    outcome
 }
 
 impl Outcome {
@@ -127,46 +215,12 @@ impl Outcome {
             ..Self::default()
         }
     }
-}
 
-/// Keeps one connection busy until the end, with a new one after each error.
-async fn drive(load: Load, end: Instant) -> Outcome {
-    let mut outcome = Outcome::default();
-    while Instant::now() < end {
-        if let Err(error) = connection(load, end, &mut outcome).await {
-            outcome.errors += 1;
-            outcome.last_error = Some(error.to_string());
-            tokio::time::sleep(PAUSE_AFTER_ERROR).await;
-        }
+    fn right(&mut self, sent: Instant, bytes: usize) {
+        self.bytes += bytes;
+        let time = u32::try_from(sent.elapsed().as_nanos());
+        self.nanoseconds.push(time.unwrap_or(u32::MAX));
     }
-    outcome
-}
-
-async fn connection(load: Load, end: Instant, outcome: &mut Outcome) -> std::io::Result<()> {
-    let mut stream = TcpStream::connect(("127.0.0.1", load.port)).await?;
-    stream.set_nodelay(true)?;
-    let mut request = load.scenario.request(load.port);
-    let mut checker = load.scenario.checker();
-    let mut answers = Answers::default();
-    while Instant::now() < end {
-        let sent = Instant::now();
-        let (bytes, id) = request.prepare();
-        stream.write_all(bytes).await?;
-        let answer = answers.next(&mut stream).await?;
-        let time = sent.elapsed();
-        if answer.status != 200 || !checker.accepts(answer.body, id) {
-            let start = &answer.body[..answer.body.len().min(200)];
-            let text = String::from_utf8_lossy(start);
-            return Err(answer::invalid(&format!(
-                "wrong answer {}: {text}",
-                answer.status
-            )));
-        }
-        outcome.bytes += answer.body.len();
-        let nanoseconds = u32::try_from(time.as_nanos()).unwrap_or(u32::MAX);
-        outcome.nanoseconds.push(nanoseconds);
-    }
-    Ok(())
 }
 
 fn summary(mut outcome: Outcome, seconds: f64) -> serde_json::Value {
