@@ -8,6 +8,7 @@
 //! | `bench-load PORT SCENARIO` | a load generator that checks every answer |
 //! | `bench-load pipe COMMAND` | the same for a child process and its pipes |
 //! | `bench-load sessions PORT` | opens sessions and holds them |
+//! | `bench-calls call N` | so many calls without a socket, for counting instructions |
 //! | `bench-client URL` | the SDK's client, calling as fast as it can |
 //!
 //! The folder `rmcp` has the same server and the same client on rmcp, in a package of its own, so
@@ -24,6 +25,9 @@ use serde_json::{Value, json};
 
 pub mod era;
 pub mod scenario;
+mod server;
+
+pub use server::server;
 
 /// The path that both servers serve.
 pub const PATH: &str = "/mcp";

@@ -33,7 +33,10 @@ async fn main() -> Result<(), Failure> {
     let (done, error) = if bare {
         let http = reqwest::Client::builder().tcp_nodelay(true).build()?;
         let url = url.clone();
-        busy(tasks, start + time, move || bare_call(http.clone(), url.clone())).await
+        busy(tasks, start + time, move || {
+            bare_call(http.clone(), url.clone())
+        })
+        .await
     } else {
         let client = Client::connect(url.as_str()).await?;
         busy(tasks, start + time, move || call(client.clone())).await
@@ -118,7 +121,11 @@ async fn bare_call(http: reqwest::Client, url: String) -> Result<(), Failure> {
         .body(serde_json::to_vec(&body)?);
     let answer = request.send().await?.bytes().await?;
     let answer: serde_json::Value = serde_json::from_slice(&answer)?;
-    right(answer["result"]["content"][0]["text"].as_str().unwrap_or_default())
+    right(
+        answer["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap_or_default(),
+    )
 }
 
 fn right(text: &str) -> Result<(), Failure> {

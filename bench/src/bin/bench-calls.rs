@@ -1,0 +1,94 @@
+//! So many calls without a socket, for counting instructions: `bench-calls call|list|session N`.
+//!
+//! Each is a whole request to the endpoint's tower service and a whole response from it.
+
+use std::convert::Infallible;
+use std::error::Error;
+
+use bench::era::{self, Era};
+use bench::scenario::Scenario;
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::{Method, Request, Response};
+use mcp::http::server::Body;
+use mcp::prelude::*;
+use tower_service::Service;
+
+type Failure = Box<dyn Error + Send + Sync>;
+type Endpoint = StreamableHttp<Server>;
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, count] = &arguments[..] else {
+        return Err("usage: bench-calls call|list|session N".into());
+    };
+    let (scenario, era, tools) = match kind.as_str() {
+        "call" => (Scenario::Call, Era::Modern, 0),
+        "list" => (Scenario::List(1), Era::Modern, 100),
+        "session" => (Scenario::Call, Era::Session, 0),
+        _ => return Err("expected call, list or session".into()),
+    };
+    let count: usize = count.parse()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(calls(scenario, era, tools, count))
+}
+
+async fn calls(scenario: Scenario, era: Era, tools: usize, count: usize) -> Result<(), Failure> {
+    let mut endpoint = StreamableHttp::new(bench::server(tools));
+    let session = match era {
+        Era::Session => Some(open(&mut endpoint).await?),
+        _ => None,
+    };
+    let mut request = scenario.request(80, era, session.as_deref());
+    let mut checker = scenario.checker(era);
+    for _ in 0..count {
+        let (text, id) = request.prepare();
+        let response = send(&mut endpoint, parse(text)?).await?;
+        let body = response
+            .into_body()
+            .collect()
+            .await
+            .map_err(never)?
+            .to_bytes();
+        if !checker.accepts(&body, id) {
+            return Err(String::from_utf8_lossy(&body).into());
+        }
+    }
+    Ok(())
+}
+
+async fn open(endpoint: &mut Endpoint) -> Result<String, Failure> {
+    let response = send(endpoint, parse(&era::post(80, "", &era::initialize()))?).await?;
+    let session = response.headers().get("mcp-session-id");
+    let session = session.ok_or("no session")?.to_str()?.to_owned();
+    let headers = era::session_headers(&session);
+    send(endpoint, parse(&era::post(80, &headers, era::INITIALIZED))?).await?;
+    Ok(session)
+}
+
+async fn send(
+    endpoint: &mut Endpoint,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Body>, Failure> {
+    endpoint.call(request).await.map_err(never)
+}
+
+fn never(error: Infallible) -> Failure {
+    match error {}
+}
+
+/// The request that the bytes are.
+fn parse(bytes: &[u8]) -> Result<Request<Full<Bytes>>, Failure> {
+    let end = memchr::memmem::find(bytes, b"\r\n\r\n").ok_or("no head")?;
+    let (head, body) = bytes.split_at(end);
+    let mut lines = std::str::from_utf8(head)?.split("\r\n").skip(1);
+    let mut request = Request::builder().method(Method::POST).uri(bench::PATH);
+    for line in lines.by_ref() {
+        let (name, value) = line.split_once(": ").ok_or("no header")?;
+        request = request.header(name, value);
+    }
+    let body = body.get(4..).unwrap_or_default();
+    Ok(request.body(Full::new(Bytes::copy_from_slice(body)))?)
+}

@@ -1,0 +1,55 @@
+//! The tools of the measured server.
+
+use mcp::prelude::*;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Echo {
+    message: String,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Add {
+    a: f64,
+    b: f64,
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Steps {
+    n: u32,
+}
+
+/// The SDK's server with the three tools, and `listed` more in its list.
+#[must_use]
+pub fn server(listed: usize) -> Server {
+    let server = Server::new("bench-server", env!("CARGO_PKG_VERSION"))
+        .tool(
+            Tool::new("echo")
+                .describe("Say it again")
+                .handler(async |Args(echo): Args<Echo>| echo.message),
+        )
+        .tool(
+            Tool::new("add")
+                .describe("Add two numbers")
+                .handler(async |Args(add): Args<Add>| add.a + add.b),
+        )
+        .tool(
+            Tool::new("progress")
+                .describe("Report progress n times")
+                .handler(async |Args(steps): Args<Steps>, progress: Progress| {
+                    for step in 1..=steps.n {
+                        progress
+                            .send(mcp::types::Progress::new(step.into()).of(steps.n.into()))
+                            .await;
+                    }
+                    "done"
+                }),
+        );
+    (0..listed).fold(server, |server, number| {
+        let description = "One of many tools, listed to see what a long list costs.";
+        server.tool(
+            Tool::new(format!("tool_{number}"))
+                .describe(description)
+                .handler(async |Args(echo): Args<Echo>| echo.message),
+        )
+    })
+}

@@ -1,0 +1,160 @@
+//! `cargo xtask bench --guard`: instructions per call, counted by callgrind, held against the
+//! stored figures. They do not depend on the machine's speed or on what else it does.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde::{Deserialize, Serialize};
+
+use super::PROFILE;
+use crate::Result;
+use crate::process;
+use crate::workspace::Workspace;
+
+const PROGRAM: &str = "bench-calls";
+const FIGURES: &str = "bench/instructions.json";
+
+/// How much more than stored a call may take, as a share.
+const TOLERANCE: f64 = 0.03;
+
+/// Two runs of different length: what is done once cancels out.
+const FEW: usize = 500;
+const MANY: usize = 2500;
+
+/// What `bench-calls` can be asked for.
+const KINDS: [&str; 3] = ["call", "list", "session"];
+
+/// The figures, and the compiler that they hold for: another one makes other code.
+#[derive(Debug, Default, Deserialize, Serialize)]
+struct Figures {
+    compiler: String,
+    #[serde(rename = "instructionsPerCall")]
+    per_call: BTreeMap<String, u64>,
+}
+
+/// The command; whether no call takes more than stored. `renew` stores what was counted.
+pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
+    if !process::available("valgrind", &["--version"]) {
+        println!("valgrind is not there: instructions are not counted");
+        return Ok(true);
+    }
+    let mut cargo = workspace.cargo();
+    process::run(cargo.args(["build", "--release", "--package", "bench", "--bin", PROGRAM]))?;
+    let folder = workspace.target().join("bench");
+    fs::create_dir_all(&folder)?;
+    let program = workspace.binary(PROFILE, PROGRAM);
+    let mut counted = Figures {
+        compiler: process::capture(Command::new("rustc").arg("--version"))?
+            .trim()
+            .to_owned(),
+        ..Figures::default()
+    };
+    for kind in KINDS {
+        let few = count(&program, kind, FEW, &folder)?;
+        let many = count(&program, kind, MANY, &folder)?;
+        let each = many.saturating_sub(few) / (MANY - FEW) as u64;
+        counted.per_call.insert(kind.to_owned(), each);
+    }
+    let file = workspace.root().join(FIGURES);
+    if renew {
+        fs::write(
+            &file,
+            format!("{}\n", serde_json::to_string_pretty(&counted)?),
+        )?;
+        println!("{counted:#?}\nstored in {FIGURES}");
+        return Ok(true);
+    }
+    let stored: Figures = serde_json::from_str(&fs::read_to_string(&file)?)?;
+    Ok(compare(&stored, &counted))
+}
+
+fn compare(stored: &Figures, counted: &Figures) -> bool {
+    let same_compiler = stored.compiler == counted.compiler;
+    if !same_compiler {
+        println!(
+            "stored for {}, counted with {}: a difference proves nothing",
+            stored.compiler, counted.compiler
+        );
+    }
+    let mut good = true;
+    for (kind, now) in &counted.per_call {
+        let before = stored.per_call.get(kind).copied().unwrap_or(0);
+        let more = *now as f64 / before as f64 - 1.0;
+        let fits = before > 0 && more <= TOLERANCE;
+        println!(
+            "{kind:8} {now:8} instructions, stored {before:8} ({:+.1} %)",
+            more * 100.0
+        );
+        good &= fits || !same_compiler;
+    }
+    good
+}
+
+/// Instructions of one run.
+fn count(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64> {
+    let out = folder.join("callgrind.out");
+    let mut valgrind = Command::new("valgrind");
+    valgrind
+        .args(["--tool=callgrind", "--quiet"])
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(program)
+        .args([kind, &calls.to_string()]);
+    process::capture(&mut valgrind)?;
+    total(&fs::read_to_string(&out)?).ok_or_else(|| "callgrind wrote no total".into())
+}
+
+/// The total of a callgrind file.
+fn total(text: &str) -> Option<u64> {
+    let lines = text.lines();
+    let mut totals = lines.filter_map(|line| {
+        let rest = line
+            .strip_prefix("totals:")
+            .or(line.strip_prefix("summary:"))?;
+        rest.trim().parse().ok()
+    });
+    totals.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figures, compare, total};
+
+    fn figures(compiler: &str, call: u64) -> Figures {
+        Figures {
+            compiler: compiler.to_owned(),
+            per_call: [("call".to_owned(), call)].into(),
+        }
+    }
+
+    #[test]
+    fn more_than_stored_is_refused() {
+        let stored = figures("a", 10_000);
+        for (compiler, call, good) in [
+            ("a", 10_000, true),
+            ("a", 9_000, true),
+            ("a", 10_299, true),
+            ("a", 10_400, false),
+            ("b", 20_000, true),
+        ] {
+            assert_eq!(compare(&stored, &figures(compiler, call)), good, "{call}");
+        }
+        assert!(!compare(
+            &Figures::default(),
+            &Figures {
+                compiler: String::new(),
+                ..figures("", 1)
+            }
+        ));
+    }
+
+    #[test]
+    fn totals_are_found() {
+        assert_eq!(
+            total("version: 1\nsummary: 123\nfn=a\ntotals: 123\n"),
+            Some(123)
+        );
+        assert_eq!(total("fn=a"), None);
+    }
+}

@@ -1,0 +1,249 @@
+//! Running a load on its candidates, in turns.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::PROFILE;
+use super::measure::{Clock, Sample};
+use super::memory;
+use super::scenario::{Candidate, Load, Program, Scenario};
+use super::table::Row;
+use crate::Result;
+use crate::process::{self, Server, free_port};
+use crate::workspace::Workspace;
+
+const LOAD: &str = "bench-load";
+const WARM_UP_SECONDS: &str = "0.2";
+const START_LIMIT: Duration = Duration::from_secs(10);
+
+/// The processor of the servers, and that of whoever loads them.
+const SERVERS: &str = "0";
+const LOADS: &str = "1";
+
+/// What all scenarios share.
+pub(crate) struct Bench<'a> {
+    workspace: &'a Workspace,
+    /// Where the programs on rmcp are.
+    rmcp: Option<PathBuf>,
+    rounds: usize,
+    seconds: f64,
+    /// Whether servers and loads have a processor each.
+    pinned: bool,
+    clock: Clock,
+}
+
+impl<'a> Bench<'a> {
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        rmcp: Option<PathBuf>,
+        rounds: usize,
+        seconds: f64,
+    ) -> Result<Self> {
+        let bench = Self {
+            workspace,
+            rmcp,
+            rounds,
+            seconds,
+            pinned: std::thread::available_parallelism()?.get() > 1
+                && process::available("taskset", &["-c", "0", "true"]),
+            clock: Clock::find(),
+        };
+        fs::create_dir_all(bench.folder())?;
+        Ok(bench)
+    }
+
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.workspace.target().join("bench")
+    }
+
+    pub(crate) fn conditions(&self) -> String {
+        let pins = if self.pinned {
+            "server on CPU 0, generator on CPU 1"
+        } else {
+            "server and generator not pinned"
+        };
+        format!(
+            "{} rounds of {} s, medians; {pins}",
+            self.rounds, self.seconds
+        )
+    }
+
+    /// Runs one load on every candidate that is there; a row for each.
+    pub(crate) fn scenario(&self, scenario: &Scenario) -> Result<Vec<Row>> {
+        let here = |candidate: &&Candidate| !candidate.program.is_rmcp() || self.rmcp.is_some();
+        let candidates: Vec<&Candidate> = scenario.candidates.iter().filter(here).collect();
+        let samples = match scenario.load {
+            Load::Sessions { count, streams } => {
+                return memory::rows(self, scenario, &candidates, count, streams);
+            }
+            Load::Http(arguments) => self.over_http(scenario, &candidates, arguments)?,
+            Load::Pipe(arguments) => self.over_pipes(&candidates, arguments)?,
+            Load::Clients { tasks } => self.of_clients(scenario, &candidates, tasks)?,
+        };
+        let mut limit = None;
+        let mut rows = Vec::new();
+        for (candidate, samples) in candidates.into_iter().zip(samples) {
+            let row = Row::of(scenario.label, candidate.label, &samples, limit);
+            limit = limit.or(Some(row.rate));
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    fn over_http(
+        &self,
+        scenario: &Scenario,
+        candidates: &[&Candidate],
+        arguments: &[&str],
+    ) -> Result<Vec<Vec<Sample>>> {
+        let mut servers = Vec::new();
+        for candidate in candidates {
+            servers.push(self.start(candidate, scenario)?);
+        }
+        self.in_turns(&servers, |server, seconds| {
+            let mut command = self.pinned(LOADS, &self.binary(LOAD));
+            command
+                .arg(port(server.url())?.to_string())
+                .args(arguments)
+                .args(["--seconds", seconds]);
+            self.sample(&mut command, Some(server.id()))
+        })
+    }
+
+    fn over_pipes(
+        &self,
+        candidates: &[&Candidate],
+        arguments: &[&str],
+    ) -> Result<Vec<Vec<Sample>>> {
+        self.in_turns(candidates, |candidate, seconds| {
+            let mut command = self.pinned(LOADS, &self.binary(LOAD));
+            command
+                .arg("pipe")
+                .args(arguments)
+                .args(["--seconds", seconds, "--"]);
+            let program = self.pinned(SERVERS, &self.program(candidate.program));
+            command.arg(program.get_program()).args(program.get_args());
+            command.arg("stdio");
+            self.sample(&mut command, None)
+        })
+    }
+
+    /// The candidates are clients; all of them call the bare server.
+    fn of_clients(
+        &self,
+        scenario: &Scenario,
+        candidates: &[&Candidate],
+        tasks: &str,
+    ) -> Result<Vec<Vec<Sample>>> {
+        let bare = Candidate {
+            label: "limit",
+            program: Program::Limit,
+            flags: &[],
+        };
+        let server = self.start(&bare, scenario)?;
+        self.in_turns(candidates, |candidate, seconds| {
+            let mut command = self.pinned(LOADS, &self.program(candidate.program));
+            command.args([server.url(), tasks, seconds]);
+            command.args(candidate.flags);
+            self.sample(&mut command, None)
+        })
+    }
+
+    /// One short run of each to warm up, then all rounds.
+    fn in_turns<T>(
+        &self,
+        candidates: &[T],
+        mut run: impl FnMut(&T, &str) -> Result<Sample>,
+    ) -> Result<Vec<Vec<Sample>>> {
+        let mut samples: Vec<Vec<Sample>> = candidates.iter().map(|_| Vec::new()).collect();
+        for candidate in candidates {
+            run(candidate, WARM_UP_SECONDS)?;
+        }
+        for _ in 0..self.rounds {
+            for (candidate, samples) in candidates.iter().zip(&mut samples) {
+                samples.push(run(candidate, &self.seconds.to_string())?);
+            }
+        }
+        Ok(samples)
+    }
+
+    pub(crate) fn start(&self, candidate: &Candidate, scenario: &Scenario) -> Result<Server> {
+        let mut command = match scenario.workers {
+            "1" => self.pinned(SERVERS, &self.program(candidate.program)),
+            _ => Command::new(self.program(candidate.program)),
+        };
+        command
+            .args(["http", &free_port()?.to_string()])
+            .args(candidate.flags)
+            .env("NTOOLS", scenario.listed_tools)
+            .env("WORKERS", scenario.workers);
+        let name = format!("{}-stderr.log", candidate.label.replace(", ", "-"));
+        Server::start(&mut command, &self.folder().join(name), START_LIMIT)
+    }
+
+    /// Runs a generator and looks at what the process that it loads has used.
+    fn sample(&self, command: &mut Command, loaded: Option<u32>) -> Result<Sample> {
+        let used = || loaded.and_then(|process| self.clock.used(process));
+        let before = used();
+        let line = process::capture(command)?;
+        let after = used();
+        let mut sample: Sample = serde_json::from_str(&line)?;
+        sample.cpu_us = before.zip(after).map(|(before, after)| {
+            after.saturating_sub(before).as_secs_f64() * 1e6 / sample.requests as f64
+        });
+        Ok(sample)
+    }
+
+    /// The generator as a command without arguments.
+    pub(crate) fn generator(&self) -> Command {
+        self.pinned(LOADS, &self.binary(LOAD))
+    }
+
+    fn program(&self, program: Program) -> PathBuf {
+        match &self.rmcp {
+            Some(folder) if program.is_rmcp() => folder.join(program.binary()),
+            _ => self.binary(program.binary()),
+        }
+    }
+
+    fn binary(&self, name: &str) -> PathBuf {
+        self.workspace.binary(PROFILE, name)
+    }
+
+    fn pinned(&self, processor: &str, binary: &Path) -> Command {
+        if !self.pinned {
+            return Command::new(binary);
+        }
+        let mut command = Command::new("taskset");
+        command.args(["-c", processor]).arg(binary);
+        command
+    }
+}
+
+/// The port of a server's address.
+pub(crate) fn port(url: &str) -> Result<u16> {
+    let authority = url
+        .trim_start_matches("http://")
+        .split('/')
+        .next()
+        .unwrap_or_default();
+    let port = authority
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok());
+    port.ok_or_else(|| format!("no port in {url}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::port;
+
+    #[test]
+    fn reads_the_port_of_an_address() {
+        assert_eq!(port("http://127.0.0.1:8001/mcp").unwrap(), 8001);
+        assert_eq!(port("http://[::1]:8001").unwrap(), 8001);
+        assert!(port("http://localhost/mcp").is_err());
+    }
+}

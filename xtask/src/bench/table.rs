@@ -1,0 +1,139 @@
+//! The table: a row for each server in each scenario.
+
+use serde_json::{Value, json};
+
+use super::measure::{Sample, median};
+
+/// A line of the table.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) scenario: &'static str,
+    pub(crate) server: &'static str,
+    pub(crate) rate: f64,
+    of_limit: f64,
+    p50: Option<f64>,
+    p99: Option<f64>,
+    cpu: Option<f64>,
+    /// The size of an answer: rows compare only where their answers do.
+    bytes: Option<f64>,
+    pub(crate) errors: usize,
+    last_error: Option<String>,
+}
+
+impl Row {
+    pub(crate) const HEADING: &'static str = "\
+scenario               server               req/s  of limit    p50 us    p99 us  CPU us/req    bytes  errors";
+
+    pub(crate) fn of(
+        scenario: &'static str,
+        server: &'static str,
+        all: &[Sample],
+        limit: Option<f64>,
+    ) -> Self {
+        let middle =
+            |part: fn(&Sample) -> Option<f64>| median(all.iter().filter_map(part).collect());
+        let rate = middle(|sample| Some(sample.req_per_s)).unwrap_or(0.0);
+        Self {
+            scenario,
+            server,
+            rate,
+            of_limit: rate / limit.unwrap_or(rate),
+            p50: middle(|sample| sample.p50_us),
+            p99: middle(|sample| sample.p99_us),
+            cpu: middle(|sample| sample.cpu_us),
+            bytes: middle(|sample| Some(sample.bytes as f64 / sample.requests as f64)),
+            errors: all.iter().map(|sample| sample.errors).sum(),
+            last_error: all
+                .iter()
+                .rev()
+                .find_map(|sample| sample.last_error.clone()),
+        }
+    }
+}
+
+impl Row {
+    /// A row of bytes per session instead of requests per second.
+    pub(crate) fn of_memory(
+        scenario: &'static str,
+        server: &'static str,
+        bytes: f64,
+        sample: &Sample,
+    ) -> Self {
+        Self {
+            bytes: Some(bytes),
+            ..Self::of(scenario, server, std::slice::from_ref(sample), None)
+        }
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        json!({
+            "scenario": self.scenario,
+            "server": self.server,
+            "requestsPerSecond": self.rate,
+            "ofLimit": self.of_limit,
+            "p50Microseconds": self.p50,
+            "p99Microseconds": self.p99,
+            "cpuMicrosecondsPerRequest": self.cpu,
+            "bytes": self.bytes,
+            "errors": self.errors,
+            "lastError": self.last_error,
+        })
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let number =
+            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.1}"));
+        write!(
+            f,
+            "{:22} {:16} {:9.0} {:9.2} {:>9} {:>9} {:>11} {:>8} {:>7}",
+            self.scenario,
+            self.server,
+            self.rate,
+            self.of_limit,
+            number(self.p50),
+            number(self.p99),
+            number(self.cpu),
+            self.bytes
+                .map_or("-".to_owned(), |bytes| format!("{bytes:.0}")),
+            self.errors,
+        )?;
+        match &self.last_error {
+            Some(error) => write!(f, "\n    {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Row, Sample};
+
+    fn sample(json: &str) -> Sample {
+        serde_json::from_str(json).unwrap()
+    }
+
+    #[test]
+    fn a_row_has_medians_and_every_error() {
+        let good = |rate: u32| {
+            sample(&format!(
+                r#"{{"requests":10,"bytes":2000,"seconds":1,"req_per_s":{rate},"p50_us":5,"p99_us":9,"errors":0,"last_error":null}}"#
+            ))
+        };
+        let bad = r#"{"requests":0,"bytes":0,"seconds":1,"req_per_s":0,"p50_us":null,"p99_us":null,"errors":3,"last_error":"refused"}"#;
+        let row = Row::of(
+            "call",
+            "mcp",
+            &[good(30), good(10), good(20), sample(bad)],
+            Some(40.0),
+        );
+        assert_eq!((row.rate, row.of_limit, row.errors), (15.0, 0.375, 3));
+        assert_eq!(
+            (row.p50, row.bytes, row.cpu),
+            (Some(5.0), Some(200.0), None)
+        );
+        assert!(row.to_string().contains("refused"));
+        assert_eq!(Row::of("call", "limit", &[good(30)], None).of_limit, 1.0);
+    }
+}
