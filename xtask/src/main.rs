@@ -36,8 +36,12 @@ usage: cargo xtask COMMAND [FLAGS]
   tidy  layers, where literals may stand, module docs, spec ids, leftovers
   conformance [--server] [--client] [--requirements REV] [--scenario NAME] [--release]
         the official suite; without flags: what this project claims to pass, both legs
-  bench [--rounds N] [--seconds S]
-        the SDK against a bare HTTP server, interleaved, medians
+  bench [--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]
+        the SDK against a bare server and rmcp, interleaved, medians
+  bench --guard [--renew]
+        instructions per call against the stored figures (needs valgrind)
+  bench --build
+        time, crates and size of an echo server, on the SDK and on rmcp
   help  this text";
 
 fn main() -> ExitCode {

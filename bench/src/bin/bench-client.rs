@@ -31,6 +31,8 @@ async fn main() -> Result<(), Failure> {
     let (tasks, time) = (tasks.parse()?, Duration::from_secs_f64(seconds.parse()?));
     let start = Instant::now();
     let (done, error) = if bare {
+        // reqwest wants one even where nothing is encrypted.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().tcp_nodelay(true).build()?;
         let url = url.clone();
         busy(tasks, start + time, move || {
