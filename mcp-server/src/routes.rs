@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::completion::CompletionRoute;
+use crate::middleware::{Middleware, Shared};
 use crate::prompts::PromptRoute;
 use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::state::States;
@@ -96,6 +97,64 @@ impl Routes {
     pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.states.insert(value);
         self
+    }
+
+    /// Puts a layer around all routes that are here already, as axum does; those that are added
+    /// later are not behind it. The routes share its limits. It is outside of the layers that the
+    /// routes have, and inside of those of the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::middleware::{Exchange, Fault, Next, Reply, from_fn};
+    /// use mcp_server::{Routes, Server, Tool, ToolExt};
+    ///
+    /// async fn known(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+    ///     match exchange.principal() {
+    ///         Some(_) => Ok(next.run(exchange).await),
+    ///         None => Err(Fault::Refused("who are you?".into())),
+    ///     }
+    /// }
+    ///
+    /// let admin = Routes::new()
+    ///     .tool(Tool::new("stop").handler(|| "stopped"))
+    ///     .layer(from_fn(known));
+    /// let server = Server::new("clock", "1.0.0")
+    ///     .tool(Tool::new("now").handler(|| "half past"))
+    ///     .merge(admin);
+    /// ```
+    #[must_use]
+    pub fn layer(self, layer: impl Middleware) -> Self {
+        let shared = Shared::new(layer);
+        let layered = || shared.clone();
+        Self {
+            tools: self
+                .tools
+                .into_iter()
+                .map(|it| it.layer(layered()))
+                .collect(),
+            resources: self
+                .resources
+                .into_iter()
+                .map(|it| it.layer(layered()))
+                .collect(),
+            templates: self
+                .templates
+                .into_iter()
+                .map(|it| it.layer(layered()))
+                .collect(),
+            prompts: self
+                .prompts
+                .into_iter()
+                .map(|it| it.layer(layered()))
+                .collect(),
+            completions: self
+                .completions
+                .into_iter()
+                .map(|it| it.layer(layered()))
+                .collect(),
+            states: self.states,
+        }
     }
 
     /// Adds all routes of another router. They keep its state.

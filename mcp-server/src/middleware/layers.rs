@@ -57,6 +57,33 @@ impl Layers {
     }
 }
 
+/// One layer around several routes, which share its limits.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared(Next);
+
+impl Shared {
+    pub(crate) fn new(layer: impl Middleware) -> Self {
+        Self(layer.wrap(Next::new(end)))
+    }
+}
+
+impl Middleware for Shared {
+    /// The layer ends where this route goes on, which has an end of its own.
+    fn wrap(self, next: Next) -> Next {
+        Next::new(move |mut exchange| {
+            let (next, own) = (next.clone(), exchange.extensions.remove::<End>());
+            let end = End(Arc::new(move |mut exchange: Exchange| {
+                if let Some(own) = own.clone() {
+                    exchange.extensions.insert(own);
+                }
+                next.run(exchange)
+            }));
+            exchange.extensions.insert(end);
+            self.0.run(exchange)
+        })
+    }
+}
+
 /// The innermost step.
 fn end(mut exchange: Exchange) -> BoxFuture<'static, Reply> {
     match exchange.extensions.remove::<End>() {

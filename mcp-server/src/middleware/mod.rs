@@ -8,4 +8,4 @@ pub use mcp_core::{Call, Exchange, Fault, Reply};
 
 pub use log::{Logged, LoggedService, RequestLog};
 
-pub(crate) use layers::Layers;
+pub(crate) use layers::{Layers, Shared};

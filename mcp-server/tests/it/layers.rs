@@ -6,7 +6,8 @@ use std::time::Duration;
 use mcp_core::{Call, Fault, Reply, ResultBody, Service};
 use mcp_server::middleware::{Exchange, FromFn, Middleware, Next, from_fn};
 use mcp_server::{
-    Args, CompletionRoute, Extension, Prefix, PromptExt, ResourceExt, Server, State, ToolExt, user,
+    Args, CompletionRoute, Extension, Prefix, PromptExt, ResourceExt, Routes, Server, State,
+    ToolExt, user,
 };
 use mcp_types::{CompletionReference, Page, Prompt, RawObject, Resource, ResourceTemplate, Tool};
 use schemars::JsonSchema;
@@ -236,6 +237,63 @@ async fn all_calls_of_a_route_share_its_limit() {
         (first, second),
         (Reply::Complete { .. }, Reply::Complete { .. })
     ));
+    assert_eq!(start.elapsed().as_secs(), 2);
+}
+
+/// One layer around all kinds of routes of a router, outside of their own.
+#[test]
+fn routers_have_layers() {
+    let seen = Seen::default();
+    let both = Routes::new()
+        .tool(
+            Tool::new("double")
+                .handler(doubled)
+                .layer(seen.layer("inner"))
+                .layer(seen.layer("outer")),
+        )
+        .template(
+            ResourceTemplate::new("library://{title}")
+                .read(|Args(book): Args<Book>, State(_): State<u32>| book.title),
+        )
+        .state(3_u32)
+        .layer(seen.layer("router"));
+    let server = kit::server(
+        Server::new("test", "1.0.0")
+            .layer(seen.layer("server"))
+            .nest("a", Routes::new().merge(both).layer(seen.layer("around")))
+            .tool(Tool::new("plain").handler(|| "plain")),
+    );
+    assert_eq!(kit::ask(&server, "a_double", r#"{"number": 5}"#), "15");
+    seen.was(&[
+        "server: a_double",
+        "around: a_double",
+        "router: a_double",
+        "outer: a_double",
+        "inner: a_double",
+    ]);
+    assert_eq!(kit::read_text(&server, "library://emma"), "emma");
+    seen.was(&[
+        "server: library://emma",
+        "around: library://emma",
+        "router: library://emma",
+    ]);
+    kit::ask(&server, "plain", "{}");
+    seen.was(&["server: plain"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn routes_of_a_router_share_its_limit() {
+    let work = || async {
+        sleep(Duration::from_secs(1)).await;
+        "done"
+    };
+    let both = Routes::new()
+        .tool(Tool::new("one").handler(work))
+        .tool(Tool::new("other").handler(work))
+        .layer(ConcurrencyLimitLayer::new(1));
+    let server = Server::new("test", "1.0.0").merge(both);
+    let start = tokio::time::Instant::now();
+    futures::join!(run(&server, "one"), run(&server, "other"));
     assert_eq!(start.elapsed().as_secs(), 2);
 }
 
