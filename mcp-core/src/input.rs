@@ -2,7 +2,7 @@
 //! roots.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_types::{InputRequest, InputResponse, RawObject};
@@ -89,60 +89,37 @@ pub struct InputState {
 }
 
 impl InputState {
-    /// The answer under `key`, read by the kind of what was `asked`; `None` when there is none.
-    /// Answers that nobody asked for are never looked at.
+    /// The answers by key, unread: only what was asked tells what kind of answer one is
+    /// ([`InputRequest::read`]).
     ///
     /// # Errors
     ///
-    /// [`Fault::BadParams`] when the answer is none that the request can have.
-    // spec: MRTR-14, MRTR-15, MRTR-17
-    pub fn answer(&self, key: &str, asked: &InputRequest) -> Result<Option<InputResponse>, Fault> {
-        let malformed = |reason: &dyn Display| {
-            Fault::bad_params(format!("`params.inputResponses.{key}`: {reason}"))
-        };
+    /// [`Fault::BadParams`] when they cannot be told apart.
+    // spec: MRTR-14, MRTR-15
+    pub fn answers(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
         let Some(responses) = &self.responses else {
-            return Ok(None);
+            return Ok(BTreeMap::new());
         };
-        let members: BTreeMap<String, Box<RawValue>> =
-            responses.parse().map_err(|error| malformed(&error))?;
-        let Some(answer) = members.get(key) else {
-            return Ok(None);
-        };
-        let answer = RawObject::from_raw(answer).map_err(|error| malformed(&error))?;
-        let read = asked.read(&answer).map_err(|error| malformed(&error))?;
-        Ok(Some(read))
+        responses
+            .parse()
+            .map_err(|error| Fault::bad_params(format!("`params.inputResponses`: {error}")))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mcp_types::{ElicitParams, ElicitResult, FormSchema, InputRequest, RawObject};
+    use mcp_types::RawObject;
 
     use super::InputState;
-    use crate::Fault;
 
     #[test]
-    fn answers_are_read_by_what_was_asked() {
+    fn answers_are_told_apart_and_not_judged() {
         let mut input = InputState::default();
-        let form = InputRequest::from(ElicitParams::form("Sure?", FormSchema::new()));
-        assert_eq!(input.answer("sure", &form), Ok(None));
-        let text = r#"{"sure": {"action": "decline"}, "odd": 7, "roots": {"roots": []}}"#;
+        assert!(input.answers().unwrap().is_empty());
+        let text = r#"{"sure": {"action": "decline"}, "odd": 7}"#;
         input.responses = Some(RawObject::from_text(text).unwrap());
-        let declined = Some(ElicitResult::decline().into());
-        assert_eq!(input.answer("sure", &form), Ok(declined));
-        assert_eq!(input.answer("other", &form), Ok(None));
-        for (key, asked) in [
-            ("odd", &form),
-            ("roots", &form),
-            ("sure", &InputRequest::ListRoots),
-        ] {
-            let Err(Fault::BadParams { message, .. }) = input.answer(key, asked) else {
-                panic!("{key}")
-            };
-            assert!(
-                message.contains(&format!("inputResponses.{key}")),
-                "{message}"
-            );
-        }
+        let answers = input.answers().unwrap();
+        assert_eq!(answers["sure"].get(), r#"{"action": "decline"}"#);
+        assert_eq!(answers["odd"].get(), "7");
     }
 }

@@ -7,6 +7,7 @@ use std::error::Error;
 use mcp_core::{Fault, ItemKind};
 use mcp_types::ErrorObject;
 
+use crate::ask::AskError;
 use crate::extract::Rejection;
 
 /// What was asked for does not exist. Becomes the error that the protocol has for it, by `?` or as
@@ -48,6 +49,9 @@ impl Kind {
             Self::Fault(fault) => fault,
             Self::Failed(error) if error.is::<NotFound>() => at.not_found(),
             Self::Failed(error) => {
+                if let Some(fault) = AskError::fault_of(&*error) {
+                    return fault;
+                }
                 let (kind, id) = (at.kind, at.id);
                 match error.source() {
                     Some(source) => tracing::error!(%kind, id, %error, %source, "handler failed"),

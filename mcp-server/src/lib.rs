@@ -27,6 +27,7 @@
 //! | you look for | module |
 //! |---|---|
 //! | what a handler may take | `extract` |
+//! | asking the client | `ask`; what travels with the questions: `request_state` |
 //! | what a tool, a resource, a prompt, a completion may return | `*/result.rs` |
 //! | how errors reach the client | `tools/error.rs`, `failure.rs` |
 //! | which URI fits a URI template | `resources/template` |
@@ -36,8 +37,9 @@
 //! | mistakes of a set-up | `check.rs` |
 //! | schemas | `tools/schema.rs` |
 //! | layers around calls | [`middleware`] |
-//! | panics | `guard.rs` |
+//! | panics, the end of a call | `guard.rs`, `over.rs` |
 
+mod ask;
 mod caller;
 mod check;
 mod completion;
@@ -52,7 +54,9 @@ mod live;
 pub mod macro_support;
 pub mod middleware;
 mod notify;
+mod over;
 mod prompts;
+mod request_state;
 mod resources;
 mod routes;
 mod server;
@@ -60,11 +64,14 @@ mod standing;
 mod state;
 mod tools;
 
+pub use ask::{
+    Answer, Ask, AskError, Asking, Elicit, ElicitChoice, ElicitField, Questions, Sampling,
+};
 pub use caller::Caller;
 pub use completion::{CompletionRoute, IntoCompletion, Prefix};
 pub use extract::{
-    Args, ArgumentError, CallContext, Extension, FromCall, FromHeader, Header, Headers, Log,
-    Progress, RawArgs, Rejection, RouteSpec, State,
+    Args, ArgumentError, CallContext, Cancel, ClientInfo, Extension, FromCall, FromHeader, Header,
+    Headers, Identity, Log, Progress, RawArgs, Rejection, RequestMeta, RouteSpec, State,
 };
 pub use failure::{CompletionError, NotFound, PromptError, ResourceError};
 pub use handler::{Async, CompletionHandler, Handler, PromptHandler, ReadHandler, Sync};
@@ -75,6 +82,7 @@ pub use mcp_types::{
 };
 pub use notify::Notify;
 pub use prompts::{IntoPrompt, PromptExt, PromptRoute, assistant, user};
+pub use request_state::{StateKeys, WeakSecret};
 pub use resources::{IntoContents, ResourceExt, ResourceRoute, TemplateRoute};
 pub use routes::Routes;
 pub use server::{IntoServer, Server, SetupError};

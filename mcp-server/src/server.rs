@@ -19,6 +19,7 @@ use crate::live::{Book, Catalogue, Edits, Live};
 use crate::middleware::{Layers, Middleware};
 use crate::notify::Notify;
 use crate::prompts::PromptRoute;
+use crate::request_state::StateKeys;
 use crate::resources::{self, ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
 use crate::tools::ToolRoute;
@@ -151,6 +152,14 @@ impl Server {
     #[must_use]
     pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
         self.write(|book| Arc::make_mut(&mut book.states).insert(value))
+    }
+
+    /// Sets the keys that seal what a call keeps while its client is asked. Needed where several
+    /// nodes serve one endpoint; else each process has a random key.
+    // spec: MRTR-07, MRTR-16
+    #[must_use]
+    pub fn request_state_keys(self, keys: StateKeys) -> Self {
+        self.state(Arc::new(keys))
     }
 
     /// Adds a tool.

@@ -1,6 +1,7 @@
 //! A completion as data: whose argument, and what is called.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, ItemKind, Reply, ResultBody};
@@ -9,7 +10,7 @@ use mcp_types::{CompleteResult, CompletionReference};
 use super::IntoCompletion;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{CompletionError, Failed};
-use crate::guard::catch_panic;
+use crate::guard;
 use crate::handler::CompletionHandler;
 use crate::middleware::{Layers, Middleware};
 use crate::standing::Standing;
@@ -76,7 +77,7 @@ impl CompletionRoute {
     pub(crate) fn new<F, Fut>(
         reference: CompletionReference,
         argument: String,
-        spec: RouteSpec,
+        mut spec: RouteSpec,
         handler: F,
     ) -> Self
     where
@@ -85,15 +86,24 @@ impl CompletionRoute {
     {
         let argument: Arc<str> = argument.into();
         let name = argument.clone();
-        let handler: Erased = Arc::new(move |call, reference| {
+        let needs = spec.needs;
+        // spec: MRTR-02
+        if needs.asks {
+            spec.problem("a completion cannot ask the client; drop `Ask`");
+        }
+        let handler: Erased = Arc::new(move |mut call, reference| {
             let name = name.clone();
+            let watched = match call.watch(needs) {
+                Ok(watched) => watched,
+                Err(fault) => return Box::pin(ready(fault.into())),
+            };
             let running = handler(call);
             Box::pin(async move {
                 let (kind, id) = owner(&reference);
-                match catch_panic(&name, running).await {
+                match guard::run(&name, watched, running).await {
                     Ok(Ok(result)) => ResultBody::Complete(result).into(),
                     Ok(Err(error)) => error.into_fault(Failed { kind, id }).into(),
-                    Err(fault) => fault.into(),
+                    Err(reply) => reply,
                 }
             })
         });

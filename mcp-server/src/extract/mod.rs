@@ -1,7 +1,10 @@
 //! What a handler may take: values found in the call by their type.
 
 mod args;
+mod cancel;
+mod client;
 mod http_parts;
+mod identity;
 mod notes;
 mod rejection;
 mod state;
@@ -11,18 +14,24 @@ mod trace;
 use std::any::TypeId;
 use std::sync::{Arc, Weak};
 
-use mcp_core::{Call, ClientFacts, Exchange, Outlet};
+use mcp_core::{Call, ClientFacts, Exchange, Fault, Outlet};
 use mcp_types::{CompleteParams, JsonObject, RawObject};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 pub use args::{Args, RawArgs};
+pub use cancel::Cancel;
+pub use client::{ClientInfo, RequestMeta};
 pub use http_parts::{Extension, FromHeader, Header, Headers};
+pub use identity::Identity;
 pub use notes::{Log, Progress};
 pub use rejection::{ArgumentError, Rejection};
 pub use state::State;
 
+use crate::ask::Round;
+use crate::guard::Watched;
 use crate::live::{Catalogue, Edits, Live};
+use crate::over::Over;
 use crate::standing::{Scopes, Standing};
 
 /// A value that a handler may take as a parameter: found in the call, or the call is rejected.
@@ -63,6 +72,12 @@ impl<T: FromCall> FromCall for Option<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(T::from_call(call).ok())
     }
+
+    fn describe(spec: &mut RouteSpec) {
+        let mut wanted = RouteSpec::default();
+        T::describe(&mut wanted);
+        spec.wants(&wanted);
+    }
 }
 
 /// A call, as extractors see it.
@@ -74,6 +89,8 @@ pub struct CallContext {
     scopes: Scopes,
     /// Of a URI template.
     variables: Option<RawObject>,
+    over: Option<Over>,
+    round: Option<Arc<Round>>,
 }
 
 impl CallContext {
@@ -83,6 +100,8 @@ impl CallContext {
             server,
             scopes: None,
             variables: None,
+            over: None,
+            round: None,
         }
     }
 
@@ -90,6 +109,36 @@ impl CallContext {
     pub(crate) fn within(mut self, standing: &Standing) -> Self {
         self.scopes.clone_from(standing.scopes());
         self
+    }
+
+    /// Makes what the extractors of a handler need while it runs.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] for a client whose request state is not good.
+    // spec: MRTR-02
+    pub(crate) fn watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
+        if !needs.asks && !needs.over {
+            return Ok(Watched::default());
+        }
+        let over = Over::default();
+        let method = self.exchange.call.method();
+        if needs.asks && method.is_some_and(|method| method.spec().may_require_input) {
+            let round = Round::open(&self.exchange, self.state(), over.clone())?;
+            self.round = round.map(Arc::new);
+        }
+        self.over = Some(over.clone());
+        Ok(Watched::new(over, self.round.clone()))
+    }
+
+    /// The run of a handler that asks; `None` when its client cannot be asked.
+    pub(crate) fn round(&self) -> Option<&Arc<Round>> {
+        self.round.as_ref()
+    }
+
+    /// The end of the call, for a handler that waits for it.
+    pub(crate) fn over(&self) -> Option<&Over> {
+        self.over.as_ref()
     }
 
     pub(crate) fn with_variables(mut self, variables: RawObject) -> Self {
@@ -104,12 +153,17 @@ impl CallContext {
             server,
             scopes,
             variables,
+            // Made by the route itself, below all layers.
+            over: _,
+            round: _,
         } = self;
         let again = move |exchange| Self {
             exchange,
             server: server.clone(),
             scopes: scopes.clone(),
             variables: variables.clone(),
+            over: None,
+            round: None,
         };
         (exchange, again)
     }
@@ -220,7 +274,17 @@ pub struct RouteSpec {
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) logs: bool,
     pub(crate) edits: Edits,
+    pub(crate) needs: Needs,
     pub(crate) problems: Vec<String>,
+}
+
+/// What a handler needs while it runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Needs {
+    /// It asks the client.
+    pub(crate) asks: bool,
+    /// It waits for the end of the call.
+    pub(crate) over: bool,
 }
 
 impl RouteSpec {
@@ -240,6 +304,24 @@ impl RouteSpec {
     /// Says that the handler sends log messages.
     pub fn sends_logs(&mut self) {
         self.logs = true;
+    }
+
+    /// Says that the handler asks the client.
+    pub(crate) fn asks(&mut self) {
+        self.needs.asks = true;
+    }
+
+    /// Says that the handler waits for the end of the call.
+    pub(crate) fn waits_for_end(&mut self) {
+        self.needs.over = true;
+    }
+
+    /// Takes over what an extractor uses where it is there. That it is missing is no mistake.
+    fn wants(&mut self, optional: &Self) {
+        self.logs |= optional.logs;
+        self.edits.add(optional.edits);
+        self.needs.asks |= optional.needs.asks;
+        self.needs.over |= optional.needs.over;
     }
 
     /// Notes a mistake; serving the route is refused with it.

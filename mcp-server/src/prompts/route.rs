@@ -13,7 +13,7 @@ use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, PromptError};
-use crate::guard::catch_panic;
+use crate::guard;
 use crate::handler::PromptHandler;
 use crate::middleware::{Layers, Middleware};
 use crate::standing::Standing;
@@ -93,24 +93,29 @@ impl PromptRoute {
         if let (Some(schema), false) = (&spec.input_schema, by_hand) {
             prompt.arguments = arguments(schema);
         }
-        let handler: Erased = Arc::new(move |call, prompt| {
+        let needs = spec.needs;
+        let handler: Erased = Arc::new(move |mut call, prompt| {
             if let (true, Some(fault)) = (by_hand, missing(&prompt, call.call())) {
                 return Box::pin(ready(fault.into()));
             }
+            let watched = match call.watch(needs) {
+                Ok(watched) => watched,
+                Err(fault) => return Box::pin(ready(fault.into())),
+            };
             let running = handler(call);
             Box::pin(async move {
                 let failed = Failed {
                     kind: ItemKind::Prompt,
                     id: &prompt.name,
                 };
-                match catch_panic(&prompt.name, running).await {
+                match guard::run(&prompt.name, watched, running).await {
                     Ok(Ok(mut result)) => {
                         let description = &mut result.description;
                         *description = description.take().or_else(|| prompt.description.clone());
                         ResultBody::GetPrompt(result).into()
                     }
                     Ok(Err(error)) => error.into_fault(failed).into(),
-                    Err(fault) => fault.into(),
+                    Err(reply) => reply,
                 }
             })
         });

@@ -1,6 +1,7 @@
 //! A resource or a template as data: what is listed, and what is called.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, Call, ItemKind, Reply, ResultBody};
@@ -15,7 +16,7 @@ use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, ResourceError};
-use crate::guard::catch_panic;
+use crate::guard;
 use crate::handler::ReadHandler;
 use crate::middleware::{Layers, Middleware};
 use crate::standing::Standing;
@@ -147,26 +148,31 @@ impl Reader {
             *mime_type = Output::mime_type().map(str::to_owned);
         }
         let mime_type: Option<Arc<str>> = mime_type.as_deref().map(Into::into);
-        let read: Erased = Arc::new(move |call, cache| {
+        let needs = spec.needs;
+        let read: Erased = Arc::new(move |mut call, cache| {
             let uri: Box<str> = match call.call() {
                 Call::ReadResource(params) => params.uri.as_str().into(),
                 _ => "".into(),
             };
             let mime_type = mime_type.clone();
+            let watched = match call.watch(needs) {
+                Ok(watched) => watched,
+                Err(fault) => return Box::pin(ready(fault.into())),
+            };
             let running = handler(call);
             Box::pin(async move {
                 let failed = Failed {
                     kind: ItemKind::Resource,
                     id: &uri,
                 };
-                match catch_panic(&uri, running).await {
+                match guard::run(&uri, watched, running).await {
                     Ok(Ok(mut result)) => {
                         complete(&mut result, &uri, mime_type.as_deref());
                         let body = ResultBody::ReadResource(result);
                         Reply::Complete { body, cache }
                     }
                     Ok(Err(error)) => error.into_fault(failed).into(),
-                    Err(fault) => fault.into(),
+                    Err(reply) => reply,
                 }
             })
         });

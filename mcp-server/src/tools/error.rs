@@ -8,6 +8,7 @@ use std::error::Error;
 use mcp_core::{Fault, Reply};
 use mcp_types::{CallToolResult, ErrorObject};
 
+use crate::ask::AskError;
 use crate::extract::Rejection;
 
 /// Why a tool failed.
@@ -75,6 +76,9 @@ impl ToolError {
     pub(crate) fn into_reply(self, tool: &str) -> Reply {
         match self.0 {
             Kind::Failed(error) => {
+                if let Some(fault) = AskError::fault_of(&*error) {
+                    return fault.into();
+                }
                 if let Some(source) = error.source() {
                     tracing::warn!(tool, %error, %source, "tool failed");
                 }

@@ -1,6 +1,7 @@
 //! A tool as data: what is listed, and what is called.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, Reply};
@@ -9,7 +10,7 @@ use mcp_types::{CallToolResult, Tool};
 use super::{IntoToolResult, ToolError};
 use crate::caller::Caller;
 use crate::extract::{CallContext, RouteSpec};
-use crate::guard::catch_panic;
+use crate::guard;
 use crate::handler::Handler;
 use crate::middleware::{Layers, Middleware};
 use crate::standing::Standing;
@@ -72,13 +73,18 @@ impl ToolRoute {
         if tool.output_schema.is_none() {
             tool.output_schema = Output::output_schema().map(Arc::new);
         }
-        let handler: Erased = Arc::new(move |call, tool| {
+        let needs = spec.needs;
+        let handler: Erased = Arc::new(move |mut call, tool| {
+            let watched = match call.watch(needs) {
+                Ok(watched) => watched,
+                Err(fault) => return Box::pin(ready(fault.into())),
+            };
             let running = handler(call);
             Box::pin(async move {
-                match catch_panic(&tool.name, running).await {
+                match guard::run(&tool.name, watched, running).await {
                     Ok(Ok(result)) => result.into(),
                     Ok(Err(error)) => error.into_reply(&tool.name),
-                    Err(fault) => fault.into(),
+                    Err(reply) => reply,
                 }
             })
         });

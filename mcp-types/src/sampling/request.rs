@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::message::{self, BrokenConversation, SamplingMessage};
+use super::message::{self, BrokenConversation, SamplingContent, SamplingMessage};
 use crate::legacy_tasks::TaskMetadata;
 use crate::text::text_enum;
 use crate::{JsonObject, Meta, Tool, number};
@@ -77,6 +77,28 @@ impl CreateMessageParams {
             max_tokens,
             ..Self::default()
         }
+    }
+
+    /// Tokens that are made at most when nothing else is said.
+    pub const MAX_TOKENS: u64 = 1000;
+
+    /// Asks for the answer to what a user says, of at most [`MAX_TOKENS`](Self::MAX_TOKENS).
+    pub fn user(content: impl Into<SamplingContent>) -> Self {
+        Self::new([SamplingMessage::user(content)], Self::MAX_TOKENS)
+    }
+
+    /// Adds a message to the conversation.
+    #[must_use]
+    pub fn message(mut self, message: SamplingMessage) -> Self {
+        self.messages.push(message);
+        self
+    }
+
+    /// Sets how many tokens are made at most.
+    #[must_use]
+    pub fn max_tokens(mut self, tokens: u64) -> Self {
+        self.max_tokens = tokens;
+        self
     }
 
     /// Says which language model is wanted.

@@ -20,6 +20,16 @@ pub struct FormError {
     pub problem: String,
 }
 
+impl FormError {
+    /// A field, and what is wrong with it: read behind the field's name.
+    pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            field: field.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
 impl FormSchema {
     /// Fields that one form may have: more than anybody fills in.
     pub const MAX_FIELDS: usize = 256;
@@ -45,19 +55,13 @@ impl FormSchema {
     pub fn check(&self, answers: &JsonObject) -> Result<(), FormError> {
         let missing = |name: &&String| !answers.contains_key(*name);
         if let Some(name) = self.required.iter().find(missing) {
-            return Err(FormError {
-                field: name.clone(),
-                problem: "is missing".to_owned(),
-            });
+            return Err(FormError::new(name, "is missing"));
         }
         for (name, field) in self.fields() {
             let Some(answer) = answers.get(name) else {
                 continue;
             };
-            check_field(field, answer).map_err(|problem| FormError {
-                field: name.to_owned(),
-                problem,
-            })?;
+            check_field(field, answer).map_err(|problem| FormError::new(name, problem))?;
         }
         Ok(())
     }

@@ -1,0 +1,55 @@
+//! The end of a call.
+
+use mcp_core::Fault;
+
+use super::{CallContext, FromCall, Rejection, RouteSpec};
+use crate::over::Over;
+
+/// Tells that the call is over, to whatever the handler has started beside itself.
+///
+/// A call is cancelled by dropping the handler: what it awaits needs no care. What runs on (a
+/// spawned task, a thread, another process) learns by this that nobody waits for it any more: the
+/// client has gone, or the handler is done.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::Cancel;
+///
+/// async fn render(cancel: Cancel) -> &'static str {
+///     let page = std::thread::spawn(move || {
+///         (0..100).take_while(|_| !cancel.is_cancelled()).count()
+///     });
+///     // …
+///     # page.join().unwrap();
+///     "rendered"
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Cancel(Over);
+
+impl Cancel {
+    /// Waits until the call is over.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
+        self.0.wait()
+    }
+
+    /// The call is over.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.has_come()
+    }
+}
+
+impl FromCall for Cancel {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let Some(over) = call.over() else {
+            tracing::error!("an extractor takes `Cancel` without calling `Cancel::describe`");
+            return Err(Fault::internal("the server is not set up for this call").into());
+        };
+        Ok(Self(over.clone()))
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        spec.waits_for_end();
+    }
+}
