@@ -17,6 +17,11 @@ impl Errors {
         self.0.push(error);
     }
 
+    /// There is a mistake.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.0.is_empty()
+    }
+
     /// The value, or a noted mistake.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()

@@ -2,7 +2,8 @@
 //!
 //! They write what a program could write by hand: [`macro@tools`] adds a function that makes a
 //! `Routes` value out of the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
-//! `#[completion]`, [`macro@server`] also makes the type a server, [`derive@Output`] makes a type a tool's result. The functions themselves stay as they
+//! `#[completion]`, [`macro@server`] also makes the type a server, [`derive@Output`] makes a type a tool's result, [`derive@Elicit`]
+//! a form. The functions themselves stay as they
 //! are and can be called and tested as before.
 //!
 //! Use them through the crate `mcp`; what is emitted names its items by `::mcp::…`, or by another
@@ -17,12 +18,13 @@
 //! | the variables of a URI template | `variables` |
 //! | `cache = "5m public"` | `cache` |
 //! | `icon = …`, `meta = …` | `extras` |
-//! | the derive | `output` |
+//! | the derives | `output`, `elicit` |
 //! | what stands in an attribute's parentheses | `options` |
 
 mod block;
 mod cache;
 mod docs;
+mod elicit;
 mod errors;
 mod extras;
 mod method;
@@ -295,4 +297,52 @@ pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Output, attributes(output))]
 pub fn derive_output(input: TokenStream) -> TokenStream {
     output::expand(input.into()).into()
+}
+
+/// Makes a struct a form that a user is asked to fill in, and an enum without fields a choice in
+/// such a form.
+///
+/// ```ignore
+/// #[derive(mcp::Elicit)]
+/// struct Booking {
+///     /// Who is coming
+///     #[elicit(title = "Name", length = 1..=40)]
+///     name: String,
+///     #[elicit(range = 1..=12, default = 2)]
+///     guests: u8,
+///     #[elicit(format = "email")]
+///     mail: Option<String>,
+///     table: Option<Table>,
+/// }
+///
+/// #[derive(mcp::Elicit)]
+/// enum Table {
+///     /// At the window
+///     Window,
+///     #[elicit(name = "garden", title = "In the garden")]
+///     Garden,
+/// }
+///
+/// let booking = ask.form::<Booking>("booking", "A table for you?").await?;
+/// ```
+///
+/// A field is a `String`, a number, a `bool`, an enum with this derive, a `Vec` of such an enum, or
+/// an `Option` of one of these, which may stay empty. The doc comment is the field's description;
+/// of a value of an enum it is the title.
+///
+/// | option of a field | meaning |
+/// |---|---|
+/// | `name = "…"` | another name than the field's |
+/// | `title = "…"` | what it is called |
+/// | `description = "…"` | instead of the doc comment |
+/// | `default = value` | what it begins with; its value where the client leaves it out |
+/// | `range = 1..=12` | a number's range; also `0..`, `..=5` |
+/// | `length = 1..=40` | a text's characters, a list's items |
+/// | `format = "email"` | a text's format: `email`, `uri`, `date`, `date-time` |
+///
+/// A value of an enum has `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on the type says
+/// where the library is found; `::mcp` without it.
+#[proc_macro_derive(Elicit, attributes(elicit))]
+pub fn derive_elicit(input: TokenStream) -> TokenStream {
+    elicit::expand(input.into()).into()
 }

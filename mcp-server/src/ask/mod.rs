@@ -36,6 +36,7 @@ use serde::de::DeserializeOwned;
 
 pub use answer::Answer;
 pub use asking::{Asking, Questions};
+pub(crate) use elicit::choice;
 pub use elicit::{Elicit, ElicitChoice, ElicitField};
 pub use error::AskError;
 pub(crate) use round::Round;

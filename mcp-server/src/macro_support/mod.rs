@@ -15,9 +15,11 @@
 //! | the route of a function | `routes` |
 //! | what a function returned | `returned` |
 //! | doc comments | `doc` |
+//! | `#[derive(Elicit)]` | `form` |
 
 mod absent;
 mod doc;
+pub mod form;
 mod params;
 mod plan;
 mod probe;
@@ -30,11 +32,12 @@ mod tests;
 use std::sync::Arc;
 
 pub use mcp_types::{
-    CacheHint, CallToolResult, CompletionReference, Icon, Implementation, JsonObject, Prompt,
-    Resource, ResourceTemplate, Tool,
+    CacheHint, CallToolResult, Choices, CompletionReference, EnumSchema, FormError, FormSchema,
+    Icon, Implementation, JsonObject, Prompt, Resource, ResourceTemplate, Tool,
 };
 pub use schemars::JsonSchema;
 pub use serde::Serialize;
+pub use serde_json::Value;
 
 pub use crate::completion::Prefix;
 pub use doc::doc;

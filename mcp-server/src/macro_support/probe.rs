@@ -20,7 +20,7 @@ use serde::de::DeserializeOwned;
 use super::params::{About, Params};
 use super::plan::Input;
 use super::range::Ranged;
-use crate::extract::{Args, Extension, FromCall, Header, Rejection, State};
+use crate::extract::{Args, Extension, FromCall, Header, Identity, Rejection, State};
 
 /// A parameter, before it is known what it is.
 pub struct Slot<T>(PhantomData<fn() -> T>);
@@ -160,6 +160,7 @@ pub trait Wrapper {}
 impl<T> Wrapper for Args<T> {}
 impl<T> Wrapper for Extension<T> {}
 impl<T> Wrapper for Header<T> {}
+impl<T> Wrapper for Identity<T> {}
 impl<T> Wrapper for State<T> {}
 impl<T: Wrapper> Wrapper for Option<T> {}
 

@@ -4,10 +4,12 @@
 
 mod all_kinds;
 mod arguments;
+mod asking;
 mod blocks;
 mod changes;
 mod completions;
 mod extractors;
+mod forms;
 mod kit;
 mod layers;
 mod listed;

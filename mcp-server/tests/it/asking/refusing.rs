@@ -1,0 +1,467 @@
+//! What is not asked, what is no answer, and states that are not good.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, UNIX_EPOCH};
+
+use mcp_core::{Call, Fault, InputState, Reply};
+use mcp_macros::Elicit;
+use mcp_server::{
+    Ask, AskError, Prefix, PromptError, PromptExt, ResourceError, ResourceExt, Sampling, Server,
+    StateKeys, Tool, ToolError, ToolExt,
+};
+use mcp_types::{
+    ClientCapabilities, FormSchema, GetPromptParams, IncludeContext, Prompt, ProtocolVersion,
+    ReadResourceParams, Resource, SamplingMessage, StringSchema, ToolResultContent,
+};
+use serde_json::{Value, json};
+
+use super::client::{
+    Client, Session, answered, answers_alone, asked, bad_params, everything, internal, text, tool,
+    tool_with,
+};
+
+const URL: &str = "https://example.com/login";
+
+#[derive(Elicit)]
+#[elicit(crate = mcp_server)]
+struct Name {
+    #[elicit(length = 1..=5)]
+    name: String,
+    #[expect(dead_code, reason = "it is only asked")]
+    age: Option<u8>,
+}
+
+/// A tool that asks by what its name says.
+fn asking(name: &str) -> Server {
+    let server = Server::new("s", "1");
+    let tool = Tool::new(name);
+    server.tool(match name {
+        "form" => tool.handler(|ask: Ask| async move {
+            let answer = ask.form::<Name>("key", "Who?").await?;
+            Ok::<_, ToolError>(answer.accepted().map_or("nobody".to_owned(), |it| it.name))
+        }),
+        "raw" => tool.handler(|ask: Ask| async move {
+            let form = FormSchema::new().required("name", StringSchema::new());
+            let answer = ask.raw_form("key", "Who?", form).await?;
+            Ok::<_, ToolError>(format!("{answer:?}"))
+        }),
+        "url" => tool.handler(|ask: Ask| async move {
+            let answer = ask.url("key", "Sign in", URL).await?;
+            Ok::<_, ToolError>(format!("{answer:?}"))
+        }),
+        "sampling" => tool.handler(|ask: Ask| async move {
+            let answer = ask.sample("key", Sampling::user("Hi")).await?;
+            Ok::<_, ToolError>(answer.content.text())
+        }),
+        "tools" => tool.handler(|ask: Ask| async move {
+            let sampling = Sampling::user("Hi").tool(Tool::new("t"));
+            let answer = ask.sample("key", sampling).await?;
+            Ok::<_, ToolError>(answer.content.text())
+        }),
+        "context" => tool.handler(|ask: Ask| async move {
+            let sampling = Sampling::user("Hi").include_context(IncludeContext::AllServers);
+            let answer = ask.sample("key", sampling).await?;
+            Ok::<_, ToolError>(answer.content.text())
+        }),
+        _ => tool.handler(|ask: Ask| async move {
+            let roots = ask.roots("key").await?;
+            Ok::<_, ToolError>(format!("{}", roots.len()))
+        }),
+    })
+}
+
+#[test]
+fn nothing_is_asked_that_the_client_does_not_declare() {
+    let none = ClientCapabilities::default;
+    let context = || {
+        let mut capabilities = none().with_sampling();
+        let sampling = capabilities.sampling.as_mut().unwrap();
+        sampling.context = Some(Default::default());
+        capabilities
+    };
+    let url_alone = none().with_url_elicitation();
+    for (name, declared, missing) in [
+        ("form", none(), json!({"elicitation": {}})),
+        ("form", url_alone, json!({"elicitation": {}})),
+        ("raw", none(), json!({"elicitation": {}})),
+        (
+            "url",
+            none().with_elicitation(),
+            json!({"elicitation": {"url": {}}}),
+        ),
+        ("sampling", none().with_roots(), json!({"sampling": {}})),
+        ("tools", none(), json!({"sampling": {"tools": {}}})),
+        (
+            "tools",
+            none().with_sampling(),
+            json!({"sampling": {"tools": {}}}),
+        ),
+        (
+            "context",
+            none().with_sampling(),
+            json!({"sampling": {"context": {}}}),
+        ),
+        (
+            "context",
+            everything(),
+            json!({"sampling": {"context": {}}}),
+        ),
+        ("roots", none().with_sampling(), json!({"roots": {}})),
+        ("form", none().with_elicitation(), Value::Null),
+        ("url", everything(), Value::Null),
+        ("sampling", none().with_sampling(), Value::Null),
+        ("tools", everything(), Value::Null),
+        ("context", context(), Value::Null),
+        ("roots", none().with_roots(), Value::Null),
+    ] {
+        let mut client = Client::new();
+        client.capabilities = declared;
+        let session = Session::new([]);
+        let recorded = client.send(&asking(name), &tool(name), InputState::default());
+        if missing.is_null() {
+            asked(recorded);
+            continue;
+        }
+        // In a session it is no different.
+        let live = client.send(&asking(name), &tool(name), session.input());
+        assert!(session.asked.lock().unwrap().is_empty());
+        for reply in [recorded, live] {
+            let Reply::Fault(Fault::MissingCapability { required }) = reply else {
+                panic!("{name}: {reply:?}")
+            };
+            assert_eq!(serde_json::to_value(required).unwrap(), missing, "{name}");
+        }
+    }
+    // Before there was a capability for context, it was part of sampling.
+    let mut client = Client::new();
+    client.capabilities = none().with_sampling();
+    client.version = ProtocolVersion::V2025_06_18;
+    asked(client.send(&asking("context"), &tool("context"), InputState::default()));
+}
+
+#[test]
+fn the_error_says_what_is_missing() {
+    let required = Box::new(everything());
+    let error = AskError::MissingCapability { required };
+    assert_eq!(
+        error.to_string(),
+        "the client cannot be asked: it does not declare `roots`, `sampling.tools`, \
+         `elicitation.form`, `elicitation.url`"
+    );
+}
+
+#[test]
+fn answers_that_do_not_fit_are_told_to_the_client() {
+    let accept = |content: Value| json!({"action": "accept", "content": content});
+    for (name, answer, problem) in [
+        ("form", json!(12345), "expected a JSON object, got a number"),
+        ("form", json!({"roots": []}), "missing field `action`"),
+        (
+            "form",
+            json!({"action": "shrug"}),
+            "must be accept, decline or cancel",
+        ),
+        ("form", json!({"action": "accept"}), "`name` is missing"),
+        (
+            "form",
+            accept(json!({"name": 7})),
+            "`name` must be a text, not a number",
+        ),
+        (
+            "form",
+            accept(json!({"name": ""})),
+            "`name` has 0 characters",
+        ),
+        (
+            "form",
+            accept(json!({"name": "abcdef"})),
+            "at most 5 are allowed",
+        ),
+        (
+            "form",
+            accept(json!({"name": "a", "age": 300})),
+            "`age` is 300",
+        ),
+        ("raw", accept(json!({})), "`name` is missing"),
+        ("sampling", json!({"action": "decline"}), "missing field"),
+        (
+            "roots",
+            json!({"roots": [{"uri": "http://x"}]}),
+            "no `file://` URI",
+        ),
+    ] {
+        let (client, server, call) = (Client::new(), asking(name), tool(name));
+        let first = asked(client.send(&server, &call, InputState::default()));
+        let reply = client.send(&server, &call, answered(&first, &json!({"key": answer})));
+        let message = bad_params(reply);
+        assert!(
+            message.starts_with("`params.inputResponses.key`: "),
+            "{message}"
+        );
+        assert!(message.contains(problem), "{message}");
+    }
+    let good = accept(json!({"name": "Ada", "age": null}));
+    for (answer, result) in [
+        (good, "Ada"),
+        (json!({"action": "decline"}), "nobody"),
+        (json!({"action": "cancel", "content": {}}), "nobody"),
+    ] {
+        let input = answers_alone(&json!({"key": answer}));
+        let reply = Client::new().send(&asking("form"), &tool("form"), input);
+        assert_eq!(text(reply), result);
+    }
+}
+
+/// The client mends its answer and sends the same state again.
+#[test]
+fn an_answer_can_be_mended() {
+    let (client, server, call) = (Client::new(), asking("form"), tool("form"));
+    let first = asked(client.send(&server, &call, InputState::default()));
+    let bad = json!({"key": {"action": "accept", "content": {}}});
+    bad_params(client.send(&server, &call, answered(&first, &bad)));
+    let good = json!({"key": {"action": "accept", "content": {"name": "Ada"}}});
+    let reply = client.send(&server, &call, answered(&first, &good));
+    assert_eq!(text(reply), "Ada");
+}
+
+#[test]
+fn states_are_good_for_one_request_of_one_caller_for_a_while() {
+    let time = Arc::new(AtomicU64::new(0));
+    let clock = time.clone();
+    let keys = StateKeys::new([7; 32])
+        .unwrap()
+        .clock(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::Relaxed)));
+    let handler = |ask: Ask| async move {
+        let answer = ask.url("key", "Sign in", URL).await?;
+        Ok::<_, ToolError>(format!("{answer:?}"))
+    };
+    let server = || {
+        Server::new("s", "1")
+            .request_state_keys(keys.clone())
+            .tool(Tool::new("a").handler(handler))
+            .tool(Tool::new("b").handler(handler))
+    };
+    let call = tool_with("a", json!({"x": 1, "y": 2}));
+    let ada = Client::of("ada");
+    let first = asked(ada.send(&server(), &call, InputState::default()));
+    let answers = json!({"key": {"action": "accept"}});
+    let good = answered(&first, &answers);
+    // Another node with the same secret knows it, and it may come twice.
+    for _ in 0..2 {
+        assert_eq!(text(ada.send(&server(), &call, good.clone())), "Accept(())");
+    }
+
+    let mut tampered = good.clone();
+    tampered.state = Some(format!("{}-TAMPERED", good.state.clone().unwrap()).into());
+    let mut made_up = good.clone();
+    made_up.state = Some("".into());
+    let elsewhere = Server::new("s", "1").tool(Tool::new("a").handler(handler));
+    let here = server();
+    let refusals = [
+        ada.send(&here, &call, tampered),
+        ada.send(&here, &call, made_up),
+        ada.send(
+            &here,
+            &tool_with("b", json!({"x": 1, "y": 2})),
+            good.clone(),
+        ),
+        ada.send(
+            &here,
+            &tool_with("a", json!({"x": 1, "y": 3})),
+            good.clone(),
+        ),
+        Client::of("bob").send(&here, &call, good.clone()),
+        Client::new().send(&here, &call, good.clone()),
+        ada.send(&elsewhere, &call, good.clone()),
+        {
+            time.store(StateKeys::LIFETIME.as_secs(), Ordering::Relaxed);
+            ada.send(&here, &call, good)
+        },
+    ];
+    for reply in refusals {
+        assert_eq!(
+            bad_params(reply),
+            "`params.requestState` is not good for this request; send the request anew, without \
+             it and without `inputResponses`"
+        );
+    }
+}
+
+#[test]
+fn nothing_can_be_read_out_of_a_state() {
+    let handler = |ask: Ask| async move {
+        ask.keep(&"classified")?;
+        ask.url("key", "Sign in", URL).await?;
+        Ok::<_, ToolError>(())
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let ada = Client::of("ada");
+    let state = |_| asked(ada.send(&server, &tool("t"), InputState::default())).request_state;
+    let [one, two] = [0, 1].map(state);
+    assert!(one.is_some() && one != two);
+    let text = one.unwrap();
+    assert!(
+        !text.contains("classified") && !text.contains("ada"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_is_too_large_is_not_sent() {
+    let handler = |ask: Ask, raw: mcp_server::RawArgs| async move {
+        let kept = raw.as_str().to_owned();
+        ask.once("work", || async { kept }).await?;
+        ask.form::<Name>("key", "Who?").await?;
+        Ok::<_, ToolError>(())
+    };
+    let keys = StateKeys::new([7; 32]).unwrap().max_bytes(200);
+    let server = Server::new("s", "1")
+        .request_state_keys(keys)
+        .tool(Tool::new("t").handler(handler));
+    let call = |length| tool_with("t", json!({"x": "y".repeat(length)}));
+    asked(Client::new().send(&server, &call(50), InputState::default()));
+    for (length, part) in [
+        (
+            300,
+            "`work` cannot be kept: it has 314 bytes, and at most 200 are allowed",
+        ),
+        (
+            150,
+            "what the call keeps until the client has answered cannot be sent: it has 2",
+        ),
+    ] {
+        let reply = Client::new().send(&server, &call(length), InputState::default());
+        let message = internal(reply);
+        assert!(message.starts_with(part), "{message}");
+    }
+}
+
+#[test]
+fn mistakes_of_the_handler_are_its_own() {
+    let twice = |ask: Ask| async move {
+        ask.form::<Name>("key", "Who?").await?;
+        ask.url("key", "Sign in", URL).await?;
+        Ok::<_, ToolError>(())
+    };
+    let work_twice = |ask: Ask| async move {
+        ask.once("work", || async { 1 }).await?;
+        ask.once("work", || async { 1 }).await?;
+        Ok::<_, ToolError>(())
+    };
+    let inside = |ask: Ask| async move {
+        let work = || async {
+            let answer = ask.url("key", "Sign in", URL).await?;
+            Ok::<_, ToolError>(answer.is_accepted())
+        };
+        ask.try_once("work", work).await
+    };
+    let no_url = |ask: Ask| async move {
+        ask.url("key", "Sign in", "/login").await?;
+        Ok::<_, ToolError>(())
+    };
+    let broken = |ask: Ask| async move {
+        let results = SamplingMessage::tool_results([ToolResultContent::new("id", Vec::new())]);
+        ask.sample("key", Sampling::new([results], 5)).await?;
+        Ok::<_, ToolError>(())
+    };
+    let no_json = |ask: Ask| async move {
+        ask.keep(&std::collections::BTreeMap::from([((1, 2), 3)]))?;
+        Ok::<_, ToolError>(())
+    };
+    let endless = |ask: Ask| async move {
+        let questions = (0..200).map(|index| ask.roots(format!("key-{index}")));
+        ask.all(questions.collect::<Vec<_>>()).await?;
+        Ok::<_, ToolError>(())
+    };
+    let server = Server::new("s", "1")
+        .tool(Tool::new("twice").handler(twice))
+        .tool(Tool::new("work_twice").handler(work_twice))
+        .tool(Tool::new("inside").handler(inside))
+        .tool(Tool::new("no_url").handler(no_url))
+        .tool(Tool::new("broken").handler(broken))
+        .tool(Tool::new("no_json").handler(no_json))
+        .tool(Tool::new("endless").handler(endless));
+    let answers = json!({"key": {"action": "accept", "content": {"name": "Ada"}}});
+    for (name, problem) in [
+        ("twice", "`key` is used twice in one call"),
+        ("work_twice", "`work` is used twice in one call"),
+        ("inside", "what `Ask::once` runs cannot ask"),
+        (
+            "no_url",
+            "`key` cannot be asked: \"/login\" is no absolute URL",
+        ),
+        ("broken", "`key` cannot be asked: "),
+        ("no_json", "`keep` cannot be kept: "),
+        ("endless", "a call asks 100 questions at most"),
+    ] {
+        let (reply, _) = Client::new().run(&server, &tool(name), &answers);
+        let message = internal(reply);
+        assert!(message.contains(problem), "{name}: {message}");
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the wizard failed")]
+struct WizardError(#[from] AskError);
+
+#[test]
+fn the_client_is_told_whatever_the_error_is_wrapped_in() {
+    let server = Server::new("s", "1")
+        .tool(Tool::new("t").handler(|ask: Ask| async move {
+            let wizard = async { Ok::<_, WizardError>(ask.roots("key").await?.len().to_string()) };
+            wizard.await.map_err(ToolError::from)
+        }))
+        .prompt(Prompt::new("p").handler(|ask: Ask| async move {
+            Ok::<_, PromptError>(ask.roots("key").await?.len().to_string())
+        }))
+        .resource(Resource::new("a://b").read(|ask: Ask| async move {
+            Ok::<_, ResourceError>(ask.roots("key").await?.len().to_string())
+        }));
+    let mut client = Client::new();
+    client.capabilities = ClientCapabilities::default();
+    for call in [
+        tool("t"),
+        Call::GetPrompt(GetPromptParams::new("p", None)),
+        Call::ReadResource(ReadResourceParams::new("a://b")),
+    ] {
+        let reply = client.send(&server, &call, InputState::default());
+        let missing = matches!(reply, Reply::Fault(Fault::MissingCapability { .. }));
+        assert!(missing, "{reply:?}");
+    }
+}
+
+#[test]
+fn what_was_kept_as_another_type_makes_the_client_start_again() {
+    let keys = StateKeys::new([7; 32]).unwrap();
+    let server = |handler| {
+        Server::new("s", "1")
+            .request_state_keys(keys.clone())
+            .tool(handler)
+    };
+    let old = server(Tool::new("t").handler(|ask: Ask| async move {
+        ask.once("work", || async { "seven".to_owned() }).await?;
+        ask.roots("key").await?;
+        Ok::<_, ToolError>(())
+    }));
+    let new = server(Tool::new("t").handler(|ask: Ask| async move {
+        let work = ask.once("work", || async { 7 }).await?;
+        ask.roots("key").await?;
+        Ok::<_, ToolError>(work)
+    }));
+    let first = asked(Client::new().send(&old, &tool("t"), InputState::default()));
+    let reply = Client::new().send(&new, &tool("t"), answered(&first, &json!({})));
+    assert!(bad_params(reply).contains("send the request anew"));
+}
+
+#[test]
+fn completions_do_not_ask() {
+    let server = Server::new("s", "1")
+        .prompt(Prompt::new("p").handler(|raw: mcp_server::RawArgs| raw.as_str().to_owned()))
+        .completion_for_prompt("p", "x", |_: Prefix, _: Option<Ask>| Vec::<String>::new());
+    let problems = server.check().unwrap_err().to_string();
+    assert!(
+        problems.contains("a completion cannot ask the client"),
+        "{problems}"
+    );
+}

@@ -1,0 +1,450 @@
+//! Rounds: what runs how often, and what is asked when.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use futures::channel::oneshot;
+use futures::future::{Either, join, join_all, ready, select};
+use mcp_core::{BackChannelError, Call, Input, InputState, Reply, ResultBody, Service};
+use mcp_macros::Elicit;
+use mcp_server::{
+    Answer, Args, Ask, AskError, PromptExt, ResourceExt, Sampling, Server, Tool, ToolError, ToolExt,
+};
+use mcp_types::{
+    CreateMessageResult, ElicitResult, GetPromptParams, ListRootsResult, Prompt,
+    ReadResourceParams, Resource, Root,
+};
+use serde_json::{Value, json};
+
+use super::client::{Client, Session, answered, answers_alone, asked, text, tool, tool_with};
+
+#[derive(Debug, PartialEq, Elicit)]
+#[elicit(crate = mcp_server)]
+struct Name {
+    name: String,
+    #[elicit(default = 1)]
+    times: u8,
+}
+
+/// Counts how often something was done.
+#[derive(Clone, Default)]
+struct Counter(Arc<AtomicU32>);
+
+impl Counter {
+    fn up(&self) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn count(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+fn named(name: &str) -> Value {
+    json!({"action": "accept", "content": {"name": name}})
+}
+
+/// Three questions of three kinds, with a side effect before each.
+fn wizard(runs: &Counter, effects: &[Counter; 3]) -> Server {
+    let (runs, effects) = (runs.clone(), effects.clone());
+    let handler = move |ask: Ask| {
+        let (runs, effects) = (runs.clone(), effects.clone());
+        async move {
+            runs.up();
+            let [one, two, three] = effects;
+            let ticket = ask.once("one", || async { 100 + one.up() }).await?;
+            let name = ask.form::<Name>("name", "Who are you?").await?;
+            ask.try_once("two", || async { Ok::<_, ToolError>(two.up()) })
+                .await?;
+            let poem = ask
+                .sample("poem", Sampling::user("A poem").max_tokens(50))
+                .await?;
+            ask.once("three", || async { three.up() }).await?;
+            let roots = ask.roots("roots").await?;
+            let poem = poem.content.text();
+            Ok::<_, ToolError>(format!("{ticket} {name:?} {poem} {}", roots[0].uri))
+        }
+    };
+    Server::new("wizard", "1").tool(Tool::new("wizard").handler(handler))
+}
+
+const WIZARD: &str = r#"101 Accept(Name { name: "Ada", times: 1 }) roses file:///a"#;
+
+#[test]
+fn side_effects_in_once_happen_once_in_however_many_rounds() {
+    let (runs, effects) = (Counter::default(), Default::default());
+    let server = wizard(&runs, &effects);
+    let answers = json!({
+        "name": named("Ada"),
+        "poem": CreateMessageResult::new("m", "roses"),
+        "roots": {"roots": [{"uri": "file:///a"}]},
+    });
+    let (reply, rounds) = Client::new().run(&server, &tool("wizard"), &answers);
+    assert_eq!(text(reply), WIZARD);
+    assert_eq!(rounds, [["name"], ["poem"], ["roots"]]);
+    assert_eq!(runs.count(), 4);
+    assert_eq!(effects.map(|effect| effect.count()), [1, 1, 1]);
+}
+
+#[test]
+fn in_a_session_nothing_is_run_twice() {
+    let (runs, effects) = (Counter::default(), Default::default());
+    let server = wizard(&runs, &effects);
+    let name = json!({"name": "Ada"}).as_object().unwrap().clone();
+    let session = Session::new([
+        Ok(ElicitResult::accept(name).into()),
+        Ok(CreateMessageResult::new("m", "roses").into()),
+        Ok(ListRootsResult::new([Root::new("file:///a")]).into()),
+    ]);
+    let reply = Client::new().send(&server, &tool("wizard"), session.input());
+    assert_eq!(text(reply), WIZARD);
+    assert_eq!(runs.count(), 1);
+    assert_eq!(effects.map(|effect| effect.count()), [1, 1, 1]);
+    let asked = session.asked.lock().unwrap();
+    let methods: Vec<_> = asked.iter().map(|request| request.method()).collect();
+    assert_eq!(
+        methods,
+        ["elicitation/create", "sampling/createMessage", "roots/list"]
+    );
+}
+
+#[test]
+fn a_session_that_does_not_answer_is_an_error_of_the_tool() {
+    let server = wizard(&Counter::default(), &Default::default());
+    let session = Session::new([Err(BackChannelError::TimedOut)]);
+    let reply = Client::new().send(&server, &tool("wizard"), session.input());
+    assert_eq!(text(reply), "the client did not answer in time");
+}
+
+#[test]
+fn questions_that_are_awaited_together_are_one_round() {
+    let all = |ask: Ask| async move {
+        let login = ask.url("login", "Sign in", "https://example.com/login");
+        let questions = (ask.form::<Name>("name", "Who?"), login, ask.roots("roots"));
+        let (name, login, roots) = ask.all(questions).await?;
+        Ok::<_, ToolError>(format!("{name:?} {login:?} {}", roots.len()))
+    };
+    let many = |ask: Ask| async move {
+        let questions = ["a", "b", "c"].map(|key| ask.form::<Name>(key, "Who?"));
+        let answers = ask.all(Vec::from(questions)).await?;
+        let names = answers.into_iter().filter_map(Answer::accepted);
+        Ok::<_, ToolError>(names.map(|it| it.name).collect::<Vec<_>>().join(" "))
+    };
+    let joined = |ask: Ask| async move {
+        let questions = ["a", "b"].map(|key| ask.form::<Name>(key, "Who?"));
+        let answers = join_all(questions).await;
+        format!("{}", answers.into_iter().all(|answer| answer.is_ok()))
+    };
+    let server = Server::new("s", "1")
+        .tool(Tool::new("all").handler(all))
+        .tool(Tool::new("many").handler(many))
+        .tool(Tool::new("joined").handler(joined));
+    let answers = json!({
+        "name": named("Ada"), "login": {"action": "decline"}, "roots": {"roots": []},
+        "a": named("A"), "b": named("B"), "c": named("C"),
+    });
+    for (name, round, result) in [
+        (
+            "all",
+            vec!["login", "name", "roots"],
+            r#"Accept(Name { name: "Ada", times: 1 }) Decline 0"#,
+        ),
+        ("many", vec!["a", "b", "c"], "A B C"),
+        ("joined", vec!["a", "b"], "true"),
+    ] {
+        let (reply, rounds) = Client::new().run(&server, &tool(name), &answers);
+        assert_eq!(text(reply), result);
+        assert_eq!(rounds, [round]);
+    }
+
+    // What is not answered is asked again; what is answered is not.
+    let first = asked(Client::new().send(&server, &tool("many"), InputState::default()));
+    let input = answered(&first, &json!({"b": named("B"), "strange": 7}));
+    let second = asked(Client::new().send(&server, &tool("many"), input));
+    let keys: Vec<_> = second.requests().unwrap().into_keys().collect();
+    assert_eq!(keys, ["a", "c"]);
+    let input = answered(&second, &json!({"a": named("A"), "c": named("C")}));
+    let reply = Client::new().send(&server, &tool("many"), input);
+    assert_eq!(text(reply), "A B C");
+}
+
+#[test]
+fn the_first_answer_to_a_question_counts() {
+    let handler = |ask: Ask| async move {
+        let one = ask.form::<Name>("one", "Who?").await?.accepted();
+        ask.url("two", "Go there", "https://example.com").await?;
+        Ok::<_, ToolError>(one.map(|one| one.name).unwrap_or_default())
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let (client, call) = (Client::new(), tool("t"));
+    let one = asked(client.send(&server, &call, InputState::default()));
+    let two = asked(client.send(
+        &server,
+        &call,
+        answered(&one, &json!({"one": named("Ada")})),
+    ));
+    let late = json!({"one": named("Bob"), "two": {"action": "accept"}});
+    assert_eq!(
+        text(client.send(&server, &call, answered(&two, &late))),
+        "Ada"
+    );
+}
+
+/// A question of the first round is answered while the handler is busy with something else: the
+/// answer is not lost, whatever is asked meanwhile.
+#[test]
+fn answers_that_the_handler_has_not_come_to_are_kept() {
+    let slow = Counter::default();
+    let busy = slow.clone();
+    let handler = move |ask: Ask| {
+        let busy = busy.clone();
+        async move {
+            let first = async {
+                // Slow in the second run.
+                if busy.up() == 2 {
+                    std::future::pending::<()>().await;
+                }
+                ask.form::<Name>("a", "Who?").await
+            };
+            let second = async {
+                ask.form::<Name>("b", "Who?").await?;
+                ask.form::<Name>("c", "Who?").await
+            };
+            let (first, second) = join(first, second).await;
+            Ok::<_, ToolError>(format!("{} {}", first.is_ok(), second.is_ok()))
+        }
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let answers = json!({"a": named("A"), "b": named("B"), "c": named("C")});
+    let (reply, rounds) = Client::new().run(&server, &tool("t"), &answers);
+    assert_eq!(text(reply), "true true");
+    assert_eq!(rounds, [vec!["a", "b"], vec!["c"]]);
+}
+
+#[test]
+fn work_that_has_begun_is_finished_before_anything_is_asked() {
+    let starts = Counter::default();
+    let (open, gate) = oneshot::channel::<u32>();
+    let gate = Arc::new(Mutex::new(Some(gate)));
+    let begun = starts.clone();
+    let handler = move |ask: Ask| {
+        let (gate, begun) = (gate.clone(), begun.clone());
+        async move {
+            let work = ask.once("work", || async {
+                begun.up();
+                let gate = gate.lock().unwrap().take().unwrap();
+                gate.await.unwrap()
+            });
+            let (name, work) = join(ask.form::<Name>("name", "Who?"), work).await;
+            Ok::<_, ToolError>(format!("{} {}", name?.is_accepted(), work?))
+        }
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let (client, call) = (Client::new(), tool("t"));
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut first = server.call(client.exchange(&call, InputState::default()));
+    assert!(first.as_mut().poll(&mut cx).is_pending());
+    assert!(first.as_mut().poll(&mut cx).is_pending());
+    open.send(5).unwrap();
+    let Poll::Ready(reply) = first.as_mut().poll(&mut cx) else {
+        panic!("the work is done")
+    };
+    let input = answered(&asked(reply), &json!({"name": named("Ada")}));
+    assert_eq!(text(client.send(&server, &call, input)), "true 5");
+    assert_eq!(starts.count(), 1);
+}
+
+/// A handler that waits for something else is asked for at once; that begins anew.
+#[test]
+fn other_things_are_not_waited_for() {
+    let handler = |ask: Ask| async move {
+        let name = ask.form::<Name>("name", "Who?");
+        match select(name, Box::pin(std::future::pending::<()>())).await {
+            Either::Left((name, _)) => Ok(format!("{}", name?.is_accepted())),
+            Either::Right(_) => Err(ToolError::new("never")),
+        }
+    };
+    // A question that nobody waits for any more is not asked.
+    let withdrawn = |ask: Ask| async move {
+        select(ask.form::<Name>("one", "Who?"), ready(())).await;
+        ask.form::<Name>("two", "Who?").await?;
+        Ok::<_, ToolError>("done")
+    };
+    let server = Server::new("s", "1")
+        .tool(Tool::new("select").handler(handler))
+        .tool(Tool::new("withdrawn").handler(withdrawn));
+    let answers = json!({"name": named("Ada"), "two": named("Bob")});
+    let (reply, rounds) = Client::new().run(&server, &tool("select"), &answers);
+    assert_eq!(
+        (text(reply).as_str(), rounds),
+        ("true", vec![vec!["name".to_owned()]])
+    );
+    let (reply, rounds) = Client::new().run(&server, &tool("withdrawn"), &answers);
+    assert_eq!(
+        (text(reply).as_str(), rounds),
+        ("done", vec![vec!["two".to_owned()]])
+    );
+}
+
+#[test]
+fn a_task_of_its_own_asks_too_and_learns_that_the_call_is_over() {
+    let outcomes = Arc::new(Mutex::new(Vec::new()));
+    let (seen, told) = std::sync::mpsc::channel();
+    let noted = outcomes.clone();
+    let handler = move |ask: Ask| {
+        let (done, answer) = oneshot::channel();
+        let (noted, seen) = (noted.clone(), seen.clone());
+        std::thread::spawn(move || {
+            let name = futures::executor::block_on(ask.form::<Name>("name", "Who?"));
+            noted
+                .lock()
+                .unwrap()
+                .push(name.as_ref().map(|_| ()).map_err(Clone::clone));
+            seen.send(()).unwrap();
+            done.send(name).ok();
+        });
+        async move {
+            let name = answer.await.unwrap()?;
+            Ok::<_, ToolError>(format!("{}", name.is_accepted()))
+        }
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let answers = json!({"name": named("Ada")});
+    let (reply, rounds) = Client::new().run(&server, &tool("t"), &answers);
+    assert_eq!(
+        (text(reply).as_str(), rounds),
+        ("true", vec![vec!["name".to_owned()]])
+    );
+    told.recv().unwrap();
+    told.recv().unwrap();
+    let mut outcomes = outcomes.lock().unwrap().clone();
+    outcomes.sort_by_key(|outcome| outcome.is_ok());
+    assert_eq!(outcomes, [Err(AskError::Over), Ok(())]);
+}
+
+#[test]
+fn what_is_kept_comes_back() {
+    let handler = |ask: Ask| async move {
+        let mut steps: Vec<String> = ask.kept()?.unwrap_or_default();
+        while steps.len() < 3 {
+            let key = format!("step-{}", steps.len());
+            if let Answer::Accept(answer) = ask.form::<Name>(key, "And then?").await? {
+                steps.push(answer.name);
+                ask.keep(&steps)?;
+            }
+        }
+        Ok::<_, ToolError>(steps.join(" "))
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let answers = json!({"step-0": named("a"), "step-1": named("b"), "step-2": named("c")});
+    let (reply, rounds) = Client::new().run(&server, &tool("t"), &answers);
+    assert_eq!(text(reply), "a b c");
+    assert_eq!(rounds, [["step-0"], ["step-1"], ["step-2"]]);
+}
+
+#[test]
+fn failures_of_work_are_tried_again_and_not_kept() {
+    let tries = Counter::default();
+    let tried = tries.clone();
+    let handler = move |ask: Ask| {
+        let tried = tried.clone();
+        async move {
+            let work = || async {
+                match tried.up() {
+                    1 => Err(ToolError::new("not yet")),
+                    count => Ok(count),
+                }
+            };
+            let count = match ask.try_once("work", work).await {
+                Ok(count) => count,
+                Err(_) => 0,
+            };
+            ask.form::<Name>("name", "Who?").await?;
+            Ok::<_, ToolError>(count.to_string())
+        }
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let (reply, _) = Client::new().run(&server, &tool("t"), &json!({"name": named("Ada")}));
+    assert_eq!((text(reply).as_str(), tries.count()), ("2", 2));
+}
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Topic {
+    topic: String,
+}
+
+#[test]
+fn prompts_and_resources_ask_too() {
+    let server = Server::new("s", "1")
+        .prompt(
+            Prompt::new("essay").handler(|Args(about): Args<Topic>, ask: Ask| async move {
+                let name = ask.form::<Name>("name", "For whom?").await?.accepted();
+                let name = name.map(|name| name.name).unwrap_or_default();
+                Ok::<_, mcp_server::PromptError>(format!("{} for {name}", about.topic))
+            }),
+        )
+        .resource(Resource::new("note://secret").read(|ask: Ask| async move {
+            let name = ask.form::<Name>("name", "Who reads?").await?.accepted();
+            Ok::<_, mcp_server::ResourceError>(name.map(|name| name.name).unwrap_or_default())
+        }));
+    server.check().unwrap();
+    let arguments = mcp_types::RawObject::from_text(r#"{"topic":"snow"}"#).unwrap();
+    let get = Call::GetPrompt(GetPromptParams::new("essay", Some(arguments)));
+    let read = Call::ReadResource(ReadResourceParams::new("note://secret"));
+    let answers = json!({"name": named("Ada")});
+    for (call, part) in [(get, "snow for Ada"), (read, "\"Ada\"")] {
+        let (reply, rounds) = Client::new().run(&server, &call, &answers);
+        assert_eq!(rounds, [["name"]]);
+        let (Reply::Complete { body, .. }, found) = (reply, part) else {
+            panic!("no result")
+        };
+        let text = match body {
+            ResultBody::GetPrompt(result) => serde_json::to_string(&result).unwrap(),
+            ResultBody::ReadResource(result) => serde_json::to_string(&result).unwrap(),
+            other => panic!("{other:?}"),
+        };
+        assert!(text.contains(found), "{text}");
+    }
+}
+
+#[test]
+fn answers_count_without_a_state_too() {
+    let handler = |Args(about): Args<Topic>, ask: Ask| async move {
+        let name = ask.form::<Name>("name", "Who?").await?.accepted();
+        let name = name.map(|name| name.name);
+        Ok::<_, ToolError>(format!("{} {name:?}", about.topic))
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let call = tool_with("t", json!({"topic": "snow"}));
+    let input = answers_alone(&json!({"name": named("Ada"), "strange": {}}));
+    assert_eq!(
+        text(Client::new().send(&server, &call, input)),
+        r#"snow Some("Ada")"#
+    );
+    let wrong = answers_alone(&json!({"wrong": named("Ada")}));
+    asked(Client::new().send(&server, &call, wrong));
+}
+
+#[test]
+fn who_cannot_be_asked_is_told_before_anything_runs() {
+    let runs = Counter::default();
+    let server = wizard(&runs, &Default::default());
+    let can = |ask: Option<Ask>| ask.is_some().to_string();
+    let server = server.tool(Tool::new("can").handler(can));
+    let reply = Client::new().send(&server, &tool("wizard"), Input::Absent);
+    let Reply::Fault(mcp_core::Fault::Refused(reason)) = reply else {
+        panic!("{reply:?}")
+    };
+    assert!(reason.contains("2026-07-28"), "{reason}");
+    assert_eq!(runs.count(), 0);
+    let can = tool("can");
+    assert_eq!(
+        text(Client::new().send(&server, &can, Input::Absent)),
+        "false"
+    );
+    assert_eq!(
+        text(Client::new().send(&server, &can, InputState::default())),
+        "true"
+    );
+}

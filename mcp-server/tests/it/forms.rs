@@ -1,0 +1,214 @@
+//! Rust types as forms.
+
+use expect_test::{Expect, expect};
+use mcp_macros::Elicit;
+use mcp_server::Elicit;
+use mcp_types::JsonObject;
+use serde_json::{Value, json};
+
+/// At the table.
+#[derive(Debug, PartialEq, Elicit)]
+#[elicit(crate = mcp_server)]
+struct Booking {
+    /// Who is coming
+    #[elicit(title = "Name", length = 1..=40, default = "Ada")]
+    name: String,
+    #[elicit(range = 1..=12, default = 2)]
+    guests: u8,
+    #[elicit(format = "email", description = "where to write to")]
+    mail: Option<String>,
+    #[elicit(name = "vip", default = false)]
+    is_vip: bool,
+    table: Table,
+    #[elicit(default = Mood::Loud)]
+    mood: Option<Mood>,
+    #[elicit(length = 1.., default = vec![Mood::Quiet])]
+    moods: Vec<Mood>,
+    #[elicit(range = -0.5..)]
+    tip: f64,
+    #[elicit(range = ..=7)]
+    r#type: Option<i64>,
+}
+
+#[derive(Debug, PartialEq, Elicit)]
+#[elicit(crate = mcp_server)]
+enum Table {
+    /// At the window
+    Window,
+    #[elicit(name = "garden", title = "In the garden")]
+    Garden,
+    Cellar,
+}
+
+#[derive(Debug, PartialEq, Elicit)]
+#[elicit(crate = mcp_server)]
+enum Mood {
+    Quiet,
+    Loud,
+}
+
+fn check(form: impl serde::Serialize, expected: &Expect) {
+    expected.assert_eq(&serde_json::to_string_pretty(&form).unwrap());
+}
+
+#[test]
+fn the_form_has_what_the_type_says() {
+    check(
+        Booking::form(),
+        &expect![[r#"
+            {
+              "type": "object",
+              "properties": {
+                "name": {
+                  "type": "string",
+                  "title": "Name",
+                  "description": "Who is coming",
+                  "minLength": 1,
+                  "maxLength": 40,
+                  "default": "Ada"
+                },
+                "guests": {
+                  "type": "integer",
+                  "minimum": 1,
+                  "maximum": 12,
+                  "default": 2
+                },
+                "mail": {
+                  "type": "string",
+                  "description": "where to write to",
+                  "format": "email"
+                },
+                "vip": {
+                  "type": "boolean",
+                  "default": false
+                },
+                "table": {
+                  "type": "string",
+                  "oneOf": [
+                    {
+                      "const": "Window",
+                      "title": "At the window"
+                    },
+                    {
+                      "const": "garden",
+                      "title": "In the garden"
+                    },
+                    {
+                      "const": "Cellar",
+                      "title": "Cellar"
+                    }
+                  ]
+                },
+                "mood": {
+                  "type": "string",
+                  "enum": [
+                    "Quiet",
+                    "Loud"
+                  ],
+                  "default": "Loud"
+                },
+                "moods": {
+                  "type": "array",
+                  "minItems": 1,
+                  "items": {
+                    "type": "string",
+                    "enum": [
+                      "Quiet",
+                      "Loud"
+                    ]
+                  },
+                  "default": [
+                    "Quiet"
+                  ]
+                },
+                "tip": {
+                  "type": "number",
+                  "minimum": -0.5
+                },
+                "type": {
+                  "type": "integer",
+                  "maximum": 7
+                }
+              },
+              "required": [
+                "name",
+                "guests",
+                "vip",
+                "table",
+                "moods",
+                "tip"
+              ]
+            }"#]],
+    );
+}
+
+fn object(value: Value) -> JsonObject {
+    value.as_object().unwrap().clone()
+}
+
+#[test]
+fn answers_become_the_type() {
+    let full = json!({
+        "name": "Bo", "guests": 3.0, "mail": "bo@example.com", "vip": true, "table": "garden",
+        "mood": "Quiet", "moods": ["Loud", "Quiet"], "tip": 1, "type": -3, "more": {},
+    });
+    let booking = Booking::from_answers(object(full)).unwrap();
+    assert_eq!(
+        booking,
+        Booking {
+            name: "Bo".to_owned(),
+            guests: 3,
+            mail: Some("bo@example.com".to_owned()),
+            is_vip: true,
+            table: Table::Garden,
+            mood: Some(Mood::Quiet),
+            moods: vec![Mood::Loud, Mood::Quiet],
+            tip: 1.0,
+            r#type: Some(-3),
+        }
+    );
+}
+
+#[test]
+fn answers_that_do_not_fit_name_the_field() {
+    #[derive(Debug, Elicit)]
+    #[elicit(crate = mcp_server)]
+    struct Wide {
+        #[expect(dead_code, reason = "it is never read")]
+        big: u64,
+        #[expect(dead_code, reason = "it is never read")]
+        table: Option<Table>,
+    }
+
+    for (answers, problem) in [
+        (json!({}), "`big` is missing"),
+        (json!({"big": "1"}), "`big` must be a whole number"),
+        (json!({"big": 1.5}), "`big` must be a whole number"),
+        (json!({"big": -1}), "`big` is -1, which is out of range"),
+        (
+            json!({"big": 1, "table": "Roof"}),
+            "`table` is \"Roof\", which is no choice",
+        ),
+        (json!({"big": 1, "table": 3}), "`table` must be a text"),
+    ] {
+        let error = Wide::from_answers(object(answers)).unwrap_err();
+        assert_eq!(error.to_string(), problem);
+    }
+    let big = json!({"big": u64::MAX});
+    assert!(Wide::from_answers(object(big)).is_ok());
+    let form = serde_json::to_value(Wide::form()).unwrap();
+    assert_eq!(
+        form["properties"]["big"],
+        json!({"type": "integer", "minimum": 0})
+    );
+}
+
+#[test]
+fn a_form_may_be_empty() {
+    #[derive(Elicit)]
+    #[elicit(crate = mcp_server)]
+    struct Nothing {}
+
+    assert_eq!(Nothing::form().fields().len(), 0);
+    assert!(Nothing::from_answers(JsonObject::new()).is_ok());
+}
