@@ -263,6 +263,48 @@ fn default_value(value: &Expr) -> TokenStream {
     }
 }
 
+/// The values of an enum.
+#[derive(Default)]
+struct Values<'a> {
+    idents: Vec<&'a Ident>,
+    texts: Vec<String>,
+    /// `Option`s of `String`s.
+    titles: Vec<TokenStream>,
+}
+
+impl<'a> Values<'a> {
+    fn read(
+        variants: impl Iterator<Item = &'a Variant>,
+        support: &TokenStream,
+        errors: &mut Errors,
+    ) -> Self {
+        let mut values = Self::default();
+        for variant in variants {
+            if !matches!(variant.fields, Fields::Unit) {
+                errors.at(variant, "a user picks from values without fields");
+                continue;
+            }
+            let mut options = options(&variant.attrs, OF_VALUE, errors);
+            let text = options.text("name", errors);
+            let text = text.map_or_else(|| variant.ident.unraw().to_string(), |text| text.value());
+            if values.texts.contains(&text) {
+                errors.at(variant, format!("another value is named `{text}`"));
+            }
+            let docs = docs::of(&variant.attrs);
+            values.titles.push(match options.text("title", errors) {
+                Some(title) => {
+                    quote!(::core::option::Option::Some(::std::string::String::from(#title)))
+                }
+                None if docs.is_empty() => quote!(::core::option::Option::None),
+                None => quote!(::core::option::Option::Some(#support::doc(&[#(#docs),*]))),
+            });
+            values.texts.push(text);
+            values.idents.push(&variant.ident);
+        }
+        values
+    }
+}
+
 fn choice<'a>(
     name: &Ident,
     variants: impl Iterator<Item = &'a Variant>,
@@ -271,40 +313,20 @@ fn choice<'a>(
 ) -> TokenStream {
     let span = at(name.span());
     let (path, support) = (root.at(span), root.support(span));
-    let mut texts: Vec<String> = Vec::new();
-    let (mut idents, mut titles) = (Vec::new(), Vec::new());
-    for variant in variants {
-        if !matches!(variant.fields, Fields::Unit) {
-            errors.at(variant, "a user picks from values without fields");
-            continue;
-        }
-        let mut options = options(&variant.attrs, OF_VALUE, errors);
-        let text = options.text("name", errors);
-        let text = text.map_or_else(|| variant.ident.unraw().to_string(), |text| text.value());
-        if texts.contains(&text) {
-            errors.at(variant, format!("another value is named `{text}`"));
-        }
-        let docs = docs::of(&variant.attrs);
-        titles.push(match options.text("title", errors) {
-            Some(title) => {
-                quote!(::core::option::Option::Some(::std::string::String::from(#title)))
-            }
-            None if docs.is_empty() => quote!(::core::option::Option::None),
-            None => {
-                quote_spanned!(span=> ::core::option::Option::Some(#support::doc(&[#(#docs),*])))
-            }
-        });
-        texts.push(text);
-        idents.push(&variant.ident);
+    let values = Values::read(variants, &support, errors);
+    if values.texts.is_empty() {
+        errors.at(name, "there is nothing to pick from");
+        return TokenStream::new();
     }
+    let Values {
+        idents,
+        texts,
+        titles,
+    } = values;
     // Values with fields are told above, and not again.
     let wrong = errors
         .is_any()
         .then(|| quote_spanned!(span=> #[allow(unreachable_patterns)] _ => "",));
-    if texts.is_empty() {
-        errors.at(name, "there is nothing to pick from");
-        return TokenStream::new();
-    }
     quote_spanned! {span=>
         #[automatically_derived]
         impl #path::ElicitChoice for #name {

@@ -22,7 +22,7 @@ pub use mcp_client::{
     Subscription, Turn, UrlRequest,
 };
 #[cfg(feature = "macros")]
-pub use mcp_macros::{Output, completion, prompt, resource, server, tool, tools};
+pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
 #[cfg(feature = "server")]
 #[doc(hidden)]
 pub use mcp_server::macro_support;
@@ -30,12 +30,14 @@ pub use mcp_server::macro_support;
 pub use mcp_server::middleware;
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Args, ArgumentError, CallContext, Caller, CompletionError, CompletionRoute, EditError,
-    Extension, FromCall, FromHeader, Header, Headers, IntoCompletion, IntoContents, IntoPrompt,
+    Answer, Args, ArgumentError, Ask, AskError, Asking, CallContext, Caller, Cancel, ClientInfo,
+    CompletionError, CompletionRoute, EditError, Elicit, ElicitChoice, ElicitField, Extension,
+    FromCall, FromHeader, Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt,
     IntoServer, IntoToolResult, Json, Log, NotFound, Notify, Prefix, Progress, PromptError,
-    PromptExt, PromptRoute, Prompts, RawArgs, Rejection, ResourceError, ResourceExt, ResourceRoute,
-    Resources, RouteSpec, Routes, Server, SetupError, State, TemplateRoute, Templates, ToolError,
-    ToolExt, ToolRoute, Tools, assistant, user,
+    PromptExt, PromptRoute, Prompts, Questions, RawArgs, Rejection, RequestMeta, ResourceError,
+    ResourceExt, ResourceRoute, Resources, RouteSpec, Routes, Sampling, Server, SetupError, State,
+    StateKeys, TemplateRoute, Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret,
+    assistant, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;

@@ -10,9 +10,10 @@ pub use crate::{
 pub use crate::StreamableHttp;
 #[cfg(feature = "server")]
 pub use crate::{
-    Args, Extension, FromHeader, Header, Headers, Json, Log, NotFound, Notify, Prefix, Progress,
-    PromptError, PromptExt as _, Prompts, RawArgs, ResourceError, ResourceExt as _, Resources,
-    Routes, Server, State, Templates, ToolError, ToolExt as _, Tools, assistant, user,
+    Answer, Args, Ask, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,
+    Identity, Json, Log, NotFound, Notify, Prefix, Progress, PromptError, PromptExt as _, Prompts,
+    RawArgs, RequestMeta, ResourceError, ResourceExt as _, Resources, Routes, Sampling, Server,
+    State, Templates, ToolError, ToolExt as _, Tools, assistant, user,
 };
 #[cfg(feature = "client")]
 pub use crate::{

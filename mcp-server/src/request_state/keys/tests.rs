@@ -1,3 +1,5 @@
+//! States that are opened, and states that are not.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};

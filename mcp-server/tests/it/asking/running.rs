@@ -356,10 +356,7 @@ fn failures_of_work_are_tried_again_and_not_kept() {
                     count => Ok(count),
                 }
             };
-            let count = match ask.try_once("work", work).await {
-                Ok(count) => count,
-                Err(_) => 0,
-            };
+            let count = ask.try_once("work", work).await.unwrap_or_default();
             ask.form::<Name>("name", "Who?").await?;
             Ok::<_, ToolError>(count.to_string())
         }
