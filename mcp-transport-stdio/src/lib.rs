@@ -5,6 +5,7 @@
 //! |---|---|
 //! | serving over a pipe, both eras | [`StdioServer`] |
 //! | calling a server over a pair of byte streams | [`PipeChannel`] |
+//! | a server as a child process | [`ChildChannel`], [`ServerCommand`] |
 //! | the two tasks that read and write | `pipe` |
 //! | what waits to be written | `outbox` |
 //!
@@ -17,6 +18,8 @@
 
 #[cfg(feature = "client")]
 mod channel;
+#[cfg(feature = "client")]
+mod child;
 mod outbox;
 mod pipe;
 #[cfg(feature = "server")]
@@ -24,5 +27,7 @@ mod serve;
 
 #[cfg(feature = "client")]
 pub use channel::PipeChannel;
+#[cfg(feature = "client")]
+pub use child::{ChildChannel, ServerCommand, SpawnError, Stderr};
 #[cfg(feature = "server")]
 pub use serve::StdioServer;

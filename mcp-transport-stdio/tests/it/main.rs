@@ -1,6 +1,9 @@
 //! Pipes in virtual time, and child processes in real time.
 
 #[cfg(test)]
+#[cfg(unix)]
+mod children;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod serving;

@@ -1,0 +1,248 @@
+//! Real child processes: shell scripts that behave, and some that do not.
+
+use std::error::Error;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use futures_util::StreamExt;
+use mcp_core::{Channel, ChannelError, CloseReason, Frames, Mirror, OutCall};
+use mcp_transport_stdio::{ChildChannel, ServerCommand, SpawnError};
+use mcp_types::ProtocolVersion;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+/// Longer than anything here takes, so that a hang is a failure and not a hang.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Tells its own number and that of a process that it has started, and ends for nobody.
+const STUBBORN: &str = r#"
+    trap '' TERM
+    sleep 1000 &
+    echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"pids\":[$$,$!]}}"
+    while :; do sleep 1000; done
+"#;
+
+fn script(text: &str) -> ServerCommand {
+    ServerCommand::new("sh")
+        .args(["-c", text])
+        .close_timeout(Duration::from_millis(100))
+        .term_timeout(Duration::from_millis(100))
+}
+
+fn request() -> OutCall {
+    let mirror = Mirror::new(ProtocolVersion::V2026_07_28, "tools/call", None);
+    OutCall::new(
+        1.into(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
+        mirror,
+    )
+}
+
+async fn next(frames: &mut Frames) -> Result<Value, ChannelError> {
+    let frame = timeout(PATIENCE, frames.next()).await.unwrap().unwrap()?;
+    Ok(serde_json::from_slice(&frame.message).unwrap())
+}
+
+/// The numbers that a stubborn server tells.
+async fn pids(channel: &ChildChannel) -> Vec<u64> {
+    let message = next(&mut channel.inbound().unwrap()).await.unwrap();
+    let pids = message["params"]["pids"].as_array().unwrap();
+    pids.iter().map(|pid| pid.as_u64().unwrap()).collect()
+}
+
+/// The states of these processes, one letter each; nothing for one that is gone.
+fn states(pids: &[u64]) -> String {
+    let list = pids
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(",");
+    let output = Command::new("ps")
+        .args(["-o", "stat=", "-p", &list])
+        .output()
+        .unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Waits until the first process is gone, and its child does nothing any more: whether that one is
+/// reaped is the business of the process that has inherited it.
+fn assert_end(pids: &[u64]) {
+    let start = Instant::now();
+    while !states(&pids[..1]).is_empty() || states(pids).chars().any(|state| "RSDT".contains(state))
+    {
+        assert!(start.elapsed() < PATIENCE, "{}", states(pids));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[tokio::test]
+async fn speaks_with_a_child() {
+    let answer = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'; cat"#;
+    let channel = ChildChannel::spawn(script(answer)).unwrap();
+    assert_eq!(channel.peer(), "sh");
+    let answer = next(&mut channel.call(request())).await.unwrap();
+    assert_eq!(answer["result"], json!({ "a": 1 }));
+    channel.close().await;
+    assert_eq!(channel.closed().await, CloseReason::Here);
+}
+
+#[tokio::test]
+async fn the_end_of_a_child_is_told_with_its_last_words() {
+    let ends = "read line; echo 'no configuration' >&2; exit 3";
+    let channel = ChildChannel::spawn(script(ends)).unwrap();
+    let error = next(&mut channel.call(request()))
+        .await
+        .unwrap_err()
+        .to_string();
+    for part in ["exit status: 3", "no configuration"] {
+        assert!(error.contains(part), "{error}");
+    }
+    assert!(matches!(channel.closed().await, CloseReason::Broken(_)));
+    assert_eq!(channel.last_words(), "no configuration");
+}
+
+#[tokio::test]
+async fn a_child_that_was_killed_is_told() {
+    let channel = ChildChannel::spawn(script("read line; kill -9 $$")).unwrap();
+    let error = next(&mut channel.call(request()))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("signal: 9"), "{error}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_is_an_error_that_helps() {
+    let source = |command| {
+        let error = ChildChannel::spawn(command).unwrap_err();
+        assert!(matches!(error, ChannelError::Connect { .. }));
+        error.source().unwrap().to_string()
+    };
+    let missing = source(ServerCommand::new("no-such-program"));
+    assert!(missing.contains("installed"), "{missing}");
+    let line = source(ServerCommand::new("npx -y something"));
+    assert!(line.contains("arguments apart"), "{line}");
+    let nowhere = source(script("exit").current_dir("/no/such/folder"));
+    assert!(nowhere.contains("/no/such/folder"), "{nowhere}");
+    let error = SpawnError::NoFolder("x".into());
+    assert!(error.to_string().contains("no folder"));
+}
+
+#[tokio::test]
+async fn variables_are_handed_on_by_name() {
+    let tell = r#"echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{
+        \"v\":\"$CARGO_PKG_NAME|$CARGO_PKG_VERSION|$GIVEN|${PATH:+path}\"}}" | tr -d '\n'; echo; cat"#;
+    let command = script(tell)
+        .inherit_env(["CARGO_PKG_NAME", "NOT_SET"])
+        .env("GIVEN", "given");
+    let channel = ChildChannel::spawn(command).unwrap();
+    let message = next(&mut channel.inbound().unwrap()).await.unwrap();
+    // Set by cargo, and neither of them is handed on by itself.
+    let named = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    assert_eq!(message["params"]["v"], format!("{named}||given|path"));
+}
+
+#[tokio::test]
+async fn a_command_of_the_standard_library_is_taken_over() {
+    let mut command = Command::new("sh");
+    command.args([
+        "-c",
+        r#"read line; echo "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"v\":\"$V $PWD\"}}""#,
+    ]);
+    command.env("V", "x").current_dir("/");
+    let channel = ChildChannel::spawn(ServerCommand::from(&command)).unwrap();
+    let answer = next(&mut channel.call(request())).await.unwrap();
+    assert_eq!(answer["result"]["v"], "x /");
+}
+
+#[tokio::test]
+async fn close_waits_for_a_child_that_ends_by_itself() {
+    let folder = std::env::temp_dir().join(format!("mcp-stdio-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let polite = script("cat > /dev/null; sleep 0.05; echo bye > last").current_dir(&folder);
+    let channel = ChildChannel::spawn(polite.close_timeout(PATIENCE)).unwrap();
+    channel.close().await;
+    assert_eq!(
+        std::fs::read_to_string(folder.join("last")).unwrap(),
+        "bye\n"
+    );
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[tokio::test]
+async fn close_ends_the_stubborn_and_what_they_have_started() {
+    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+    let pids = pids(&channel).await;
+    let start = Instant::now();
+    channel.close().await;
+    assert!(start.elapsed() >= Duration::from_millis(200));
+    assert_end(&pids);
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_server_that_ends_by_itself() {
+    let parent = r#"
+        sleep 1000 > /dev/null &
+        echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"pids\":[$$,$!]}}"
+    "#;
+    let channel = ChildChannel::spawn(script(parent)).unwrap();
+    assert_end(&pids(&channel).await);
+    assert!(
+        channel
+            .closed()
+            .await
+            .to_string()
+            .contains("exit status: 0")
+    );
+}
+
+#[tokio::test]
+async fn dropping_ends_the_stubborn() {
+    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+    let pids = pids(&channel).await;
+    drop(channel);
+    assert_end(&pids);
+}
+
+#[tokio::test]
+async fn a_panic_ends_the_stubborn() {
+    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+    let pids = pids(&channel).await;
+    let task = tokio::spawn(async move {
+        let _channel = channel;
+        panic!("as intended");
+    });
+    assert!(task.await.is_err());
+    assert_end(&pids);
+}
+
+#[test]
+fn the_end_of_the_runtime_ends_the_stubborn() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let (channel, pids) = runtime.block_on(async {
+        let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+        let pids = pids(&channel).await;
+        (channel, pids)
+    });
+    runtime.spawn(async move {
+        let _channel = channel;
+        std::future::pending::<()>().await;
+    });
+    drop(runtime);
+    assert_end(&pids);
+}
+
+#[tokio::test]
+async fn starts_anew() {
+    let counts = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#;
+    let channel = ChildChannel::spawn(script(counts)).unwrap();
+    for _ in 0..3 {
+        assert!(next(&mut channel.call(request())).await.is_ok());
+        assert!(matches!(channel.closed().await, CloseReason::Broken(_)));
+        assert!(next(&mut channel.call(request())).await.is_err());
+        channel.reopen().await.unwrap();
+    }
+}
