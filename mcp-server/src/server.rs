@@ -4,7 +4,8 @@ use std::future::ready;
 use std::sync::{Arc, Weak};
 
 use mcp_core::{
-    BoxFuture, Call, ChangeBus, Exchange, Fault, ItemKind, Reply, ServerProfile, Service,
+    BoxFuture, Call, ChangeBus, Exchange, Fault, ItemKind, ParamHeaders, Reply, ServerProfile,
+    Service,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
@@ -404,6 +405,13 @@ impl Service for Server {
     // spec: SUB-12
     fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
         Some(self.live.current().bus.clone())
+    }
+
+    // Who may see a tool is not known yet: the plan of one that is hidden is told, too, so that its
+    // headers are compared.
+    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        let server = self.live.current();
+        server.tools.get(tool)?.headers().cloned()
     }
 }
 

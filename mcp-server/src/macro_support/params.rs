@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
 
 use super::plan::{Known, Plan};
@@ -78,7 +79,6 @@ pub struct Params {
     generator: SchemaGenerator,
     properties: JsonObject,
     required: Vec<Value>,
-    headers: Vec<&'static str>,
     plan: Plan,
 }
 
@@ -91,7 +91,6 @@ impl Params {
             generator: schema::generator(),
             properties: JsonObject::new(),
             required: Vec::new(),
-            headers: Vec::new(),
             plan: Plan::default(),
         }
     }
@@ -149,23 +148,9 @@ impl Params {
             None => {}
         }
         if let Some(header) = about.header {
-            self.mirror(&mut schema, about.name, header);
+            mirror(&mut schema, header);
         }
         schema
-    }
-
-    // spec: XHDR-01, XHDR-05
-    fn mirror(&mut self, schema: &mut JsonObject, name: &str, header: &'static str) {
-        schema.insert("x-mcp-header".to_owned(), header.into());
-        if !is_mirrored(schema) {
-            let reason = "a header repeats only an integer, a string or a boolean";
-            self.problem(name, reason);
-        }
-        let same = |other: &&str| other.eq_ignore_ascii_case(header);
-        if self.headers.iter().any(same) {
-            self.problem(name, &format!("another argument has the header `{header}`"));
-        }
-        self.headers.push(header);
     }
 
     fn problem(&mut self, name: &str, reason: &str) {
@@ -200,10 +185,11 @@ impl Params {
     }
 }
 
-/// Makes the schema one that a header may repeat, if it can be one: a header that may be left out
-/// is no union with `null`.
-// spec: XHDR-06, XHDR-07
-fn is_mirrored(schema: &mut JsonObject) -> bool {
+/// Annotates a property. One that may be left out is no union with `null`, which no header can
+/// repeat. What is wrong with the name or the type is found with all others.
+// spec: XHDR-01, XHDR-06
+fn mirror(schema: &mut JsonObject, header: &'static str) {
+    schema.insert(PARAM_HEADER.to_owned(), header.into());
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -211,6 +197,4 @@ fn is_mirrored(schema: &mut JsonObject) -> bool {
             schema.insert("type".to_owned(), only);
         }
     }
-    let kind = schema.get("type").and_then(Value::as_str);
-    matches!(kind, Some("integer" | "string" | "boolean"))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
-use mcp_core::{BoxFuture, Reply};
+use mcp_core::{BoxFuture, ParamHeaders, Reply};
 use mcp_types::{CallToolResult, Tool};
 
 use super::{IntoToolResult, ToolError};
@@ -23,6 +23,7 @@ pub struct ToolRoute {
     tool: Arc<Tool>,
     handler: Erased,
     spec: Arc<RouteSpec>,
+    headers: Option<Arc<ParamHeaders>>,
     layers: Layers,
     pub(crate) standing: Standing,
 }
@@ -73,6 +74,12 @@ impl ToolRoute {
         if tool.output_schema.is_none() {
             tool.output_schema = Output::output_schema().map(Arc::new);
         }
+        // spec: XHDR-01
+        let headers = ParamHeaders::of(&tool.input_schema);
+        let headers = headers.unwrap_or_else(|error| {
+            spec.problem(error.to_string());
+            None
+        });
         let needs = spec.needs;
         let handler: Erased = Arc::new(move |mut call, tool| {
             let watched = match call.watch(needs) {
@@ -92,6 +99,7 @@ impl ToolRoute {
             tool: Arc::new(tool),
             handler,
             spec: Arc::new(spec),
+            headers: headers.map(Arc::new),
             layers: Layers::default(),
             standing: Standing::default(),
         }
@@ -123,6 +131,11 @@ impl ToolRoute {
 
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.spec
+    }
+
+    /// Which of its arguments are repeated in headers.
+    pub(crate) fn headers(&self) -> Option<&Arc<ParamHeaders>> {
+        self.headers.as_ref()
     }
 
     /// Gives the tool another name.

@@ -352,6 +352,11 @@ impl Mixed {
     fn mirrored(#[arg(header = "Share")] share: f64) -> f64 {
         share
     }
+
+    #[tool]
+    fn same(#[arg(header = "Region")] a: String, #[arg(header = "region")] b: String) -> String {
+        a + &b
+    }
 }
 
 #[test]
@@ -362,5 +367,6 @@ fn what_cannot_work_is_told_before_the_first_call() {
         the tool `both`: more than one parameter describes the arguments; use one `Args<T>`, or plain parameters
         the tool `twice`: the argument `a`: there is another one of this name
         the tool `outside`: the argument `a`: its default: 0 is out of range, expected at least 1
-        the tool `mirrored`: the argument `share`: a header repeats only an integer, a string or a boolean"#]].assert_eq(&error.problems().join("\n"));
+        the tool `mirrored`: `x-mcp-header` at "/properties/share" of the input schema: a header repeats only an integer, a string or a boolean, and its type is "number"
+        the tool `same`: `x-mcp-header` at "/properties/b" of the input schema: "region" is used twice, where names differ only in case, too; rename one"#]].assert_eq(&error.problems().join("\n"));
 }

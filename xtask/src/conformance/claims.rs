@@ -91,6 +91,7 @@ const CLAIMS: &[Claim] = &[
     server("caching", 8),
     server("dns-rebinding-protection", 2),
     server("http-header-validation", 14),
+    server("http-custom-header-server-validation", 10),
     Claim {
         open: STATELESS_OPEN,
         ..server("server-stateless", 24)
@@ -101,7 +102,10 @@ const CLAIMS: &[Claim] = &[
         open: HEADERS_OPEN,
         ..client("http-standard-headers", 9)
     },
+    client("http-custom-headers", 18),
+    client("http-invalid-tool-headers", 12),
     client("json-schema-ref-no-deref", 1),
+    client("json-schema-2020-12-preservation", 9),
 ];
 
 const NO_ASK: &str = "no tool asks the client for something yet";

@@ -3,6 +3,7 @@
 use mcp::Result;
 use mcp::prelude::*;
 use mcp::types::ClientCapabilities;
+use serde_json::{Value, json};
 
 use crate::arguments;
 
@@ -12,6 +13,9 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
         "tools_call" | "request-metadata" => call_every_tool(&client).await,
         "http-standard-headers" => ask_for_everything(&client).await,
         "json-schema-ref-no-deref" => list_tools(&client).await,
+        "http-custom-headers" => call_as_told(&client).await,
+        "http-invalid-tool-headers" => call_every_tool(&client).await,
+        "json-schema-2020-12-preservation" => echo_schema(&client).await,
         _ => Err(std::io::Error::other("unknown scenario").into()),
     }
 }
@@ -53,5 +57,33 @@ async fn ask_for_everything(client: &Client) -> Result<()> {
     for prompt in client.list_all_prompts().await? {
         client.get_prompt(&prompt.name, ()).await?;
     }
+    Ok(())
+}
+
+/// Lists the tools, then makes the calls that the suite asks for.
+async fn call_as_told(client: &Client) -> Result<()> {
+    list_tools(client).await?;
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context: Value = serde_json::from_str(&context).map_err(std::io::Error::other)?;
+    let calls = context["toolCalls"].as_array().into_iter().flatten();
+    for call in calls {
+        let name = call["name"].as_str().unwrap_or_default();
+        let result = client.call(name, &call["arguments"]).await?;
+        println!("{name}: {}", result.text());
+    }
+    Ok(())
+}
+
+/// Sends a schema back as it was received.
+async fn echo_schema(client: &Client) -> Result<()> {
+    let tools = client.list_all_tools().await?;
+    let tool = tools
+        .iter()
+        .find(|tool| tool.name == "json_schema_2020_12_tool");
+    let schema = tool.map(|tool| &tool.input_schema);
+    let result = client
+        .call("json_schema_echo", json!({"schema": schema}))
+        .await?;
+    println!("{}", result.text());
     Ok(())
 }

@@ -100,4 +100,10 @@ impl Everything {
     fn test_missing_capability(_sampling: Sampling) -> &'static str {
         "The client declares sampling"
     }
+
+    /// Repeats its argument in the header `Mcp-Param-Value`
+    #[tool]
+    fn test_custom_header(#[arg(header = "Value")] value: String) -> String {
+        value
+    }
 }
