@@ -15,8 +15,8 @@ use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::versioning::mutual;
 use mcp_core::wire::{self, Outgoing};
 use mcp_core::{
-    Asked, BoxFuture, Call, Fault, Frames, InputState, Mirror, OutCall, Reply, ResultBody,
-    ServerNote,
+    Asked, BoxFuture, Call, ChannelError, Fault, Frames, InputState, Mirror, OutCall, Reply,
+    ResultBody, ServerNote,
 };
 use mcp_types::{
     InputResponse, LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
@@ -29,7 +29,7 @@ use crate::cache::Slot;
 use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
-use crate::{Asker, Client, Error, InputError};
+use crate::{Asker, Client, Error, InputError, session};
 
 /// What the caller wants beside the answer.
 #[derive(Default)]
@@ -91,6 +91,10 @@ pub(crate) struct Running<'a> {
     version: ProtocolVersion,
     retried: bool,
     relisted: bool,
+    /// The session was forgotten by the server and opened anew.
+    renewed: bool,
+    /// The session that the request belongs to.
+    session: u64,
     /// How often the call was made again after a break, and how long to wait for it.
     repeats: usize,
     backoff: Backoff,
@@ -101,10 +105,26 @@ pub(crate) struct Running<'a> {
 /// How often a call that may be made twice is made again after a break.
 const MAX_REPEATS: usize = 2;
 
+/// Makes one request in a revision and takes whatever comes.
+pub(crate) async fn once(
+    client: &Client,
+    asked: &Asked,
+    version: ProtocolVersion,
+    idle: Option<Duration>,
+) -> Result<Answer, Kind> {
+    let options = Options {
+        idle,
+        ..Options::default()
+    };
+    let mut running = Running::start(client, asked.clone(), options);
+    running.version = version;
+    running.attempt().await
+}
+
 /// The answer to one request.
-struct Answer {
-    reply: Reply,
-    status: Option<StatusCode>,
+pub(crate) struct Answer {
+    pub(crate) reply: Reply,
+    pub(crate) status: Option<StatusCode>,
     bytes: usize,
 }
 
@@ -125,6 +145,8 @@ impl<'a> Running<'a> {
             version: inner.version(),
             retried: false,
             relisted: false,
+            renewed: false,
+            session: 0,
             repeats: 0,
             backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
             mrtr: Mrtr::new(inner.input_rounds),
@@ -160,6 +182,13 @@ impl<'a> Running<'a> {
                     self.wait_to_repeat()
                         .await
                         .map_err(|kind| self.failed(kind))?;
+                    continue;
+                }
+                Err(Kind::Channel(ChannelError::SessionExpired)) if !self.renewed => {
+                    self.renewed = true;
+                    let renewal = session::renew(&self.client, self.session).await;
+                    renewal.map_err(|kind| self.failed(kind))?;
+                    self.version = self.client.inner.version();
                     continue;
                 }
                 answer => answer.map_err(|kind| self.failed(self.lost(kind)))?,
@@ -250,7 +279,10 @@ impl<'a> Running<'a> {
     /// It makes no difference whether the server does it once or twice.
     fn is_idempotent(&self) -> bool {
         let only_reads = match &self.asked {
-            Asked::Call(Call::CallTool(_) | Call::Other { .. }) => false,
+            Asked::Call(Call::CallTool(params)) => {
+                self.client.inner.tools.is_idempotent(&params.name)
+            }
+            Asked::Call(Call::Other { .. }) => false,
             Asked::Call(_) | Asked::Discover => true,
             _ => false,
         };
@@ -354,6 +386,7 @@ impl<'a> Running<'a> {
             .is_some()
             .then(|| ProgressToken::from(number));
         let client = self.client.clone();
+        self.session = client.inner.session();
         let mut closed = pin!(client.inner.closing.wait());
         let mut frames = self.send(&id, token.as_ref());
         let mut deadline = self.clock.deadline();
@@ -363,6 +396,12 @@ impl<'a> Running<'a> {
                 Ok(Either::Left((Some(frame), _))) => frame.map_err(Kind::Channel)?,
                 Ok(Either::Left((None, _))) => return Err(Kind::Unanswered),
                 Ok(Either::Right((reason, _))) => return Err(Kind::closed(reason)),
+                // Users take their time, which is not the server's.
+                Err(_) if client.inner.questions.are_open() => {
+                    self.clock.extend();
+                    deadline = self.clock.deadline();
+                    continue;
+                }
                 // The stream is dropped with this frame of the call: that cancels the request.
                 // spec: CAN-10
                 Err(_) => return Err(self.clock.timed_out(deadline)),
@@ -376,8 +415,7 @@ impl<'a> Running<'a> {
                 }
                 Message::Response(response) => {
                     check_id(&response, &id)?;
-                    let wire = self.client.inner.wire;
-                    let reply = wire
+                    let reply = wire::of(self.version)
                         .decode_reply(&self.asked, &response)
                         .map_err(Kind::Decode)?;
                     finish(&mut frames).await;
@@ -413,7 +451,7 @@ impl<'a> Running<'a> {
     /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
     /// progress of this call.
     fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
-        match self.client.inner.wire.decode_note(note) {
+        match wire::of(self.version).decode_note(note) {
             // spec: PROG-02
             Some(ServerNote::Progress {
                 token: given,
@@ -429,6 +467,11 @@ impl<'a> Running<'a> {
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
                 }
+                false
+            }
+            // A session tells on any stream what has changed.
+            Some(note) if !self.version.is_modern() => {
+                self.client.inner.hear(note);
                 false
             }
             _ => false,

@@ -2,16 +2,18 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use futures_util::future::select;
-use mcp_core::wire::Wire;
+use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, CloseReason};
 use mcp_types::{
-    DiscoverResult, Implementation, LoggingLevel, ProtocolVersion, ServerCapabilities,
+    DiscoverResult, Implementation, InitializeResult, LoggingLevel, ProtocolVersion,
+    ServerCapabilities,
 };
+use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::clock::Timeouts;
@@ -19,8 +21,9 @@ use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
+use crate::listen::Watched;
 use crate::tool_index::ToolIndex;
-use crate::{Cache, ClientBuilder, Error};
+use crate::{Cache, ClientBuilder, Error, Negotiation};
 
 /// How long the end of a connection may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -52,7 +55,6 @@ pub struct Client {
 
 pub(crate) struct Inner {
     pub(crate) channel: Box<dyn Channel>,
-    pub(crate) wire: &'static dyn Wire,
     pub(crate) profile: ClientProfile,
     pub(crate) inputs: Inputs,
     pub(crate) input_rounds: usize,
@@ -67,13 +69,94 @@ pub(crate) struct Inner {
     pub(crate) principal: Box<str>,
     pub(crate) events: Events,
     pub(crate) tools: ToolIndex,
+    /// How long a server on a pipe may be silent when it is asked what it speaks.
+    pub(crate) probe_timeout: Duration,
+    pub(crate) dispatcher: Dispatching,
+    pub(crate) renewing: tokio::sync::Mutex<()>,
+    pub(crate) watched: Watched,
+    pub(crate) questions: Questions,
+}
+
+/// The task that listens to a session; it ends with this.
+#[derive(Debug, Default)]
+pub(crate) struct Dispatching(Mutex<Option<AbortHandle>>);
+
+impl Dispatching {
+    pub(crate) fn replace(&self, task: AbortHandle) {
+        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(former) = current.replace(task) {
+            former.abort();
+        }
+    }
+}
+
+impl Drop for Dispatching {
+    fn drop(&mut self) {
+        let current = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(task) = current.take() {
+            task.abort();
+        }
+    }
+}
+
+/// Questions of a session that somebody thinks about.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Questions(Arc<AtomicUsize>);
+
+impl Questions {
+    /// One more, until the guard is dropped.
+    pub(crate) fn begin(&self) -> impl Drop + Send + use<> {
+        struct Open(Questions);
+        impl Drop for Open {
+            fn drop(&mut self) {
+                self.0.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Open(self.clone())
+    }
+
+    pub(crate) fn are_open(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
 }
 
 /// What was learned from the server.
 pub(crate) struct Known {
     pub(crate) version: ProtocolVersion,
-    pub(crate) server: Option<Arc<DiscoverResult>>,
+    pub(crate) server: Option<Arc<ServerFacts>>,
     pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) negotiation: Arc<Negotiation>,
+    /// Grows with every session.
+    pub(crate) session: u64,
+}
+
+/// What a server said of itself, in either era.
+#[derive(Debug)]
+pub(crate) struct ServerFacts {
+    pub(crate) info: Option<Implementation>,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) instructions: Option<String>,
+}
+
+impl From<DiscoverResult> for ServerFacts {
+    fn from(found: DiscoverResult) -> Self {
+        Self {
+            info: found.server_info(),
+            capabilities: found.capabilities,
+            instructions: found.instructions,
+        }
+    }
+}
+
+impl From<InitializeResult> for ServerFacts {
+    fn from(opened: InitializeResult) -> Self {
+        Self {
+            info: Some(opened.server_info),
+            capabilities: opened.capabilities,
+            instructions: opened.instructions,
+        }
+    }
 }
 
 impl Inner {
@@ -88,6 +171,20 @@ impl Inner {
 
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
         self.known().log_level
+    }
+
+    /// The wire of the revision that is spoken.
+    pub(crate) fn wire(&self) -> &'static dyn Wire {
+        wire::of(self.version())
+    }
+
+    /// The number of the session.
+    pub(crate) fn session(&self) -> u64 {
+        self.known().session
+    }
+
+    pub(crate) fn server(&self) -> Option<Arc<ServerFacts>> {
+        self.known().server.clone()
     }
 
     fn known(&self) -> RwLockReadGuard<'_, Known> {
@@ -123,17 +220,18 @@ impl Client {
     /// [`ConnectMode::Pin`](crate::ConnectMode::Pin).
     // spec: VER-08
     pub fn server_info(&self) -> Option<Implementation> {
-        self.server()?.server_info()
+        self.inner.server()?.info.clone()
     }
 
     /// What the server offers; `None` when nobody has asked it.
     pub fn server_capabilities(&self) -> Option<ServerCapabilities> {
-        self.server().map(|server| server.capabilities.clone())
+        let server = self.inner.server()?;
+        Some(server.capabilities.clone())
     }
 
     /// How to use the server, for a language model.
     pub fn instructions(&self) -> Option<String> {
-        self.server()?.instructions.clone()
+        self.inner.server()?.instructions.clone()
     }
 
     /// Waits for the end of the connection and tells its reason. For ever where each call has a
@@ -164,8 +262,18 @@ impl Client {
             .map_err(|_| Kind::TimedOut(CLOSE_LIMIT).into())
     }
 
-    fn server(&self) -> Option<Arc<DiscoverResult>> {
-        self.inner.known().server.clone()
+    /// How the two sides came to speak the revision that they speak: for logs, and to be kept.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp_client::Client) {
+    /// println!("{}", client.negotiation());
+    /// // server/discover (2026-07-28): method not found; initialize (2025-11-25): 2025-06-18; …
+    /// # }
+    /// ```
+    pub fn negotiation(&self) -> Arc<Negotiation> {
+        self.inner.known().negotiation.clone()
     }
 }
 

@@ -66,6 +66,11 @@ impl Clock {
         after(self.timeouts.idle).min(self.end)
     }
 
+    /// Waits once more, whatever the end was.
+    pub(crate) fn extend(&mut self) {
+        self.end = self.end.max(after(self.timeouts.idle));
+    }
+
     /// The end of all patience.
     pub(crate) fn end(&self) -> Instant {
         self.end

@@ -7,37 +7,47 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use http::StatusCode;
 use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::schema::Validator;
-use mcp_core::versioning::mutual;
-use mcp_core::wire::MODERN;
-use mcp_core::{Asked, Channel, ChannelError, ClientProfile, Fault, ResultBody};
+use mcp_core::versioning::{Verdict, mutual};
+use mcp_core::{Asked, Channel, ClientProfile, ResultBody};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
 };
 
 use crate::call::{self, Options};
-use crate::client::{Inner, Known};
+use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};
 use crate::clock::Timeouts;
 use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
+use crate::listen::Watched;
+use crate::negotiate::negotiate;
 use crate::tool_index::ToolIndex;
-use crate::{Cache, Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
+use crate::{
+    Cache, Client, ElicitRequest, Error, IntoInput, Negotiation, SampleRequest, UrlRequest,
+};
 
 /// How the revision is chosen.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectMode {
-    /// Asks the server what it speaks and takes the newest revision that both sides know.
+    /// Asks the server what it speaks and takes the newest revision that both sides know; opens a
+    /// session with servers that want one.
     #[default]
     Auto,
-    /// Takes this revision without asking. Nothing is sent before the first call, so nothing is
-    /// known of the server until [`Client::discover`] is called.
+    /// Takes this revision and no other. With one that has no sessions nothing is sent before the
+    /// first call, so nothing is known of the server until [`Client::discover`] is called.
     Pin(ProtocolVersion),
+    /// Opens a session without asking first: for servers that are known to be older than
+    /// 2026-07-28.
+    Legacy,
+    /// Takes what an earlier [`Negotiation`](crate::Negotiation) has found out. A server that has
+    /// changed since then is found out when a session is opened, and when a call fails.
+    // spec: COMPAT-12
+    Prior(Verdict),
 }
 
 /// Settings of a [`Client`], made by [`Client::builder`].
@@ -72,6 +82,7 @@ pub struct ClientBuilder {
     principal: Option<Box<str>>,
     log_level: Option<LoggingLevel>,
     validator: Option<Arc<dyn Validator>>,
+    probe_timeout: Duration,
 }
 
 impl Default for ClientBuilder {
@@ -87,6 +98,7 @@ impl Default for ClientBuilder {
             principal: None,
             log_level: None,
             validator: None,
+            probe_timeout: Duration::from_secs(5),
         }
     }
 }
@@ -229,6 +241,14 @@ impl ClientBuilder {
         self
     }
 
+    /// Sets how long a server on a pipe may be silent when it is asked what it speaks; after that it
+    /// is taken for one of the legacy era. Default: 5 seconds.
+    // spec: COMPAT-08
+    pub fn probe_timeout(mut self, timeout: Duration) -> Self {
+        self.probe_timeout = timeout;
+        self
+    }
+
     /// Connects over a channel.
     ///
     /// # Errors
@@ -237,30 +257,29 @@ impl ClientBuilder {
     /// ([`Error::supported_versions`] tells what the server speaks), or when a root is no `file://`
     /// URI.
     pub async fn over(mut self, channel: impl Channel) -> Result<Client, Error> {
-        let (spoken, version) = match self.mode {
-            ConnectMode::Auto => (ProtocolVersion::ALL.to_vec(), ProtocolVersion::LATEST),
-            ConnectMode::Pin(version) => (vec![version], version),
-        };
-        if !version.is_modern() {
-            return Err(Kind::NotSpoken(version).into());
-        }
         if let Some(uri) = self.inputs.stray_root() {
             return Err(Kind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
+        let Start {
+            spoken,
+            verdict,
+            asks,
+        } = Start::of(self.mode);
         let client = Client {
             inner: Arc::new(Inner {
                 channel: Box::new(channel),
-                wire: MODERN,
                 profile: self.profile,
                 inputs: self.inputs,
                 input_rounds: self.input_rounds,
                 timeouts: self.timeouts,
                 spoken,
                 known: RwLock::new(Known {
-                    version,
-                    server: None,
+                    version: verdict.version(),
+                    server: server_of(&verdict),
                     log_level: self.log_level,
+                    negotiation: Negotiation::given(verdict).into(),
+                    session: 0,
                 }),
                 last_id: AtomicI64::new(0),
                 closing: Closing::default(),
@@ -268,12 +287,76 @@ impl ClientBuilder {
                 principal: self.principal.unwrap_or_else(stranger),
                 events: Events::default(),
                 tools: ToolIndex::new(self.validator),
+                probe_timeout: self.probe_timeout,
+                dispatcher: Dispatching::default(),
+                renewing: tokio::sync::Mutex::default(),
+                watched: Watched::default(),
+                questions: Questions::default(),
             }),
         };
-        if self.mode == ConnectMode::Auto {
-            client.discover().await.map_err(Error::perhaps_legacy)?;
+        if asks {
+            negotiate(&client).await?;
+        } else {
+            client.inner.channel.adopt(client.protocol_version());
         }
         Ok(client)
+    }
+}
+
+/// What a mode comes to.
+struct Start {
+    spoken: Vec<ProtocolVersion>,
+    verdict: Verdict,
+    /// The server has to be asked.
+    asks: bool,
+}
+
+impl Start {
+    fn of(mode: ConnectMode) -> Self {
+        let all = ProtocolVersion::ALL;
+        let (modern, legacy): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|version| version.is_modern());
+        match mode {
+            ConnectMode::Auto => Self {
+                spoken: all.to_vec(),
+                verdict: Verdict::modern(ProtocolVersion::LATEST, None),
+                asks: true,
+            },
+            ConnectMode::Legacy => Self {
+                spoken: legacy,
+                verdict: Verdict::legacy(ProtocolVersion::LATEST_LEGACY),
+                asks: true,
+            },
+            ConnectMode::Pin(version) if version.is_modern() => Self {
+                spoken: vec![version],
+                verdict: Verdict::modern(version, None),
+                asks: false,
+            },
+            ConnectMode::Pin(version) => Self {
+                spoken: vec![version],
+                verdict: Verdict::legacy(version),
+                asks: true,
+            },
+            ConnectMode::Prior(verdict) => {
+                let is_modern = verdict.version().is_modern();
+                Self {
+                    spoken: if is_modern { modern } else { legacy },
+                    asks: !is_modern,
+                    verdict,
+                }
+            }
+        }
+    }
+}
+
+/// What a verdict of earlier knows of the server.
+fn server_of(verdict: &Verdict) -> Option<Arc<ServerFacts>> {
+    match verdict {
+        Verdict::Modern { server, .. } => {
+            let server = server.as_deref().cloned();
+            server.map(|server| Arc::new(server.into()))
+        }
+        _ => None,
     }
 }
 
@@ -293,6 +376,10 @@ impl Client {
     // spec: VER-04, VER-07
     pub async fn discover(&self) -> Result<DiscoverResult, Error> {
         let asked = Asked::Discover;
+        let version = self.protocol_version();
+        if !version.is_modern() {
+            return Err(Kind::NothingToDiscover(version).into());
+        }
         let found = match call::run(self, asked.clone(), Options::default()).await? {
             ResultBody::Discover(found) => *found,
             _ => {
@@ -307,48 +394,11 @@ impl Client {
             let kind = Kind::no_common_version(found.supported_versions, &self.inner.spoken);
             return Err(Error::of(&self.inner.channel.peer(), &asked, kind));
         };
-        let server = Some(Arc::new(found.clone()));
+        let server = Some(Arc::new(found.clone().into()));
         self.inner.learn(|known| {
             known.version = version;
             known.server = server;
         });
         Ok(found)
     }
-}
-
-impl Error {
-    /// Servers of the legacy era do not know how to be asked: whatever they answer instead becomes
-    /// an error that says so.
-    // spec: COMPAT-09, COMPAT-11, COMPAT-14
-    fn perhaps_legacy(self) -> Self {
-        self.map_kind(|kind| {
-            let evidence = match &kind {
-                Kind::Fault {
-                    fault: Fault::Protocol(_),
-                    status,
-                } => status.is_none_or(is_bewildered),
-                Kind::Channel(ChannelError::Status { status, .. }) => is_bewildered(*status),
-                Kind::Decode(_) => true,
-                _ => false,
-            };
-            if evidence {
-                Kind::NotModern(Box::new(kind))
-            } else {
-                kind
-            }
-        })
-    }
-}
-
-/// Statuses with which servers of the legacy era answer what they do not understand.
-fn is_bewildered(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::OK
-            | StatusCode::BAD_REQUEST
-            | StatusCode::NOT_FOUND
-            | StatusCode::METHOD_NOT_ALLOWED
-            | StatusCode::NOT_ACCEPTABLE
-            | StatusCode::UNSUPPORTED_MEDIA_TYPE
-    )
 }

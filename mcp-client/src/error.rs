@@ -12,8 +12,6 @@ use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, Unexpect
 
 use crate::InputError;
 
-const LATEST: ProtocolVersion = ProtocolVersion::LATEST;
-
 /// A call that failed. The text names server, method, tool and cause, and never holds a secret.
 ///
 /// # Examples
@@ -78,8 +76,6 @@ pub(crate) enum Kind {
     Input(InputError),
     #[error("the result is of the unknown kind {0:?}")]
     Extended(Box<str>),
-    #[error("this client does not speak {0}")]
-    NotSpoken(ProtocolVersion),
     #[error(
         "no protocol version in common: the server speaks {}, this client {spoken}",
         list(supported)
@@ -88,16 +84,18 @@ pub(crate) enum Kind {
         supported: Vec<String>,
         spoken: String,
     },
-    #[error(
-        "the server does not tell what it speaks; it may be older than {LATEST}, which this client needs: {0}"
-    )]
-    NotModern(Box<Self>),
+    #[error("the server speaks nothing that this client knows: {0}")]
+    Bewildered(Box<Self>),
+    #[error("a session of {0} has nothing to discover; what its server said is known already")]
+    NothingToDiscover(ProtocolVersion),
     #[error("the arguments cannot be sent: {0}")]
     Arguments(RawObjectError),
     #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
     Header(Box<str>),
     #[error("the root {0:?} is no `file://` URI")]
     Root(String),
+    #[error("this client was built without roots; give them with `ClientBuilder::roots`")]
+    NoRoots,
     #[error("the server ended the subscription without having begun it")]
     NotAcknowledged,
     #[error("the list never ends: the server gave the same cursor twice")]
@@ -132,14 +130,9 @@ fn list(versions: &[String]) -> String {
 
 impl Kind {
     pub(crate) fn no_common_version(supported: Vec<String>, spoken: &[ProtocolVersion]) -> Self {
-        let modern: Vec<_> = spoken
-            .iter()
-            .copied()
-            .filter(|version| version.is_modern())
-            .collect();
         Self::NoCommonVersion {
             supported,
-            spoken: ProtocolVersion::listed(&modern),
+            spoken: ProtocolVersion::listed(spoken),
         }
     }
 
@@ -159,6 +152,11 @@ impl Kind {
 
     pub(crate) fn closed(reason: CloseReason) -> Self {
         Self::Channel(ChannelError::Closed(reason))
+    }
+
+    /// The connection as a whole has come to its end.
+    pub(crate) fn is_end(&self) -> bool {
+        self.is_broken() || matches!(self, Self::Channel(ChannelError::Closed(_)))
     }
 
     /// The connection of one request broke; another one may do better.
@@ -188,7 +186,7 @@ impl Kind {
     /// What it comes down to.
     fn root(&self) -> &Self {
         match self {
-            Self::NotModern(cause) | Self::Lost(cause) => cause.root(),
+            Self::Bewildered(cause) | Self::Lost(cause) => cause.root(),
             other => other,
         }
     }
@@ -243,11 +241,6 @@ impl Error {
                 kind,
             }),
         }
-    }
-
-    pub(crate) fn map_kind(mut self, map: impl FnOnce(Kind) -> Kind) -> Self {
-        self.inner.kind = map(self.inner.kind);
-        self
     }
 
     /// The server did not answer in time.

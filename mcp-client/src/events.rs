@@ -2,11 +2,13 @@
 
 use futures_core::Stream;
 use futures_util::stream;
-use mcp_types::{LogMessage, LoggingLevel};
+use mcp_core::ServerNote;
+use mcp_types::LogMessage;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use crate::Client;
+use crate::client::Inner;
+use crate::{Change, Client};
 
 /// Messages that wait for a listener which does not read; older ones make room.
 const WAITING: usize = 256;
@@ -15,12 +17,14 @@ const WAITING: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Events {
     logs: broadcast::Sender<LogMessage>,
+    changes: broadcast::Sender<Change>,
 }
 
 impl Default for Events {
     fn default() -> Self {
         Self {
             logs: broadcast::Sender::new(WAITING),
+            changes: broadcast::Sender::new(WAITING),
         }
     }
 }
@@ -31,6 +35,31 @@ impl Events {
             // Nobody listens any more: nothing is lost.
             let _ = self.logs.send(message.clone());
         }
+    }
+
+    /// The changes that a session tells from now on.
+    pub(crate) fn changes(&self) -> broadcast::Receiver<Change> {
+        self.changes.subscribe()
+    }
+}
+
+impl Inner {
+    /// Takes a notification that belongs to no call, or to none in particular.
+    pub(crate) fn hear(&self, note: ServerNote) {
+        match note {
+            ServerNote::Log(message) => self.events.log(&message),
+            note => {
+                if let Some(change) = Change::of(note) {
+                    self.hear_change(change);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn hear_change(&self, change: Change) {
+        self.cache.invalidate(&self.channel.peer(), &change);
+        // Nobody is subscribed: nothing is lost.
+        let _ = self.events.changes.send(change);
     }
 }
 
@@ -50,13 +79,5 @@ impl Client {
                 }
             }
         }))
-    }
-
-    /// Sets the least level of log messages of later calls, where a call does not set its own; none
-    /// when `None`.
-    // spec: META-11
-    pub fn set_log_level(&self, level: impl Into<Option<LoggingLevel>>) {
-        let level = level.into();
-        self.inner.learn(|known| known.log_level = level);
     }
 }

@@ -10,6 +10,7 @@
 //! | connecting: which revision, who we are, how long to wait | [`ClientBuilder`], [`ConnectMode`] |
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
 //! | what a server asks of its client: forms, language model, roots | `inputs` |
+//! | how the revision was found | [`Negotiation`] |
 //! | answering by hand | [`PreparedCall::manual`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
 //! | log messages of all calls | [`Client::logs`] |
@@ -32,7 +33,9 @@ mod events;
 mod inputs;
 mod listen;
 mod manual;
+mod negotiate;
 mod prepared;
+mod session;
 mod tool_index;
 
 pub use cache::Cache;
@@ -44,5 +47,6 @@ pub use inputs::{
 };
 pub use listen::{Change, Subscribe, Subscription};
 pub use manual::{Asks, ManualCall, Turn};
+pub use negotiate::{Negotiation, Tried};
 pub use prepared::PreparedCall;
 pub use tool_index::DroppedTool;

@@ -117,7 +117,8 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Says whether the call may be made twice, which it is when the connection breaks before the
-    /// answer is there. Calls that only read may, calls of tools only when this says so.
+    /// answer is there. Calls that only read may, calls of tools only when this says so, or when a
+    /// list that was asked for before has called the tool read-only or idempotent.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         self.options.idempotent = Some(idempotent);
         self

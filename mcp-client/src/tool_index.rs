@@ -64,6 +64,8 @@ struct Known {
 struct Needs {
     headers: Option<ParamHeaders>,
     output: Option<Arc<Output>>,
+    /// The server says that it may be called twice.
+    is_idempotent: bool,
 }
 
 /// The schema of a tool's results, and its check, made when the first result is there.
@@ -106,6 +108,15 @@ impl ToolIndex {
             .collect()
     }
 
+    /// The server has said that the tool may be called twice.
+    pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
+        let known = self.known();
+        known
+            .tools
+            .get(tool)
+            .is_some_and(|needs| needs.is_idempotent)
+    }
+
     /// Remembers the tools of a page. `mirrors` says whether headers repeat arguments: then tools
     /// whose annotations are invalid leave the page.
     // spec: XHDR-08, XHDR-09, XHDR-10
@@ -131,7 +142,12 @@ impl ToolIndex {
                 }
             };
             let output = self.output(tool);
-            known.put(&tool.name, Needs { headers, output });
+            let needs = Needs {
+                headers,
+                output,
+                is_idempotent: is_idempotent(tool),
+            };
+            known.put(&tool.name, needs);
         }
         if dropped.is_empty() {
             return page;
@@ -183,9 +199,15 @@ impl ToolIndex {
     }
 }
 
+fn is_idempotent(tool: &Tool) -> bool {
+    tool.annotations
+        .as_ref()
+        .is_some_and(|says| says.read_only_hint == Some(true) || says.idempotent_hint == Some(true))
+}
+
 impl Known {
     fn put(&mut self, name: &str, needs: Needs) {
-        if needs.headers.is_none() && needs.output.is_none() {
+        if needs.headers.is_none() && needs.output.is_none() && !needs.is_idempotent {
             self.tools.remove(name);
             return;
         }

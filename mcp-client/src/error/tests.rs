@@ -53,7 +53,7 @@ fn errors_travel() {
 
 #[test]
 fn versions_are_listed() {
-    let kind = Kind::no_common_version(Vec::new(), &mcp_types::ProtocolVersion::ALL);
+    let kind = Kind::no_common_version(Vec::new(), &[mcp_types::ProtocolVersion::LATEST]);
     let text = "no protocol version in common: the server speaks none, this client 2026-07-28";
     assert_eq!(Error::from(kind).to_string(), text);
 }

@@ -18,6 +18,8 @@ use mcp_types::{
 use super::request::finish_form;
 use super::{Asker, Cause, ElicitRequest, InputError, InputKind, SampleRequest, UrlRequest};
 
+use crate::error::Kind;
+
 /// What a handler may return: the answer, or a result with it.
 pub trait IntoInput<T> {
     /// The answer, or why there is none.
@@ -104,6 +106,16 @@ impl Inputs {
         let roots = roots.read().unwrap_or_else(PoisonError::into_inner);
         let stray = roots.iter().find(|root| !root.is_file())?;
         Some(stray.uri.clone())
+    }
+
+    /// Changes the roots, where there are some.
+    pub(crate) fn replace_roots(&self, roots: Vec<Root>) -> Result<(), Kind> {
+        let known = self.roots.as_ref().ok_or(Kind::NoRoots)?;
+        if let Some(stray) = roots.iter().find(|root| !root.is_file()) {
+            return Err(Kind::Root(stray.uri.clone()));
+        }
+        *known.write().unwrap_or_else(PoisonError::into_inner) = roots;
+        Ok(())
     }
 
     /// Adds what the handlers can do to what was declared by hand.

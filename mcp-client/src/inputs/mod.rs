@@ -9,6 +9,7 @@ mod request;
 use std::error::Error as StdError;
 use std::fmt;
 
+use mcp_core::Fault;
 use mcp_core::patterns::mrtr::{AnswerError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
 
@@ -136,6 +137,29 @@ impl Rejected {
 }
 
 impl InputError {
+    /// What a session is told instead of an answer: nothing of what went wrong inside of this
+    /// program.
+    // spec: ERR-10
+    pub(crate) fn into_fault(self) -> Fault {
+        match self {
+            Self::NoHandler { wants } => match wants {
+                InputKind::Form | InputKind::Url => {
+                    Fault::bad_params(format!("this client does not answer {wants}"))
+                }
+                InputKind::Sampling => Fault::no_such_method(Method::CreateMessage.as_str()),
+                InputKind::Roots => Fault::no_such_method(Method::ListRoots.as_str()),
+                InputKind::Other(name) => Fault::no_such_method(name),
+            },
+            Self::Failed { source, .. } if source.is::<Rejected>() => {
+                Fault::UserRejected(source.to_string().into())
+            }
+            error @ (Self::NoSamplingTools | Self::Conversation(_)) => {
+                Fault::bad_params(error.to_string())
+            }
+            _ => Fault::internal("the client could not get the answer"),
+        }
+    }
+
     /// A handler has [rejected](Rejected) it.
     pub fn is_rejected(&self) -> bool {
         matches!(self, Self::Failed { source, .. } if source.is::<Rejected>())

@@ -3,6 +3,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
 mod modern;
+mod session;
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -17,6 +18,8 @@ use mcp_types::{RawObject, SubscriptionFilter};
 
 use crate::error::Kind;
 use crate::{Client, Error};
+
+pub(crate) use session::Watched;
 
 /// Something that a subscription tells.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +49,7 @@ pub enum Change {
 
 impl Change {
     /// The change that a notification tells.
-    fn of(note: ServerNote) -> Option<Self> {
+    pub(crate) fn of(note: ServerNote) -> Option<Self> {
         Some(match note {
             ServerNote::ToolsChanged => Self::Tools,
             ServerNote::PromptsChanged => Self::Prompts,
@@ -155,7 +158,11 @@ impl IntoFuture for Subscribe {
             if let Some(problem) = self.problem {
                 return Err(problem.into());
             }
-            modern::subscribe(self.client, self.filter, self.settings).await
+            if self.client.protocol_version().is_modern() {
+                modern::subscribe(self.client, self.filter, self.settings).await
+            } else {
+                session::subscribe(self.client, self.filter, self.settings).await
+            }
         })
     }
 }

@@ -209,11 +209,12 @@ async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kin
     match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
         Message::Notification(note) => {
             // spec: SUB-07
-            let of = inner.wire.subscription_of(&note);
+            let wire = inner.wire();
+            let of = wire.subscription_of(&note);
             if of.is_some_and(|id| id != stream.id) {
                 return Ok(Heard::Nothing);
             }
-            Ok(match inner.wire.decode_note(&note) {
+            Ok(match wire.decode_note(&note) {
                 Some(ServerNote::Acknowledged(granted)) => Heard::Granted(granted),
                 // spec: CAN-09, GAP-01
                 Some(ServerNote::Cancelled(cancelled))
@@ -231,7 +232,7 @@ async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kin
         Message::Response(response) => {
             call::check_id(&response, &stream.id)?;
             let listen = request.listen();
-            let reply = inner.wire.decode_reply(&listen, &response);
+            let reply = inner.wire().decode_reply(&listen, &response);
             match reply.map_err(Kind::Decode)? {
                 // spec: SUB-09, SUB-10
                 Reply::Complete { .. } => Ok(Heard::End),

@@ -19,6 +19,8 @@ mod recovery;
 #[cfg(test)]
 mod script;
 #[cfg(test)]
+mod session;
+#[cfg(test)]
 mod time;
 #[cfg(test)]
 mod tools;

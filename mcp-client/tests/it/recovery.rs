@@ -69,6 +69,25 @@ async fn doing_is_not_done_again_unless_the_caller_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tools_may_say_so_themselves() {
+    let tool = |name: &str, annotations: serde_json::Value| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
+    let tools = json!([
+        tool("look", json!({"readOnlyHint": true})),
+        tool("set", json!({"idempotentHint": true})),
+        tool("pay", json!({"readOnlyHint": false})),
+    ]);
+    let list = vec![result(&json!({"resultType": "complete", "tools": tools}))];
+    let again = || [vec![broken()], vec![text("done")]];
+    let answers = [list].into_iter().chain(again()).chain(again());
+    let script = Script::new(answers.chain([vec![broken()]]));
+    let client = script.client().await;
+    client.list_all_tools().await.unwrap();
+    assert_eq!(client.call("look", ()).await.unwrap().text(), "done");
+    assert_eq!(client.call("set", ()).await.unwrap().text(), "done");
+    assert!(client.call("pay", ()).await.unwrap_err().may_have_run());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_state_is_not_used_twice() {
     let asks = result(&json!({"resultType": "input_required", "requestState": "s"}));
     let script = Script::new([vec![asks], vec![broken()], vec![text("never")]]);
@@ -169,7 +188,7 @@ async fn logs_of_all_calls() {
         .log_level(LoggingLevel::Debug)
         .await
         .unwrap();
-    client.set_log_level(None);
+    client.set_log_level(None).await.unwrap();
     client.call("add", ()).await.unwrap();
     let levels: Vec<_> = script
         .sent()

@@ -9,9 +9,13 @@ use std::time::Duration;
 use futures::stream;
 use http::{HeaderMap, StatusCode};
 use mcp_client::{Client, ConnectMode};
-use mcp_core::{Channel, ChannelError, Frame, Frames, Mirror, OutCall};
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote,
+};
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// A thing that happens on the stream of one request.
 pub(crate) enum Step {
@@ -94,9 +98,64 @@ pub(crate) struct Script {
     answers: Mutex<VecDeque<Vec<Step>>>,
     sent: Mutex<Vec<Sent>>,
     cancelled: AtomicUsize,
+    /// What a session has beside calls.
+    notes: Mutex<Vec<Sent>>,
+    noted: Notify,
+    inbound: Mutex<Option<UnboundedReceiver<Frame>>>,
+    adopted: Mutex<Vec<ProtocolVersion>>,
+    is_pipe: bool,
+    reopened: AtomicUsize,
+    ended: Notify,
 }
 
 impl Script {
+    /// A server of the legacy era, and the way to let it say something by itself.
+    pub(crate) fn session(
+        answers: impl IntoIterator<Item = Vec<Step>>,
+    ) -> (Arc<Self>, UnboundedSender<Frame>) {
+        let (sender, receiver) = unbounded_channel();
+        let script = Self {
+            answers: Mutex::new(answers.into_iter().collect()),
+            inbound: Mutex::new(Some(receiver)),
+            ..Self::default()
+        };
+        (Arc::new(script), sender)
+    }
+
+    /// A server behind a pipe.
+    pub(crate) fn pipe(answers: impl IntoIterator<Item = Vec<Step>>) -> Arc<Self> {
+        Arc::new(Self {
+            answers: Mutex::new(answers.into_iter().collect()),
+            is_pipe: true,
+            ..Self::default()
+        })
+    }
+
+    /// All notes and answers that the client has sent, once there are `count` of them.
+    pub(crate) async fn notes(&self, count: usize) -> Vec<Sent> {
+        loop {
+            let more = self.noted.notified();
+            let notes = self.notes.lock().unwrap().clone();
+            if notes.len() >= count {
+                return notes;
+            }
+            more.await;
+        }
+    }
+
+    pub(crate) fn adopted(&self) -> Vec<ProtocolVersion> {
+        self.adopted.lock().unwrap().clone()
+    }
+
+    pub(crate) fn reopened(&self) -> usize {
+        self.reopened.load(Ordering::SeqCst)
+    }
+
+    /// The connection ends.
+    pub(crate) fn end(&self) {
+        self.ended.notify_waiters();
+    }
+
     pub(crate) fn new(answers: impl IntoIterator<Item = Vec<Step>>) -> Arc<Self> {
         let answers = Mutex::new(answers.into_iter().collect());
         Arc::new(Self {
@@ -160,6 +219,49 @@ impl Channel for Scripted {
 
     fn peer(&self) -> Cow<'_, str> {
         "script:".into()
+    }
+
+    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let script = self.0.clone();
+        Box::pin(async move {
+            let body = serde_json::from_slice(&out.body).unwrap();
+            script.notes.lock().unwrap().push(Sent {
+                body,
+                mirror: out.mirror,
+                headers: HeaderMap::new(),
+            });
+            script.noted.notify_waiters();
+            Ok(())
+        })
+    }
+
+    fn inbound(&self) -> Option<Frames> {
+        let frames = self.0.inbound.lock().unwrap().take()?;
+        Some(Box::pin(stream::unfold(frames, |mut frames| async move {
+            let frame = frames.recv().await?;
+            Some((Ok(frame), frames))
+        })))
+    }
+
+    fn adopt(&self, version: ProtocolVersion) {
+        self.0.adopted.lock().unwrap().push(version);
+    }
+
+    fn is_pipe(&self) -> bool {
+        self.0.is_pipe
+    }
+
+    fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
+        self.0.reopened.fetch_add(1, Ordering::SeqCst);
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        let script = self.0.clone();
+        Box::pin(async move {
+            script.ended.notified().await;
+            CloseReason::There
+        })
     }
 }
 

@@ -1,0 +1,259 @@
+//! Which revision is spoken: the questions, the answers, and what follows from them.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
+
+use std::fmt;
+
+use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
+use mcp_core::{Asked, ChannelError, Reply, ResultBody};
+use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
+
+use crate::call::{self, Answer};
+use crate::client::ServerFacts;
+use crate::error::Kind;
+use crate::{Client, Error, session};
+
+/// How client and server came to speak the revision that they speak.
+///
+/// Its text is for people; [`verdict`](Self::verdict) is for programs that keep it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Negotiation {
+    /// What was asked, in this order. Nothing when the revision was given.
+    pub tried: Vec<Tried>,
+    verdict: Verdict,
+}
+
+/// A question and its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// What was asked.
+    pub method: Method,
+    /// The revision that it was asked in.
+    pub version: ProtocolVersion,
+    /// What came back.
+    pub outcome: String,
+}
+
+impl Negotiation {
+    pub(crate) fn given(verdict: Verdict) -> Self {
+        Self {
+            tried: Vec::new(),
+            verdict,
+        }
+    }
+
+    /// What is known of the server now, for [`ConnectMode::Prior`](crate::ConnectMode::Prior): a
+    /// program that keeps it connects to the same server without asking again.
+    // spec: COMPAT-12
+    pub fn verdict(&self) -> &Verdict {
+        &self.verdict
+    }
+}
+
+impl fmt::Display for Negotiation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Tried {
+            method,
+            version,
+            outcome,
+        } in &self.tried
+        {
+            write!(f, "{method} ({version}): {outcome}; ")?;
+        }
+        write!(f, "spoken: {}", self.verdict.version())
+    }
+}
+
+/// Finds out what the server speaks, and opens a session where it wants one.
+pub(crate) async fn negotiate(client: &Client) -> Result<(), Error> {
+    let (probe, first) = Probe::start(&client.inner.spoken);
+    follow(client, probe, first).await
+}
+
+async fn follow(client: &Client, mut probe: Probe, mut step: Step) -> Result<(), Error> {
+    let mut asking = Asking {
+        client,
+        tried: Vec::new(),
+        found: None,
+        last: None,
+    };
+    loop {
+        step = match step {
+            Step::Discover(version) => asking.discover(&mut probe, version).await?,
+            Step::Initialize(version) => asking.initialize(&mut probe, version).await?,
+            Step::Done(version) => return asking.done(version).await,
+            Step::Fail(error) => return Err(asking.failed(error)),
+            _ => return Err(Kind::OtherResult.into()),
+        };
+    }
+}
+
+/// What the server said of itself.
+enum Found {
+    Discovered(Box<DiscoverResult>),
+    Initialized(Box<InitializeResult>),
+}
+
+struct Asking<'a> {
+    client: &'a Client,
+    tried: Vec<Tried>,
+    found: Option<Found>,
+    /// The last failure and what was asked.
+    last: Option<(Asked, Kind)>,
+}
+
+impl Asking<'_> {
+    async fn discover(
+        &mut self,
+        probe: &mut Probe,
+        version: ProtocolVersion,
+    ) -> Result<Step, Error> {
+        let inner = &self.client.inner;
+        inner.channel.adopt(version);
+        let patience = inner.channel.is_pipe().then_some(inner.probe_timeout);
+        let answer = call::once(self.client, &Asked::Discover, version, patience).await;
+        if let Ok(Answer {
+            reply:
+                Reply::Complete {
+                    body: ResultBody::Discover(found),
+                    ..
+                },
+            ..
+        }) = &answer
+        {
+            self.note(
+                Method::Discover,
+                version,
+                found.supported_versions.join(", "),
+            );
+            self.found = Some(Found::Discovered(found.clone()));
+            return Ok(probe.next(Evidence::Discovered(found)));
+        }
+        self.judge(probe, Asked::Discover, version, answer).await
+    }
+
+    async fn initialize(
+        &mut self,
+        probe: &mut Probe,
+        version: ProtocolVersion,
+    ) -> Result<Step, Error> {
+        session::prepare(self.client, version);
+        let asked = session::initialize(self.client, version);
+        let answer = call::once(self.client, &asked, version, None).await;
+        if let Ok(Answer {
+            reply:
+                Reply::Complete {
+                    body: ResultBody::Initialize(opened),
+                    ..
+                },
+            ..
+        }) = &answer
+        {
+            self.note(Method::Initialize, version, opened.protocol_version.clone());
+            self.found = Some(Found::Initialized(opened.clone()));
+            return Ok(probe.next(Evidence::Initialized(opened)));
+        }
+        self.judge(probe, asked, version, answer).await
+    }
+
+    /// What follows from an answer that is not the result.
+    async fn judge(
+        &mut self,
+        probe: &mut Probe,
+        asked: Asked,
+        version: ProtocolVersion,
+        answer: Result<Answer, Kind>,
+    ) -> Result<Step, Error> {
+        let inner = &self.client.inner;
+        let is_pipe = inner.channel.is_pipe();
+        let (kind, is_gone) = match answer {
+            Ok(Answer {
+                reply: Reply::Fault(fault),
+                status,
+                ..
+            }) => (Kind::Fault { fault, status }, false),
+            Ok(_) => (Kind::OtherResult, false),
+            Err(kind) => {
+                let is_gone = is_pipe && kind.is_end();
+                (kind, is_gone)
+            }
+        };
+        let method = asked.method().unwrap_or(Method::Discover);
+        self.note(method, version, kind.to_string());
+        let evidence = match &kind {
+            Kind::Fault { fault, status } => Evidence::Fault(fault, *status),
+            Kind::Decode(_) | Kind::OtherResult => Evidence::Unreadable,
+            Kind::Channel(ChannelError::Status { status, .. }) => Evidence::Status(*status),
+            Kind::TimedOut(_) if is_pipe => Evidence::Silence,
+            _ if is_gone => Evidence::Gone,
+            _ => return Err(self.error(&asked, kind)),
+        };
+        let step = probe.next(evidence);
+        self.last = Some((asked, kind));
+        if is_gone && matches!(step, Step::Initialize(_)) {
+            // spec: COMPAT-15
+            inner.channel.reopen().await?;
+        }
+        Ok(step)
+    }
+
+    async fn done(self, version: ProtocolVersion) -> Result<(), Error> {
+        let inner = &self.client.inner;
+        let (verdict, server) = match self.found {
+            Some(Found::Discovered(found)) => {
+                let server = ServerFacts::from((*found).clone());
+                (Verdict::modern(version, Some(*found)), Some(server))
+            }
+            Some(Found::Initialized(opened)) => (Verdict::legacy(version), Some((*opened).into())),
+            None => (Verdict::legacy(version), None),
+        };
+        let negotiation = Negotiation {
+            tried: self.tried,
+            verdict,
+        };
+        inner.learn(|known| {
+            known.version = version;
+            known.server = server.map(Into::into);
+            known.negotiation = negotiation.into();
+        });
+        inner.channel.adopt(version);
+        if !version.is_modern() {
+            session::begin(self.client).await?;
+        }
+        Ok(())
+    }
+
+    fn failed(mut self, error: ProbeError) -> Error {
+        let last = self.last.take();
+        let (asked, kind) = match (error, last) {
+            (ProbeError::NothingInCommon { theirs, .. }, last) => {
+                let asked = last.map_or(Asked::Discover, |(asked, _)| asked);
+                (
+                    asked,
+                    Kind::no_common_version(theirs, &self.client.inner.spoken),
+                )
+            }
+            (ProbeError::Bewildered(_), Some((asked, kind))) => {
+                (asked, Kind::Bewildered(Box::new(kind)))
+            }
+            // The failure itself says most.
+            (_, Some(last)) => last,
+            (_, None) => (Asked::Discover, Kind::OtherResult),
+        };
+        self.error(&asked, kind)
+    }
+
+    fn error(&self, asked: &Asked, kind: Kind) -> Error {
+        Error::of(&self.client.inner.channel.peer(), asked, kind)
+    }
+
+    fn note(&mut self, method: Method, version: ProtocolVersion, outcome: String) {
+        self.tried.push(Tried {
+            method,
+            version,
+            outcome,
+        });
+    }
+}

@@ -1,0 +1,629 @@
+//! Servers of the legacy era: how they are found, and what a session is like.
+
+use std::future::{IntoFuture, pending};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::StreamExt;
+use mcp_client::{
+    Change, Client, ClientBuilder, ConnectMode, ElicitRequest, Error, Rejected, Subscription,
+};
+use mcp_core::versioning::Verdict;
+use mcp_core::{ChannelError, CloseReason, Frame};
+use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_types::{CreateMessageResult, ElicitResult, LoggingLevel, SubscriptionFilter, codes};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{Instant, sleep};
+
+use crate::script::{Script, Step, error, log, progress, refuse, result, say, wait};
+
+fn opened(version: &str) -> Vec<Step> {
+    vec![result(&json!({
+        "protocolVersion": version,
+        "capabilities": {
+            "tools": {"listChanged": true}, "logging": {},
+            "resources": {"subscribe": true, "listChanged": true}, "prompts": {},
+        },
+        "serverInfo": {"name": "old", "version": "0.9"},
+        "instructions": "Be patient.",
+    }))]
+}
+
+fn no_method() -> Vec<Step> {
+    vec![say(error(codes::METHOD_NOT_FOUND, &Value::Null))]
+}
+
+fn empty() -> Vec<Step> {
+    vec![result(&json!({}))]
+}
+
+fn text(text: &str) -> Vec<Step> {
+    vec![result(
+        &json!({"content": [{"type": "text", "text": text}]}),
+    )]
+}
+
+type Inbound = UnboundedSender<Frame>;
+
+/// A session that is open, with a server that goes on with `answers`.
+async fn session(
+    builder: ClientBuilder,
+    answers: impl IntoIterator<Item = Vec<Step>>,
+) -> (Client, Arc<Script>, Inbound) {
+    let answers = [opened("2025-11-25")].into_iter().chain(answers);
+    let (script, inbound) = Script::session(answers);
+    let client = builder
+        .mode(ConnectMode::Legacy)
+        .over(script.channel())
+        .await
+        .unwrap();
+    (client, script, inbound)
+}
+
+fn tell(inbound: &Inbound, message: &Value) {
+    inbound.send(Frame::new(message.to_string())).unwrap();
+}
+
+fn methods(script: &Script) -> Vec<String> {
+    let sent = script.sent();
+    sent.iter()
+        .map(|sent| sent.body["method"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn auto_falls_back() {
+    let (script, _inbound) = Script::session([no_method(), opened("2025-06-18"), text("3")]);
+    let client = Client::builder()
+        .identity("me", "1")
+        .roots(["file:///a"])
+        .over(script.channel())
+        .await
+        .unwrap();
+    assert_eq!(client.protocol_version(), V2025_06_18);
+    assert_eq!(client.server_info().unwrap().name, "old");
+    assert_eq!(client.instructions().as_deref(), Some("Be patient."));
+    assert!(client.server_capabilities().unwrap().logging.is_some());
+    assert_eq!(
+        client.negotiation().to_string(),
+        "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; spoken: 2025-06-18"
+    );
+    assert_eq!(
+        client.negotiation().verdict(),
+        &Verdict::legacy(V2025_06_18)
+    );
+    assert_eq!(script.adopted(), [V2026_07_28, V2025_11_25, V2025_06_18]);
+
+    assert_eq!(
+        client.call("add", json!({"a": 1})).await.unwrap().text(),
+        "3"
+    );
+    let sent = script.sent();
+    assert_eq!(
+        sent[1].body["params"],
+        json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"roots": {"listChanged": true}},
+            "clientInfo": {"name": "me", "version": "1"},
+        })
+    );
+    assert_eq!(
+        sent[2].body["params"],
+        json!({"name": "add", "arguments": {"a": 1}})
+    );
+    assert_eq!(sent[2].mirror.version, V2025_06_18);
+    let notes = script.notes(1).await;
+    assert_eq!(
+        notes[0].body,
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    );
+    assert_eq!(notes[0].mirror.version, V2025_06_18);
+    let error = client.discover().await.unwrap_err().to_string();
+    assert!(error.contains("nothing to discover"), "{error}");
+}
+
+#[tokio::test]
+async fn modes() {
+    let modern = || Verdict::modern(V2026_07_28, None);
+    for (mode, answers, asked, spoken) in [
+        (
+            ConnectMode::Legacy,
+            vec![opened("2025-03-26")],
+            vec!["initialize"],
+            V2025_03_26,
+        ),
+        (
+            ConnectMode::Pin(V2025_06_18),
+            vec![opened("2025-06-18")],
+            vec!["initialize"],
+            V2025_06_18,
+        ),
+        (ConnectMode::Pin(V2026_07_28), vec![], vec![], V2026_07_28),
+        (ConnectMode::Prior(modern()), vec![], vec![], V2026_07_28),
+        (
+            ConnectMode::Prior(Verdict::legacy(V2025_06_18)),
+            vec![opened("2025-06-18")],
+            vec!["initialize"],
+            V2025_06_18,
+        ),
+    ] {
+        let (script, _inbound) = Script::session(answers);
+        let client = Client::builder()
+            .mode(mode.clone())
+            .over(script.channel())
+            .await
+            .unwrap();
+        assert_eq!(methods(&script), asked, "{mode:?}");
+        assert_eq!(client.protocol_version(), spoken);
+    }
+    // A pinned revision is the only one.
+    let (script, _inbound) = Script::session([opened("2025-03-26")]);
+    let mode = ConnectMode::Pin(V2025_06_18);
+    let error = Client::builder()
+        .mode(mode)
+        .over(script.channel())
+        .await
+        .unwrap_err();
+    assert_eq!(error.supported_versions().unwrap(), ["2025-03-26"]);
+}
+
+#[tokio::test]
+async fn a_verdict_saves_the_questions() {
+    let found = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+        "instructions": "Hi.", "ttlMs": 0, "cacheScope": "private",
+    });
+    let script = Script::new([vec![result(&found)]]);
+    let first = Client::over(script.channel()).await.unwrap();
+    let kept = serde_json::to_string(first.negotiation().verdict()).unwrap();
+    let prior: Verdict = serde_json::from_str(&kept).unwrap();
+    let again = Client::builder()
+        .mode(ConnectMode::Prior(prior))
+        .over(script.channel())
+        .await
+        .unwrap();
+    assert_eq!(again.instructions().as_deref(), Some("Hi."));
+    assert_eq!(again.negotiation().to_string(), "spoken: 2026-07-28");
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pipes_are_known_by_their_silence_and_their_end() {
+    // Nothing at all, and then the answer to `initialize`.
+    let script = Script::pipe([vec![wait(900)], opened("2025-11-25")]);
+    let start = Instant::now();
+    let client = Client::over(script.channel()).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 5);
+    assert_eq!(
+        (client.protocol_version(), script.reopened()),
+        (V2025_11_25, 0)
+    );
+
+    // The server has gone at the question: it is started anew.
+    for end in [
+        vec![],
+        vec![Step::Fail(ChannelError::Closed(CloseReason::There))],
+    ] {
+        let script = Script::pipe([end, opened("2025-11-25")]);
+        Client::over(script.channel()).await.unwrap();
+        assert_eq!(script.reopened(), 1);
+    }
+    // Over HTTP neither tells anything.
+    for answer in [vec![wait(900)], vec![]] {
+        let script = Script::new([answer, opened("2025-11-25")]);
+        let error = Client::over(script.channel()).await.unwrap_err();
+        assert!(error.is_timeout() || error.is_closed(), "{error}");
+        assert_eq!(script.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_slow_modern_server_is_asked_again() {
+    let supported = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
+    let refused = refuse(400, error(codes::UNSUPPORTED_PROTOCOL_VERSION, &supported));
+    let found = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {},
+        "ttlMs": 0, "cacheScope": "private",
+    });
+    let script = Script::new([no_method(), vec![refused], vec![result(&found)]]);
+    let client = Client::over(script.channel()).await.unwrap();
+    assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
+    assert_eq!(
+        methods(&script),
+        ["server/discover", "initialize", "server/discover"]
+    );
+}
+
+fn form(id: u32) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": {
+        "message": "Who?",
+        "requestedSchema": {"type": "object", "properties": {"name": {"type": "string", "default": "Ada"}}},
+    }})
+}
+
+fn ask(id: u32, method: &str, params: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+#[tokio::test]
+async fn the_same_handlers_answer() {
+    let builder = Client::builder()
+        .on_elicit(|form: ElicitRequest| async move {
+            assert_eq!(
+                (form.asker.server.as_str(), &form.asker.method),
+                ("script:", &None)
+            );
+            form.accept(())
+        })
+        .on_sample(|_| async { Err::<CreateMessageResult, _>(Rejected::new("no")) })
+        .roots(["file:///a"]);
+    let (_client, script, inbound) = session(builder, []).await;
+    let hello = json!({"maxTokens": 1, "messages": []});
+    let url = json!({"mode": "url", "message": "m", "url": "https://a/", "elicitationId": "e"});
+    for message in [
+        ask(1, "ping", &json!({})),
+        form(2),
+        ask(3, "roots/list", &json!({})),
+        ask(4, "sampling/createMessage", &hello),
+        ask(5, "elicitation/create", &url),
+        ask(6, "dreams/tell", &json!({})),
+        ask(7, "elicitation/create", &json!({"message": 7})),
+        ask(8, "tools/list", &json!({})),
+    ] {
+        tell(&inbound, &message);
+    }
+    let mut notes: Vec<_> = script
+        .notes(9)
+        .await
+        .into_iter()
+        .map(|note| note.body)
+        .collect();
+    notes.remove(0);
+    notes.sort_by_key(|note| note["id"].as_u64());
+    let results: Vec<_> = notes[..3].iter().map(|note| &note["result"]).collect();
+    assert_eq!(
+        results,
+        [
+            &json!({}),
+            &json!({"action": "accept", "content": {"name": "Ada"}}),
+            &json!({"roots": [{"uri": "file:///a"}]}),
+        ]
+    );
+    let codes: Vec<_> = notes[3..]
+        .iter()
+        .map(|note| note["error"]["code"].as_i64().unwrap())
+        .collect();
+    assert_eq!(codes, [-1, -32602, -32601, -32602, -32601]);
+    assert_eq!(notes[3]["error"]["message"], "the user refuses: no");
+}
+
+#[tokio::test]
+async fn nothing_of_this_program_is_told() {
+    let builder = Client::builder()
+        .on_elicit(|_| async { Err::<ElicitResult, _>("password hunter2") })
+        .on_sample(|_| -> std::future::Ready<CreateMessageResult> { panic!("hunter2") });
+    let (_client, script, inbound) = session(builder, []).await;
+    tell(&inbound, &form(1));
+    tell(
+        &inbound,
+        &ask(
+            2,
+            "sampling/createMessage",
+            &json!({"maxTokens": 1, "messages": []}),
+        ),
+    );
+    for note in &script.notes(3).await[1..] {
+        assert_eq!(note.body["error"]["code"], codes::INTERNAL_ERROR);
+        assert!(!note.body.to_string().contains("hunter2"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_are_bounded_and_taken_back() {
+    let builder = Client::builder().on_elicit(|_| pending::<ElicitResult>());
+    let (client, script, inbound) = session(builder, []).await;
+    for id in 0..100 {
+        tell(&inbound, &form(id));
+    }
+    // 32 wait, up to 32 are refused, the others are not even looked at.
+    sleep(Duration::from_secs(1)).await;
+    let refused = script.notes(2).await.len() - 1;
+    assert!((1..=32).contains(&refused), "{refused}");
+    for id in 0..32 {
+        let params = json!({"requestId": id, "reason": "late"});
+        tell(
+            &inbound,
+            &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}),
+        );
+    }
+    tell(
+        &inbound,
+        &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 777}}),
+    );
+    sleep(Duration::from_secs(1)).await;
+    // There is room again, and what was taken back is not answered.
+    tell(&inbound, &ask(500, "ping", &json!({})));
+    let notes = script.notes(refused + 2).await;
+    assert_eq!(notes.last().unwrap().body["id"], 500);
+    drop(client);
+    sleep(Duration::from_secs(1)).await;
+    assert!(inbound.is_closed(), "the session ends with its client");
+}
+
+#[tokio::test(start_paused = true)]
+async fn users_do_not_eat_the_time_of_calls() {
+    let builder = Client::builder().on_elicit(|_| async {
+        sleep(Duration::from_secs(3600)).await;
+        ElicitResult::decline()
+    });
+    let answers = [vec![wait(3650), result(&json!({"content": []}))]];
+    let (client, _script, inbound) = session(builder, answers).await;
+    tell(&inbound, &form(1));
+    let start = Instant::now();
+    client.call("slow", ()).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 3650);
+}
+
+#[tokio::test]
+async fn calls_hear_their_notes() {
+    let answers = [vec![
+        progress(1.0),
+        log("error"),
+        say(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#),
+        text("done").remove(0),
+    ]];
+    let (client, script, inbound) = session(Client::builder(), answers).await;
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    let mut logs = client.logs();
+    let mut steps = Vec::new();
+    let result = client
+        .call("a", ())
+        .on_progress(|step| steps.push(step.progress))
+        .await
+        .unwrap();
+    assert_eq!((result.text(), steps), ("done".to_owned(), vec![1.0]));
+    assert_eq!(
+        script.sent()[1].meta("progressToken"),
+        &script.sent()[1].body["id"]
+    );
+    assert_eq!(changes.next().await.unwrap().unwrap(), Change::Tools);
+    tell(
+        &inbound,
+        &json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}}),
+    );
+    assert_eq!(logs.next().await.unwrap().level, LoggingLevel::Error);
+    assert_eq!(logs.next().await.unwrap().level, LoggingLevel::Info);
+}
+
+#[tokio::test]
+async fn what_tends_a_session() {
+    let builder = Client::builder()
+        .roots(["file:///a"])
+        .log_level(LoggingLevel::Info);
+    let (client, script, inbound) = session(builder, [empty(), empty(), empty()]).await;
+    client.set_log_level(LoggingLevel::Error).await.unwrap();
+    client.set_log_level(None).await.unwrap();
+    client.ping().await.unwrap();
+    assert_eq!(
+        methods(&script),
+        ["initialize", "logging/setLevel", "logging/setLevel", "ping"]
+    );
+    let levels = [1, 2].map(|at| script.sent()[at].body["params"]["level"].clone());
+    assert_eq!(levels, ["info", "error"]);
+
+    client.set_roots(["file:///b"]).await.unwrap();
+    tell(&inbound, &ask(1, "roots/list", &json!({})));
+    let notes = script.notes(3).await;
+    assert_eq!(notes[1].body["method"], "notifications/roots/list_changed");
+    assert_eq!(notes[2].body["result"]["roots"][0]["uri"], "file:///b");
+    let error = client.set_roots(["https://b"]).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the root \"https://b\" is no `file://` URI"
+    );
+    let (rootless, _script, _inbound) = session(Client::builder(), []).await;
+    let error = rootless.set_roots(["file:///b"]).await.unwrap_err();
+    assert!(error.to_string().contains("without roots"), "{error}");
+}
+
+#[tokio::test]
+async fn subscriptions() {
+    let refused = vec![say(error(codes::INVALID_PARAMS, &Value::Null))];
+    let (client, script, inbound) = session(Client::builder(), [empty(), refused, empty()]).await;
+    let wanted = client
+        .subscribe(["file:///a", "file:///no"])
+        .tools_changed()
+        .prompts_changed();
+    let mut first = wanted.await.unwrap();
+    // The second one rides along.
+    let mut second = client.subscribe(["file:///a"]).await.unwrap();
+    let granted = SubscriptionFilter::new()
+        .tools_changed()
+        .resource("file:///a");
+    assert_eq!(first.granted(), &granted);
+    assert_eq!(
+        first.refused(),
+        SubscriptionFilter::new()
+            .prompts_changed()
+            .resource("file:///no")
+    );
+    let note =
+        |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
+    tell(
+        &inbound,
+        &note("notifications/tools/list_changed", json!({})),
+    );
+    tell(
+        &inbound,
+        &note("notifications/prompts/list_changed", json!({})),
+    );
+    tell(
+        &inbound,
+        &note(
+            "notifications/resources/updated",
+            json!({"uri": "file:///else"}),
+        ),
+    );
+    tell(
+        &inbound,
+        &note(
+            "notifications/resources/updated",
+            json!({"uri": "file:///a"}),
+        ),
+    );
+    let a = Change::Resource {
+        uri: "file:///a".to_owned(),
+    };
+    assert_eq!(next(&mut first).await, Change::Tools);
+    assert_eq!(
+        (next(&mut first).await, next(&mut second).await),
+        (a.clone(), a)
+    );
+
+    drop(first);
+    tokio::task::yield_now().await;
+    drop(second);
+    while script.sent().len() < 4 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        methods(&script),
+        [
+            "initialize",
+            "resources/subscribe",
+            "resources/subscribe",
+            "resources/unsubscribe"
+        ]
+    );
+    assert_eq!(script.sent()[3].body["params"]["uri"], "file:///a");
+}
+
+async fn next(changes: &mut Subscription) -> Change {
+    changes.next().await.unwrap().unwrap()
+}
+
+#[tokio::test]
+async fn subscribers_that_fall_behind_are_told() {
+    let (client, _script, inbound) = session(Client::builder(), []).await;
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    for _ in 0..300 {
+        tell(
+            &inbound,
+            &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
+        );
+    }
+    for _ in 0..1000 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        next(&mut changes).await,
+        Change::Missed(SubscriptionFilter::new().tools_changed())
+    );
+    assert_eq!(next(&mut changes).await, Change::Tools);
+}
+
+#[tokio::test]
+async fn the_end_of_the_connection_is_heard() {
+    let (client, script, _inbound) = session(Client::builder(), []).await;
+    let mut changes = client.changes().tools_changed().await.unwrap();
+    let (told, reason, ()) = tokio::join!(changes.next(), client.closed(), async {
+        tokio::task::yield_now().await;
+        script.end();
+    });
+    assert!(told.unwrap().unwrap_err().is_closed());
+    assert_eq!(reason, CloseReason::There);
+    assert!(changes.next().await.is_none());
+    assert!(client.call("add", ()).await.unwrap_err().is_closed());
+    assert_eq!(script.sent().len(), 1);
+}
+
+fn expired() -> Vec<Step> {
+    vec![Step::Fail(ChannelError::SessionExpired)]
+}
+
+#[tokio::test]
+async fn a_forgotten_session_is_opened_anew() {
+    let answers = [
+        empty(),
+        expired(),
+        opened("2025-06-18"),
+        empty(),
+        text("done"),
+    ];
+    let (client, script, _inbound) = session(Client::builder(), answers).await;
+    let mut changes = client.subscribe(["file:///a"]).await.unwrap();
+    assert_eq!(client.call("pay", ()).await.unwrap().text(), "done");
+    assert_eq!(
+        methods(&script),
+        [
+            "initialize",
+            "resources/subscribe",
+            "tools/call",
+            "initialize",
+            "resources/subscribe",
+            "tools/call"
+        ]
+    );
+    assert_eq!(client.protocol_version(), V2025_06_18);
+    assert_eq!(script.sent()[5].mirror.version, V2025_06_18);
+    assert_eq!(
+        script.notes(2).await[1].body["method"],
+        "notifications/initialized"
+    );
+    let missed = SubscriptionFilter::new().resource("file:///a");
+    assert_eq!(next(&mut changes).await, Change::Missed(missed));
+}
+
+#[tokio::test]
+async fn but_only_once_per_call_and_session() {
+    let answers = [expired(), opened("2025-11-25"), expired()];
+    let (client, script, _inbound) = session(Client::builder(), answers).await;
+    let error: Error = client.call("a", ()).await.unwrap_err();
+    assert!(error.is_closed() && !error.may_have_run(), "{error}");
+    assert_eq!(script.sent().len(), 4);
+
+    // Two calls that find the session gone open one session together.
+    let late = |end: Vec<Step>| {
+        [vec![wait(1)], end]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+    };
+    let answers = [
+        late(expired()),
+        late(expired()),
+        opened("2025-11-25"),
+        text("1"),
+        text("2"),
+    ];
+    let (client, script, _inbound) = session(Client::builder(), answers).await;
+    let (one, two) = tokio::join!(
+        client.call("a", ()).into_future(),
+        client.call("b", ()).into_future()
+    );
+    assert!(one.is_ok() && two.is_ok());
+    let sessions = methods(&script)
+        .iter()
+        .filter(|method| *method == "initialize")
+        .count();
+    assert_eq!(sessions, 2);
+
+    let answers = [expired(), vec![refuse(500, error_text())]];
+    let (client, _script, _inbound) = session(Client::builder(), answers).await;
+    assert!(client.call("a", ()).await.unwrap_err().fault().is_some());
+    let answers = [expired(), opened("2030-01-01")];
+    let (client, _script, _inbound) = session(Client::builder(), answers).await;
+    assert!(
+        client
+            .call("a", ())
+            .await
+            .unwrap_err()
+            .supported_versions()
+            .is_some()
+    );
+}
+
+fn error_text() -> String {
+    error(codes::INTERNAL_ERROR, &Value::Null)
+}
