@@ -88,13 +88,27 @@ const CLAIMS: &[Claim] = &[
     server("prompts-get-embedded-resource", 2),
     server("prompts-get-with-image", 2),
     server("completion-complete", 2),
+    server("input-required-result-basic-elicitation", 3),
+    server("input-required-result-basic-sampling", 3),
+    server("input-required-result-basic-list-roots", 3),
+    server("input-required-result-request-state", 3),
+    server("input-required-result-multiple-input-requests", 3),
+    server("input-required-result-multi-round", 4),
+    server("input-required-result-missing-input-response", 2),
+    server("input-required-result-non-tool-request", 3),
+    server("input-required-result-result-type", 2),
+    server("input-required-result-unsupported-methods", 2),
+    server("input-required-result-tampered-state", 2),
+    server("input-required-result-capability-check", 2),
+    server("input-required-result-ignore-extra-params", 2),
+    server("input-required-result-validate-input", 3),
     server("caching", 8),
     server("dns-rebinding-protection", 2),
     server("http-header-validation", 14),
     server("http-custom-header-server-validation", 10),
     Claim {
         open: STATELESS_OPEN,
-        ..server("server-stateless", 24)
+        ..server("server-stateless", 25)
     },
     client("tools_call", 2),
     client("request-metadata", 8),
@@ -108,14 +122,9 @@ const CLAIMS: &[Claim] = &[
     client("json-schema-2020-12-preservation", 9),
 ];
 
-const NO_ASK: &str = "no tool asks the client for something yet";
 const NO_LISTEN: &str = "subscriptions/listen is not served yet";
 
 const STATELESS_OPEN: &[Open] = &[
-    Open {
-        check: "sep-2575-http-server-no-independent-requests-on-stream",
-        reason: NO_ASK,
-    },
     Open {
         check: "sep-2575-server-sends-subscription-ack",
         reason: NO_LISTEN,

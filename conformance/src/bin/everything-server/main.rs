@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stderr, reason = "it tells its URL")]
 
+mod asking;
 mod cancel;
 mod capabilities;
 mod prompts;
@@ -28,6 +29,7 @@ async fn main() -> mcp::Result<()> {
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
         .merge(prompts::Prompts::routes())
+        .merge(asking::Asking::routes())
         .tool(schema::json_schema_2020_12_tool());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
