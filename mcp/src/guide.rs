@@ -6,7 +6,14 @@
 //! | you want to | page |
 //! |---|---|
 //! | write a server, run it | [`servers`] |
+//! | offer functions | [`tools`] |
+//! | offer what can be read by a URI | [`resources`] |
+//! | offer conversations | [`prompts`] |
+//! | suggest values while users type | [`completion`] |
+//! | tell how far a call is, notice that nobody waits | [`logging_and_progress`] |
 //! | put time limits, checks, logs around calls | [`middleware`] |
+//! | serve over HTTP, inside of a web application | [`http`] |
+//! | test a server | [`testing`] |
 //!
 //! # Adding a page
 //!
@@ -18,6 +25,34 @@
 #[doc = include_str!("docs/servers.md")]
 pub mod servers {}
 
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/tools.md")]
+pub mod tools {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/resources.md")]
+pub mod resources {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/prompts.md")]
+pub mod prompts {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/completion.md")]
+pub mod completion {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/logging-and-progress.md")]
+pub mod logging_and_progress {}
+
 #[cfg(feature = "server")]
 #[doc = include_str!("docs/middleware.md")]
 pub mod middleware {}
+
+#[cfg(feature = "http-server")]
+#[doc = include_str!("docs/http.md")]
+pub mod http {}
+
+#[cfg(all(feature = "macros", feature = "http-server", feature = "http-client"))]
+#[doc = include_str!("docs/testing.md")]
+pub mod testing {}

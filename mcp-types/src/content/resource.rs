@@ -93,6 +93,14 @@ impl ResourceContents {
         self
     }
 
+    /// The text, when it is text.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(contents) => Some(&contents.text),
+            Self::Blob(_) => None,
+        }
+    }
+
     /// Which resource.
     pub fn uri(&self) -> &str {
         match self {
