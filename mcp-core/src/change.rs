@@ -1,14 +1,16 @@
 //! Changes of a server's lists and resources, on their way to whoever wants to know.
 
-use std::collections::BTreeSet;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::task::{Context, Poll, Waker};
+mod memory;
 
-use futures_core::Stream;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use mcp_types::{ServerCapabilities, SubscriptionFilter};
 
-use crate::ServerNote;
+pub use memory::{MemoryBus, Watch};
+
+use crate::{ClientFacts, Fault, ServerNote};
 
 /// Something of a server has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -56,8 +58,34 @@ impl From<ChangeEvent> for ServerNote {
     }
 }
 
-/// Carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or, implemented
-/// over a message broker, between the nodes that serve one endpoint.
+/// Carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or between the
+/// nodes that serve one endpoint. Such a bus keeps a [`MemoryBus`] for its own subscribers, and
+/// publishes there what comes over the broker.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
+/// use mcp_types::SubscriptionFilter;
+///
+/// # struct Broker;
+/// # impl Broker { fn send(&self, _: &ChangeEvent) {} }
+/// struct Nodes {
+///     broker: Broker,
+///     here: MemoryBus,
+/// }
+///
+/// impl ChangeBus for Nodes {
+///     fn publish(&self, event: ChangeEvent) {
+///         // It comes back to every node, to this one, too: `nodes.here.publish(event)`.
+///         self.broker.send(&event);
+///     }
+///
+///     fn watch(&self, interest: SubscriptionFilter) -> Watch {
+///         self.here.watch(interest)
+///     }
+/// }
+/// ```
 pub trait ChangeBus: Send + Sync + 'static {
     /// Tells everybody who wants to know. Never waits.
     fn publish(&self, event: ChangeEvent);
@@ -76,172 +104,123 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
     }
 }
 
-/// The bus within one process.
-///
-/// Each subscriber holds one mark per kind of list, and one per resource that it asked for, so
-/// changes that come faster than it reads them become one, and its memory is bounded by what it
-/// asked for.
-#[derive(Debug, Default)]
-pub struct MemoryBus {
-    watches: Mutex<Vec<Weak<Marks>>>,
+/// Who may be told of which resource, by its URI.
+type Sight = Arc<dyn Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync>;
+
+/// The changes of a server, as whoever tells them to clients gets them: a bus, how many clients may
+/// listen at a time, and who may be told of what. Clones are the same.
+#[derive(Clone)]
+pub struct Changes {
+    bus: Arc<dyn ChangeBus>,
+    listening: Arc<AtomicUsize>,
+    max_listens: usize,
+    sight: Option<Sight>,
 }
 
-impl MemoryBus {
-    /// A bus without subscribers.
-    pub fn new() -> Self {
-        Self::default()
+impl Changes {
+    /// How many clients may listen at a time, unless [`max_listens`](Self::max_listens) says it.
+    pub const MAX_LISTENS: usize = 1024;
+
+    /// What a bus carries, for everybody.
+    pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
+        Self {
+            bus,
+            listening: Arc::default(),
+            max_listens: Self::MAX_LISTENS,
+            sight: None,
+        }
+    }
+
+    /// Sets the bus that carries them.
+    #[must_use]
+    pub fn bus(mut self, bus: Arc<dyn ChangeBus>) -> Self {
+        self.bus = bus;
+        self
+    }
+
+    /// Sets how many `subscriptions/listen` requests may run at a time.
+    // spec: SUB-15
+    #[must_use]
+    pub fn max_listens(mut self, listens: usize) -> Self {
+        self.max_listens = listens;
+        self
+    }
+
+    /// Tells of a resource only those that `sees` accepts, by its URI.
+    // spec: GAP-10
+    #[must_use]
+    pub fn sight(
+        mut self,
+        sees: impl Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.sight = Some(Arc::new(sees));
+        self
+    }
+
+    /// Tells everybody who wants to know. Never waits.
+    pub fn publish(&self, event: ChangeEvent) {
+        self.bus.publish(event);
+    }
+
+    /// The changes from now on of what `interest` names, whoever may be told of them.
+    pub fn watch(&self, interest: SubscriptionFilter) -> Watch {
+        self.bus.watch(interest)
+    }
+
+    /// The caller may be told of a resource.
+    pub fn shows(&self, uri: &str, facts: &ClientFacts, extensions: &http::Extensions) -> bool {
+        let sight = self.sight.as_ref();
+        sight.is_none_or(|sees| sees(uri, facts, extensions))
+    }
+
+    /// How many `subscriptions/listen` requests run now.
+    pub fn listens(&self) -> usize {
+        self.listening.load(Ordering::Relaxed)
+    }
+
+    /// A place for one more who listens.
+    ///
+    /// # Errors
+    ///
+    /// There is none.
+    // spec: SUB-15
+    pub(crate) fn seat(&self) -> Result<Seat, Fault> {
+        let taken = self.listening.fetch_add(1, Ordering::Relaxed);
+        let seat = Seat(self.listening.clone());
+        if taken < self.max_listens {
+            return Ok(seat);
+        }
+        let text = format!(
+            "this server has {taken} subscriptions already; end one of yours, or try again later"
+        );
+        Err(Fault::Refused(text.into()))
     }
 }
 
-impl ChangeBus for MemoryBus {
-    fn publish(&self, event: ChangeEvent) {
-        let mut watches = lock(&self.watches);
-        watches.retain(|watch| match watch.upgrade() {
-            Some(marks) => {
-                marks.mark(&event);
-                true
-            }
-            None => false,
-        });
-    }
-
-    fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        let marks = Arc::new(Marks {
-            state: Mutex::new(State {
-                interest,
-                ..State::default()
-            }),
-        });
-        lock(&self.watches).push(Arc::downgrade(&marks));
-        Watch { marks }
+impl<B: ChangeBus> From<Arc<B>> for Changes {
+    fn from(bus: Arc<B>) -> Self {
+        Self::new(bus)
     }
 }
 
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Changes")
+            .field("listens", &self.listens())
+            .field("max_listens", &self.max_listens)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The place of one who listens; it is free again when this is dropped.
 #[derive(Debug)]
-struct Marks {
-    state: Mutex<State>,
-}
+pub(crate) struct Seat(Arc<AtomicUsize>);
 
-#[derive(Debug, Default)]
-struct State {
-    interest: SubscriptionFilter,
-    tools: bool,
-    prompts: bool,
-    resources: bool,
-    updated: BTreeSet<Box<str>>,
-    reader: Option<Waker>,
-}
-
-impl Marks {
-    fn mark(&self, event: &ChangeEvent) {
-        let mut state = lock(&self.state);
-        let State { interest, .. } = &*state;
-        match event {
-            ChangeEvent::Tools if interest.tools_list_changed => state.tools = true,
-            ChangeEvent::Prompts if interest.prompts_list_changed => state.prompts = true,
-            ChangeEvent::Resources if interest.resources_list_changed => state.resources = true,
-            ChangeEvent::Resource { uri } if interest.covers(uri) => {
-                state.updated.insert(uri.clone());
-            }
-            _ => return,
-        }
-        let reader = state.reader.take();
-        drop(state);
-        reader.into_iter().for_each(Waker::wake);
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// The changes that one subscriber wants to know: a stream without an end.
-#[derive(Debug)]
-pub struct Watch {
-    marks: Arc<Marks>,
-}
-
-impl Watch {
-    /// Changes what the subscriber wants to know. What was marked before is told still, as far as
-    /// it is wanted.
-    pub fn set_interest(&self, interest: SubscriptionFilter) {
-        lock(&self.marks.state).interest = interest;
-    }
-
-    /// Takes the next change, if there is one.
-    pub fn take(&self) -> Option<ChangeEvent> {
-        let mut state = lock(&self.marks.state);
-        let State {
-            tools,
-            prompts,
-            resources,
-            updated,
-            ..
-        } = &mut *state;
-        if std::mem::take(tools) {
-            return Some(ChangeEvent::Tools);
-        }
-        if std::mem::take(prompts) {
-            return Some(ChangeEvent::Prompts);
-        }
-        if std::mem::take(resources) {
-            return Some(ChangeEvent::Resources);
-        }
-        let uri = updated.pop_first()?;
-        Some(ChangeEvent::Resource { uri })
-    }
-}
-
-impl Stream for Watch {
-    type Item = ChangeEvent;
-
-    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ChangeEvent>> {
-        lock(&self.marks.state).reader = Some(cx.waker().clone());
-        match self.take() {
-            Some(event) => Poll::Ready(Some(event)),
-            None => Poll::Pending,
-        }
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
-mod tests {
-    use mcp_types::SubscriptionFilter;
-
-    use super::{ChangeBus, ChangeEvent, MemoryBus};
-
-    fn updated(uri: &str) -> ChangeEvent {
-        ChangeEvent::Resource { uri: uri.into() }
-    }
-
-    #[test]
-    fn changes_become_one_mark_each_and_only_what_is_wanted_is_marked() {
-        let bus = MemoryBus::new();
-        let wanted = SubscriptionFilter::new()
-            .tools_changed()
-            .resource("file:///a");
-        let watch = bus.watch(wanted);
-        for _ in 0..1000 {
-            bus.publish(ChangeEvent::Tools);
-            bus.publish(ChangeEvent::Prompts);
-            bus.publish(updated("file:///a"));
-            bus.publish(updated("file:///ab"));
-        }
-        assert_eq!(watch.take(), Some(ChangeEvent::Tools));
-        assert_eq!(watch.take(), Some(updated("file:///a")));
-        assert_eq!(watch.take(), None);
-        watch.set_interest(SubscriptionFilter::new().prompts_changed());
-        bus.publish(ChangeEvent::Tools);
-        bus.publish(ChangeEvent::Prompts);
-        assert_eq!(watch.take(), Some(ChangeEvent::Prompts));
-        assert_eq!(watch.take(), None);
-    }
-
-    #[test]
-    fn who_has_gone_is_forgotten() {
-        let bus = MemoryBus::new();
-        drop(bus.watch(SubscriptionFilter::new()));
-        bus.publish(ChangeEvent::Tools);
-        assert!(super::lock(&bus.watches).is_empty());
-    }
-}
+mod tests;

@@ -21,7 +21,7 @@
 //! | what a server asks its client | [`ServerAsk`], [`Answer`] |
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | layers around calls | [`tower`] |
-//! | changes of lists and resources | [`ChangeBus`], [`ChangeEvent`] |
+//! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`ChangeEvent`] |
 //! | arguments that are repeated in headers | [`ParamHeaders`] |
 //! | schemas of tools | [`schema`] |
 //! | requests that wait for an answer | [`peer`] |
@@ -56,7 +56,7 @@ pub mod wire;
 
 pub use ask::{Answer, ServerAsk};
 pub use call::{Asked, Call, SessionCall};
-pub use change::{ChangeBus, ChangeEvent, MemoryBus, Watch};
+pub use change::{ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;
 pub use exchange::Exchange;

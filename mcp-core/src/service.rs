@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{ChangeBus, Exchange, ParamHeaders, Reply, ServerProfile};
+use crate::{Changes, Exchange, ParamHeaders, Reply, ServerProfile};
 
 /// A boxed future that may move between threads.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -22,9 +22,10 @@ pub trait Service: Send + Sync + 'static {
     /// The future must not panic: whoever runs user code catches its panics.
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
 
-    /// Where the changes of its lists and resources are told; `None` when nothing of it changes.
+    /// The changes of its lists and resources; `None` when nothing of it ever changes. Always clones
+    /// of the same.
     // spec: SUB-01
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+    fn changes(&self) -> Option<Changes> {
         None
     }
 
@@ -45,7 +46,7 @@ impl<S: Service + ?Sized> Service for Arc<S> {
         (**self).call(exchange)
     }
 
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+    fn changes(&self) -> Option<Changes> {
         (**self).changes()
     }
 

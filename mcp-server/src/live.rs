@@ -95,7 +95,7 @@ impl Live {
         };
         // Handlers that went out of use are dropped here, where they may do what they like.
         drop(before);
-        self.current().bus.publish(R::KIND.event());
+        self.current().changes.publish(R::KIND.event());
         Ok(out)
     }
 

@@ -65,7 +65,7 @@ impl Notify {
         let Some(live) = self.0.upgrade() else { return };
         let server = live.current();
         if event.is_offered(&server.profile.capabilities) {
-            server.bus.publish(event);
+            server.changes.publish(event);
         } else {
             tracing::warn!(
                 server = server.profile.info().name,

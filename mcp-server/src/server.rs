@@ -4,8 +4,8 @@ use std::future::ready;
 use std::sync::{Arc, Weak};
 
 use mcp_core::{
-    BoxFuture, Call, ChangeBus, Exchange, Fault, ItemKind, ParamHeaders, Reply, ServerProfile,
-    Service,
+    BoxFuture, Call, ChangeBus, Changes, Exchange, Fault, ItemKind, ParamHeaders, Reply,
+    ServerProfile, Service,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
@@ -332,7 +332,16 @@ impl Server {
     /// is what a server has by itself.
     #[must_use]
     pub fn change_bus(self, bus: impl ChangeBus) -> Self {
-        self.write(|book| book.bus = Arc::new(bus))
+        let bus = Arc::new(bus);
+        self.write(|book| book.changes = book.changes.clone().bus(bus))
+    }
+
+    /// Sets how many `subscriptions/listen` requests the server takes at a time, of all clients: 1024
+    /// without it. More are refused with an error that says so.
+    // spec: SUB-15
+    #[must_use]
+    pub fn max_listens(self, listens: usize) -> Self {
+        self.write(|book| book.changes = book.changes.clone().max_listens(listens))
     }
 
     /// A handle to tell clients what has changed.
@@ -403,8 +412,8 @@ impl Service for Server {
     }
 
     // spec: SUB-12
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
-        Some(self.live.current().bus.clone())
+    fn changes(&self) -> Option<Changes> {
+        Some(self.live.current().changes.clone())
     }
 
     // Who may see a tool is not known yet: the plan of one that is hidden is told, too, so that its

@@ -105,11 +105,18 @@ impl SubscriptionFilter {
     /// A change of the resource at `uri` is wanted: it was asked for, or one above it.
     // spec: RSRC-13
     pub fn covers(&self, uri: &str) -> bool {
-        self.resource_subscriptions.iter().any(|asked| {
-            uri.strip_prefix(asked.as_str()).is_some_and(|below| {
+        self.covering(uri).is_some()
+    }
+
+    /// What was asked for of the resource at `uri`: itself, or the nearest one above it.
+    pub fn covering(&self, uri: &str) -> Option<&str> {
+        let asked = self.resource_subscriptions.iter().map(String::as_str);
+        let covering = asked.filter(|asked| {
+            uri.strip_prefix(asked).is_some_and(|below| {
                 below.is_empty() || asked.ends_with('/') || below.starts_with('/')
             })
-        })
+        });
+        covering.max_by_key(|asked| asked.len())
     }
 
     /// No change at all.
@@ -240,6 +247,27 @@ mod tests {
                 .unwrap()
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn a_resource_is_covered_by_itself_and_by_those_above_it() {
+        let filter = SubscriptionFilter::new()
+            .resource("file:///a")
+            .resource("file:///a/b/")
+            .resource("mail://");
+        for (uri, covering) in [
+            ("file:///a", Some("file:///a")),
+            ("file:///a/c", Some("file:///a")),
+            ("file:///a/b/c/d", Some("file:///a/b/")),
+            ("file:///a/b", Some("file:///a")),
+            ("file:///ab", None),
+            ("file:///", None),
+            ("mail://inbox", Some("mail://")),
+            ("", None),
+        ] {
+            assert_eq!(filter.covering(uri), covering, "{uri}");
+            assert_eq!(filter.covers(uri), covering.is_some(), "{uri}");
+        }
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! The modern front: discovery is answered here, every other call goes to the service. Shared by
 //! all transports.
 
-use std::future::ready;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
-use mcp_types::{Method, ProtocolVersion, Request, SubscriptionFilter};
+use mcp_types::{Method, ProtocolVersion, Request, RequestId};
 
-use crate::Fault;
-use crate::wire::{Envelope, MODERN};
+use crate::patterns::subscriptions::{self, Lent};
+use crate::wire::{self, Envelope, MODERN};
 use crate::{
-    Asked, BoxFuture, ClientFacts, Exchange, Gate, Input, Outlet, Principal, Reply, ResultBody,
-    ServerProfile, Service, versioning,
+    Asked, BoxFuture, ClientFacts, Exchange, Fault, Framing, Gate, Input, NoteBuffer, Outlet,
+    Principal, Reply, ResultBody, ServerProfile, Service, versioning,
 };
 
 /// A modern request that was read and may be served.
@@ -27,6 +27,8 @@ pub struct Inbound {
     pub meta: Option<mcp_types::RawObject>,
     /// The token under which the client wants progress.
     pub progress_token: Option<mcp_types::ProgressToken>,
+    /// What the transport lends to a subscription.
+    pub(crate) lent: Option<Box<Lent>>,
 }
 
 /// Reads a request whose envelope was found: is its revision offered, does its method exist, do
@@ -43,7 +45,15 @@ pub fn read(
 ) -> Result<Inbound, Fault> {
     let version = versioning::offered(&profile.versions, &envelope.version)?;
     let decoded = MODERN.decode_call(request)?;
+    let lent = match &decoded.asked {
+        Asked::Listen(filter) => {
+            subscriptions::check(filter)?;
+            Some(Box::default())
+        }
+        _ => None,
+    };
     Ok(Inbound {
+        lent,
         asked: decoded.asked,
         input: decoded.input.into(),
         meta: envelope.meta(),
@@ -58,16 +68,70 @@ impl Inbound {
         self.facts.version
     }
 
-    /// Asks the gate.
+    /// The request begins a subscription.
+    pub fn is_listen(&self) -> bool {
+        self.lent.is_some()
+    }
+
+    /// Ends a subscription in good order when `ending` is ready; without effect on calls. Without
+    /// it a subscription ends when its future is dropped.
+    // spec: SUB-09
+    pub fn end_listen_on(&mut self, ending: impl Future<Output = ()> + Send + 'static) {
+        if let Some(lent) = &mut self.lent {
+            lent.ending = Some(Box::pin(ending));
+        }
+    }
+
+    /// Puts time between two rounds of changes that a subscription tells, so that many that come
+    /// one by one become few; without effect on calls. The first change is told at once.
+    pub fn pace_listen(
+        &mut self,
+        pause: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
+    ) {
+        if let Some(lent) = &mut self.lent {
+            lent.pause = Some(Box::new(pause));
+        }
+    }
+
+    /// Asks the gate. A subscription is cut down to what the gate lets its caller list and read.
     ///
     /// # Errors
     ///
     /// What the gate answers.
-    pub fn admit(&self, gate: &dyn Gate, principal: Option<&Principal>) -> Result<(), Fault> {
-        match &self.asked {
-            Asked::Call(call) => gate.admit(call, &self.facts, principal),
-            Asked::Discover | Asked::Listen(_) | Asked::Session(_) => Ok(()),
+    pub fn admit(
+        &mut self,
+        gate: &Arc<dyn Gate>,
+        principal: Option<&Principal>,
+    ) -> Result<(), Fault> {
+        let facts = &self.facts;
+        match &mut self.asked {
+            Asked::Call(call) => gate.admit(call, facts, principal),
+            Asked::Listen(filter) => {
+                if let Some(lent) = &mut self.lent {
+                    lent.gate = Some(gate.clone());
+                }
+                subscriptions::admit(filter, |call| gate.admit(call, facts, principal))
+            }
+            Asked::Discover | Asked::Session(_) => Ok(()),
         }
+    }
+
+    /// The outlet for what the request may tell, and the buffer behind it. There is none when the
+    /// client wants to hear nothing.
+    pub fn notes(&self, id: &RequestId, framing: Framing) -> (Outlet, Option<Arc<NoteBuffer>>) {
+        let buffer = || NoteBuffer::new(wire::of(self.version()), framing);
+        if self.is_listen() {
+            let notes = Arc::new(buffer().subscription(id.clone()));
+            return (Outlet::listening(notes.clone()), Some(notes));
+        }
+        let mut notes = None;
+        let (token, level) = (self.progress_token.clone(), self.facts.log_level);
+        let outlet = Outlet::new(token, level, || {
+            let buffer = Arc::new(buffer());
+            notes = Some(buffer.clone());
+            buffer
+        });
+        (outlet, notes)
     }
 
     /// Serves the request.
@@ -82,6 +146,7 @@ impl Inbound {
             facts,
             input,
             meta,
+            lent,
             ..
         } = self;
         match asked {
@@ -101,17 +166,14 @@ impl Inbound {
                     cache: Some(profile.cache),
                 }))
             }
-            Asked::Listen(filter) => listen(&filter),
+            Asked::Listen(filter) => {
+                let caller = (facts, extensions);
+                subscriptions::serve(filter, service, caller, outlet, *lent.unwrap_or_default())
+            }
             // The modern wire reads none.
             Asked::Session(call) => refuse(call.method()),
         }
     }
-}
-
-/// The place for subscriptions. There are none yet: the method does not exist here.
-// spec: BASE-20
-fn listen(_: &SubscriptionFilter) -> BoxFuture<'static, Reply> {
-    refuse(Method::Listen)
 }
 
 fn refuse(method: Method) -> BoxFuture<'static, Reply> {

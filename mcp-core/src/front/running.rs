@@ -9,9 +9,7 @@ use mcp_types::RequestId;
 use super::modern::Inbound;
 use crate::guard::catch_panic_now;
 use crate::wire::{self, Encoded, Outbound, Wire};
-use crate::{
-    BoxFuture, Fault, Framing, NoteBuffer, NoteSink, Outlet, Reply, ServerProfile, Service,
-};
+use crate::{BoxFuture, Fault, Framing, NoteBuffer, Outlet, Reply, ServerProfile, Service};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
 /// the call.
@@ -55,16 +53,7 @@ impl Running {
     ) -> Self {
         let profile = service.profile();
         let wire = wire::of(inbound.version());
-        let mut notes = None;
-        let outlet = Outlet::new(
-            inbound.progress_token.clone(),
-            inbound.facts.log_level,
-            || {
-                let buffer = Arc::new(NoteBuffer::new(wire, framing));
-                notes = Some(buffer.clone());
-                buffer as Arc<dyn NoteSink>
-            },
-        );
+        let (outlet, notes) = inbound.notes(&id, framing);
         let serve = || inbound.serve(service, outlet.clone(), extensions);
         let work = match catch_panic_now(serve) {
             Ok(reply) => Work::Going(reply),

@@ -63,5 +63,6 @@ fn inbound(call: Call, decoded: Decoded, facts: Arc<ClientFacts>, input: Input) 
         input,
         meta: decoded.meta,
         progress_token: decoded.progress_token,
+        lent: None,
     })
 }

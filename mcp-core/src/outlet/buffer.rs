@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use mcp_types::RequestId;
 
 use super::{NoteSink, ServerNote};
 use crate::wire::Wire;
@@ -31,10 +32,15 @@ impl Framing {
 /// Overflow: a report of progress waits for room. Once the transport has called
 /// [`stall`](Self::stall), because its reader takes nothing, the newest report replaces the one
 /// before instead of waiting. Log messages are dropped and counted. The answer always fits.
+///
+/// A buffer that belongs to a [subscription](Self::subscription) loses nothing: its changes wait as
+/// long as they have to, and become one where they gather.
 pub struct NoteBuffer {
     wire: &'static dyn Wire,
     framing: Framing,
     limit: usize,
+    /// What its notes are stamped with.
+    subscription: Option<RequestId>,
     state: Mutex<State>,
 }
 
@@ -58,6 +64,8 @@ struct State {
 impl NoteBuffer {
     /// How many bytes wait at the most before reports do.
     pub const DEFAULT_LIMIT: usize = 64 * 1024;
+    /// The same for a subscription, whose changes gather elsewhere without growing.
+    pub const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
     /// How many reports of one call can wait at a time; further ones replace the newest.
     const MAX_WRITERS: usize = 64;
 
@@ -67,6 +75,7 @@ impl NoteBuffer {
             wire,
             framing,
             limit: Self::DEFAULT_LIMIT,
+            subscription: None,
             state: Mutex::default(),
         }
     }
@@ -75,6 +84,15 @@ impl NoteBuffer {
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
+        self
+    }
+
+    /// Stamps every note with the `subscriptions/listen` request that it belongs to.
+    // spec: META-13, SUB-07
+    #[must_use]
+    pub fn subscription(mut self, id: RequestId) -> Self {
+        self.subscription = Some(id);
+        self.limit = Self::SUBSCRIPTION_LIMIT;
         self
     }
 
@@ -120,11 +138,12 @@ impl NoteBuffer {
         !self.lock().writers.is_empty()
     }
 
-    /// Ready while a report of progress waits for room; else wakes the task once one does. Whoever
+    /// Ready while a report of progress waits for room; else wakes the task once one does. A
+    /// subscription waits without anybody's help. Whoever
     /// polls this is the one to say that the reader has [stalled](Self::stall).
     pub fn poll_waiting(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
-        if !state.writers.is_empty() {
+        if !state.writers.is_empty() && self.subscription.is_none() {
             return Poll::Ready(());
         }
         state.watcher = Some(cx.waker().clone());
@@ -182,7 +201,7 @@ impl NoteBuffer {
     fn encode(&self, note: &ServerNote, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(self.framing.prefix);
-        if self.wire.encode_note(note, None, out) {
+        if self.wire.encode_note(note, self.subscription.as_ref(), out) {
             out.extend_from_slice(self.framing.suffix);
         } else {
             out.truncate(start);
@@ -198,7 +217,9 @@ impl NoteSink for NoteBuffer {
         }
         if state.bytes.len() < self.limit {
             self.encode(note, &mut state.bytes);
-        } else if state.stalled || state.writers.len() >= Self::MAX_WRITERS {
+        } else if self.subscription.is_none()
+            && (state.stalled || state.writers.len() >= Self::MAX_WRITERS)
+        {
             state.newest.clear();
             let mut newest = std::mem::take(&mut state.newest);
             self.encode(note, &mut newest);

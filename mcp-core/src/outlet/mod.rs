@@ -61,6 +61,32 @@ impl Outlet {
         })))
     }
 
+    /// The outlet of a subscription: for changes alone.
+    // spec: HTTP-SM-17
+    pub fn listening(sink: Arc<dyn NoteSink>) -> Self {
+        Self(Some(Arc::new(Inner {
+            token: None,
+            level: None,
+            last: Mutex::new(Some(f64::NEG_INFINITY)),
+            sink,
+        })))
+    }
+
+    /// Tells a change; waits while the client does not keep up.
+    pub(crate) fn tell(&self, note: ServerNote) -> Report {
+        let inner = self.0.as_ref().filter(|inner| inner.is_open());
+        Report(inner.map(|inner| (inner.sink.clone(), note)))
+    }
+
+    /// Tells a change, if there is room.
+    pub(crate) fn try_tell(&self, note: &ServerNote) {
+        if let Some(inner) = &self.0
+            && inner.is_open()
+        {
+            inner.sink.try_note(note);
+        }
+    }
+
     /// The client wants progress.
     pub fn wants_progress(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| inner.token.is_some())

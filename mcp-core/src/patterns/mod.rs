@@ -3,3 +3,4 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns>
 
 pub mod mrtr;
+pub mod subscriptions;

@@ -21,7 +21,7 @@ use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
 use crate::{
-    BoxFuture, ChangeBus, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
+    BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
 };
 
 pub use fault::BoxError;
@@ -183,7 +183,7 @@ impl<S: Service> Service for Layered<S> {
         self.next.run(exchange)
     }
 
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
+    fn changes(&self) -> Option<Changes> {
         self.service.changes()
     }
 

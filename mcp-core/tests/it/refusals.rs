@@ -171,7 +171,7 @@ impl Service for Nothing {
 }
 
 #[test]
-fn nobody_listens_yet() {
+fn nobody_listens_where_nothing_changes() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
         "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}"#;

@@ -53,6 +53,11 @@ impl<R: Listed> Set<R> {
         }
     }
 
+    /// The list depends on who asks.
+    pub(crate) fn is_by_caller(&self) -> bool {
+        self.by_caller
+    }
+
     /// A route by its name or URI, whoever may see it.
     pub(crate) fn get(&self, key: &str) -> Option<&R> {
         let (_, route) = self.routes.get(*self.by_key.get(key)?)?;

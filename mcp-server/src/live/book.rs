@@ -2,15 +2,16 @@
 
 use std::sync::{Arc, Weak};
 
-use mcp_core::{ChangeBus, MemoryBus, ServerProfile};
+use mcp_core::{Changes, MemoryBus, ServerProfile};
 use mcp_types::{CacheHint, Implementation, ServerCapabilities, Settings};
 
 use super::{Edits, Live};
+use crate::caller::Caller;
 use crate::completion::CompletionRoute;
 use crate::extract::RouteSpec;
 use crate::listing::Shelf;
 use crate::prompts::PromptRoute;
-use crate::resources::{ResourceRoute, TemplateRoute};
+use crate::resources::{self, ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
 use crate::state::States;
 use crate::tools::ToolRoute;
@@ -30,12 +31,19 @@ pub(crate) struct Book {
     pub(crate) completions: Vec<CompletionRoute>,
     /// What handles were taken for.
     pub(crate) edits: Edits,
-    pub(crate) bus: Arc<dyn ChangeBus>,
+    pub(crate) changes: Changes,
     pub(crate) live: Weak<Live>,
 }
 
 impl Book {
     pub(crate) fn new(info: Implementation, live: Weak<Live>) -> Self {
+        let who = live.clone();
+        let changes =
+            Changes::from(Arc::new(MemoryBus::new())).sight(move |uri, facts, extensions| {
+                let caller = Caller::new(facts, extensions);
+                who.upgrade()
+                    .is_some_and(|live| resources::shows(&live.current(), uri, &caller))
+            });
         Self {
             info,
             instructions: None,
@@ -48,7 +56,7 @@ impl Book {
             prompts: Shelf::default(),
             completions: Vec::new(),
             edits: Edits::default(),
-            bus: Arc::new(MemoryBus::new()),
+            changes,
             live,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-use mcp_core::{ChangeBus, ServerProfile};
+use mcp_core::{Changes, ServerProfile};
 
 use super::{Book, Edits, Live};
 use crate::completion::CompletionSet;
@@ -23,7 +23,7 @@ pub(crate) struct Catalogue {
     pub(crate) prompts: Arc<Set<PromptRoute>>,
     pub(crate) completions: Arc<CompletionSet>,
     pub(crate) edits: Edits,
-    pub(crate) bus: Arc<dyn ChangeBus>,
+    pub(crate) changes: Changes,
     /// What it was made of.
     pub(crate) live: Weak<Live>,
 }
@@ -40,7 +40,7 @@ impl Catalogue {
             prompts: Arc::new(Set::of(&book.prompts, book.page_size)),
             completions: Arc::new(CompletionSet::new(&book.completions)),
             edits,
-            bus: book.bus.clone(),
+            changes: book.changes.clone(),
             live: book.live.clone(),
         }
     }

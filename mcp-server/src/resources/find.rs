@@ -30,12 +30,25 @@ pub(crate) fn find<'a>(
     uri: &str,
     caller: &Caller<'_>,
 ) -> Option<Found<'a>> {
+    let found = fitting(catalogue, uri)?;
+    let shown = match &found {
+        Found::Resource(route) => catalogue.resources.shows(route, caller),
+        Found::Template(route, _) => catalogue.templates.shows(route, caller),
+    };
+    shown.then_some(found)
+}
+
+/// The caller may hear of a URI. Those that nothing reads are no secret.
+// spec: GAP-10
+pub(crate) fn shows(catalogue: &Catalogue, uri: &str, caller: &Caller<'_>) -> bool {
+    let same_for_all = !catalogue.resources.is_by_caller() && !catalogue.templates.is_by_caller();
+    same_for_all || find(catalogue, uri, caller).is_some() || fitting(catalogue, uri).is_none()
+}
+
+fn fitting<'a>(catalogue: &'a Catalogue, uri: &str) -> Option<Found<'a>> {
     if let Some(route) = catalogue.resources.get(uri) {
-        let shown = catalogue.resources.shows(route, caller);
-        return shown.then_some(Found::Resource(route));
+        return Some(Found::Resource(route));
     }
     let mut templates = catalogue.templates.iter();
-    let (route, variables) = templates.find_map(|route| Some((route, route.matches(uri)?)))?;
-    let shown = catalogue.templates.shows(route, caller);
-    shown.then_some(Found::Template(route, variables))
+    templates.find_map(|route| Some(Found::Template(route, route.matches(uri)?)))
 }

@@ -7,7 +7,7 @@ mod result;
 mod route;
 pub(crate) mod template;
 
-pub(crate) use find::find;
+pub(crate) use find::{find, shows};
 pub use result::IntoContents;
 pub(crate) use route::Reader;
 pub use route::{ResourceExt, ResourceRoute, TemplateRoute};

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::CatchUnwind;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::{Encoded, MODERN, Outbound};
-use mcp_core::{BoxFuture, Fault, NoteBuffer, NoteSink, Outlet, Reply, ServerProfile, Service};
+use mcp_core::{BoxFuture, Fault, NoteBuffer, Outlet, Reply, ServerProfile, Service};
 use mcp_types::RequestId;
 
 use crate::sse::encode as sse;
@@ -76,16 +76,7 @@ impl Call {
         inbound: Box<Inbound>,
         extensions: http::Extensions,
     ) -> Self {
-        let mut notes = None;
-        let outlet = Outlet::new(
-            inbound.progress_token.clone(),
-            inbound.facts.log_level,
-            || {
-                let buffer = Arc::new(new_buffer());
-                notes = Some(Arc::clone(&buffer));
-                buffer as Arc<dyn NoteSink>
-            },
-        );
+        let (outlet, notes) = inbound.notes(&to.id, sse::FRAMING);
         let serve = AssertUnwindSafe(|| inbound.serve(service, outlet.clone(), extensions));
         let future =
             catch_unwind(serve).unwrap_or_else(|_| Box::pin(std::future::ready(panicked())));

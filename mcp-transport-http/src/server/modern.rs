@@ -5,9 +5,15 @@
 //! once there is something to stream does it move into a task of its own, where a client that
 //! does not read cannot hold it up.
 
+use std::future::pending;
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::select;
 use http::{Response, StatusCode, request};
 use mcp_core::front::modern::Inbound;
 use mcp_core::{Principal, Reply, Service};
+use tokio::time::sleep;
 
 use super::call::{Call, Recipient, Sign};
 use super::config::Config;
@@ -20,12 +26,12 @@ pub(super) async fn answer<S: Service + ?Sized>(
     service: &S,
     config: &Config,
     to: Recipient,
-    inbound: Box<Inbound>,
+    mut inbound: Box<Inbound>,
     mut parts: request::Parts,
 ) -> Response<Body> {
     let mut extensions = std::mem::take(&mut parts.extensions);
     if let Some(gate) = &config.gate
-        && let Err(fault) = inbound.admit(&**gate, extensions.get::<Principal>())
+        && let Err(fault) = inbound.admit(gate, extensions.get::<Principal>())
     {
         return respond::fault(Some(&to.id), &fault);
     }
@@ -33,11 +39,34 @@ pub(super) async fn answer<S: Service + ?Sized>(
         .remove::<Shutdown>()
         .or_else(|| config.shutdown.clone());
     extensions.insert(parts);
+    if inbound.is_listen() {
+        lend(&mut inbound, config, shutdown.clone());
+    }
     let mut call = Call::begin(service, to, inbound, extensions);
     match call.first_sign(config.streams.commit_after).await {
         Sign::Answer(reply) => answer_at_once(call, reply),
         Sign::Events(first) => respond::events(stream::start(call, first, config, shutdown)),
     }
+}
+
+/// How long changes gather between two rounds of them.
+const PACE: Duration = Duration::from_millis(50);
+
+/// Lends a subscription what has a clock: it ends in good order when the server drains, and when
+/// its stream has had its time.
+// spec: SUB-09
+fn lend(inbound: &mut Inbound, config: &Config, shutdown: Option<Shutdown>) {
+    let max_age = config.streams.max_age;
+    inbound.end_listen_on(async move {
+        let draining = pin!(async {
+            match shutdown {
+                Some(shutdown) => shutdown.draining().await,
+                None => pending().await,
+            }
+        });
+        select(draining, pin!(stream::after(max_age))).await;
+    });
+    inbound.pace_listen(|| Box::pin(sleep(PACE)));
 }
 
 /// The answer of a call that did not make us wait.
@@ -56,3 +85,6 @@ fn answer_at_once(call: Call, reply: Reply) -> Response<Body> {
     }
     respond::finished_events(call.to.encode_event(reply, notes.into()))
 }
+
+#[cfg(test)]
+mod tests;

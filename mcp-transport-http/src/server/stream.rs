@@ -121,7 +121,7 @@ impl Drop for Desk {
     }
 }
 
-async fn after(time: Option<Duration>) {
+pub(super) async fn after(time: Option<Duration>) {
     match time {
         Some(time) => sleep(time).await,
         None => std::future::pending().await,

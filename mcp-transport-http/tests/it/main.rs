@@ -14,6 +14,9 @@ mod hostile;
 mod lifecycle;
 #[cfg(feature = "serve")]
 #[cfg(test)]
+mod listening;
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod support;
 #[cfg(feature = "serve")]
 #[cfg(test)]

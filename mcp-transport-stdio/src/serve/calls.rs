@@ -32,16 +32,6 @@ pub(super) struct Calls {
 struct Entry {
     task: AbortHandle,
     permit: Permit,
-    kind: Kind,
-}
-
-/// What kind of call it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// One that ends by itself.
-    Call,
-    /// One that lasts as long as its client wants it: there is nothing to wait for.
-    Subscription,
 }
 
 impl Calls {
@@ -63,7 +53,7 @@ impl Calls {
     }
 
     /// Works on a call: at once, and in a task of its own from there on if it is not ready.
-    pub(super) fn begin(&mut self, id: RequestId, running: Running, kind: Kind) {
+    pub(super) fn begin(&mut self, id: RequestId, running: Running) {
         let permit = Permit::default();
         let mut work = Box::pin(work(running, self.outbox.clone(), permit.clone()));
         // The task polls again as soon as it is there: nobody has to be woken before.
@@ -73,7 +63,7 @@ impl Calls {
         }
         let task = self.tasks.spawn(work);
         self.ids.insert(task.id(), id.clone());
-        self.by_id.insert(id, Entry { task, permit, kind });
+        self.by_id.insert(id, Entry { task, permit });
     }
 
     /// Cancels a call: its future is dropped, and nothing more is sent for it. Calls that are
@@ -87,18 +77,6 @@ impl Calls {
         self.ids.remove(&entry.task.id());
         entry.task.abort();
         true
-    }
-
-    /// Ends the calls that would never end by themselves.
-    pub(super) fn cancel_subscriptions(&mut self) {
-        let endless = self.by_id.iter();
-        let endless: Vec<_> = endless
-            .filter(|(_, entry)| entry.kind == Kind::Subscription)
-            .map(|(id, _)| id.clone())
-            .collect();
-        for id in endless {
-            self.cancel(&id);
-        }
     }
 
     /// Waits for the end of a task; `None` when none runs.

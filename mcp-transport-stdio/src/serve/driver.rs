@@ -19,15 +19,19 @@ use mcp_types::{
     Response,
 };
 use memchr::memmem;
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::Settings;
-use super::calls::{Calls, Kind};
+use super::calls::Calls;
 use crate::outbox::{Ended, Outbox};
 use crate::pipe::{Batch, Pipe, excerpt};
 
 /// After the last answer, time for it to be written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long changes gather between two rounds of them.
+const PACE: Duration = Duration::from_millis(50);
 
 pub(super) struct Driver<S> {
     service: Arc<S>,
@@ -36,6 +40,8 @@ pub(super) struct Driver<S> {
     calls: Calls,
     /// Opened by `initialize`.
     session: Option<Arc<Session>>,
+    /// Nothing new begins, and what would go on for ever ends.
+    draining: watch::Sender<bool>,
 }
 
 /// What happens on a pipe.
@@ -57,6 +63,7 @@ impl<S: Service> Driver<S> {
             pipe,
             calls,
             session: None,
+            draining: watch::Sender::new(false),
         }
     }
 
@@ -110,11 +117,11 @@ impl<S: Service> Driver<S> {
     /// written.
     // spec: STDIO-13
     async fn drain(mut self) -> io::Result<()> {
-        // What was asked cannot be answered any more, and nobody waits for changes.
+        // What was asked cannot be answered any more, and subscriptions end in good order.
         if let Some(session) = &self.session {
             session.close();
         }
-        self.calls.cancel_subscriptions();
+        self.draining.send_replace(true);
         let deadline = Instant::now() + self.settings.drain_timeout;
         tokio::select! {
             biased;
@@ -214,7 +221,7 @@ impl<S: Service> Driver<S> {
         }
     }
 
-    fn begin(&mut self, id: &RequestId, inbound: Inbound) -> Result<(), Fault> {
+    fn begin(&mut self, id: &RequestId, mut inbound: Inbound) -> Result<(), Fault> {
         // spec: BASE-04
         if self.calls.has(id) {
             return Err(Fault::InvalidRequest(
@@ -223,20 +230,22 @@ impl<S: Service> Driver<S> {
         }
         if let Some(gate) = &self.settings.gate {
             let principal = self.settings.extensions.get::<Principal>();
-            inbound.admit(&**gate, principal)?;
+            inbound.admit(gate, principal)?;
         }
         let limit = self.settings.max_calls;
         if self.calls.len() >= limit {
             let reason = format!("{limit} calls are running already; wait for one of them to end");
             return Err(Fault::Refused(reason.into()));
         }
-        let kind = match inbound.asked {
-            Asked::Listen(_) => Kind::Subscription,
-            _ => Kind::Call,
-        };
+        if inbound.is_listen() {
+            let mut draining = self.draining.subscribe();
+            // An error means that the driver has gone, and its calls with it.
+            inbound.end_listen_on(async move { drop(draining.wait_for(|now| *now).await) });
+            inbound.pace_listen(|| Box::pin(sleep(PACE)));
+        }
         let extensions = self.settings.extensions.clone();
         let running = Running::begin(&*self.service, inbound, id.clone(), LINE, extensions);
-        self.calls.begin(id.clone(), running, kind);
+        self.calls.begin(id.clone(), running);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp_core::{
-    BoxFuture, Call, ChangeBus, Exchange, Fault, Input, MemoryBus, Reply, ServerProfile, Service,
+    BoxFuture, Call, Changes, Exchange, Fault, Input, MemoryBus, Reply, ServerProfile, Service,
 };
 use mcp_transport_stdio::StdioServer;
 use mcp_types::{
@@ -61,8 +61,8 @@ impl Service for Obedient {
         })
     }
 
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
-        Some(self.bus.clone())
+    fn changes(&self) -> Option<Changes> {
+        Some(self.bus.clone().into())
     }
 }
 

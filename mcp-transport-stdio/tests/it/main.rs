@@ -6,6 +6,8 @@ mod children;
 #[cfg(test)]
 mod kit;
 #[cfg(test)]
+mod listening;
+#[cfg(test)]
 mod serving;
 #[cfg(test)]
 mod sessions;

@@ -16,8 +16,8 @@ use mcp_types::{
 use super::{Admitted, Heard, Session, SessionLimits};
 use crate::legacy::{MessageSink, SessionRecord, stateless};
 use crate::{
-    BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Exchange, Fault, Input, MemoryBus,
-    Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+    BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, Exchange, Fault, Input,
+    MemoryBus, Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
 };
 
 /// A server that tells changes.
@@ -35,8 +35,8 @@ impl Service for Server {
         Box::pin(ready(ResultBody::Empty.into()))
     }
 
-    fn changes(&self) -> Option<Arc<dyn ChangeBus>> {
-        Some(self.bus.clone())
+    fn changes(&self) -> Option<Changes> {
+        Some(self.bus.clone().into())
     }
 }
 

@@ -1,0 +1,197 @@
+//! The bus within one process, and what its subscribers hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use futures_core::Stream;
+use mcp_types::SubscriptionFilter;
+
+use super::{ChangeBus, ChangeEvent};
+
+/// The bus within one process.
+///
+/// Each subscriber holds one mark per kind of list, and one per resource that has changed, so
+/// changes that come faster than it reads them become one. Its memory is bounded by what it asked
+/// for: when too many resources below one that it asked for have changed, that one is marked for
+/// all of them.
+#[derive(Debug, Default)]
+pub struct MemoryBus {
+    watches: Arc<Mutex<Watches>>,
+}
+
+/// Who wants to know.
+#[derive(Debug, Default)]
+struct Watches {
+    marks: BTreeMap<u64, Arc<Marks>>,
+    /// How many there have been.
+    given: u64,
+}
+
+impl MemoryBus {
+    /// A bus without subscribers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many subscribers it has.
+    pub fn watches(&self) -> usize {
+        lock(&self.watches).marks.len()
+    }
+}
+
+impl ChangeBus for MemoryBus {
+    fn publish(&self, event: ChangeEvent) {
+        let readers: Vec<Waker> = {
+            let watches = lock(&self.watches);
+            let marks = watches.marks.values();
+            marks.filter_map(|marks| marks.mark(&event)).collect()
+        };
+        readers.into_iter().for_each(Waker::wake);
+    }
+
+    fn watch(&self, interest: SubscriptionFilter) -> Watch {
+        let marks = Arc::new(Marks(Mutex::new(State {
+            interest,
+            ..State::default()
+        })));
+        let mut watches = lock(&self.watches);
+        let number = watches.given;
+        watches.given += 1;
+        watches.marks.insert(number, marks.clone());
+        Watch {
+            marks,
+            number,
+            bus: Arc::downgrade(&self.watches),
+        }
+    }
+}
+
+/// What a subscriber wants to know, and what of it has changed.
+struct Marks(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    interest: SubscriptionFilter,
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    updated: BTreeSet<Box<str>>,
+    reader: Option<Waker>,
+}
+
+/// How many resources that nobody asked for by their own URI are marked one by one.
+const MAX_BELOW: usize = 64;
+
+impl Marks {
+    /// Marks a change, if it is wanted; the reader has to be woken then.
+    fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
+        let mut state = lock(&self.0);
+        let State { interest, .. } = &*state;
+        match event {
+            ChangeEvent::Tools if interest.tools_list_changed => state.tools = true,
+            ChangeEvent::Prompts if interest.prompts_list_changed => state.prompts = true,
+            ChangeEvent::Resources if interest.resources_list_changed => state.resources = true,
+            ChangeEvent::Resource { uri } => state.mark_resource(uri)?,
+            _ => return None,
+        }
+        state.reader.take()
+    }
+}
+
+impl State {
+    fn mark_resource(&mut self, uri: &str) -> Option<()> {
+        let asked = self.interest.covering(uri)?;
+        let room = self.interest.resource_subscriptions.len() + MAX_BELOW;
+        if asked == uri || self.updated.contains(uri) || self.updated.len() < room {
+            self.updated.insert(uri.into());
+            return Some(());
+        }
+        let asked = Box::from(asked);
+        self.updated
+            .retain(|other| self.interest.covering(other) != Some(&asked));
+        self.updated.insert(asked);
+        Some(())
+    }
+
+    fn take(&mut self) -> Option<ChangeEvent> {
+        if std::mem::take(&mut self.tools) {
+            return Some(ChangeEvent::Tools);
+        }
+        if std::mem::take(&mut self.prompts) {
+            return Some(ChangeEvent::Prompts);
+        }
+        if std::mem::take(&mut self.resources) {
+            return Some(ChangeEvent::Resources);
+        }
+        let uri = self.updated.pop_first()?;
+        Some(ChangeEvent::Resource { uri })
+    }
+}
+
+impl fmt::Debug for Marks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        lock(&self.0).fmt(f)
+    }
+}
+
+/// The changes that one subscriber wants to know: a stream without an end. Dropping it ends the
+/// subscription.
+#[derive(Debug)]
+pub struct Watch {
+    marks: Arc<Marks>,
+    number: u64,
+    bus: Weak<Mutex<Watches>>,
+}
+
+impl Watch {
+    /// Changes what the subscriber wants to know. What was marked before is told still, as far as
+    /// it is wanted.
+    pub fn set_interest(&self, interest: SubscriptionFilter) {
+        let mut state = lock(&self.marks.0);
+        state.tools &= interest.tools_list_changed;
+        state.prompts &= interest.prompts_list_changed;
+        state.resources &= interest.resources_list_changed;
+        state.updated.retain(|uri| interest.covers(uri));
+        state.interest = interest;
+    }
+
+    /// Takes the next change, if there is one.
+    pub fn take(&self) -> Option<ChangeEvent> {
+        lock(&self.marks.0).take()
+    }
+
+    /// The next change, or the waker is kept until there is one. One reader at a time.
+    pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ChangeEvent> {
+        let mut state = lock(&self.marks.0);
+        match state.take() {
+            Some(event) => Poll::Ready(event),
+            None => {
+                state.reader = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl Stream for Watch {
+    type Item = ChangeEvent;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ChangeEvent>> {
+        self.poll_change(cx).map(Some)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(watches) = self.bus.upgrade() {
+            lock(&watches).marks.remove(&self.number);
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

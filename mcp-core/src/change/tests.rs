@@ -1,0 +1,166 @@
+//! The bus in memory, and the places of those who listen.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Wake, Waker};
+
+use mcp_types::{ServerCapabilities, SubscriptionFilter};
+
+use super::{ChangeBus, ChangeEvent, Changes, MemoryBus};
+use crate::Fault;
+
+fn updated(uri: &str) -> ChangeEvent {
+    ChangeEvent::Resource { uri: uri.into() }
+}
+
+#[test]
+fn changes_become_one_mark_each_and_only_what_is_wanted_is_marked() {
+    let bus = MemoryBus::new();
+    let wanted = SubscriptionFilter::new()
+        .tools_changed()
+        .resource("file:///a");
+    let watch = bus.watch(wanted);
+    for _ in 0..1000 {
+        bus.publish(ChangeEvent::Tools);
+        bus.publish(ChangeEvent::Prompts);
+        bus.publish(updated("file:///a"));
+        bus.publish(updated("file:///ab"));
+    }
+    assert_eq!(watch.take(), Some(ChangeEvent::Tools));
+    assert_eq!(watch.take(), Some(updated("file:///a")));
+    assert_eq!(watch.take(), None);
+}
+
+#[test]
+fn interest_may_change() {
+    let bus = MemoryBus::new();
+    let watch = bus.watch(
+        SubscriptionFilter::new()
+            .tools_changed()
+            .prompts_changed()
+            .resource("a://a")
+            .resource("a://b"),
+    );
+    for event in [
+        ChangeEvent::Tools,
+        ChangeEvent::Prompts,
+        updated("a://a"),
+        updated("a://b"),
+    ] {
+        bus.publish(event);
+    }
+    let fewer = SubscriptionFilter::new()
+        .prompts_changed()
+        .resource("a://b");
+    watch.set_interest(fewer);
+    bus.publish(ChangeEvent::Tools);
+    assert_eq!(watch.take(), Some(ChangeEvent::Prompts));
+    assert_eq!(watch.take(), Some(updated("a://b")));
+    assert_eq!(watch.take(), None);
+}
+
+#[test]
+fn many_resources_below_one_are_marked_as_that_one() {
+    let bus = MemoryBus::new();
+    let asked = ["file:///logs", "file:///logs/today/", "file:///other"];
+    let wanted = asked
+        .into_iter()
+        .fold(SubscriptionFilter::new(), |filter, uri| {
+            filter.resource(uri)
+        });
+    let watch = bus.watch(wanted);
+    for n in 0..10_000 {
+        bus.publish(updated(&format!("file:///logs/today/{n}")));
+        bus.publish(updated("file:///other"));
+    }
+    bus.publish(updated("file:///logs/yesterday"));
+    let mut told = Vec::new();
+    while let Some(ChangeEvent::Resource { uri }) = watch.take() {
+        told.push(uri);
+    }
+    assert!(told.len() < 100, "{}", told.len());
+    for uri in [
+        "file:///logs/today/",
+        "file:///logs/yesterday",
+        "file:///other",
+    ] {
+        assert!(told.iter().any(|one| **one == *uri), "{uri}: {told:?}");
+    }
+}
+
+#[test]
+fn who_has_gone_is_forgotten() {
+    let bus = MemoryBus::new();
+    let kept = bus.watch(SubscriptionFilter::new());
+    for _ in 0..10 {
+        drop(bus.watch(SubscriptionFilter::new().tools_changed()));
+    }
+    assert_eq!(bus.watches(), 1);
+    drop(kept);
+    assert_eq!(bus.watches(), 0);
+    let late = bus.watch(SubscriptionFilter::new());
+    drop(bus);
+    drop(late);
+}
+
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Wake for Count {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[test]
+fn a_reader_is_woken_once_for_what_it_wants() {
+    let bus = MemoryBus::new();
+    let watch = bus.watch(SubscriptionFilter::new().tools_changed());
+    let count = Arc::new(Count::default());
+    let waker = Waker::from(count.clone());
+    let cx = &mut Context::from_waker(&waker);
+    assert!(watch.poll_change(cx).is_pending());
+    bus.publish(ChangeEvent::Prompts);
+    bus.publish(updated("a://b"));
+    assert_eq!(count.0.load(Ordering::SeqCst), 0);
+    bus.publish(ChangeEvent::Tools);
+    bus.publish(ChangeEvent::Tools);
+    assert_eq!(count.0.load(Ordering::SeqCst), 1);
+    assert!(watch.poll_change(cx).is_ready());
+    assert!(watch.poll_change(cx).is_pending());
+}
+
+#[test]
+fn places_are_counted_and_given_back() {
+    let changes = Changes::new(Arc::new(MemoryBus::new())).max_listens(2);
+    let seats = [changes.seat().unwrap(), changes.clone().seat().unwrap()];
+    let Err(Fault::Refused(text)) = changes.seat() else {
+        panic!()
+    };
+    assert!(
+        text.starts_with("this server has 2 subscriptions already"),
+        "{text}"
+    );
+    assert_eq!(changes.listens(), 2);
+    drop(seats);
+    assert_eq!(changes.listens(), 0);
+    changes.seat().unwrap();
+}
+
+#[test]
+fn offers_decide_what_is_told() {
+    let offers = ServerCapabilities::default()
+        .with_tools(true)
+        .with_prompts(false)
+        .with_resources(false, true);
+    let table = [
+        (ChangeEvent::Tools, true),
+        (ChangeEvent::Prompts, false),
+        (ChangeEvent::Resources, false),
+        (updated("a://b"), true),
+    ];
+    for (event, offered) in table {
+        assert_eq!(event.is_offered(&offers), offered, "{event:?}");
+        assert!(!event.is_offered(&ServerCapabilities::default()));
+    }
+}

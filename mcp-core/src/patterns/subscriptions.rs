@@ -1,0 +1,289 @@
+//! Subscriptions: what a server tells a client that listens, from the acknowledgement to the end.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::future::{Future, pending, poll_fn, ready};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use mcp_types::{
+    ListenResult, Method, Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter,
+};
+
+use crate::change::Seat;
+use crate::{
+    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Fault, Gate, Outlet, Principal, Reply,
+    ResultBody, ServerNote, Service, Watch,
+};
+
+/// How many resources one subscription can ask for.
+pub const MAX_URIS: usize = 1024;
+/// How many bytes their URIs can have together.
+pub const MAX_URI_BYTES: usize = 128 * 1024;
+
+/// A subscription as the server sees it. It begins with the acknowledgement, so nothing can come
+/// before that; whoever ends it has nothing left to tell with.
+#[derive(Debug)]
+pub struct Listen {
+    granted: SubscriptionFilter,
+}
+
+impl Listen {
+    /// Begins a subscription to what of `asked` is granted; the note is the first message on it.
+    // spec: SUB-03, SUB-04
+    pub fn begin(granted: SubscriptionFilter) -> (Self, ServerNote) {
+        let acknowledged = ServerNote::Acknowledged(granted.clone());
+        (Self { granted }, acknowledged)
+    }
+
+    /// What the server tells of a change; nothing when that was not granted.
+    // spec: SUB-02
+    pub fn tell(&self, event: ChangeEvent) -> Option<ServerNote> {
+        let granted = match &event {
+            ChangeEvent::Tools => self.granted.tools_list_changed,
+            ChangeEvent::Prompts => self.granted.prompts_list_changed,
+            ChangeEvent::Resources => self.granted.resources_list_changed,
+            ChangeEvent::Resource { uri } => self.granted.covers(uri),
+        };
+        granted.then(|| event.into())
+    }
+
+    /// Ends the subscription in good order, with the answer to the request that began it. A
+    /// subscription that is dropped ends abruptly: what carried it closes without an answer.
+    // spec: SUB-09, SUB-10, GAP-01
+    pub fn end(self) -> ListenResult {
+        // The wire stamps it with the id of the request.
+        ListenResult::default()
+    }
+}
+
+/// Refuses a filter that asks for more resources than one subscription can hold.
+///
+/// # Errors
+///
+/// [`Fault::BadParams`] with what to do instead.
+// spec: SUB-15
+pub(crate) fn check(asked: &SubscriptionFilter) -> Result<(), Fault> {
+    let uris = &asked.resource_subscriptions;
+    let bytes: usize = uris.iter().map(String::len).sum();
+    if uris.len() <= MAX_URIS && bytes <= MAX_URI_BYTES {
+        return Ok(());
+    }
+    Err(Fault::bad_params(format!(
+        "`params.notifications.resourceSubscriptions`: {} URIs with {bytes} bytes; one subscription \
+         can have {MAX_URIS} with {MAX_URI_BYTES}. Ask for one above them, as `file:///logs/` for \
+         all below it, or open several",
+        uris.len()
+    )))
+}
+
+/// What of `asked` a server tells that offers `offers`, each thing once.
+// spec: SUB-03
+fn offered(asked: SubscriptionFilter, offers: &ServerCapabilities) -> SubscriptionFilter {
+    let tells = |event: ChangeEvent| event.is_offered(offers);
+    let mut granted = SubscriptionFilter::new();
+    granted.tools_list_changed = asked.tools_list_changed && tells(ChangeEvent::Tools);
+    granted.prompts_list_changed = asked.prompts_list_changed && tells(ChangeEvent::Prompts);
+    granted.resources_list_changed = asked.resources_list_changed && tells(ChangeEvent::Resources);
+    if tells(ChangeEvent::Resource { uri: "".into() }) {
+        let mut seen = BTreeSet::new();
+        granted.resource_subscriptions = asked.resource_subscriptions;
+        granted
+            .resource_subscriptions
+            .retain(|uri| seen.insert(uri.clone()));
+    }
+    granted
+}
+
+/// Takes out of a filter what a gate does not let its caller ask for: whoever may not list or read
+/// something is not told either that it has changed.
+///
+/// # Errors
+///
+/// What the gate answers, when it leaves nothing.
+// spec: GAP-10
+pub(crate) fn admit(
+    asked: &mut SubscriptionFilter,
+    gate: impl Fn(&Call) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut refused = None;
+    let mut admits = |call: Call| match gate(&call) {
+        Ok(()) => true,
+        Err(fault) => {
+            refused.get_or_insert(fault);
+            false
+        }
+    };
+    let SubscriptionFilter {
+        tools_list_changed: tools,
+        prompts_list_changed: prompts,
+        resources_list_changed: resources,
+        resource_subscriptions: uris,
+        ..
+    } = asked;
+    *tools = *tools && admits(Call::ListTools(Page::first()));
+    *prompts = *prompts && admits(Call::ListPrompts(Page::first()));
+    *resources = *resources && admits(Call::ListResources(Page::first()));
+    uris.retain(|uri| admits(read(uri)));
+    match refused {
+        Some(fault) if asked.is_empty() => Err(fault),
+        _ => Ok(()),
+    }
+}
+
+fn read(uri: &str) -> Call {
+    Call::ReadResource(ReadResourceParams::new(uri))
+}
+
+/// What a transport lends to a subscription, which knows no clock.
+#[derive(Default)]
+pub(crate) struct Lent {
+    /// Ends it in good order.
+    pub(crate) ending: Option<BoxFuture<'static, ()>>,
+    /// Makes the time that lies between two rounds of changes.
+    pub(crate) pause: Option<Pause>,
+    /// Who may be told of what.
+    pub(crate) gate: Option<Arc<dyn Gate>>,
+}
+
+pub(crate) type Pause = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
+
+impl fmt::Debug for Lent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lent")
+            .field("ends", &self.ending.is_some())
+            .field("gated", &self.gate.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Serves a subscription. The future is ready when it has ended in good order; dropping it ends it
+/// abruptly.
+pub(crate) fn serve<S: Service + ?Sized>(
+    asked: SubscriptionFilter,
+    service: &S,
+    caller: (Arc<ClientFacts>, http::Extensions),
+    outlet: Outlet,
+    lent: Lent,
+) -> BoxFuture<'static, Reply> {
+    // spec: BASE-20
+    let Some(changes) = service.changes() else {
+        let fault = Fault::no_such_method(Method::Listen.as_str());
+        return Box::pin(ready(fault.into()));
+    };
+    let seat = match changes.seat() {
+        Ok(seat) => seat,
+        Err(fault) => return Box::pin(ready(fault.into())),
+    };
+    let mut granted = offered(asked, &service.profile().capabilities);
+    let audience = Audience {
+        changes,
+        gate: lent.gate,
+        facts: caller.0,
+        extensions: caller.1,
+    };
+    // The gate was asked before.
+    let shown = |uri: &String| {
+        let Audience {
+            facts, extensions, ..
+        } = &audience;
+        audience.changes.shows(uri, facts, extensions)
+    };
+    granted.resource_subscriptions.retain(shown);
+    let watch = audience.changes.watch(granted.clone());
+    let (listen, acknowledged) = Listen::begin(granted);
+    let telling = Telling {
+        listen,
+        watch,
+        audience,
+        outlet,
+        pause: lent.pause,
+        _seat: seat,
+    };
+    Box::pin(telling.run(acknowledged, lent.ending))
+}
+
+/// Who listens, and who says what they may hear.
+struct Audience {
+    changes: Changes,
+    gate: Option<Arc<dyn Gate>>,
+    facts: Arc<ClientFacts>,
+    extensions: http::Extensions,
+}
+
+impl Audience {
+    /// Asked for each change again: the resource may be another one than was asked for, below that,
+    /// and it may have become a secret.
+    // spec: GAP-10
+    fn may_hear(&self, event: &ChangeEvent) -> bool {
+        let ChangeEvent::Resource { uri } = event else {
+            return true;
+        };
+        let principal = self.extensions.get::<Principal>();
+        let gate = self.gate.as_ref();
+        self.changes.shows(uri, &self.facts, &self.extensions)
+            && gate.is_none_or(|gate| gate.admit(&read(uri), &self.facts, principal).is_ok())
+    }
+}
+
+/// A subscription at work.
+struct Telling {
+    listen: Listen,
+    watch: Watch,
+    audience: Audience,
+    outlet: Outlet,
+    pause: Option<Pause>,
+    _seat: Seat,
+}
+
+impl Telling {
+    async fn run(self, acknowledged: ServerNote, ending: Option<BoxFuture<'static, ()>>) -> Reply {
+        let mut ending = ending.unwrap_or_else(|| Box::pin(pending()));
+        {
+            let mut telling = pin!(self.tell_all(acknowledged));
+            poll_fn(|cx| match telling.as_mut().poll(cx) {
+                Poll::Ready(()) => Poll::Ready(()),
+                Poll::Pending => ending.as_mut().poll(cx),
+            })
+            .await;
+        }
+        // What has changed by now is told, if there is room.
+        while let Some(event) = self.watch.take() {
+            if let Some(note) = self.note(event) {
+                self.outlet.try_tell(&note);
+            }
+        }
+        ResultBody::Listen(self.listen.end()).into()
+    }
+
+    /// Tells the acknowledgement, then changes, for ever. Where the client does not keep up this
+    /// waits, and the changes gather as marks.
+    async fn tell_all(&self, acknowledged: ServerNote) {
+        self.outlet.tell(acknowledged).await;
+        loop {
+            let mut event = Some(poll_fn(|cx| self.watch.poll_change(cx)).await);
+            while let Some(change) = event {
+                if let Some(note) = self.note(change) {
+                    self.outlet.tell(note).await;
+                }
+                event = self.watch.take();
+            }
+            if let Some(pause) = &self.pause {
+                pause().await;
+            }
+        }
+    }
+
+    fn note(&self, event: ChangeEvent) -> Option<ServerNote> {
+        if !self.audience.may_hear(&event) {
+            return None;
+        }
+        self.listen.tell(event)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,452 @@
+//! The machine by tables, and subscriptions as a transport sees them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use futures::channel::oneshot;
+use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, SubscriptionFilter};
+use serde_json::{Value, json};
+
+use super::{Listen, MAX_URI_BYTES, MAX_URIS, admit, check, offered};
+use crate::front::{Running, Step, modern};
+use crate::lines::LINE;
+use crate::versioning::{Route, classify};
+use crate::{
+    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Fault, Gate, MemoryBus,
+    Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+};
+
+fn updated(uri: &str) -> ChangeEvent {
+    ChangeEvent::Resource { uri: uri.into() }
+}
+
+fn all() -> SubscriptionFilter {
+    SubscriptionFilter::new()
+        .tools_changed()
+        .prompts_changed()
+        .resources_changed()
+        .resource("a://b")
+}
+
+#[test]
+fn only_what_was_granted_is_told() {
+    let none = SubscriptionFilter::new;
+    let table = [
+        (
+            ChangeEvent::Tools,
+            none().tools_changed(),
+            ServerNote::ToolsChanged,
+        ),
+        (
+            ChangeEvent::Prompts,
+            none().prompts_changed(),
+            ServerNote::PromptsChanged,
+        ),
+        (
+            ChangeEvent::Resources,
+            none().resources_changed(),
+            ServerNote::ResourcesChanged,
+        ),
+        (
+            updated("a://b/c"),
+            none().resource("a://b"),
+            ServerNote::ResourceUpdated {
+                uri: "a://b/c".to_owned(),
+            },
+        ),
+    ];
+    for (event, granted, note) in &table {
+        let (listen, first) = Listen::begin(granted.clone());
+        assert_eq!(first, ServerNote::Acknowledged(granted.clone()));
+        for (other, ..) in &table {
+            let expected = (other == event).then(|| note.clone());
+            assert_eq!(
+                listen.tell(other.clone()),
+                expected,
+                "{other:?} for {granted:?}"
+            );
+        }
+        assert_eq!(listen.tell(updated("a://bc")), None);
+        assert_eq!(listen.end().meta, None);
+    }
+}
+
+#[test]
+fn a_filter_is_cut_down_to_the_offer() {
+    let offers = ServerCapabilities::default;
+    for (offers, granted) in [
+        (offers(), SubscriptionFilter::new()),
+        (
+            offers().with_tools(false).with_prompts(false),
+            SubscriptionFilter::new(),
+        ),
+        (
+            offers().with_tools(true),
+            SubscriptionFilter::new().tools_changed(),
+        ),
+        (
+            offers().with_resources(true, false).with_prompts(true),
+            SubscriptionFilter::new()
+                .prompts_changed()
+                .resources_changed(),
+        ),
+        (
+            offers().with_resources(false, true),
+            SubscriptionFilter::new().resource("a://b"),
+        ),
+        (
+            offers()
+                .with_tools(true)
+                .with_prompts(true)
+                .with_resources(true, true),
+            all(),
+        ),
+    ] {
+        let mut asked = all().resource("a://b").task("t");
+        asked.other.insert("weather".to_owned(), json!({}));
+        assert_eq!(offered(asked, &offers), granted, "{offers:?}");
+        assert!(offered(SubscriptionFilter::new(), &offers).is_empty());
+    }
+}
+
+#[test]
+fn a_filter_has_its_limits() {
+    let of = |count: usize, length: usize| {
+        let mut filter = SubscriptionFilter::new();
+        filter.resource_subscriptions = vec!["x".repeat(length); count];
+        filter
+    };
+    assert_eq!(check(&of(MAX_URIS, MAX_URI_BYTES / MAX_URIS)), Ok(()));
+    for filter in [of(MAX_URIS + 1, 1), of(2, MAX_URI_BYTES)] {
+        let text = check(&filter).unwrap_err().to_string();
+        assert!(
+            text.contains("resourceSubscriptions`: ") && text.contains("file:///logs/"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_gate_takes_out_what_its_caller_may_not_ask_for() {
+    let no_tools = |call: &Call| match call {
+        Call::ListTools(_) => Err(Fault::Refused("no tools".into())),
+        Call::ReadResource(params) if params.uri == "a://secret" => {
+            Err(Fault::Refused("secret".into()))
+        }
+        _ => Ok(()),
+    };
+    let mut filter = all().resource("a://secret");
+    assert_eq!(admit(&mut filter, no_tools), Ok(()));
+    let mut left = all();
+    left.tools_list_changed = false;
+    assert_eq!(filter, left);
+
+    let mut nothing = SubscriptionFilter::new()
+        .tools_changed()
+        .resource("a://secret");
+    let refused = admit(&mut nothing, no_tools);
+    assert_eq!(refused, Err(Fault::Refused("no tools".into())));
+    let mut empty = SubscriptionFilter::new();
+    assert_eq!(admit(&mut empty, |_| Err(Fault::Deadline)), Ok(()));
+}
+
+/// A server that tells changes; what begins with `secret` is for nobody while it is hidden.
+struct Server {
+    bus: Arc<MemoryBus>,
+    changes: Changes,
+    hidden: Arc<AtomicBool>,
+}
+
+impl Server {
+    fn new() -> Self {
+        let bus = Arc::new(MemoryBus::new());
+        let hidden = Arc::new(AtomicBool::new(false));
+        let hides = hidden.clone();
+        let changes = Changes::from(bus.clone())
+            .max_listens(2)
+            .sight(move |uri, _, _| !(hides.load(Ordering::SeqCst) && uri.contains("secret")));
+        Self {
+            bus,
+            changes,
+            hidden,
+        }
+    }
+}
+
+impl Service for Server {
+    fn profile(&self) -> Arc<ServerProfile> {
+        let offers = ServerCapabilities::default()
+            .with_tools(true)
+            .with_resources(false, true);
+        Arc::new(ServerProfile::new(Implementation::new("s", "1")).capabilities(offers))
+    }
+
+    fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+        Box::pin(std::future::ready(ResultBody::Empty.into()))
+    }
+
+    fn changes(&self) -> Option<Changes> {
+        Some(self.changes.clone())
+    }
+}
+
+fn inbound(
+    server: &Server,
+    id: u32,
+    filter: &SubscriptionFilter,
+) -> Result<modern::Inbound, Fault> {
+    let text = json!({
+        "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen",
+        "params": {"notifications": filter, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/logLevel": "debug", "progressToken": "t",
+        }},
+    });
+    let text = text.to_string();
+    let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+        panic!()
+    };
+    let Route::Modern(envelope) = classify(&request, None) else {
+        panic!()
+    };
+    modern::read(&request, *envelope, &server.profile())
+}
+
+fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {
+    let id = RequestId::from(i64::from(id));
+    Running::begin(server, inbound, id, LINE, http::Extensions::new())
+}
+
+fn listen(server: &Server, id: u32, filter: &SubscriptionFilter) -> Running {
+    begin(server, id, inbound(server, id, filter).unwrap())
+}
+
+/// What it says now; the answer, too, when there is one.
+fn said(running: &mut Running) -> (Vec<Value>, Option<Value>) {
+    let cx = &mut Context::from_waker(Waker::noop());
+    let mut notes = Vec::new();
+    loop {
+        match running.poll_step(cx, true) {
+            Poll::Ready(Step::Notes(text)) => {
+                let lines = text
+                    .split(|byte| *byte == b'\n')
+                    .filter(|line| !line.is_empty());
+                notes.extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
+            }
+            Poll::Ready(Step::Answer(text)) => {
+                return (
+                    notes,
+                    Some(serde_json::from_slice(&text.into_bytes()).unwrap()),
+                );
+            }
+            Poll::Pending => return (notes, None),
+        }
+    }
+}
+
+fn methods(notes: &[Value]) -> Vec<&str> {
+    let methods = notes.iter().map(|note| note["method"].as_str().unwrap());
+    methods
+        .map(|method| method.trim_start_matches("notifications/"))
+        .collect()
+}
+
+#[test]
+fn from_the_acknowledgement_to_the_end() {
+    let server = Server::new();
+    let mut inbound = inbound(&server, 7, &all()).unwrap();
+    let (end, ending) = oneshot::channel::<()>();
+    inbound.end_listen_on(async { ending.await.unwrap_or_default() });
+    let mut running = begin(&server, 7, inbound);
+    // Changes before the first poll come after the acknowledgement.
+    server.changes.publish(ChangeEvent::Tools);
+    server.changes.publish(updated("a://b"));
+    let (notes, answer) = said(&mut running);
+    assert_eq!(answer, None);
+    assert_eq!(
+        methods(&notes),
+        [
+            "subscriptions/acknowledged",
+            "tools/list_changed",
+            "resources/updated"
+        ]
+    );
+    let granted = json!({"toolsListChanged": true, "resourceSubscriptions": ["a://b"]});
+    assert_eq!(notes[0]["params"]["notifications"], granted);
+    assert_eq!(notes[2]["params"]["uri"], "a://b");
+    for note in &notes {
+        let id = &note["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+        assert_eq!(*id, json!(7), "{note}");
+    }
+    server.changes.publish(ChangeEvent::Prompts);
+    assert_eq!(said(&mut running), (vec![], None));
+    for _ in 0..10 {
+        server.changes.publish(updated("a://b/below"));
+    }
+    assert_eq!(said(&mut running).0.len(), 1);
+
+    server.changes.publish(ChangeEvent::Tools);
+    end.send(()).unwrap();
+    let (notes, answer) = said(&mut running);
+    assert_eq!(methods(&notes), ["tools/list_changed"]);
+    let answer = answer.unwrap();
+    assert_eq!(
+        (&answer["id"], &answer["result"]["resultType"]),
+        (&json!(7), &json!("complete"))
+    );
+    let id = &answer["result"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
+    assert_eq!(*id, json!(7));
+    server.changes.publish(ChangeEvent::Tools);
+    assert_eq!(said(&mut running), (vec![], None));
+    assert_eq!((server.bus.watches(), server.changes.listens()), (0, 0));
+}
+
+#[test]
+fn one_that_ends_at_once_is_acknowledged_first() {
+    let server = Server::new();
+    let mut inbound = inbound(&server, 1, &all()).unwrap();
+    inbound.end_listen_on(std::future::ready(()));
+    let (notes, answer) = said(&mut begin(&server, 1, inbound));
+    assert_eq!(methods(&notes), ["subscriptions/acknowledged"]);
+    assert!(answer.is_some());
+}
+
+#[test]
+fn whoever_goes_leaves_nothing_behind() {
+    let server = Server::new();
+    let mut first = listen(&server, 1, &all());
+    said(&mut first);
+    let second = listen(&server, 2, &SubscriptionFilter::new());
+    assert_eq!((server.bus.watches(), server.changes.listens()), (2, 2));
+
+    let mut third = listen(&server, 3, &all());
+    let (notes, answer) = said(&mut third);
+    assert!(
+        notes.is_empty(),
+        "a refused subscription is not acknowledged"
+    );
+    let message = answer.unwrap()["error"]["message"].to_string();
+    assert!(
+        message.contains("this server has 2 subscriptions already"),
+        "{message}"
+    );
+
+    drop((first, second, third));
+    assert_eq!((server.bus.watches(), server.changes.listens()), (0, 0));
+    let (notes, answer) = said(&mut listen(&server, 4, &all()));
+    assert_eq!((notes.len(), answer), (1, None));
+}
+
+#[test]
+fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
+    let server = Server::new();
+    let mut running = listen(&server, 1, &all());
+    let cx = &mut Context::from_waker(Waker::noop());
+    for n in 0..100_000 {
+        server.changes.publish(ChangeEvent::Tools);
+        server.changes.publish(updated(&format!("a://b/{n}")));
+        // The notes are made, and nobody takes them.
+        assert!(running.poll_step(cx, false).is_pending());
+        running.stall();
+    }
+    let mut seen = Vec::new();
+    loop {
+        let (notes, _) = said(&mut running);
+        if notes.is_empty() {
+            break;
+        }
+        seen.extend(notes);
+    }
+    assert!(seen.len() < 300, "{}", seen.len());
+    let methods = methods(&seen);
+    assert_eq!(
+        methods
+            .iter()
+            .filter(|one| **one == "subscriptions/acknowledged")
+            .count(),
+        1
+    );
+    assert!(methods.contains(&"tools/list_changed"));
+    assert!(
+        seen.iter().any(|note| note["params"]["uri"] == "a://b"),
+        "one for all below it"
+    );
+}
+
+#[test]
+fn secrets_are_kept_at_the_beginning_and_later() {
+    let server = Server::new();
+    let asked = SubscriptionFilter::new()
+        .resource("a://")
+        .resource("a://secret");
+    server.hidden.store(true, Ordering::SeqCst);
+    let mut running = listen(&server, 1, &asked);
+    let (notes, _) = said(&mut running);
+    let granted = json!({"resourceSubscriptions": ["a://"]});
+    assert_eq!(notes[0]["params"]["notifications"], granted);
+    server.changes.publish(updated("a://secret/1"));
+    server.changes.publish(updated("a://open"));
+    let (notes, _) = said(&mut running);
+    assert_eq!(notes.len(), 1);
+    assert_eq!(notes[0]["params"]["uri"], "a://open");
+}
+
+struct Scopes;
+
+impl Gate for Scopes {
+    fn admit(&self, call: &Call, _: &ClientFacts, who: Option<&Principal>) -> Result<(), Fault> {
+        let uri = call.item().unwrap_or_default();
+        match who {
+            Some(_) => Ok(()),
+            None if uri.ends_with("private") => Err(Fault::Refused("sign in first".into())),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn a_gate_watches_over_what_is_told() {
+    let server = Server::new();
+    let gate: Arc<dyn Gate> = Arc::new(Scopes);
+    let who = Principal::new("https://issuer", "me");
+    for (principal, told) in [(None, 1), (Some(who), 2)] {
+        let asked = SubscriptionFilter::new().resource("a://x");
+        let mut inbound = inbound(&server, 1, &asked).unwrap();
+        inbound.admit(&gate, principal.as_ref()).unwrap();
+        let mut extensions = http::Extensions::new();
+        if let Some(principal) = principal {
+            extensions.insert(principal);
+        }
+        let mut running = Running::begin(&server, inbound, 1.into(), LINE, extensions);
+        said(&mut running);
+        server.changes.publish(updated("a://x/private"));
+        server.changes.publish(updated("a://x/public"));
+        assert_eq!(said(&mut running).0.len(), told);
+    }
+    let asked = SubscriptionFilter::new().resource("a://private");
+    let mut refused = inbound(&server, 1, &asked).unwrap();
+    let refused = refused.admit(&gate, None);
+    assert_eq!(refused, Err(Fault::Refused("sign in first".into())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_that_come_one_by_one_are_told_in_rounds() {
+    let server = Server::new();
+    let mut inbound = inbound(&server, 1, &all()).unwrap();
+    let pause = std::time::Duration::from_millis(100);
+    inbound.pace_listen(move || Box::pin(tokio::time::sleep(pause)));
+    let mut running = begin(&server, 1, inbound);
+    assert_eq!(said(&mut running).0.len(), 1);
+    let mut told = Vec::new();
+    for step in 0..50 {
+        server.changes.publish(ChangeEvent::Tools);
+        if !said(&mut running).0.is_empty() {
+            told.push(step * 10);
+        }
+        tokio::time::advance(std::time::Duration::from_millis(10)).await;
+    }
+    assert_eq!(told[..2], [0, 100], "the first at once, then in rounds");
+    assert!(told.len() <= 6, "{told:?}");
+}

@@ -1,0 +1,85 @@
+//! Subscriptions over a socket.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{
+    BoxFuture, ChangeEvent, Changes, Exchange, Fault, MemoryBus, Reply, ServerProfile, Service,
+};
+use mcp_transport_http::{Serve, Shutdown, StreamableHttp};
+use mcp_types::{Implementation, ServerCapabilities};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use crate::support::within;
+
+struct Changing(Changes);
+
+impl Service for Changing {
+    fn profile(&self) -> Arc<ServerProfile> {
+        let offers = ServerCapabilities::default().with_tools(true);
+        Arc::new(ServerProfile::new(Implementation::new("test", "1")).capabilities(offers))
+    }
+
+    fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+        Box::pin(std::future::ready(Fault::Deadline.into()))
+    }
+
+    fn changes(&self) -> Option<Changes> {
+        Some(self.0.clone())
+    }
+}
+
+async fn read_until(stream: &mut TcpStream, end: &str) -> String {
+    let mut seen = String::new();
+    while !seen.contains(end) {
+        let mut chunk = [0; 4096];
+        let read = within(stream.read(&mut chunk)).await.unwrap();
+        assert!(read > 0, "the connection ended after {seen}");
+        seen += std::str::from_utf8(&chunk[..read]).unwrap();
+    }
+    seen
+}
+
+#[tokio::test]
+async fn clients_that_go_are_forgotten_and_the_others_hear_the_end() {
+    let bus = Arc::new(MemoryBus::new());
+    let changes = Changes::from(bus.clone());
+    let endpoint = StreamableHttp::new(Changing(changes.clone()));
+    let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
+    let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
+    let serving = tokio::spawn(serve.shutdown_with(shutdown.clone()).into_future());
+
+    let body = r#"{"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+         Mcp-Method: subscriptions/listen\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut clients = Vec::new();
+    for _ in 0..10 {
+        let mut stream = TcpStream::connect(addr).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        read_until(&mut stream, "subscriptions/acknowledged").await;
+        clients.push(stream);
+    }
+    assert_eq!((changes.listens(), bus.watches()), (10, 10));
+    changes.publish(ChangeEvent::Tools);
+    for client in &mut clients {
+        read_until(client, "tools/list_changed").await;
+    }
+    let mut last = clients.pop().unwrap();
+    drop(clients);
+    within(async {
+        while changes.listens() > 1 || bus.watches() > 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+    shutdown.drain();
+    let end = read_until(&mut last, "0\r\n\r\n").await;
+    assert!(end.contains(r#""resultType":"complete""#), "{end}");
+    within(serving).await.unwrap().unwrap();
+    assert_eq!((changes.listens(), bus.watches()), (0, 0));
+}
