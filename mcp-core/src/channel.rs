@@ -13,7 +13,13 @@ use crate::{BoxFuture, ClientNote, wire};
 /// A client's way to one server.
 pub trait Channel: Send + Sync + 'static {
     /// Sends a request. The stream gives what belongs to it: its notifications, then its response,
-    /// then it ends. Dropping the stream cancels the request.
+    /// then it ends.
+    ///
+    /// Dropping the stream before the response is there cancels the request, and nobody else need
+    /// do so. Where the end of a stream says nothing to the server (sessions, pipes), the channel
+    /// queues a `notifications/cancelled` for it; that is never waited for, and may be left out
+    /// when the queue is full. `initialize` is never cancelled.
+    // spec: CAN-02, HTTP-C-07, HTTP-C-12
     fn call(&self, out: OutCall) -> Frames;
 
     /// The server as errors name it: a URL, a command line. Never with secrets.

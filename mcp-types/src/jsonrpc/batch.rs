@@ -40,6 +40,17 @@ impl<'a> Message<'a> {
     /// ```
     // spec: BASE-14
     pub fn parse_batch(text: &'a [u8]) -> Result<Vec<Result<Self, ParseError>>, ParseError> {
+        let texts = Self::split_batch(text)?;
+        let parse = |text: &'a str| Message::parse(text.as_bytes());
+        Ok(texts.into_iter().map(parse).collect())
+    }
+
+    /// Cuts a JSON array of messages into their texts, for those who hand them on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`parse_batch`](Self::parse_batch).
+    pub fn split_batch(text: &'a [u8]) -> Result<Vec<&'a str>, ParseError> {
         let text = std::str::from_utf8(text)
             .map_err(|error| ParseError::Syntax(format!("not UTF-8: {error}")))?;
         let invalid = |reason| ParseError::Invalid {
@@ -61,10 +72,7 @@ impl<'a> Message<'a> {
         match elements {
             None => Err(invalid("the batch has too many messages")),
             Some(elements) if elements.is_empty() => Err(invalid("the batch has no messages")),
-            Some(elements) => {
-                let parse = |raw: &'a RawValue| Message::parse(raw.get().as_bytes());
-                Ok(elements.into_iter().map(parse).collect())
-            }
+            Some(elements) => Ok(elements.into_iter().map(RawValue::get).collect()),
         }
     }
 }
