@@ -48,6 +48,30 @@ impl Endpoint {
         })
     }
 
+    /// Where messages go that the server of an event stream wants elsewhere; another origin is
+    /// none of its business.
+    // spec: SSE-03
+    pub(super) fn messages(&self, reference: &str) -> Result<Uri, ChannelError> {
+        let malformed = |reason: String| ChannelError::Malformed(format!("the endpoint {reason}"));
+        let base = Url::parse(&self.uri.to_string());
+        let target = base.and_then(|base| base.join(reference.trim()).map(|target| (base, target)));
+        let (base, mut target) =
+            target.map_err(|error| malformed(format!("of the server is invalid: {error}")))?;
+        if base.origin() != target.origin() {
+            let shown = show(target);
+            return Err(malformed(format!(
+                "{shown} is of another origin than the server itself"
+            )));
+        }
+        let _ = target.set_username("");
+        let _ = target.set_password(None);
+        target.set_fragment(None);
+        target
+            .as_str()
+            .parse()
+            .map_err(|error| malformed(format!("of the server is invalid: {error}")))
+    }
+
     /// Where a redirect leads, without anything that may be a secret.
     pub(super) fn redirected(&self, location: &str) -> Option<Box<str>> {
         let base = Url::parse(&self.uri.to_string()).ok()?;

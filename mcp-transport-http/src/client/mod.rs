@@ -2,30 +2,43 @@
 //!
 //! | you look for | module |
 //! |---|---|
-//! | the request, and what its answer may be | `modern` |
+//! | a call without a session | `modern` |
+//! | sessions, their streams, their end | `legacy` |
+//! | HTTP+SSE, where nothing else is spoken | `sse_2024` |
+//! | what an answer may be | `answer` |
+//! | what every request carries, and who sends it | `requests` |
 //! | the URL: what is sent, what is shown | `endpoint` |
 //! | the HTTP client underneath | `reqwest`, `tls` |
 //! | reading bodies, cutting excerpts | `body` |
 
+mod answer;
 mod body;
+mod ending;
 mod endpoint;
+mod legacy;
 mod modern;
+mod requests;
 mod reqwest;
+mod sse_2024;
 mod tls;
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
-use mcp_core::{Channel, ChannelError, Frames, OutCall};
+use mcp_core::{BoxFuture, Channel, ChannelError, CloseReason, Frames, OutCall, OutNote};
+use mcp_types::ProtocolVersion;
 use tower_service::Service;
 
 use crate::sse::SseLimits;
+use ending::{Ending, UntilClosed};
 use endpoint::Endpoint;
+use legacy::Sessions;
+use requests::Http;
 
 pub use self::reqwest::{HttpBody, HttpClient};
 
@@ -47,11 +60,34 @@ impl Default for Limits {
     }
 }
 
-/// A client's way to a server over Streamable HTTP.
+/// A client's way to a server over HTTP, in every revision.
 ///
-/// Every call is one POST. Its answer is JSON or a stream of events, as the server likes; dropping
-/// the call closes the POST, which cancels it. Redirects are not followed, and what the URL holds
-/// beside scheme, host and path (credentials, a query) never appears in an error.
+/// Every call is one POST. Its answer is JSON or a stream of events, as the server likes. Redirects
+/// are not followed, and what the URL holds beside scheme, host and path (credentials, a query)
+/// never appears in an error.
+///
+/// Without a session (2026-07-28), dropping a call closes its POST, which cancels it.
+///
+/// In a session, which a call of `initialize` opens, the channel
+///
+/// - sends the session's id and the revision with every request, and shows the id to nobody;
+/// - goes on with a stream that broke, from its last event on, if its events have ids;
+/// - asks for the stream outside of calls once `notifications/initialized` is accepted, and keeps
+///   it open ([`standalone_stream`](Self::standalone_stream));
+/// - queues a `notifications/cancelled` for a call that is dropped, and leaves it out when 64 of
+///   them wait already;
+/// - fails all calls with [`ChannelError::SessionExpired`] once the server answers 404, until
+///   `initialize` is called anew;
+/// - ends the session when it is closed, and tries to when it is dropped.
+///
+/// Requests of the server, and notifications that belong to no call, wait in
+/// [`inbound`](Channel::inbound), which each session has anew: at most 256 of them and 16 MiB. When
+/// that is full, the stream that brought the next one is not read on until there is room; as long
+/// as nobody has asked for `inbound`, what finds no room is lost. Sessions need a tokio runtime:
+/// one task of it belongs to each.
+///
+/// A server that refuses `initialize` with 400, 404 or 405 may be one of 2024-11-05, whose
+/// transport had two URLs. The channel finds that out by itself ([`http_sse`](Self::http_sse)).
 ///
 /// # Examples
 ///
@@ -64,10 +100,9 @@ impl Default for Limits {
 /// # Ok::<(), mcp_core::ChannelError>(())
 /// ```
 pub struct HttpChannel {
-    endpoint: Arc<Endpoint>,
-    headers: HeaderMap,
-    limits: Limits,
-    http: Arc<dyn Post>,
+    http: Arc<Http>,
+    sessions: Sessions,
+    closing: Arc<Ending<CloseReason>>,
 }
 
 impl HttpChannel {
@@ -110,11 +145,11 @@ impl HttpChannel {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
+        let endpoint = Endpoint::parse(url.as_ref())?;
         Ok(Self {
-            endpoint: Arc::new(Endpoint::parse(url.as_ref())?),
-            headers: HeaderMap::new(),
-            limits: Limits::default(),
-            http: Arc::new(Tower(Mutex::new(service))),
+            http: Arc::new(Http::new(endpoint, service)),
+            sessions: Sessions::default(),
+            closing: Arc::default(),
         })
     }
 
@@ -136,37 +171,117 @@ impl HttpChannel {
             ChannelError::Unsendable(format!("the value of the header {name} is invalid"))
         })?;
         value.set_sensitive(true);
-        self.headers.insert(name, value);
+        self.http().headers.insert(name, value);
         Ok(self)
+    }
+
+    /// Asks `provider` for headers before each request: tokens that expire, for example. They come
+    /// before those of [`header`](Self::header), and those of a call come before them.
+    ///
+    /// A request whose headers are not to be had is not sent, and its call fails with
+    /// [`ChannelError::Unsendable`], or with the error of the provider if it is a [`ChannelError`].
+    /// The error is shown: it must not tell secrets.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
+    /// use mcp_transport_http::client::HttpChannel;
+    ///
+    /// # async fn fresh_token() -> std::io::Result<String> { Ok(String::new()) }
+    /// let channel = HttpChannel::new("https://example.com/mcp")?.headers_from(|| async {
+    ///     let mut token = HeaderValue::try_from(format!("Bearer {}", fresh_token().await?))
+    ///         .map_err(std::io::Error::other)?;
+    ///     token.set_sensitive(true);
+    ///     Ok::<_, std::io::Error>(HeaderMap::from_iter([(AUTHORIZATION, token)]))
+    /// });
+    /// # Ok::<(), mcp_core::ChannelError>(())
+    /// ```
+    #[must_use]
+    pub fn headers_from<F, R, E>(mut self, provider: F) -> Self
+    where
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<HeaderMap, E>> + Send + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + 'static,
+    {
+        self.http().provider = Some(requests::provider(provider));
+        self
     }
 
     /// Sets how long a JSON answer may be, in bytes. Default: 64 MiB.
     #[must_use]
     pub fn max_body(mut self, bytes: usize) -> Self {
-        self.limits.body = bytes;
+        self.http().limits.body = bytes;
         self
     }
 
     /// Sets how much a stream of events may hold. Default: see [`SseLimits`].
     #[must_use]
     pub fn event_limits(mut self, limits: SseLimits) -> Self {
-        self.limits.events = limits;
+        self.http().limits.events = limits;
         self
+    }
+
+    /// Sets whether a session asks for the stream outside of calls, on which the server tells what
+    /// has changed. A server without one answers 405, which is final. Default: yes.
+    // spec: HTTP-C-11
+    #[must_use]
+    pub fn standalone_stream(mut self, asks: bool) -> Self {
+        self.sessions.settings.standalone = asks;
+        self
+    }
+
+    /// Sets whether HTTP+SSE of 2024-11-05 is tried on a server that refuses `initialize` with 400,
+    /// 404 or 405 and without a message. Default: yes.
+    ///
+    /// The stream of such a server is its connection: when it ends, so does the channel.
+    // spec: COMPAT-13
+    #[must_use]
+    pub fn http_sse(mut self, tries: bool) -> Self {
+        self.sessions.settings.http_sse = tries;
+        self
+    }
+
+    fn http(&mut self) -> &mut Http {
+        Arc::make_mut(&mut self.http)
     }
 }
 
 impl Channel for HttpChannel {
     fn call(&self, out: OutCall) -> Frames {
-        let request = modern::request(&self.endpoint, &self.headers, out);
-        self.http.post(request, self.endpoint.clone(), self.limits)
+        if !out.mirror.version.is_modern() {
+            return self.sessions.call(&self.http, &self.closing, out);
+        }
+        let closing = Arc::clone(&self.closing);
+        let closed = async move { closing.wait().await };
+        let frames = modern::frames(Arc::clone(&self.http), out);
+        Box::pin(UntilClosed::new(frames, closed))
     }
 
     fn peer(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.endpoint.shown)
+        Cow::Borrowed(&self.http.endpoint.shown)
     }
 
-    fn repeats_arguments(&self) -> bool {
-        true
+    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+        self.sessions.notify(&self.http, &self.closing, out)
+    }
+
+    fn inbound(&self) -> Option<Frames> {
+        self.sessions.inbound(&self.http, &self.closing)
+    }
+
+    fn adopt(&self, version: ProtocolVersion) {
+        self.sessions.adopt(&self.http, &self.closing, version);
+    }
+
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        let closing = Arc::clone(&self.closing);
+        Box::pin(async move { closing.wait().await })
+    }
+
+    fn close(&self) -> BoxFuture<'static, ()> {
+        self.closing.end(CloseReason::Here);
+        self.sessions.close()
     }
 }
 
@@ -174,35 +289,7 @@ impl Channel for HttpChannel {
 impl fmt::Debug for HttpChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpChannel")
-            .field("url", &self.endpoint.shown)
+            .field("url", &self.http.endpoint.shown)
             .finish_non_exhaustive()
-    }
-}
-
-/// The seam below which HTTP clients differ.
-trait Post: Send + Sync {
-    fn post(&self, request: Request<Bytes>, endpoint: Arc<Endpoint>, limits: Limits) -> Frames;
-}
-
-/// Any HTTP client that is a tower service. The lock is held for as long as a clone takes: clones
-/// of a service need not be shareable between threads.
-struct Tower<S>(Mutex<S>);
-
-impl<S, B> Post for Tower<S>
-where
-    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
-    S::Future: Send + 'static,
-    S::Error: Into<BoxError>,
-    B: Body + Send + 'static,
-    B::Data: Send,
-    B::Error: Into<BoxError>,
-{
-    fn post(&self, request: Request<Bytes>, endpoint: Arc<Endpoint>, limits: Limits) -> Frames {
-        let service = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        Box::pin(modern::frames(service, request, endpoint, limits))
     }
 }

@@ -22,6 +22,9 @@ use super::tls;
 /// It speaks TLS with the certificates that the operating system trusts, follows no redirects, and
 /// uses the proxies that the environment names, except for this very machine. Cheap to clone;
 /// clones share their connections.
+///
+/// Proxies, certificates and the like are set on [`reqwest::ClientBuilder`], of version 0.13, in
+/// [`HttpClient::build`]; a client that a program has already is taken by [`From`].
 #[derive(Clone)]
 pub struct HttpClient {
     remote: reqwest::Client,
@@ -39,7 +42,7 @@ impl HttpClient {
     /// [`ChannelError::Unsendable`] when the TLS provider that the program has installed cannot be
     /// used.
     pub fn new() -> Result<Self, ChannelError> {
-        Self::with_connect_timeout(CONNECT_TIMEOUT)
+        Self::build(|builder| builder)
     }
 
     /// A client with another time to establish a connection.
@@ -48,11 +51,34 @@ impl HttpClient {
     ///
     /// See [`HttpClient::new`].
     pub fn with_connect_timeout(timeout: Duration) -> Result<Self, ChannelError> {
+        Self::build(|builder| builder.connect_timeout(timeout))
+    }
+
+    /// A client with settings of one's own, on top of the defaults: proxies (which this very
+    /// machine is never reached through), certificates, timeouts. `set` is called twice.
+    ///
+    /// # Errors
+    ///
+    /// [`ChannelError::Unsendable`] when the settings cannot be used.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_transport_http::client::{HttpChannel, HttpClient};
+    ///
+    /// // No proxy, whatever the environment says.
+    /// let http = HttpClient::build(|builder| builder.no_proxy())?;
+    /// let channel = HttpChannel::with_service("https://example.com/mcp", http)?;
+    /// # Ok::<(), mcp_core::ChannelError>(())
+    /// ```
+    pub fn build(
+        set: impl Fn(reqwest::ClientBuilder) -> reqwest::ClientBuilder,
+    ) -> Result<Self, ChannelError> {
         let tls = tls::config().map_err(|error| ChannelError::Unsendable(error.to_string()))?;
         let builder = || {
-            reqwest::Client::builder()
+            let defaults = reqwest::Client::builder()
                 .tls_backend_preconfigured(tls.clone())
-                .connect_timeout(timeout)
+                .connect_timeout(CONNECT_TIMEOUT)
                 // spec: HTTP-C-14
                 .redirect(Policy::none())
                 .referer(false)
@@ -60,7 +86,8 @@ impl HttpClient {
                     env!("CARGO_PKG_NAME"),
                     "/",
                     env!("CARGO_PKG_VERSION")
-                ))
+                ));
+            set(defaults)
         };
         let build = |builder: reqwest::ClientBuilder| {
             builder
@@ -71,6 +98,17 @@ impl HttpClient {
             remote: build(builder())?,
             local: build(builder().no_proxy())?,
         })
+    }
+}
+
+/// Takes a client as it is: its proxies, also for this very machine, and its redirects. One that
+/// follows redirects takes headers of the program along to wherever a server sends it.
+impl From<reqwest::Client> for HttpClient {
+    fn from(client: reqwest::Client) -> Self {
+        Self {
+            local: client.clone(),
+            remote: client,
+        }
     }
 }
 

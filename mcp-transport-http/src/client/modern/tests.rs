@@ -16,6 +16,7 @@ use mcp_types::{Method, ProtocolVersion, RequestId};
 use tower_service::Service;
 
 use crate::client::HttpChannel;
+use crate::client::requests::replace;
 use crate::headers::names;
 use crate::sse::SseLimits;
 
@@ -409,7 +410,7 @@ fn headers_may_come_several_times() {
     let mut from = HeaderMap::new();
     from.append("a", HeaderValue::from_static("1"));
     from.append("a", HeaderValue::from_static("2"));
-    super::replace(&mut headers, &from);
+    replace(&mut headers, &from);
     let values: Vec<_> = headers.get_all("a").iter().collect();
     assert_eq!(values, ["1", "2"]);
 }
