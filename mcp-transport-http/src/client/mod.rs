@@ -25,7 +25,7 @@ mod tls;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
@@ -37,7 +37,7 @@ use tower_service::Service;
 use crate::sse::SseLimits;
 use ending::{Ending, UntilClosed};
 use endpoint::Endpoint;
-use legacy::Sessions;
+use legacy::{Sessions, Settings};
 use requests::Http;
 
 pub use self::reqwest::{HttpBody, HttpClient};
@@ -101,8 +101,9 @@ impl Default for Limits {
 /// ```
 pub struct HttpChannel {
     http: Arc<Http>,
-    sessions: Sessions,
+    settings: Settings,
     closing: Arc<Ending<CloseReason>>,
+    sessions: OnceLock<Sessions>,
 }
 
 impl HttpChannel {
@@ -148,8 +149,9 @@ impl HttpChannel {
         let endpoint = Endpoint::parse(url.as_ref())?;
         Ok(Self {
             http: Arc::new(Http::new(endpoint, service)),
-            sessions: Sessions::default(),
+            settings: Settings::default(),
             closing: Arc::default(),
+            sessions: OnceLock::new(),
         })
     }
 
@@ -227,7 +229,7 @@ impl HttpChannel {
     // spec: HTTP-C-11
     #[must_use]
     pub fn standalone_stream(mut self, asks: bool) -> Self {
-        self.sessions.settings.standalone = asks;
+        self.settings.standalone = asks;
         self
     }
 
@@ -238,19 +240,27 @@ impl HttpChannel {
     // spec: COMPAT-13
     #[must_use]
     pub fn http_sse(mut self, tries: bool) -> Self {
-        self.sessions.settings.http_sse = tries;
+        self.settings.http_sse = tries;
         self
     }
 
     fn http(&mut self) -> &mut Http {
         Arc::make_mut(&mut self.http)
     }
+
+    /// Made when the first is needed, with the settings of then.
+    fn sessions(&self) -> &Sessions {
+        self.sessions.get_or_init(|| {
+            let (http, closing) = (Arc::clone(&self.http), Arc::clone(&self.closing));
+            Sessions::new(http, closing, self.settings)
+        })
+    }
 }
 
 impl Channel for HttpChannel {
     fn call(&self, out: OutCall) -> Frames {
         if !out.mirror.version.is_modern() {
-            return self.sessions.call(&self.http, &self.closing, out);
+            return self.sessions().call(out);
         }
         let closing = Arc::clone(&self.closing);
         let closed = async move { closing.wait().await };
@@ -263,15 +273,15 @@ impl Channel for HttpChannel {
     }
 
     fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
-        self.sessions.notify(&self.http, &self.closing, out)
+        self.sessions().notify(out)
     }
 
     fn inbound(&self) -> Option<Frames> {
-        self.sessions.inbound(&self.http, &self.closing)
+        self.sessions().inbound()
     }
 
     fn adopt(&self, version: ProtocolVersion) {
-        self.sessions.adopt(&self.http, &self.closing, version);
+        self.sessions().adopt(version);
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
@@ -281,7 +291,7 @@ impl Channel for HttpChannel {
 
     fn close(&self) -> BoxFuture<'static, ()> {
         self.closing.end(CloseReason::Here);
-        self.sessions.close()
+        self.sessions().close()
     }
 }
 

@@ -156,7 +156,7 @@ async fn open(
     out: &OutCall,
     settings: Settings,
 ) -> Result<(), ChannelError> {
-    let response = session.post(out.body.clone(), &out.headers).await?;
+    let response = session.initialize(out.body.clone(), &out.headers).await?;
     if response.status().is_success() {
         session.named_by(response.headers());
         let work = if settings.standalone {
@@ -183,7 +183,7 @@ async fn open(
     };
     session.send_to(messages);
     keep(session, Work::OneStream(Box::new(events)));
-    let response = session.post(out.body.clone(), &out.headers).await?;
+    let response = session.initialize(out.body.clone(), &out.headers).await?;
     answered(session, call, &out.headers, response).await
 }
 

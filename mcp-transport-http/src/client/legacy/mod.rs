@@ -47,61 +47,89 @@ impl Default for Settings {
     }
 }
 
-/// The session of a channel: none, or one after the other.
-#[derive(Default)]
+/// The sessions of a channel, one after the other.
 pub(super) struct Sessions {
-    pub(super) settings: Settings,
-    current: Mutex<Option<Arc<Session>>>,
+    http: Arc<Http>,
+    closing: Arc<Ending<CloseReason>>,
+    settings: Settings,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The one that `initialize` has opened last.
+    current: Option<Arc<Session>>,
+    /// The one that it opens next, where somebody has to do with it already.
+    next: Option<Arc<Session>>,
 }
 
 impl Sessions {
-    fn current(&self) -> MutexGuard<'_, Option<Arc<Session>>> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn get(&self, http: &Arc<Http>, closing: &Arc<Ending<CloseReason>>) -> Arc<Session> {
-        let mut current = self.current();
-        let new = || Arc::new(Session::new(Arc::clone(http), Arc::clone(closing)));
-        Arc::clone(current.get_or_insert_with(new))
-    }
-
-    /// The session that `initialize` opens: the one that waits for that, or a new one.
-    fn begin(&self, http: &Arc<Http>, closing: &Arc<Ending<CloseReason>>) -> Arc<Session> {
-        let session = self.get(http, closing);
-        if session.begin() {
-            return session;
+    pub(super) fn new(
+        http: Arc<Http>,
+        closing: Arc<Ending<CloseReason>>,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            http,
+            closing,
+            settings,
+            state: Mutex::default(),
         }
-        session.end(Over::Replaced);
-        *self.current() = None;
-        let session = self.get(http, closing);
-        session.begin();
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn create(&self) -> Arc<Session> {
+        let (http, closing) = (Arc::clone(&self.http), Arc::clone(&self.closing));
+        Arc::new(Session::new(http, closing))
+    }
+
+    /// The session that is open, or the one to come when that is over.
+    fn upcoming(&self) -> Arc<Session> {
+        let State { current, next } = &mut *self.state();
+        match current {
+            Some(current) if current.over().is_none() => Arc::clone(current),
+            _ => Arc::clone(next.get_or_insert_with(|| self.create())),
+        }
+    }
+
+    /// The session that `initialize` opens.
+    fn begin(&self) -> Arc<Session> {
+        let mut state = self.state();
+        let session = state.next.take().unwrap_or_else(|| self.create());
+        if let Some(before) = state.current.replace(Arc::clone(&session)) {
+            before.end(Over::Replaced);
+        }
         session
     }
 
-    pub(super) fn call(
-        &self,
-        http: &Arc<Http>,
-        closing: &Arc<Ending<CloseReason>>,
-        out: OutCall,
-    ) -> Frames {
+    /// The session that messages belong to. Servers that know of none have one all the same.
+    fn current(&self, version: ProtocolVersion) -> Arc<Session> {
+        let mut state = self.state();
+        let session = match state.current.clone() {
+            Some(current) => current,
+            None => {
+                let session = state.next.take().unwrap_or_else(|| self.create());
+                Arc::clone(state.current.insert(session))
+            }
+        };
+        session.assume(version);
+        session
+    }
+
+    pub(super) fn call(&self, out: OutCall) -> Frames {
         let session = if call::opens(&out) {
-            self.begin(http, closing)
+            self.begin()
         } else {
-            let session = self.get(http, closing);
-            session.adopt(out.mirror.version);
-            session
+            self.current(out.mirror.version)
         };
         call::frames(session, out, self.settings)
     }
 
-    pub(super) fn notify(
-        &self,
-        http: &Arc<Http>,
-        closing: &Arc<Ending<CloseReason>>,
-        out: OutNote,
-    ) -> BoxFuture<'static, Result<(), ChannelError>> {
-        let session = self.get(http, closing);
-        session.adopt(out.mirror.version);
+    pub(super) fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let session = self.current(out.mirror.version);
         let readies = Method::from_name(&out.mirror.method) == Some(Method::Initialized);
         Box::pin(async move {
             let sent = async {
@@ -119,13 +147,9 @@ impl Sessions {
         })
     }
 
-    /// What belongs to no call, for the first who asks.
-    pub(super) fn inbound(
-        &self,
-        http: &Arc<Http>,
-        closing: &Arc<Ending<CloseReason>>,
-    ) -> Option<Frames> {
-        let session = self.get(http, closing);
+    /// What belongs to no call of a session, for the first who asks.
+    pub(super) fn inbound(&self) -> Option<Frames> {
+        let session = self.upcoming();
         if !session.take_inbox() {
             return None;
         }
@@ -135,22 +159,17 @@ impl Sessions {
         Some(Box::pin(frames.take_until(over)))
     }
 
-    pub(super) fn adopt(
-        &self,
-        http: &Arc<Http>,
-        closing: &Arc<Ending<CloseReason>>,
-        version: ProtocolVersion,
-    ) {
+    pub(super) fn adopt(&self, version: ProtocolVersion) {
         if !version.is_modern() {
-            self.get(http, closing).adopt(version);
-        } else if let Some(session) = self.current().take() {
+            self.upcoming().adopt(version);
+        } else if let Some(session) = self.state().current.take() {
             session.end(Over::Replaced);
         }
     }
 
     /// Tells the server that its session has ended, if there is one.
     pub(super) fn close(&self) -> BoxFuture<'static, ()> {
-        let session = self.current().clone();
+        let session = self.state().current.clone();
         match session {
             Some(session) => Box::pin(async move { session.delete().await }),
             None => Box::pin(future::ready(())),
@@ -160,7 +179,8 @@ impl Sessions {
 
 impl Drop for Sessions {
     fn drop(&mut self) {
-        if let Some(session) = self.current().take() {
+        let State { current, next } = &mut *self.state();
+        for session in current.take().into_iter().chain(next.take()) {
             session.end(Over::Left);
         }
     }

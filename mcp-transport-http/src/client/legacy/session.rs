@@ -35,15 +35,13 @@ pub(crate) struct Session {
     /// What the server calls it: a secret, which nothing shows.
     // spec: SESS-04
     id: OnceLock<HeaderValue>,
-    version: OnceLock<ProtocolVersion>,
+    version: Mutex<Option<ProtocolVersion>>,
     /// Where messages go, when that is not the URL of the server: HTTP+SSE.
     messages: OnceLock<Uri>,
     calls: Mutex<HashMap<RequestId, Arc<OpenCall>>>,
     /// What belongs to no call.
     pub(super) inbox: Queue,
     inbox_taken: AtomicBool,
-    /// `initialize` was sent.
-    begun: AtomicBool,
     cancels: mpsc::Sender<Bytes>,
     /// The other end of `cancels`, until somebody keeps the session.
     unsent_cancels: Mutex<Option<mpsc::Receiver<Bytes>>>,
@@ -112,12 +110,11 @@ impl Session {
             closing,
             over: Ending::default(),
             id: OnceLock::new(),
-            version: OnceLock::new(),
+            version: Mutex::default(),
             messages: OnceLock::new(),
             calls: Mutex::default(),
             inbox: Queue::default(),
             inbox_taken: AtomicBool::new(false),
-            begun: AtomicBool::new(false),
             cancels,
             unsent_cancels: Mutex::new(Some(unsent_cancels)),
             ready: Notify::new(),
@@ -130,9 +127,19 @@ impl Session {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The revision that was chosen.
+    /// The revision that was chosen; the last choice counts.
     pub(super) fn adopt(&self, version: ProtocolVersion) {
-        let _ = self.version.set(version);
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = Some(version);
+    }
+
+    /// The revision that a message speaks, for as long as none was chosen.
+    pub(super) fn assume(&self, version: ProtocolVersion) {
+        let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert(version);
+    }
+
+    fn version(&self) -> Option<ProtocolVersion> {
+        *self.version.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the server calls the session, as the answer to `initialize` says.
@@ -158,11 +165,6 @@ impl Session {
 
     pub(super) fn has_id(&self) -> bool {
         self.id.get().is_some()
-    }
-
-    /// `initialize` is sent, which a session is opened by once.
-    pub(super) fn begin(&self) -> bool {
-        !self.begun.swap(true, Ordering::AcqRel)
     }
 
     /// Somebody takes what belongs to no call, which one can do.
@@ -232,12 +234,12 @@ impl Session {
     /// left out.
     // spec: CAN-01, HTTP-C-12
     pub(super) fn cancel(&self, call: &OpenCall) {
-        let Some(version) = self.version.get() else {
+        let Some(version) = self.version() else {
             return;
         };
         let note = Cancelled::new(call.id.clone()).reason("nobody waits for the answer any more");
         let mut text = Vec::new();
-        let wire: &dyn Wire = wire::of(*version);
+        let wire: &dyn Wire = wire::of(version);
         if wire.encode_client_note(&ClientNote::Cancelled(note), &mut text) {
             let _ = self.cancels.try_send(text.into());
         }
@@ -246,7 +248,7 @@ impl Session {
     // spec: HTTP-C-02, HTTP-C-09, HTTP-C-10, SESS-05
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(8);
-        if let Some(version) = self.version.get()
+        if let Some(version) = self.version()
             && version.has_version_header()
         {
             let version = HeaderValue::from_static(version.as_str());
@@ -265,7 +267,24 @@ impl Session {
         body: Bytes,
         caller: &HeaderMap,
     ) -> Result<Response<Body>, ChannelError> {
-        let mut protocol = self.headers();
+        self.post_with(self.headers(), body, caller).await
+    }
+
+    /// Sends `initialize`, which knows nothing of a session yet.
+    pub(super) async fn initialize(
+        &self,
+        body: Bytes,
+        caller: &HeaderMap,
+    ) -> Result<Response<Body>, ChannelError> {
+        self.post_with(HeaderMap::new(), body, caller).await
+    }
+
+    async fn post_with(
+        &self,
+        mut protocol: HeaderMap,
+        body: Bytes,
+        caller: &HeaderMap,
+    ) -> Result<Response<Body>, ChannelError> {
         protocol.insert(names::ACCEPT, names::ACCEPT_BOTH);
         protocol.insert(names::CONTENT_TYPE, names::JSON);
         let unsent = Unsent {
@@ -361,7 +380,7 @@ impl Session {
 
     /// Brings a message to where it belongs. `on` is the call whose stream it came on.
     pub(crate) async fn deliver(&self, on: Option<&OpenCall>, frame: Frame) {
-        let allows_batch = self.version.get().is_some_and(|it| it.allows_batch());
+        let allows_batch = self.version().is_some_and(ProtocolVersion::allows_batch);
         if allows_batch && Message::parse(&frame.message).err() == Some(ParseError::Batch) {
             // spec: BASE-14
             for text in Message::split_batch(&frame.message).unwrap_or_default() {

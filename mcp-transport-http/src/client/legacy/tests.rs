@@ -315,17 +315,39 @@ async fn what_every_request_carries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn old_revisions_have_no_header_for_themselves() {
+async fn the_revision_is_the_one_that_was_agreed_on() {
     let (channel, mut server) = connect();
-    let out = call_in(ProtocolVersion::V2025_03_26, 1, Method::Initialize);
-    let (mut frames, asked) = begin(&channel, &mut server, out).await;
+    // Asked in one revision, answered in an old one that has no header for itself.
+    channel.adopt(LATEST);
+    let (mut frames, asked) = begin(
+        &channel,
+        &mut server,
+        call_in(LATEST, 1, Method::Initialize),
+    )
+    .await;
+    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
     asked.json(result(1));
     next(&mut frames).await;
-    channel.adopt(ProtocolVersion::V2025_03_26);
-    let out = call_in(ProtocolVersion::V2025_03_26, 2, Method::ListTools);
-    let (_frames, asked) = begin(&channel, &mut server, out).await;
+    let old = ProtocolVersion::V2025_03_26;
+    channel.adopt(old);
+    let (_frames, asked) = begin(&channel, &mut server, call_in(old, 2, Method::ListTools)).await;
     assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
     assert_eq!(asked.header(names::MCP_SESSION_ID), None);
+    channel.adopt(LATEST);
+    let (_frames, asked) = begin(&channel, &mut server, call(3)).await;
+    assert_eq!(
+        asked.header(names::MCP_PROTOCOL_VERSION),
+        Some("2025-11-25")
+    );
+    // A server that turns out to have no sessions.
+    channel.adopt(ProtocolVersion::LATEST);
+    let (_frames, asked) = begin(
+        &channel,
+        &mut server,
+        call_in(LATEST, 4, Method::Initialize),
+    )
+    .await;
+    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
 }
 
 #[tokio::test(start_paused = true)]

@@ -91,8 +91,13 @@ async fn a_session_that_the_server_forgot() {
     server.silence(AGES).await;
     assert!(outside.is_abandoned());
 
-    initialize(&channel, &mut server, "0ther").await;
+    // What belongs to the next session can be asked for before that is opened.
+    channel.adopt(LATEST);
     let mut inbound = channel.inbound().unwrap();
+    let error = failure(&mut channel.call(call(4))).await;
+    assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");
+    initialize(&channel, &mut server, "0ther").await;
+    assert!(channel.inbound().is_none());
     let (mut frames, asked) = begin(&channel, &mut server, call(5)).await;
     assert_eq!(asked.header(names::MCP_SESSION_ID), Some("0ther"));
     let events = asked.events();
