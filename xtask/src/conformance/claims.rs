@@ -112,6 +112,7 @@ const CLAIMS: &[Claim] = &[
     },
     client("tools_call", 2),
     client("request-metadata", 8),
+    client("sep-2322-client-request-state", 5),
     Claim {
         open: HEADERS_OPEN,
         ..client("http-standard-headers", 9)

@@ -1,8 +1,8 @@
 //! What each scenario asks of a client.
 
-use mcp::Result;
 use mcp::prelude::*;
-use mcp::types::ClientCapabilities;
+use mcp::types::{JsonObject, PrimitiveSchema};
+use mcp::{InputError, Result};
 use serde_json::{Value, json};
 
 use crate::arguments;
@@ -10,7 +10,9 @@ use crate::arguments;
 pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
     let client = connect(url).await?;
     match scenario {
-        "tools_call" | "request-metadata" => call_every_tool(&client).await,
+        "tools_call" | "request-metadata" | "sep-2322-client-request-state" => {
+            call_every_tool(&client).await
+        }
         "http-standard-headers" => ask_for_everything(&client).await,
         "json-schema-ref-no-deref" => list_tools(&client).await,
         "http-custom-headers" => call_as_told(&client).await,
@@ -21,15 +23,28 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
 }
 
 async fn connect(url: &str) -> Result<Client> {
-    let everything = ClientCapabilities::default()
-        .with_roots()
-        .with_sampling()
-        .with_elicitation();
     Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
-        .capabilities(everything)
+        .on_elicit(|form: ElicitRequest| async move { agree(&form) })
+        .on_sample(|_| async { CreateMessageResult::new("test-model", "test") })
+        .roots(["file:///"])
         .connect(url)
         .await
+}
+
+/// Agrees to everything that has no default.
+fn agree(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
+    let fields = form.schema().fields();
+    let open = fields.filter(|(_, field)| field.default_value().is_none());
+    let answers = open.map(|(name, field)| {
+        let answer = match field {
+            PrimitiveSchema::Boolean(_) => json!(true),
+            PrimitiveSchema::Number(_) => json!(1),
+            _ => json!("test"),
+        };
+        (name.to_owned(), answer)
+    });
+    form.accept(answers.collect::<JsonObject>())
 }
 
 async fn list_tools(client: &Client) -> Result<()> {
