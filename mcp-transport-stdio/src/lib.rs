@@ -6,6 +6,7 @@
 //! | serving over a pipe, both eras | [`StdioServer`] |
 //! | calling a server over a pair of byte streams | [`PipeChannel`] |
 //! | a server as a child process | [`ChildChannel`], [`ServerCommand`] |
+//! | the standard streams, kept from everybody else | `standard` |
 //! | the two tasks that read and write | `pipe` |
 //! | what waits to be written | `outbox` |
 //!
@@ -24,6 +25,8 @@ mod outbox;
 mod pipe;
 #[cfg(feature = "server")]
 mod serve;
+#[cfg(feature = "server")]
+mod standard;
 
 #[cfg(feature = "client")]
 pub use channel::PipeChannel;

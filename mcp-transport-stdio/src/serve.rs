@@ -12,6 +12,7 @@ use mcp_core::{Gate, Service};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::pipe::Pipe;
+use crate::standard;
 use driver::Driver;
 
 /// A server over one pipe: the standard streams of its process, a socket, or any other pair of
@@ -48,6 +49,7 @@ struct Settings {
     drain_timeout: Duration,
     gate: Option<Arc<dyn Gate>>,
     extensions: http::Extensions,
+    guard: bool,
 }
 
 impl<S: Service> StdioServer<S> {
@@ -61,6 +63,7 @@ impl<S: Service> StdioServer<S> {
                 drain_timeout: Duration::from_secs(10),
                 gate: None,
                 extensions: http::Extensions::new(),
+                guard: true,
             },
             stop: Box::pin(std::future::pending()),
         }
@@ -104,6 +107,28 @@ impl<S: Service> StdioServer<S> {
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
         self.stop = Box::pin(stop);
         self
+    }
+
+    /// Leaves standard output and input where they are when [`serve_stdio`](Self::serve_stdio)
+    /// takes them. Whatever the program prints then is read by the client as a message.
+    pub fn without_guard(mut self) -> Self {
+        self.settings.guard = false;
+        self
+    }
+
+    /// Serves over the standard streams of this process, until the client closes its side or takes
+    /// nothing any more. Possible once in the life of a process, inside of a tokio runtime with IO.
+    ///
+    /// On Unix nothing else reaches the streams from then on: what the program prints goes to the
+    /// standard error, and programs that it starts inherit neither of them. Signals are left alone.
+    ///
+    /// # Errors
+    ///
+    /// When the streams cannot be had, or fail in another way than by being closed.
+    // spec: STDIO-03, STDIO-05, STDIO-14
+    pub async fn serve_stdio(self) -> io::Result<()> {
+        let (reader, writer) = standard::take(self.settings.guard)?;
+        self.serve(reader, writer).await
     }
 
     /// Serves over a pair of byte streams, until the client closes its side or takes nothing any
