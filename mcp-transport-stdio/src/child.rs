@@ -25,6 +25,7 @@ use tokio::time::timeout;
 
 use crate::PipeChannel;
 pub use command::{ServerCommand, SpawnError, Stderr};
+pub use stderr::LastWords;
 use stderr::Tail;
 #[cfg(unix)]
 use unix::Process;
@@ -67,6 +68,7 @@ pub struct ChildChannel {
 struct Shared {
     command: ServerCommand,
     peer: String,
+    words: LastWords,
     child: Mutex<Arc<Child>>,
 }
 
@@ -75,7 +77,6 @@ struct Shared {
 struct Child {
     pipe: PipeChannel,
     process: Arc<Process>,
-    tail: Tail,
     close_timeout: Duration,
     term_timeout: Duration,
 }
@@ -121,19 +122,21 @@ impl ChildChannel {
     /// [`ChannelError::Connect`] with a [`SpawnError`] when it cannot be started.
     pub fn spawn(command: ServerCommand) -> Result<Self, ChannelError> {
         let peer = command.peer();
-        let child = Child::spawn(&command, &peer)?;
+        let words = LastWords::default();
+        let child = Child::spawn(&command, &peer, &words)?;
         Ok(Self {
             shared: Arc::new(Shared {
                 command,
                 peer,
+                words,
                 child: Mutex::new(Arc::new(child)),
             }),
         })
     }
 
     /// The last lines that the server has written to its standard error.
-    pub fn last_words(&self) -> String {
-        self.shared.child().tail.text()
+    pub fn last_words(&self) -> LastWords {
+        self.shared.words.clone()
     }
 }
 
@@ -147,19 +150,19 @@ impl Shared {
 }
 
 impl Child {
-    fn spawn(command: &ServerCommand, peer: &str) -> Result<Self, ChannelError> {
+    fn spawn(command: &ServerCommand, peer: &str, words: &LastWords) -> Result<Self, ChannelError> {
         let failed = |error: SpawnError| ChannelError::Connect {
             peer: peer.to_owned(),
             source: error.into(),
         };
         let (process, pipes) = command.spawn().map_err(failed)?;
         let failed = |error: std::io::Error| failed(SpawnError::Io(error));
-        let tail = Tail::default();
+        let tail = Tail::new(words.clone());
         if let Some(stderr) = pipes.stderr {
             let stderr = tokio::process::ChildStderr::from_std(stderr).map_err(failed)?;
             tokio::spawn(stderr::drain(stderr, tail.clone(), peer.to_owned()));
         }
-        let epitaph = epitaph(process.clone(), tail.clone());
+        let epitaph = epitaph(process.clone(), tail);
         let pipe = PipeChannel::of_child(
             ChildStdout::from_std(pipes.stdout).map_err(failed)?,
             ChildStdin::from_std(pipes.stdin).map_err(failed)?,
@@ -170,7 +173,6 @@ impl Child {
         Ok(Self {
             pipe,
             process,
-            tail,
             close_timeout: command.close_timeout,
             term_timeout: command.term_timeout,
         })
@@ -269,7 +271,7 @@ impl Channel for ChildChannel {
     fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         let shared = self.shared.clone();
         Box::pin(async move {
-            let child = Arc::new(Child::spawn(&shared.command, &shared.peer)?);
+            let child = Arc::new(Child::spawn(&shared.command, &shared.peer, &shared.words)?);
             let mut current = shared.child.lock().unwrap_or_else(PoisonError::into_inner);
             let before = std::mem::replace(&mut *current, child);
             drop(current);

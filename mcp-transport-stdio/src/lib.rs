@@ -31,6 +31,6 @@ mod standard;
 #[cfg(feature = "client")]
 pub use channel::PipeChannel;
 #[cfg(feature = "client")]
-pub use child::{ChildChannel, ServerCommand, SpawnError, Stderr};
+pub use child::{ChildChannel, LastWords, ServerCommand, SpawnError, Stderr};
 #[cfg(feature = "server")]
 pub use serve::StdioServer;

@@ -127,8 +127,14 @@ impl<S: Service> StdioServer<S> {
     /// When the streams cannot be had, or fail in another way than by being closed.
     // spec: STDIO-03, STDIO-05, STDIO-14
     pub async fn serve_stdio(self) -> io::Result<()> {
-        let (reader, writer) = standard::take(self.settings.guard)?;
-        self.serve(reader, writer).await
+        let streams = standard::take(self.settings.guard)?;
+        let served = self.serve(streams.reader, streams.writer);
+        tokio::select! {
+            biased;
+            served = served => served,
+            // There is nobody to answer: what runs is cancelled.
+            () = streams.hung_up => Ok(()),
+        }
     }
 
     /// Serves over a pair of byte streams, until the client closes its side or takes nothing any

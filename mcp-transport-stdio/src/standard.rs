@@ -8,17 +8,26 @@
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use mcp_core::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub(crate) type Reader = Box<dyn AsyncRead + Send + Unpin>;
-pub(crate) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+/// The streams of the protocol.
+pub(crate) struct Streams {
+    pub(crate) reader: Reader,
+    pub(crate) writer: Writer,
+    /// Ends when nobody can read what is written any more, where the system tells.
+    pub(crate) hung_up: BoxFuture<'static, ()>,
+}
+
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
 /// Takes the streams; once in the life of a process. With `guard` nothing else of the process
 /// reaches them any more.
 // spec: STDIO-03
-pub(crate) fn take(guard: bool) -> io::Result<(Reader, Writer)> {
+pub(crate) fn take(guard: bool) -> io::Result<Streams> {
     if TAKEN.swap(true, Ordering::SeqCst) {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
@@ -31,22 +40,25 @@ pub(crate) fn take(guard: bool) -> io::Result<(Reader, Writer)> {
 #[cfg(unix)]
 mod system {
     use std::fs::File;
+    use std::future::pending;
     use std::io::{self, Write};
     use std::os::fd::{AsFd, OwnedFd};
     use std::os::unix::net::UnixStream as StdUnixStream;
 
+    use mcp_core::BoxFuture;
     use rustix::fs::{FileType, fstat};
     use rustix::io::fcntl_dupfd_cloexec;
     use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+    use tokio::io::Interest;
     use tokio::net::UnixStream;
     use tokio::net::unix::pipe;
 
-    use super::{Reader, Writer};
+    use super::{Reader, Streams, Writer};
 
     /// The first number that is none of a standard stream.
     const ASIDE: i32 = 3;
 
-    pub(super) fn take(guard: bool) -> io::Result<(Reader, Writer)> {
+    pub(super) fn take(guard: bool) -> io::Result<Streams> {
         // What was printed before belongs to whoever reads the stream, too, but whole.
         io::stdout().flush()?;
         let input = fcntl_dupfd_cloexec(stdin(), ASIDE)?;
@@ -55,7 +67,24 @@ mod system {
             dup2_stdin(File::open("/dev/null")?.as_fd())?;
             dup2_stdout(stderr())?;
         }
-        Ok((reader(input)?, writer(output)?))
+        Ok(Streams {
+            reader: reader(input)?,
+            hung_up: hung_up(&output)?,
+            writer: writer(output)?,
+        })
+    }
+
+    /// A pipe whose reader is gone: a client that was killed leaves nobody whom to answer.
+    fn hung_up(output: &OwnedFd) -> io::Result<BoxFuture<'static, ()>> {
+        if file_type(output)? != FileType::Fifo {
+            return Ok(Box::pin(pending()));
+        }
+        let pipe = pipe::Sender::from_owned_fd(output.try_clone()?)?;
+        Ok(Box::pin(async move {
+            if pipe.ready(Interest::ERROR).await.is_err() {
+                pending().await
+            }
+        }))
     }
 
     /// Pipes and sockets (some launchers use those) wait without a thread; files and terminals
@@ -92,9 +121,13 @@ mod system {
 mod system {
     use std::io;
 
-    use super::{Reader, Writer};
+    use super::Streams;
 
-    pub(super) fn take(_: bool) -> io::Result<(Reader, Writer)> {
-        Ok((Box::new(tokio::io::stdin()), Box::new(tokio::io::stdout())))
+    pub(super) fn take(_: bool) -> io::Result<Streams> {
+        Ok(Streams {
+            reader: Box::new(tokio::io::stdin()),
+            writer: Box::new(tokio::io::stdout()),
+            hung_up: Box::pin(std::future::pending()),
+        })
     }
 }

@@ -3,38 +3,21 @@
 use std::future::Future;
 
 use mcp_client::{Client, ClientBuilder};
-use mcp_transport_http::client::HttpChannel;
 
-use crate::Result;
-
-/// Where a server is: the URL of its endpoint.
-pub trait Target: sealed::Sealed + Send {
-    #[doc(hidden)]
-    fn into_channel(self) -> Result<HttpChannel>;
-}
-
-impl<T: sealed::Sealed + AsRef<str> + Send> Target for T {
-    fn into_channel(self) -> Result<HttpChannel> {
-        HttpChannel::new(self.as_ref()).map_err(|error| mcp_client::Error::from(error).into())
-    }
-}
+use crate::{Result, Target};
 
 mod sealed {
     #![expect(unnameable_types, reason = "seals the traits")]
 
-    pub trait Sealed {}
     pub trait Client {}
     pub trait Builder {}
     impl Client for mcp_client::Client {}
     impl Builder for mcp_client::ClientBuilder {}
-    impl Sealed for &str {}
-    impl Sealed for String {}
-    impl Sealed for &String {}
 }
 
 /// Gives [`Client`] its `connect`.
 pub trait Connect: sealed::Client {
-    /// Connects to a server with the defaults: finds out what it speaks and who it is.
+    /// Connects to a [server](Target) with the defaults: finds out what it speaks and who it is.
     ///
     /// # Errors
     ///
@@ -64,7 +47,7 @@ impl Connect for Client {
 
 /// Gives what [`Client::builder`] makes its `connect`.
 pub trait ConnectWith: sealed::Builder {
-    /// Connects to a server: finds out what it speaks and who it is.
+    /// Connects to a [server](Target): finds out what it speaks and who it is.
     ///
     /// # Errors
     ///
@@ -88,6 +71,6 @@ pub trait ConnectWith: sealed::Builder {
 
 impl ConnectWith for ClientBuilder {
     async fn connect(self, target: impl Target) -> Result<Client> {
-        Ok(self.over(target.into_channel()?).await?)
+        target.connect(self).await
     }
 }

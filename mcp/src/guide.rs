@@ -11,6 +11,7 @@
 //! | offer conversations | [`prompts`] |
 //! | suggest values while users type | [`completion`] |
 //! | tell how far a call is, notice that nobody waits | [`logging_and_progress`] |
+//! | speak over standard streams, start servers, use sockets | [`stdio`] |
 //! | put time limits, checks, logs around calls | [`middleware`] |
 //! | serve over HTTP, inside of a web application | [`http`] |
 //! | test a server | [`testing`] |
@@ -44,6 +45,10 @@ pub mod completion {}
 #[cfg(feature = "macros")]
 #[doc = include_str!("docs/logging-and-progress.md")]
 pub mod logging_and_progress {}
+
+#[cfg(all(feature = "client", feature = "server", feature = "stdio"))]
+#[doc = include_str!("docs/stdio.md")]
+pub mod stdio {}
 
 #[cfg(feature = "server")]
 #[doc = include_str!("docs/middleware.md")]

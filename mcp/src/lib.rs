@@ -1,12 +1,14 @@
 #![doc = include_str!("docs/crate.md")]
 
-#[cfg(feature = "http-client")]
+#[cfg(feature = "client")]
 mod connect;
 mod error;
 pub mod guide;
 pub mod prelude;
-#[cfg(feature = "http-server")]
+#[cfg(all(feature = "server", any(feature = "http-server", feature = "stdio")))]
 mod serve;
+#[cfg(feature = "client")]
+mod target;
 
 pub use mcp_core as core;
 pub use mcp_core::schema;
@@ -43,12 +45,26 @@ pub use mcp_server::{
 pub use mcp_transport_http as http;
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::StreamableHttp;
+#[cfg(feature = "stdio")]
+pub use mcp_transport_stdio as stdio;
+#[cfg(all(feature = "client", feature = "stdio"))]
+pub use mcp_transport_stdio::ServerCommand;
+#[cfg(all(feature = "server", feature = "stdio"))]
+pub use mcp_transport_stdio::StdioServer;
 pub use mcp_types::{
     CacheHint, CallToolResult, ContentBlock, CreateMessageResult, ElicitResult, Implementation,
     Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
-#[cfg(feature = "http-client")]
-pub use connect::{Connect, ConnectWith, Target};
+#[cfg(feature = "client")]
+pub use connect::{Connect, ConnectWith};
+#[cfg(all(feature = "server", feature = "stdio"))]
+pub use serve::serve_stdio;
 #[cfg(feature = "http-server")]
 pub use serve::{Address, serve_http};
+#[cfg(all(feature = "client", feature = "server"))]
+pub use target::InProcess;
+#[cfg(all(feature = "client", feature = "stdio"))]
+pub use target::Io;
+#[cfg(feature = "client")]
+pub use target::Target;

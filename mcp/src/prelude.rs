@@ -6,6 +6,8 @@ pub use crate::{
     ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
+#[cfg(all(feature = "client", feature = "stdio"))]
+pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
 #[cfg(feature = "server")]
@@ -19,7 +21,7 @@ pub use crate::{
 pub use crate::{
     Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest,
 };
-#[cfg(feature = "http-client")]
+#[cfg(feature = "client")]
 pub use crate::{Connect as _, ConnectWith as _};
 #[cfg(feature = "macros")]
 pub use crate::{completion, prompt, resource, tool};

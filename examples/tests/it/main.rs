@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod stdio;
+
 use std::process::Stdio;
 use std::time::Duration;
 

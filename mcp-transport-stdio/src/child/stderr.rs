@@ -19,33 +19,28 @@ const MAX_BYTES: usize = 8 * 1024;
 /// How long the last words of a server that has ended may take to arrive.
 const LAST_MOMENT: Duration = Duration::from_millis(200);
 
-/// The last lines. Clones are the same lines.
+/// The last lines that a server has written to its standard error, some 20 of them. Clones are the
+/// same lines.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tail(Arc<Inner>);
+pub struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
-#[derive(Debug, Default)]
-struct Inner {
-    lines: Mutex<VecDeque<String>>,
+/// The standard error of one life of a server. Clones are the same one.
+#[derive(Debug, Clone)]
+pub(super) struct Tail {
+    words: LastWords,
     /// There is nothing more to come.
-    ended: watch::Sender<bool>,
+    ended: Arc<watch::Sender<bool>>,
 }
 
-impl Tail {
-    /// The lines as one text.
-    pub(super) fn text(&self) -> String {
+impl LastWords {
+    /// The lines as one text; empty when there are none.
+    pub fn text(&self) -> String {
         let lines = self.lock();
         lines
             .iter()
             .map(String::as_str)
             .collect::<Vec<_>>()
             .join("\n")
-    }
-
-    /// The lines of a server that has ended.
-    pub(super) async fn last(&self) -> String {
-        let mut ended = self.0.ended.subscribe();
-        let _ = timeout(LAST_MOMENT, ended.wait_for(|ended| *ended)).await;
-        self.text()
     }
 
     fn push(&self, line: String) {
@@ -58,7 +53,22 @@ impl Tail {
     }
 
     fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
-        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Tail {
+    /// A life that begins; its words come after those of the one before.
+    pub(super) fn new(words: LastWords) -> Self {
+        let ended = Arc::default();
+        Self { words, ended }
+    }
+
+    /// The last words of a server that has ended.
+    pub(super) async fn last(&self) -> String {
+        let mut ended = self.ended.subscribe();
+        let _ = timeout(LAST_MOMENT, ended.wait_for(|ended| *ended)).await;
+        self.words.text()
     }
 }
 
@@ -70,35 +80,35 @@ pub(super) async fn drain(mut from: impl AsyncRead + Unpin, tail: Tail, peer: St
         let read = from.read_buf(lines.buffer()).await;
         let is_end = !matches!(read, Ok(count) if count > 0);
         while let Some(line) = lines.next_line() {
-            take(line, &tail, &peer);
+            take(line, &tail.words, &peer);
         }
         if is_end {
             break;
         }
     }
     if let Some(line) = lines.finish() {
-        take(line, &tail, &peer);
+        take(line, &tail.words, &peer);
     }
     // Whoever asked for the last words may wait for this.
-    tail.0.ended.send_replace(true);
+    tail.ended.send_replace(true);
 }
 
-fn take(line: Line, tail: &Tail, peer: &str) {
+fn take(line: Line, words: &LastWords, peer: &str) {
     let text = match &line {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
         _ => return,
     };
     tracing::debug!(target: "mcp::server_stderr", peer, "{text}");
-    tail.push(text.into_owned());
+    words.push(text.into_owned());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_BYTES, MAX_LINES, Tail, drain};
+    use super::{LastWords, MAX_BYTES, MAX_LINES, Tail, drain};
 
     #[tokio::test]
     async fn keeps_the_end_and_no_more() {
-        let tail = Tail::default();
+        let tail = Tail::new(LastWords::default());
         let mut text = "x".repeat(100_000);
         for number in 0..1000 {
             text += &format!("\nline {number}");
@@ -117,7 +127,7 @@ mod tests {
             String::new(),
         )
         .await;
-        let kept = tail.text();
+        let kept = tail.words.text();
         assert!(kept.len() <= MAX_BYTES && kept.ends_with("\nlast"));
     }
 }

@@ -98,7 +98,7 @@ async fn the_end_of_a_child_is_told_with_its_last_words() {
         assert!(error.contains(part), "{error}");
     }
     assert!(matches!(channel.closed().await, CloseReason::Broken(_)));
-    assert_eq!(channel.last_words(), "no configuration");
+    assert_eq!(channel.last_words().text(), "no configuration");
 }
 
 #[tokio::test]

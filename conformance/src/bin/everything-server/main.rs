@@ -1,7 +1,7 @@
 //! A server with everything that the official conformance suite asks for.
 //!
 //! Listens on the loopback interface, port `PORT` (8001 when unset; 0 for any), and prints its URL
-//! on stderr once it does.
+//! on stderr once it does. With `--stdio` it speaks over its standard streams instead.
 
 #![allow(clippy::print_stderr, reason = "it tells its URL")]
 
@@ -21,17 +21,23 @@ use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
+    if std::env::args().any(|argument| argument == "--stdio") {
+        return mcp::serve_stdio(server()).await;
+    }
     let port = match std::env::var("PORT") {
         Ok(port) => port.parse().map_err(std::io::Error::other)?,
         Err(_) => 8001,
     };
-    let server = Server::of(tools::Everything)
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    mcp::serve_http(server(), listener).await
+}
+
+fn server() -> Server {
+    Server::of(tools::Everything)
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
         .merge(prompts::Prompts::routes())
         .merge(asking::Asking::routes())
-        .tool(schema::json_schema_2020_12_tool());
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    mcp::serve_http(server, listener).await
+        .tool(schema::json_schema_2020_12_tool())
 }

@@ -1,4 +1,4 @@
-//! Serving a server in one line.
+//! Serving over HTTP in one line.
 
 use std::future::Future;
 use std::io;

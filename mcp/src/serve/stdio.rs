@@ -1,0 +1,35 @@
+//! Serving over the standard streams in one line.
+
+use mcp_server::IntoServer;
+use mcp_transport_stdio::StdioServer;
+
+use crate::Result;
+
+/// Serves a server to the program that has started this one, over the standard streams, until that
+/// program closes its side: then running calls finish, for ten seconds at the most.
+///
+/// On Unix nothing that this program prints reaches the client any more: `println!` writes to the
+/// standard error. Log there. For limits and other streams build a [`StdioServer`].
+///
+/// # Errors
+///
+/// When the server has a mistake ([`Server::check`](crate::Server::check)), or the streams fail.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::prelude::*;
+///
+/// #[tokio::main]
+/// async fn main() -> mcp::Result<()> {
+///     let server = Server::new("clock", "1.0.0")
+///         .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+///     mcp::serve_stdio(server).await
+/// }
+/// ```
+pub async fn serve_stdio(server: impl IntoServer) -> Result<()> {
+    let server = server.into_server();
+    server.check()?;
+    StdioServer::new(server).serve_stdio().await?;
+    Ok(())
+}

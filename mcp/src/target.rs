@@ -1,0 +1,171 @@
+//! Where a server can be.
+
+use std::future::Future;
+
+use mcp_client::{Client, ClientBuilder};
+
+use crate::Result;
+
+/// Where a server is.
+///
+/// | what | the server is | feature |
+/// |---|---|---|
+/// | `&str`, `String`, `Url` | at the URL of its endpoint | `http-client` |
+/// | `Command` of the standard library or of tokio, `ServerCommand` | a child process | `stdio` |
+/// | `Io` | at the other end of a pair of byte streams | `stdio` |
+/// | `InProcess` | in this process | `server` |
+///
+/// Of a `Command` program, arguments, variables and folder are taken; the server gets those
+/// variables and a few harmless ones of this process.
+pub trait Target: sealed::Sealed + Send {
+    #[doc(hidden)]
+    fn connect(self, builder: ClientBuilder) -> impl Future<Output = Result<Client>> + Send;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+}
+
+#[cfg(feature = "http-client")]
+mod http {
+    use mcp_client::{Client, ClientBuilder};
+    use mcp_transport_http::client::HttpChannel;
+
+    use super::{Target, sealed};
+    use crate::Result;
+
+    macro_rules! urls {
+        ($($url:ty),*) => {
+            $(
+                impl sealed::Sealed for $url {}
+
+                impl Target for $url {
+                    async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+                        let url: &str = self.as_ref();
+                        let channel = HttpChannel::new(url).map_err(mcp_client::Error::from)?;
+                        Ok(builder.over(channel).await?)
+                    }
+                }
+            )*
+        };
+    }
+
+    urls!(&str, String, &String, url::Url, &url::Url);
+}
+
+/// A server at the other end of a pair of byte streams: a socket, two pipes.
+///
+/// # Examples
+///
+/// ```no_run
+/// # #[cfg(unix)]
+/// # async fn run() -> mcp::Result<()> {
+/// use mcp::prelude::*;
+///
+/// let socket = tokio::net::UnixStream::connect("/run/mcp.sock").await?;
+/// let (reader, writer) = socket.into_split();
+/// let client = Client::connect(Io(reader, writer)).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "stdio")]
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a pair, and nothing else")]
+pub struct Io<R, W>(pub R, pub W);
+
+#[cfg(feature = "stdio")]
+mod stdio {
+    use mcp_client::{Client, ClientBuilder};
+    use mcp_transport_stdio::{ChildChannel, PipeChannel, ServerCommand};
+    use tokio::io::{AsyncRead, AsyncWrite};
+
+    use super::{Io, Target, sealed};
+    use crate::{Error, Result};
+
+    impl<R, W> sealed::Sealed for Io<R, W> {}
+
+    impl<R, W> Target for Io<R, W>
+    where
+        R: AsyncRead + Send + 'static,
+        W: AsyncWrite + Send + 'static,
+    {
+        async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+            Ok(builder.over(PipeChannel::new(self.0, self.1)).await?)
+        }
+    }
+
+    impl sealed::Sealed for ServerCommand {}
+
+    impl Target for ServerCommand {
+        async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+            let channel = ChildChannel::spawn(self).map_err(mcp_client::Error::from)?;
+            let words = channel.last_words();
+            let connected = builder.over(channel).await;
+            connected.map_err(|error| Error::at_start(error, words.text()))
+        }
+    }
+
+    macro_rules! commands {
+        ($($command:ty => $taken:expr),* $(,)?) => {
+            $(
+                impl sealed::Sealed for $command {}
+
+                impl Target for $command {
+                    async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+                        let taken: fn(&$command) -> ServerCommand = $taken;
+                        taken(&self).connect(builder).await
+                    }
+                }
+            )*
+        };
+    }
+
+    commands! {
+        std::process::Command => |command| command.into(),
+        &mut std::process::Command => |command| (&**command).into(),
+        tokio::process::Command => |command| command.as_std().into(),
+        &mut tokio::process::Command => |command| command.as_std().into(),
+    }
+}
+
+/// A server in this process, without a socket or a task.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::InProcess;
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let server = Server::new("clock", "1.0.0")
+///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+/// let client = Client::connect(InProcess(server)).await?;
+/// assert_eq!(client.list_all_tools().await?.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "server")]
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "a server, and nothing else")]
+pub struct InProcess<S>(pub S);
+
+#[cfg(feature = "server")]
+mod in_process {
+    use mcp_client::{Client, ClientBuilder};
+    use mcp_core::Direct;
+    use mcp_server::IntoServer;
+
+    use super::{InProcess, Target, sealed};
+    use crate::Result;
+
+    impl<S> sealed::Sealed for InProcess<S> {}
+
+    impl<S: IntoServer + Send> Target for InProcess<S> {
+        async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+            let server = self.0.into_server();
+            server.check()?;
+            Ok(builder.over(Direct::new(server)).await?)
+        }
+    }
+}
