@@ -94,6 +94,34 @@ async fn prompts() {
 }
 
 #[tokio::test]
+async fn middleware() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_middleware"))).await;
+    for part in [
+        "page 1, page 2\n",
+        "the paper stays here",
+        "the call took too long",
+        r#"tool="print" client="mcp-client/"#,
+        r#"answered outcome="ok" duration_ms="#,
+        r#"answered outcome="too late" duration_ms="#,
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn identity() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_identity"))).await;
+    for part in [
+        "  Dear Ada, nothing happened.\n  Ada wrote: sunny\n",
+        "  Dear Bob, nothing happened.\n  tools/call \"write\"",
+        "you may read, and not write",
+        "HTTP status 401 Unauthorized",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
 async fn client_and_axum_server() {
     let (_server, url) = axum_server().await;
     let client = || Command::new(env!("CARGO_BIN_EXE_client"));

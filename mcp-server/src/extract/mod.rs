@@ -9,7 +9,6 @@ mod notes;
 mod rejection;
 mod state;
 mod text;
-mod trace;
 
 use std::any::TypeId;
 use std::sync::{Arc, Weak};

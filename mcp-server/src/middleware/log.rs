@@ -23,9 +23,10 @@ const MOST_BYTES: usize = 256;
 /// or given up by its client.
 ///
 /// The span `request` has the fields `method`, `tool`, `prompt` or `uri` (without user, query and
-/// fragment), `client` (what it claims to be), `version` and `era`; and from the request's `_meta`
+/// fragment), `client` (what it claims to be), `subject` (who it is, where a layer has
+/// inserted a [`Principal`](mcp_core::Principal)), `version` and `era`; and from the request's `_meta`
 /// the trace that it belongs to: `trace_id`, `parent_id` and `tracestate` of W3C Trace Context.
-/// Handlers take it as [`TraceContext`](mcp_types::meta::TraceContext). The line has an `outcome` and
+/// Handlers find it in [`RequestMeta`](crate::RequestMeta). The line has an `outcome` and
 /// the time it took as `duration_ms`. Answered lists and completions are told at level `DEBUG`,
 /// everything else at `INFO`.
 ///
@@ -95,6 +96,7 @@ impl RequestLog {
             prompt = Empty,
             uri = Empty,
             client = Empty,
+            subject = Empty,
             version = exchange.facts.version.as_str(),
             era = ?exchange.facts.version.era(),
             trace_id = Empty,
@@ -114,6 +116,9 @@ impl RequestLog {
         if let Some(client) = exchange.facts.client_info() {
             let client = format!("{}/{}", cut(&client.name), cut(&client.version));
             span.record("client", &*client);
+        }
+        if let Some(principal) = exchange.principal() {
+            span.record("subject", cut(&principal.subject));
         }
         if let Some(trace) = exchange.trace() {
             let parent = trace.parent;
@@ -265,7 +270,7 @@ impl Line {
     }
 
     fn write(&self, outcome: &'static str) {
-        let duration_ms = self.start.elapsed().as_secs_f64() * 1000.0;
+        let duration_ms = self.start.elapsed().as_micros() as f64 / 1000.0;
         if self.loud {
             tracing::info!(parent: &self.span, outcome, duration_ms, "answered");
         } else {

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
-use mcp_core::{Call, Exchange, Service};
+use mcp_core::{Call, Exchange, Principal, Service};
 use mcp_server::middleware::RequestLog;
-use mcp_server::{Args, NotFound, PromptExt, ResourceExt, Server, Tool, ToolError, ToolExt};
-use mcp_types::meta::{Baggage, TraceContext};
+use mcp_server::{
+    Args, NotFound, PromptExt, RequestMeta, ResourceExt, Server, Tool, ToolError, ToolExt,
+};
 use mcp_types::{
     CallToolParams, GetPromptParams, Page, Prompt, RawObject, ReadResourceParams, ResourceTemplate,
 };
@@ -76,12 +77,12 @@ fn server() -> Server {
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("login").handler(login))
         .tool(Tool::new("never").handler(std::future::pending::<()>))
-        .tool(Tool::new("trace").handler(
-            |trace: Option<TraceContext>, baggage: Option<Baggage>| {
-                let user = baggage.and_then(|baggage| baggage.get("user"));
-                format!("{:?} {user:?}", trace.map(|trace| trace.parent.to_string()))
-            },
-        ))
+        .tool(Tool::new("trace").handler(|meta: Option<RequestMeta>| {
+            let trace = meta.as_ref().and_then(RequestMeta::trace);
+            let baggage = meta.as_ref().and_then(RequestMeta::baggage);
+            let user = baggage.and_then(|baggage| baggage.get("user"));
+            format!("{:?} {user:?}", trace.map(|trace| trace.parent.to_string()))
+        }))
         .template(ResourceTemplate::new("https://a.test/{name}{?key}").read(
             |Args(it): Args<Name>| match &*it.name {
                 "none" => Err(NotFound),
@@ -193,6 +194,24 @@ fn the_trace_is_told() {
         "{text}"
     );
     assert!(seen.lock().unwrap().is_some());
+}
+
+#[test]
+fn who_calls_is_told() {
+    fn known(call: Call) -> Exchange {
+        let mut exchange = kit::exchange(call);
+        let principal = Principal::new("https://login.test", "ada").scopes(["root"]);
+        exchange.extensions.insert(principal);
+        exchange
+    }
+    let server = server();
+    let text = logged(Level::INFO, || {
+        kit::call_with(&server, "trace", known, "{}");
+    });
+    assert!(
+        text.contains(r#"subject="ada""#) && !text.contains("root"),
+        "{text}"
+    );
 }
 
 /// Without a trace there is none, for those who can do without it.
