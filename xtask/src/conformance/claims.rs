@@ -65,6 +65,13 @@ const fn client(scenario: &'static str, successes: usize) -> Claim {
     }
 }
 
+const fn older_client(revision: &'static str, scenario: &'static str, successes: usize) -> Claim {
+    Claim {
+        revision,
+        ..client(scenario, successes)
+    }
+}
+
 const CLAIMS: &[Claim] = &[
     server("tools-list", 4),
     server("tools-call-simple-text", 2),
@@ -121,6 +128,13 @@ const CLAIMS: &[Claim] = &[
     client("http-invalid-tool-headers", 12),
     client("json-schema-ref-no-deref", 1),
     client("json-schema-2020-12-preservation", 9),
+    older_client("2025-06-18", "initialize", 1),
+    older_client("2025-06-18", "tools_call", 2),
+    older_client("2025-11-25", "initialize", 1),
+    older_client("2025-11-25", "tools_call", 2),
+    older_client("2025-11-25", "elicitation-sep1034-client-defaults", 5),
+    older_client("2025-11-25", "sse-retry", 3),
+    older_client("2025-11-25", "json-schema-2020-12-preservation", 9),
 ];
 
 const NO_LISTEN: &str = "subscriptions/listen is not served yet";
