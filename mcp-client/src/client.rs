@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use futures_util::future::select;
 use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, CloseReason};
@@ -246,6 +247,12 @@ impl Client {
             .factor_first();
         inner.closing.close(reason.clone());
         reason
+    }
+
+    /// Why the connection has ended, if it has. A connection that seems to be there may still have
+    /// ended by the time of the next call.
+    pub fn close_reason(&self) -> Option<CloseReason> {
+        self.closed().now_or_never()
     }
 
     /// Ends the connection, and the session where there is one. Running calls fail, and so does

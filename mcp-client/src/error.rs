@@ -11,6 +11,7 @@ use mcp_core::{Asked, ChannelError, CloseReason, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
 use crate::InputError;
+use crate::inputs::Cause;
 
 /// A call that failed. The text names server, method, tool and cause, and never holds a secret.
 ///
@@ -98,6 +99,16 @@ pub(crate) enum Kind {
     NoRoots,
     #[error("the server ended the subscription without having begun it")]
     NotAcknowledged,
+    #[error("the group has no server {0:?}")]
+    NoSuchServer(Box<str>),
+    #[error("no server of the group has {0:?}")]
+    NotInGroup(Box<str>),
+    #[error("the server is not used: {0}")]
+    Unused(String),
+    #[error("the server could not be started: {0}")]
+    Start(Cause),
+    #[error("the server is left alone for {}: {reason}", seconds(*wait))]
+    Resting { reason: String, wait: Duration },
     #[error("the list never ends: the server gave the same cursor twice")]
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
@@ -170,6 +181,7 @@ impl Kind {
     /// The cause may pass by itself.
     pub(crate) fn may_pass(&self) -> bool {
         self.is_broken()
+            || matches!(self, Self::Resting { .. })
             || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
             || matches!(
                 self.status(),
@@ -187,6 +199,11 @@ impl Kind {
     fn root(&self) -> &Self {
         match self {
             Self::Bewildered(cause) | Self::Lost(cause) => cause.root(),
+            // A server of a group failed with an error of this library.
+            Self::Start(cause) => match cause.downcast_ref::<Error>() {
+                Some(error) => error.inner.kind.root(),
+                None => self,
+            },
             other => other,
         }
     }
@@ -229,6 +246,21 @@ impl From<UnexpectedResult> for Error {
 }
 
 impl Error {
+    /// A server of a group that cannot be had.
+    pub(crate) fn of_server(server: &str, kind: Kind) -> Self {
+        let call = CallName {
+            server: server.into(),
+            method: Box::default(),
+            item: None,
+        };
+        Self {
+            inner: Box::new(Inside {
+                call: Some(call),
+                kind,
+            }),
+        }
+    }
+
     pub(crate) fn of(peer: &str, asked: &Asked, kind: Kind) -> Self {
         let call = CallName {
             server: peer.into(),
@@ -336,6 +368,9 @@ impl fmt::Display for Error {
             item,
         }) = call
         {
+            if method.is_empty() {
+                return write!(f, "{server}: {kind}");
+            }
             f.write_str(method)?;
             if let Some(item) = item {
                 write!(f, " {item:?}")?;
@@ -367,6 +402,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.inner.kind.root() {
             Kind::Channel(error) => error.source()?.source(),
+            Kind::Start(cause) => cause.source(),
             // Its text tells the cause.
             Kind::Input(error) => error.source()?.source(),
             _ => None,

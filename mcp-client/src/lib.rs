@@ -16,6 +16,7 @@
 //! | log messages of all calls | [`Client::logs`] |
 //! | answers that stay fresh for a while | [`Cache`] |
 //! | tools that are left out, headers of arguments, checks of results | [`DroppedTool`], `tool_index` |
+//! | several servers behind one handle, `mcp.json` | [`group`] |
 //! | what went wrong | [`Error`] |
 //! | the one path that every call takes | `call` |
 //! | tools, resources, prompts, completion; lists in pages | `api` |
@@ -30,6 +31,7 @@ mod closing;
 mod connect;
 mod error;
 mod events;
+pub mod group;
 mod inputs;
 mod listen;
 mod manual;

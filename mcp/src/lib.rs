@@ -19,6 +19,8 @@ pub use error::{Error, Result};
 #[cfg(feature = "client")]
 pub use mcp_client as client;
 #[cfg(feature = "client")]
+pub use mcp_client::group;
+#[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Rejected, SampleRequest,
     Subscription, Turn, UrlRequest,

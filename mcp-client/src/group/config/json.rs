@@ -1,0 +1,72 @@
+//! JSON as people write it: with comments, and with commas behind the last member.
+
+/// Blanks out what is no JSON. Places of errors stay where they are.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (piece, kept) = if first == '"' {
+            (string(rest), true)
+        } else if rest.starts_with("//") {
+            (&rest[..rest.find('\n').unwrap_or(rest.len())], false)
+        } else if rest.starts_with("/*") {
+            let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
+            (&rest[..end], false)
+        } else {
+            (&rest[..first.len_utf8()], true)
+        };
+        if kept {
+            if matches!(first, '}' | ']') {
+                drop_comma(&mut out);
+            }
+            out.push_str(piece);
+        } else {
+            out.extend(piece.chars().map(|c| if c == '\n' { c } else { ' ' }));
+        }
+        rest = &rest[piece.len()..];
+    }
+    out
+}
+
+/// The text in quotes at the beginning, with its quotes.
+fn string(text: &str) -> &str {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return &text[..=at],
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Blanks a comma that is the last thing so far.
+fn drop_comma(out: &mut String) {
+    let end = out.trim_end().len();
+    if out[..end].ends_with(',') {
+        out.replace_range(end - 1..end, " ");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn what_is_no_json_is_blank() {
+        for (text, expected) in [
+            (r#"{"a": 1}"#, r#"{"a": 1}"#),
+            ("{\"a\": 1, // one\n}", "{\"a\": 1        \n}"),
+            ("[1, /* a\nb */ 2,]", "[1,     \n     2 ]"),
+            (r#"{"u": "http://a/*b*/,}"}"#, r#"{"u": "http://a/*b*/,}"}"#),
+            (r#"{"q": "\"//\\"}"#, r#"{"q": "\"//\\"}"#),
+            ("[1] /* open", "[1]        "),
+            ("\"open", "\"open"),
+            ("é,}", "é }"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Files of the three dialects.
+
+use super::{ConfigError, EntryError, GroupConfig, ServerSpec, Variables};
+
+fn variables() -> Variables {
+    Variables::new()
+        .env("TOKEN", "hunter2")
+        .set("userHome", "/home/ada")
+        .set("workspaceFolder", "/src")
+        .input("key", "k")
+}
+
+fn command(name: &str, args: &[&str], env: &[(&str, &str)]) -> ServerSpec {
+    ServerSpec::Command {
+        command: name.to_owned(),
+        args: args.iter().map(ToString::to_string).collect(),
+        env: env
+            .iter()
+            .map(|(a, b)| (a.to_string(), b.to_string()))
+            .collect(),
+        env_file: None,
+        cwd: None,
+    }
+}
+
+fn url(url: &str, headers: &[(&str, &str)]) -> ServerSpec {
+    ServerSpec::Url {
+        url: url.to_owned(),
+        headers: headers
+            .iter()
+            .map(|(a, b)| (a.to_string(), b.to_string()))
+            .collect(),
+    }
+}
+
+fn specs(text: &str) -> Vec<(String, bool, Result<ServerSpec, EntryError>)> {
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    let servers = config.servers.into_iter();
+    servers
+        .map(|it| (it.name, it.is_disabled, it.spec))
+        .collect()
+}
+
+#[test]
+fn claude() {
+    let text = r#"{"mcpServers": {
+        "files": {"command": "npx", "args": ["-y", "files", "${HOME_DIR:-/tmp}"], "env": {"KEY": "${TOKEN}", "N": 3, "NONE": null}},
+        "far": {"type": "http", "url": "https://${HOST:-example.com}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
+        "off": {"command": "x", "disabled": true}
+    }}"#;
+    assert_eq!(
+        specs(text),
+        [
+            (
+                "files".to_owned(),
+                false,
+                Ok(command(
+                    "npx",
+                    &["-y", "files", "/tmp"],
+                    &[("KEY", "hunter2"), ("N", "3")]
+                ))
+            ),
+            (
+                "far".to_owned(),
+                false,
+                Ok(url(
+                    "https://example.com/mcp",
+                    &[("Authorization", "Bearer hunter2")]
+                ))
+            ),
+            ("off".to_owned(), true, Ok(command("x", &[], &[]))),
+        ]
+    );
+}
+
+#[test]
+fn vs_code() {
+    let text = r#"{
+        // Asked for once.
+        "inputs": [
+            {"type": "promptString", "id": "key", "description": "Key", "password": true},
+            {"type": "promptString", "id": "region", "default": "eu"},
+        ],
+        "servers": {
+            "a": {"type": "stdio", "command": "${workspaceFolder}/run", "args": ["${input:key}", "${input:region}"], "env": {"T": "${env:TOKEN}"}},
+            "b": {"type": "sse", "url": "https://b.example/"}, /* old */
+        },
+    }"#;
+    assert_eq!(
+        specs(text),
+        [
+            (
+                "a".to_owned(),
+                false,
+                Ok(command("/src/run", &["k", "eu"], &[("T", "hunter2")]))
+            ),
+            ("b".to_owned(), false, Ok(url("https://b.example/", &[]))),
+        ]
+    );
+}
+
+#[test]
+fn cursor() {
+    let text = r#"{"mcpServers": {
+        "a": {"url": "https://a.example/${env:TOKEN}", "enabled": false},
+        "b": {"command": "b", "envFile": "${userHome}/.env", "cwd": "${workspaceFolder}"}
+    }}"#;
+    let found = specs(text);
+    assert!(found[0].1);
+    assert_eq!(found[0].2, Ok(url("https://a.example/hunter2", &[])));
+    let Ok(ServerSpec::Command { env_file, cwd, .. }) = &found[1].2 else {
+        panic!()
+    };
+    assert_eq!(env_file.as_deref(), Some("/home/ada/.env"));
+    assert_eq!(cwd.as_deref(), Some("/src"));
+}
+
+#[test]
+fn mistakes_stay_with_their_entry() {
+    let text = r#"{"servers": {
+        "none": {}, "odd": {"type": "carrier-pigeon"}, "no-url": {"type": "http", "command": "x"},
+        "missing": {"command": "${nobody:knows}"}, "shape": {"command": 7}, "text": 7,
+        "env": {"command": "x", "env": {"A": []}}, "open": {"command": "a${b $ c"}
+    }}"#;
+    let found: Vec<_> = specs(text).into_iter().map(|(_, _, spec)| spec).collect();
+    assert_eq!(found[0], Err(EntryError::NoTarget));
+    assert_eq!(
+        found[1],
+        Err(EntryError::UnknownType("carrier-pigeon".to_owned()))
+    );
+    assert_eq!(found[2], Err(EntryError::NoTarget));
+    assert_eq!(
+        found[3],
+        Err(EntryError::NoValue("nobody:knows".to_owned()))
+    );
+    for malformed in &found[4..7] {
+        assert!(
+            matches!(malformed, Err(EntryError::Malformed(_))),
+            "{malformed:?}"
+        );
+    }
+    assert_eq!(found[7], Ok(command("a${b $ c", &[], &[])));
+    let parse = |text: &str| GroupConfig::parse(text, &variables());
+    assert!(matches!(parse("{}"), Err(ConfigError::NoServers)));
+    assert!(matches!(parse("[]"), Err(ConfigError::Json(_))));
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let text = r#"{"servers": {
+        "a": {"command": "x", "args": ["--token=${TOKEN}"], "env": {"K": "${TOKEN}"}},
+        "b": {"url": "https://b/?key=${TOKEN}", "headers": {"X": "${TOKEN}"}}
+    }}"#;
+    let config = GroupConfig::parse(text, &variables()).unwrap();
+    let shown = format!("{config:?} {:?}", variables());
+    assert!(
+        !shown.contains("hunter2") && shown.contains("\"K\""),
+        "{shown}"
+    );
+}

@@ -1,0 +1,281 @@
+//! Several servers behind one handle: one catalogue, one way to call, each server's health.
+//!
+//! Servers start when they are first needed. One that ends is started anew, ever more slowly when
+//! it keeps ending; the others do not notice.
+
+mod catalogue;
+mod config;
+mod member;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use futures_util::future::join_all;
+use futures_util::stream;
+use mcp_types::CallToolResult;
+use serde::Serialize;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use crate::error::Kind;
+use crate::inputs::Cause;
+use crate::{Change, Client, Error};
+use catalogue::Routes;
+use member::Member;
+
+pub use catalogue::{Catalogue, Listed};
+pub use config::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec, Variables};
+pub use member::Health;
+
+/// Events that wait for a listener which does not read; older ones make room.
+const WAITING: usize = 256;
+
+/// Several servers behind one handle. Cheap to clone; clones share everything.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp_client::Client;
+/// use mcp_client::group::Group;
+/// use mcp_transport_http::HttpChannel;
+/// use serde_json::json;
+///
+/// # async fn example() -> Result<(), mcp_client::Error> {
+/// let group = Group::builder()
+///     .server("files", || async { Client::over(HttpChannel::new("http://127.0.0.1:8001/mcp")?).await })
+///     .server("mail", || async { Client::over(HttpChannel::new("http://127.0.0.1:8002/mcp")?).await })
+///     .build();
+/// let tools = group.list_tools().await;
+/// for tool in &tools.items {
+///     println!("{}: {}", tool.name, tool.item.description());
+/// }
+/// for (server, error) in &tools.failures {
+///     println!("{server} is not there: {error}");
+/// }
+/// let result = group.call("files__read", json!({"path": "a.txt"})).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Group {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    members: Vec<Member>,
+    naming: Naming,
+    tools: Routes,
+    prompts: Routes,
+    events: broadcast::Sender<GroupEvent>,
+}
+
+/// How tools and prompts of the servers are called in the group.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Naming {
+    /// `server__tool`, always: a name means the same whatever other servers there are.
+    #[default]
+    Prefixed,
+    /// As the server calls them; `server__tool` where two servers have the same name for one.
+    PlainUnlessTaken,
+}
+
+/// Something happened to a server of a group.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GroupEvent {
+    /// The server tells of a change.
+    #[non_exhaustive]
+    Changed {
+        /// Which server.
+        server: Arc<str>,
+        /// What has changed.
+        change: Change,
+    },
+    /// The server has started, ended, or could not be started.
+    #[non_exhaustive]
+    Health {
+        /// Which server.
+        server: Arc<str>,
+        /// How it is now.
+        health: Health,
+    },
+    /// Whoever listens was too slow: so many events are lost.
+    Lost(u64),
+}
+
+/// Settings of a [`Group`], made by [`Group::builder`].
+#[must_use = "makes a group with `build`"]
+pub struct GroupBuilder {
+    members: Vec<Member>,
+    naming: Naming,
+    listens: bool,
+    events: broadcast::Sender<GroupEvent>,
+}
+
+impl GroupBuilder {
+    /// Adds a server: its name and how to connect to it, each time it is started. A name that is
+    /// taken replaces the server that has it.
+    pub fn server<F, Fut, E>(self, name: &str, connect: F) -> Self
+    where
+        F: Fn() -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Client, E>> + Send + 'static,
+        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let member = Member::new(name, move || {
+            let connecting = connect();
+            Box::pin(async move { connecting.await.map_err(Into::<Cause>::into) })
+        });
+        self.add(member)
+    }
+
+    /// Adds a server that is known and not used: switched off, or its entry in a file is wrong.
+    pub fn unused(self, name: &str, reason: impl Into<String>) -> Self {
+        self.add(Member::unused(name, reason.into()))
+    }
+
+    fn add(mut self, member: Member) -> Self {
+        self.members.retain(|known| known.name != member.name);
+        self.members.push(member);
+        self
+    }
+
+    /// Sets how tools and prompts are called in the group. Default: [`Naming::Prefixed`].
+    pub fn naming(mut self, naming: Naming) -> Self {
+        self.naming = naming;
+        self
+    }
+
+    /// Sets whether each running server is listened to for changes of its lists; over HTTP that
+    /// takes a connection. Default: yes.
+    pub fn listen(mut self, listens: bool) -> Self {
+        self.listens = listens;
+        self
+    }
+
+    /// Makes the group. No server is started yet.
+    pub fn build(self) -> Group {
+        let mut members = self.members;
+        for member in &mut members {
+            member.join(self.events.clone(), self.listens);
+        }
+        Group {
+            inner: Arc::new(Inner {
+                members,
+                naming: self.naming,
+                tools: Routes::default(),
+                prompts: Routes::default(),
+                events: self.events,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for GroupBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.members.iter().map(|member| &member.name).collect();
+        f.debug_struct("GroupBuilder")
+            .field("servers", &names)
+            .field("naming", &self.naming)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Group {
+    /// A group without servers.
+    pub fn builder() -> GroupBuilder {
+        GroupBuilder {
+            members: Vec::new(),
+            naming: Naming::default(),
+            listens: true,
+            events: broadcast::Sender::new(WAITING),
+        }
+    }
+
+    /// The client of a server, which is started if need be.
+    ///
+    /// # Errors
+    ///
+    /// An [`Error`] that names the server when there is none of that name, when it is not used,
+    /// when it cannot be started, or when it has just ended and rests.
+    pub async fn client(&self, server: &str) -> Result<Client, Error> {
+        let mut members = self.inner.members.iter();
+        let member = members.find(|member| &*member.name == server);
+        let member = member.ok_or_else(|| Kind::NoSuchServer(server.into()))?;
+        member.client().await
+    }
+
+    /// How the servers are, in the order in which they were added.
+    pub fn health(&self) -> Vec<(Arc<str>, Health)> {
+        let members = self.inner.members.iter();
+        members
+            .map(|member| (member.name.clone(), member.health()))
+            .collect()
+    }
+
+    /// Calls a tool by its name in the group.
+    ///
+    /// # Errors
+    ///
+    /// See [`route`](Self::route); and what the call fails with.
+    pub async fn call(&self, tool: &str, args: impl Serialize) -> Result<CallToolResult, Error> {
+        let (client, name) = self.route(tool).await?;
+        client.call(name, args).await
+    }
+
+    /// The server of a tool, by the tool's name in the group, and the tool's own name: for calls
+    /// with settings.
+    ///
+    /// # Errors
+    ///
+    /// When no server has that tool, or its server cannot be had.
+    pub async fn route(&self, tool: &str) -> Result<(Client, String), Error> {
+        if self.inner.tools.find(tool).is_none() {
+            self.list_tools().await;
+        }
+        self.routed(&self.inner.tools, tool).await
+    }
+
+    /// The server of a prompt, and the prompt's own name, like [`route`](Self::route).
+    ///
+    /// # Errors
+    ///
+    /// When no server has that prompt, or its server cannot be had.
+    pub async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
+        if self.inner.prompts.find(prompt).is_none() {
+            self.list_prompts().await;
+        }
+        self.routed(&self.inner.prompts, prompt).await
+    }
+
+    async fn routed(&self, routes: &Routes, name: &str) -> Result<(Client, String), Error> {
+        let found = routes.find(name);
+        let (server, own) = found.ok_or_else(|| Kind::NotInGroup(name.into()))?;
+        Ok((self.client(&server).await?, own))
+    }
+
+    /// What happens from now on: changes of lists, servers that start and end.
+    pub fn events(&self) -> impl Stream<Item = GroupEvent> + Send + Unpin + use<> {
+        let events = self.inner.events.subscribe();
+        Box::pin(stream::unfold(events, |mut events| async move {
+            match events.recv().await {
+                Ok(event) => Some((event, events)),
+                Err(RecvError::Lagged(count)) => Some((GroupEvent::Lost(count), events)),
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+
+    /// Ends all servers. None is started again.
+    pub async fn close(&self) {
+        join_all(self.inner.members.iter().map(Member::close)).await;
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.health()).finish()
+    }
+}

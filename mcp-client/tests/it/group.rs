@@ -1,0 +1,275 @@
+//! Several servers behind one handle.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::StreamExt;
+use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
+use mcp_client::{Change, Client, ConnectMode};
+use mcp_core::{ChannelError, CloseReason};
+use mcp_types::ProtocolVersion;
+use serde_json::json;
+use tokio::time::{Instant, sleep};
+
+use crate::script::{Script, Step, result, say, text};
+
+fn tools(names: &[&str]) -> Vec<Step> {
+    let tools: Vec<_> = names
+        .iter()
+        .map(|name| json!({"name": name, "inputSchema": {"type": "object"}}))
+        .collect();
+    vec![result(&json!({"resultType": "complete", "tools": tools}))]
+}
+
+async fn connect(script: Arc<Script>) -> Result<Client, mcp_client::Error> {
+    let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
+    Client::builder().mode(mode).over(script.channel()).await
+}
+
+/// A group without listeners, so that nothing but the calls is sent.
+fn quiet() -> GroupBuilder {
+    Group::builder().listen(false)
+}
+
+/// A server that starts with each of these scripts in turn, and how often it was started.
+fn starts(
+    scripts: impl IntoIterator<Item = Arc<Script>>,
+) -> (impl Fn() -> Starting, Arc<AtomicUsize>) {
+    let scripts: Vec<_> = scripts.into_iter().collect();
+    let count = Arc::new(AtomicUsize::new(0));
+    let counted = count.clone();
+    let start = move || {
+        let script = scripts.get(counted.fetch_add(1, Ordering::SeqCst)).cloned();
+        let starting: Starting = Box::pin(async move {
+            match script {
+                Some(script) => connect(script).await,
+                None => Err(ChannelError::Connect {
+                    peer: "x".to_owned(),
+                    source: "no".into(),
+                }
+                .into()),
+            }
+        });
+        starting
+    };
+    (start, count)
+}
+
+type Starting = mcp_core::BoxFuture<'static, Result<Client, mcp_client::Error>>;
+
+#[tokio::test]
+async fn one_catalogue_for_all() {
+    let files = Script::new([tools(&["read", "find"]), vec![text("from files")]]);
+    let mail = Script::new([tools(&["read", "send"]), vec![text("from mail")]]);
+    let (a, b) = (files.clone(), mail.clone());
+    let group = quiet()
+        .server("files", move || connect(a.clone()))
+        .server("my mail", move || connect(b.clone()))
+        .server("gone", || async { Err::<Client, _>("it is gone") })
+        .unused("off", "switched off")
+        .build();
+    let health = |at: usize| group.health()[at].1.clone();
+    assert_eq!(
+        (health(0), health(3)),
+        (Health::Idle, Health::Unused("switched off".to_owned()))
+    );
+
+    let catalogue = group.list_tools().await;
+    let names: Vec<_> = catalogue
+        .items
+        .iter()
+        .map(|tool| tool.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "files__read",
+            "files__find",
+            "my_mail__read",
+            "my_mail__send"
+        ]
+    );
+    assert_eq!(catalogue.items[2].item.name, "read");
+    let failures: Vec<_> = catalogue
+        .failures
+        .iter()
+        .map(|(server, error)| (&**server, error.to_string()))
+        .collect();
+    assert_eq!(
+        failures,
+        [(
+            "gone",
+            "gone: the server could not be started: it is gone".to_owned()
+        )]
+    );
+    assert_eq!(
+        (health(0), health(2)),
+        (Health::Running, Health::Down("it is gone".to_owned()))
+    );
+
+    let result = group.call("my_mail__read", json!({"id": 1})).await.unwrap();
+    assert_eq!(result.text(), "from mail");
+    assert_eq!(mail.sent()[1].body["params"]["name"], "read");
+    let (client, name) = group.route("files__find").await.unwrap();
+    assert_eq!(client.call(name, ()).await.unwrap().text(), "from files");
+    for (error, message) in [
+        (
+            group.client("nobody").await.unwrap_err(),
+            "the group has no server \"nobody\"",
+        ),
+        (
+            group.client("off").await.unwrap_err(),
+            "off: the server is not used: switched off",
+        ),
+    ] {
+        assert_eq!(error.to_string(), message);
+    }
+}
+
+#[tokio::test]
+async fn names_that_are_taken() {
+    let a = Script::new([tools(&["read", "b__c"])]);
+    let b = Script::new([tools(&["read", "send"])]);
+    let c = Script::new([tools(&["c"])]);
+    let group = |naming| {
+        let (a, b, c) = (a.clone(), b.clone(), c.clone());
+        quiet()
+            .naming(naming)
+            .server("a", move || connect(a.clone()))
+            .server("b", move || connect(b.clone()))
+            .server("a__b", move || connect(c.clone()))
+            .build()
+    };
+    let plain = group(Naming::PlainUnlessTaken).list_tools().await;
+    let names: Vec<_> = plain.items.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["a__read", "b__c", "b__read", "send", "c"]);
+
+    let scripts = [tools(&["b__c"]), tools(&["c"])].map(|list| Script::new([list]));
+    let [one, two] = scripts;
+    let prefixed = quiet()
+        .server("a", move || connect(one.clone()))
+        .server("a__b", move || connect(two.clone()))
+        .build();
+    let names: Vec<_> = prefixed
+        .list_tools()
+        .await
+        .items
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(names, ["a__b__c", "a__b__c_2"]);
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_known_yet_is_looked_for() {
+    let script = Script::new([tools(&["read"]), vec![text("done")], tools(&["read"])]);
+    let (start, count) = starts([script.clone()]);
+    let group = quiet().server("files", start).build();
+    assert_eq!(count.load(Ordering::SeqCst), 0);
+    assert_eq!(group.call("files__read", ()).await.unwrap().text(), "done");
+    let error = group.call("files__write", ()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no server of the group has \"files__write\""
+    );
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_end_are_started_anew() {
+    let scripts: Vec<_> = (0..4).map(|_| Script::new([])).collect();
+    let (start, count) = starts(scripts.clone());
+    let group = quiet().server("files", start).build();
+    let mut events = group.events();
+    let first = group.client("files").await.unwrap();
+    assert!(group.client("files").await.is_ok());
+    assert_eq!(count.load(Ordering::SeqCst), 1);
+    // After a long life at once, ...
+    sleep(Duration::from_secs(100)).await;
+    first.close().await.unwrap();
+    let second = group.client("files").await.unwrap();
+    assert_eq!(count.load(Ordering::SeqCst), 2);
+    // ... after a short one not.
+    second.close().await.unwrap();
+    let error = group.client("files").await.unwrap_err();
+    assert!(error.is_retryable(), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("files: the server is left alone for "),
+        "{text}"
+    );
+    assert!(
+        text.ends_with(": the client has closed the connection"),
+        "{text}"
+    );
+    sleep(Duration::from_secs(1)).await;
+    assert!(group.client("files").await.is_ok());
+    assert_eq!(count.load(Ordering::SeqCst), 3);
+
+    let mut told = Vec::new();
+    while let Some(Some(event)) = futures::FutureExt::now_or_never(events.next()) {
+        let GroupEvent::Health { health, .. } = event else {
+            panic!("{event:?}")
+        };
+        told.push(health);
+    }
+    let down = Health::Down(CloseReason::Here.to_string());
+    assert_eq!(
+        told.iter()
+            .filter(|health| **health == Health::Running)
+            .count(),
+        3
+    );
+    assert!(told.contains(&down), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_cannot_start_are_tried_ever_more_slowly() {
+    let (start, count) = starts([]);
+    let group = quiet().server("files", start).build();
+    let begin = Instant::now();
+    while begin.elapsed() < Duration::from_secs(60) {
+        let error = group.client("files").await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+        sleep(Duration::from_millis(100)).await;
+    }
+    let tries = count.load(Ordering::SeqCst);
+    assert!((5..=8).contains(&tries), "{tries}");
+}
+
+#[tokio::test]
+async fn changes_of_all_servers() {
+    let ack = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
+    let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    let end = result(&json!({"resultType": "complete"}));
+    let script = Script::new([vec![say(ack), say(changed), end]]);
+    let group = Group::builder()
+        .server("files", move || connect(script.clone()))
+        .build();
+    let mut events = group.events();
+    group.client("files").await.unwrap();
+    let server: Arc<str> = "files".into();
+    let Some(GroupEvent::Health { health, .. }) = events.next().await else {
+        panic!()
+    };
+    assert_eq!(health, Health::Running);
+    let Some(GroupEvent::Changed {
+        server: who,
+        change,
+        ..
+    }) = events.next().await
+    else {
+        panic!()
+    };
+    assert_eq!((who, change), (server, Change::Tools));
+
+    group.close().await;
+    let Some(GroupEvent::Health { health, .. }) = events.next().await else {
+        panic!()
+    };
+    assert_eq!(health, Health::Down(CloseReason::Here.to_string()));
+    assert!(group.client("files").await.unwrap_err().is_closed());
+    drop(group);
+    assert!(events.next().await.is_none());
+}
