@@ -163,6 +163,11 @@ impl ServerProfile {
         &self.info_text
     }
 
+    /// It speaks a revision with sessions.
+    pub fn has_legacy_versions(&self) -> bool {
+        self.versions.iter().any(|version| !version.is_modern())
+    }
+
     /// The result of `server/discover`.
     // spec: VER-05, VER-06
     pub fn discover(&self) -> DiscoverResult {

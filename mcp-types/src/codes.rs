@@ -17,6 +17,11 @@ pub const INVALID_PARAMS: i64 = -32602;
 /// The server failed for a reason of its own.
 pub const INTERNAL_ERROR: i64 = -32603;
 
+/// An HTTP server cannot take the request as it is: no session, another reader (legacy era, in use
+/// by convention).
+pub const BAD_REQUEST: i64 = -32000;
+/// An HTTP server does not know the session (legacy era, in use by convention).
+pub const SESSION_NOT_FOUND: i64 = -32001;
 /// A resource does not exist (up to 2025-11-25; later revisions use [`INVALID_PARAMS`]).
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
 /// A mirrored header is missing or says something else than the body (2026-07-28).

@@ -12,12 +12,18 @@ use futures_channel::oneshot;
 use mcp_types::{Cancelled, InputRequest, InputResponse, RequestId};
 
 use super::Session;
-use crate::{Answer, BackChannel, BackChannelError, BoxFuture, ServerAsk, ServerNote};
+use crate::{Answer, BackChannel, BackChannelError, BoxFuture, NoteBuffer, ServerAsk, ServerNote};
 
 /// Where messages to the client go: the stream of the call that they belong to, or the pipe.
 pub trait MessageSink: Send + Sync + 'static {
     /// Takes a message whole; never waits. `false` when it can no longer reach the client.
     fn send(&self, message: Bytes) -> bool;
+}
+
+impl MessageSink for NoteBuffer {
+    fn send(&self, message: Bytes) -> bool {
+        self.push(&message)
+    }
 }
 
 /// The way of one call to its client.

@@ -337,6 +337,11 @@ impl Session {
         true
     }
 
+    /// The session has asked something under this id: an answer to it is late, not foreign.
+    pub fn has_asked(&self, id: &RequestId) -> bool {
+        self.lock_questions().ids().has_made(id)
+    }
+
     /// How a call of this session asks its client: on `sink`, the stream of that call.
     pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
         let session = self.clone();

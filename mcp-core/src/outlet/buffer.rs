@@ -177,6 +177,28 @@ impl NoteBuffer {
         Self::wake_all(state);
     }
 
+    /// Appends a message of another kind, such as a request to the client. Tells whether it can
+    /// still reach its reader. Whoever sends them bounds how many there are.
+    pub fn push(&self, message: &[u8]) -> bool {
+        let mut state = self.lock();
+        if state.finished {
+            return false;
+        }
+        state.bytes.extend_from_slice(self.framing.prefix);
+        state.bytes.extend_from_slice(message);
+        state.bytes.extend_from_slice(self.framing.suffix);
+        let reader = state.reader.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+        true
+    }
+
+    /// The answer was taken, or there will be none: nothing comes any more.
+    pub fn is_done(&self) -> bool {
+        let state = self.lock();
+        state.finished && state.bytes.is_empty()
+    }
+
     /// Says that nobody reads any more: nothing is kept, nobody waits.
     pub fn abandon(&self) {
         let mut state = self.lock();

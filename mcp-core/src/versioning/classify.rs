@@ -23,19 +23,23 @@ pub enum Route<'a> {
 /// An envelope decides whatever the method is: `initialize` with one is an unknown modern method.
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
 pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> Route<'a> {
-    let modern_by_name = || {
-        named
-            .and_then(|name| name.parse().ok())
-            .is_some_and(ProtocolVersion::is_modern)
-    };
     match Envelope::find(request) {
         Ok(Some(envelope)) => Route::Modern(Box::new(envelope)),
         Err(fault) => Route::Refuse(fault),
-        Ok(None) if modern_by_name() || request.method == Method::Discover.as_str() => {
+        Ok(None) if names_modern(named) || request.method == Method::Discover.as_str() => {
             Route::Refuse(Envelope::missing())
         }
         Ok(None) => Route::Legacy,
     }
+}
+
+/// The version that the transport names beside a message is a modern one. Notifications of the
+/// modern era are known by nothing else.
+// spec: GAP-02
+pub fn names_modern(named: Option<&str>) -> bool {
+    named
+        .and_then(|name| name.parse().ok())
+        .is_some_and(ProtocolVersion::is_modern)
 }
 
 #[cfg(test)]

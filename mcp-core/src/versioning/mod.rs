@@ -6,6 +6,6 @@ mod classify;
 mod probe;
 mod select;
 
-pub use classify::{Route, classify};
+pub use classify::{Route, classify, names_modern};
 pub use probe::{Evidence, Probe, ProbeError, Step, Verdict};
 pub use select::{counter_offer, mutual, offered, too_old};

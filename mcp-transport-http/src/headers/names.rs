@@ -41,5 +41,8 @@ pub const NO: HeaderValue = HeaderValue::from_static("no");
 /// `Allow` of an endpoint that serves the modern era only.
 pub const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
 
+/// `Allow` of an endpoint that serves sessions as well.
+pub const ALLOW_ALL: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+
 pub(crate) const JSON_TYPE: &str = "application/json";
 pub(crate) const EVENT_STREAM_TYPE: &str = "text/event-stream";

@@ -2,17 +2,18 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::CatchUnwind;
 use mcp_core::front::modern::Inbound;
-use mcp_core::wire::{Encoded, MODERN, Outbound};
+use mcp_core::wire::{Encoded, Outbound, Wire};
 use mcp_core::{BoxFuture, Fault, NoteBuffer, Outlet, Reply, ServerProfile, Service};
 use mcp_types::RequestId;
 
+use super::in_flight::{self, Stopped, Ticket};
 use crate::sse::encode as sse;
 
 /// Whom an answer goes to, and from whom.
@@ -20,12 +21,15 @@ use crate::sse::encode as sse;
 pub(super) struct Recipient {
     pub(super) id: RequestId,
     pub(super) profile: Arc<ServerProfile>,
+    /// Of the revision that the client speaks.
+    pub(super) wire: &'static dyn Wire,
 }
 
 impl Recipient {
     /// Writes the answer behind `head`.
     pub(super) fn encode(&self, reply: Reply, head: Vec<u8>) -> Encoded {
-        MODERN.encode_reply(reply, &Outbound::new(&self.id, &self.profile), head)
+        self.wire
+            .encode_reply(reply, &Outbound::new(&self.id, &self.profile), head)
     }
 
     /// Writes the answer as an event behind `head`.
@@ -40,17 +44,27 @@ impl Recipient {
 /// A call at work.
 pub(super) struct Call {
     pub(super) to: Recipient,
-    pub(super) handler: Handler,
+    handler: Handler,
     pub(super) outlet: Outlet,
     /// Where its notifications gather, when the client wants any.
     pub(super) notes: Option<Arc<NoteBuffer>>,
+    /// Its place among the calls of a session, whose client can stop it by a message.
+    pub(super) ticket: Option<Ticket>,
+}
+
+/// What becomes of a call.
+pub(super) enum Outcome {
+    Reply(Reply),
+    /// Its client waits no longer and gets no answer.
+    // spec: CAN-04
+    Cancelled,
 }
 
 /// The service's future. A panic in it is an error of this call and of nothing else.
-pub(super) struct Handler(CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Reply>>>);
+struct Handler(CatchUnwind<AssertUnwindSafe<BoxFuture<'static, Reply>>>);
 
 impl Handler {
-    pub(super) fn poll(&mut self, cx: &mut std::task::Context<'_>) -> Poll<Reply> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
         self.0
             .poll_unpin(cx)
             .map(|outcome| outcome.unwrap_or_else(|_| panicked()))
@@ -64,19 +78,29 @@ fn panicked() -> Reply {
 
 /// What a call shows first.
 pub(super) enum Sign {
-    Answer(Reply),
+    End(Outcome),
     /// Notifications, or nothing for too long.
     Events(Bytes),
 }
 
 impl Call {
+    /// Begins a call. `notes` is where its notifications gather; it is made here when there is
+    /// none and the client wants any.
     pub(super) fn begin<S: Service + ?Sized>(
         service: &S,
         to: Recipient,
         inbound: Box<Inbound>,
         extensions: http::Extensions,
+        notes: Option<Arc<NoteBuffer>>,
     ) -> Self {
-        let (outlet, notes) = inbound.notes(&to.id, sse::FRAMING);
+        let (outlet, notes) = match notes {
+            None => inbound.notes(&to.id, sse::FRAMING),
+            Some(notes) => {
+                let (token, level) = (inbound.progress_token.clone(), inbound.facts.log_level);
+                let outlet = Outlet::new(token, level, || Arc::clone(&notes) as _);
+                (outlet, Some(notes))
+            }
+        };
         let serve = AssertUnwindSafe(|| inbound.serve(service, outlet.clone(), extensions));
         let future =
             catch_unwind(serve).unwrap_or_else(|_| Box::pin(std::future::ready(panicked())));
@@ -85,7 +109,21 @@ impl Call {
             handler: Handler(AssertUnwindSafe(future).catch_unwind()),
             outlet,
             notes,
+            ticket: None,
         }
+    }
+
+    /// Works on the call.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
+        if let Some(ticket) = &self.ticket
+            && let Poll::Ready(why) = ticket.poll_stopped(cx)
+        {
+            return Poll::Ready(match why {
+                Stopped::Cancelled => Outcome::Cancelled,
+                Stopped::Ended => Outcome::Reply(in_flight::ended().into()),
+            });
+        }
+        self.handler.poll(cx).map(Outcome::Reply)
     }
 
     /// Works until the answer is there, or until it is time for a stream. The timer is made when
@@ -93,8 +131,8 @@ impl Call {
     pub(super) async fn first_sign(&mut self, patience: Duration) -> Sign {
         let mut timer = None;
         std::future::poll_fn(|cx| {
-            if let Poll::Ready(reply) = self.handler.poll(cx) {
-                return Poll::Ready(Sign::Answer(reply));
+            if let Poll::Ready(outcome) = self.poll(cx) {
+                return Poll::Ready(Sign::End(outcome));
             }
             if let Some(notes) = &self.notes
                 && let Poll::Ready(Some(first)) = notes.poll_take(cx)
@@ -109,8 +147,8 @@ impl Call {
 }
 
 /// A buffer for notifications and the answer, written as events.
-pub(super) fn new_buffer() -> NoteBuffer {
-    NoteBuffer::new(MODERN, sse::FRAMING)
+pub(super) fn new_buffer(wire: &'static dyn Wire) -> NoteBuffer {
+    NoteBuffer::new(wire, sse::FRAMING)
 }
 
 #[cfg(test)]

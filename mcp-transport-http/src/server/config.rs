@@ -8,6 +8,7 @@ use mcp_core::Gate;
 
 use super::body::Limits;
 use super::guard::Guard;
+use super::sessions::{Hooks, Sessions};
 use crate::Shutdown;
 
 #[derive(Clone)]
@@ -15,6 +16,8 @@ pub(super) struct Config {
     pub(super) guard: Guard,
     pub(super) body_timeout: Duration,
     pub(super) streams: Streams,
+    pub(super) sessions: Sessions,
+    pub(super) hooks: Hooks,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) shutdown: Option<Shutdown>,
 }
@@ -42,6 +45,8 @@ impl Default for Config {
                 ping_interval: Duration::from_secs(15),
                 max_age: None,
             },
+            sessions: Sessions::in_memory(),
+            hooks: Hooks::default(),
             gate: None,
             shutdown: None,
         }
@@ -63,6 +68,7 @@ impl fmt::Debug for Config {
             .field("guard", &self.guard)
             .field("body_timeout", &self.body_timeout)
             .field("streams", &self.streams)
+            .field("sessions", &self.sessions)
             .finish_non_exhaustive()
     }
 }

@@ -81,13 +81,18 @@ impl Guard {
 
     /// Checks a request that should be a POST of one message.
     pub(crate) fn check(&self, head: Head<'_>) -> Result<Admitted, Refusal> {
-        self.check_host(head)?;
-        self.check_origin(head.headers)?;
+        self.check_origins(head)?;
         check_method(head.method)?;
         check_content_type(head.headers)?;
         check_accept(head.headers)?;
         let content_length = self.check_length(head.headers)?;
         Ok(Admitted { content_length })
+    }
+
+    /// Checks where a request comes from and goes to.
+    pub(crate) fn check_origins(&self, head: Head<'_>) -> Result<(), Refusal> {
+        self.check_host(head)?;
+        self.check_origin(head.headers)
     }
 
     /// The `Host` header, and with it the authority of the target: HTTP/2 has only that, and
@@ -170,13 +175,19 @@ fn check_method(method: &Method) -> Result<(), Refusal> {
     if method == Method::POST {
         return Ok(());
     }
-    Err(Refusal {
+    Err(not_served(method))
+}
+
+/// The answer to a verb that is not served.
+// spec: HTTP-S-10
+pub(crate) fn not_served(method: &Method) -> Refusal {
+    Refusal {
         allow: Some(names::ALLOW_POST),
         ..Refusal::new(
             StatusCode::METHOD_NOT_ALLOWED,
             format!("{method} is not served here; send each message in a POST of its own"),
         )
-    })
+    }
 }
 
 // spec: HTTP-S-10
@@ -228,6 +239,24 @@ fn check_accept(headers: &HeaderMap) -> Result<(), Refusal> {
             names::JSON_TYPE,
             names::EVENT_STREAM_TYPE,
             Shown(given)
+        ),
+    ))
+}
+
+/// A stream is all that a GET can get.
+// spec: HTTP-SL-08, HTTP-S-10
+pub(crate) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Refusal> {
+    let lines = headers.get_all(names::ACCEPT).iter();
+    if accept::takes_events(lines.map(HeaderValue::as_bytes)) {
+        return Ok(());
+    }
+    let given = headers.get(names::ACCEPT).map(HeaderValue::as_bytes);
+    Err(Refusal::new(
+        StatusCode::NOT_ACCEPTABLE,
+        format!(
+            "Accept must allow {}, not only {}",
+            names::EVENT_STREAM_TYPE,
+            Shown(given.unwrap_or_default())
         ),
     ))
 }

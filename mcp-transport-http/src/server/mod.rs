@@ -1,12 +1,16 @@
 //! The MCP endpoint as a tower service.
 
+mod answer;
 mod body;
 mod call;
 mod config;
 mod guard;
-mod modern;
+mod in_flight;
+mod legacy;
 mod respond;
 mod route;
+mod sessions;
+mod source;
 mod stream;
 
 use std::convert::Infallible;
@@ -17,18 +21,27 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::{HeaderMap, Request, Response, StatusCode};
-use mcp_core::{Gate, Service};
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use mcp_core::wire::MODERN;
+use mcp_core::{Gate, ServerProfile, Service};
 
 use crate::Shutdown;
+use crate::headers::names;
+use answer::Manner;
 use body::BodyError;
 use call::Recipient;
 use config::Config;
 use guard::{Head, Refusal};
+use legacy::{Door, Table};
 use route::Route;
+use sessions::Mode;
+use source::Source;
 
 pub(crate) use body::discard;
 pub use respond::Body;
+pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 
 /// An MCP server at one HTTP path: a tower service for hyper, axum and everything like them.
 ///
@@ -55,15 +68,17 @@ pub use respond::Body;
 /// Headers: those of `Mcp-Param-*` and all others reach handlers as `http::request::Parts` in the
 /// exchange's extensions, beside what layers of the web server have inserted into the request's.
 pub struct StreamableHttp<S> {
-    service: Arc<S>,
+    source: Source<S>,
     config: Arc<Config>,
+    table: Arc<Table>,
 }
 
 impl<S> Clone for StreamableHttp<S> {
     fn clone(&self) -> Self {
         Self {
-            service: Arc::clone(&self.service),
+            source: self.source.clone(),
             config: Arc::clone(&self.config),
+            table: Arc::clone(&self.table),
         }
     }
 }
@@ -79,9 +94,50 @@ impl<S> fmt::Debug for StreamableHttp<S> {
 impl<S: Service> StreamableHttp<S> {
     /// An endpoint for `service`.
     pub fn new(service: S) -> Self {
+        Self::from(Source::One(Arc::new(service)))
+    }
+
+    /// An endpoint with a service for every request, such as one per tenant: `make` sees the
+    /// head of the request and what layers have put into its extensions. A session keeps the
+    /// service that was made for its `initialize`.
+    ///
+    /// It is called for every request, before that is looked at: let it look a server up, and
+    /// hand out clones of an `Arc`.
+    #[must_use]
+    pub fn per_request(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
+        Self::from(Source::PerRequest(Arc::new(make)))
+    }
+
+    fn from(source: Source<S>) -> Self {
         Self {
-            service: Arc::new(service),
+            source,
             config: Arc::default(),
+            table: Arc::default(),
+        }
+    }
+
+    /// Answers a request whose body a framework has read already.
+    pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
+        let head = Head {
+            method: &parts.method,
+            uri: &parts.uri,
+            headers: &parts.headers,
+        };
+        if let Some(verb) = self.session_verb(&parts.method) {
+            return match self.config.guard.check_origins(head) {
+                Ok(()) => self.tend(verb, parts).await,
+                Err(refusal) => respond::refusal(refusal),
+            };
+        }
+        match self.config.guard.check(head) {
+            Ok(_) if body.len() > self.config.guard.body_limit => {
+                respond::refusal(guard::too_large(self.config.guard.body_limit))
+            }
+            Ok(_) => self.post(parts, body).await,
+            Err(refusal) => {
+                let refusal = self.name_verbs(refusal, &parts);
+                respond::refusal(refusal)
+            }
         }
     }
 }
@@ -150,6 +206,42 @@ impl<S> StreamableHttp<S> {
         self
     }
 
+    /// How clients of the revisions with sessions are served (up to 2025-11-25):
+    /// [`Sessions::in_memory`] by default.
+    #[must_use]
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.config().sessions = sessions;
+        self
+    }
+
+    /// Makes the ids of sessions, instead of random UUIDs. An id is a secret: whoever knows it can
+    /// use the session, unless a [`Principal`](mcp_core::Principal) guards it. It has 1 to 1024
+    /// visible ASCII characters, else `initialize` is answered with an error.
+    // spec: SESS-02, SESS-03
+    #[must_use]
+    pub fn session_id(mut self, make: impl Fn(&Parts) -> String + Send + Sync + 'static) -> Self {
+        self.config().hooks.id = Some(Arc::new(make));
+        self
+    }
+
+    /// Tells `hook` when sessions open and close. It runs where that happens, so it must not
+    /// block.
+    #[must_use]
+    pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.config().hooks.event = Some(Arc::new(hook));
+        self
+    }
+
+    /// How many sessions are open.
+    pub fn session_count(&self) -> usize {
+        self.table.len()
+    }
+
+    /// Ends all sessions: their calls are stopped, their streams end.
+    pub fn close_all(&self) {
+        self.table.end_all();
+    }
+
     /// Asks `gate` about every call before it is begun. A [`Principal`](mcp_core::Principal) that
     /// a layer has put into the request's extensions is shown to it.
     #[must_use]
@@ -206,13 +298,13 @@ impl fmt::Debug for ResponseFuture {
     }
 }
 
-/// The way of a POST: its head, its body, its route.
+/// The way of a request: its head, its body, its route.
 async fn respond<S, B>(endpoint: StreamableHttp<S>, request: Request<B>) -> Response<Body>
 where
     S: Service,
     B: http_body::Body,
 {
-    let StreamableHttp { service, config } = endpoint;
+    let config = &endpoint.config;
     let (parts, body) = request.into_parts();
     let mut body = pin!(body);
     let head = Head {
@@ -220,30 +312,111 @@ where
         uri: &parts.uri,
         headers: &parts.headers,
     };
+    if let Some(verb) = endpoint.session_verb(&parts.method) {
+        return match config.guard.check_origins(head) {
+            Ok(()) => endpoint.tend(verb, parts).await,
+            Err(refusal) => turn_away(body, &parts.headers, config, refusal).await,
+        };
+    }
     let admitted = match config.guard.check(head) {
         Ok(admitted) => admitted,
-        Err(refusal) => return turn_away(body, &parts.headers, &config, refusal).await,
+        Err(refusal) => {
+            let refusal = endpoint.name_verbs(refusal, &parts);
+            return turn_away(body, &parts.headers, config, refusal).await;
+        }
     };
     let limits = config.body_limits();
-    let text = match body::read(body.as_mut(), admitted.content_length, limits).await {
-        Ok(text) => text,
-        Err(error) => {
-            return turn_away(body, &parts.headers, &config, unread(&error, limits)).await;
+    match body::read(body.as_mut(), admitted.content_length, limits).await {
+        Ok(text) => endpoint.post(parts, text).await,
+        Err(error) => turn_away(body, &parts.headers, config, unread(&error, limits)).await,
+    }
+}
+
+/// What else than POST is served, for the sake of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SessionVerb {
+    Get,
+    Delete,
+}
+
+impl<S: Service> StreamableHttp<S> {
+    /// Answers a POST that was read.
+    async fn post(&self, parts: Parts, text: Bytes) -> Response<Body> {
+        let config = &*self.config;
+        let service = self.source.service(&parts);
+        let profile = service.profile();
+        let serves_legacy = self.serves_legacy(&profile);
+        let route = route::route(&parts.headers, &text, &profile, serves_legacy, |tool| {
+            service.header_plan(tool)
+        });
+        let (id, inbound) = match route {
+            Route::Modern { id, inbound } => (id, inbound),
+            // Boxed, so that their futures make no other one larger.
+            Route::Legacy(message) => {
+                return Box::pin(self.door(service).post(parts, message)).await;
+            }
+            Route::Batch => return Box::pin(self.door(service).post_batch(parts, &text)).await,
+            Route::Accepted => return respond::accepted(),
+            Route::Refused { id, fault } => return respond::fault(MODERN, id.as_ref(), &fault),
+        };
+        // Handlers may take long; what was read into `inbound` needs the text no more.
+        drop(text);
+        let to = Recipient {
+            id,
+            profile,
+            wire: MODERN,
+        };
+        let manner = Manner::alone(AnswerMode::Auto);
+        answer::answer(&*service, config, to, inbound, parts, manner).await
+    }
+
+    /// Answers another verb.
+    async fn tend(&self, verb: SessionVerb, parts: Parts) -> Response<Body> {
+        let service = self.source.service(&parts);
+        if !self.serves_legacy(&service.profile()) {
+            return respond::refusal(guard::not_served(&parts.method));
         }
-    };
-    let profile = service.profile();
-    let route = route::route(&parts.headers, &text, &profile, |tool| {
-        service.header_plan(tool)
-    });
-    // Handlers may take long; what was read into `inbound` needs the text no more.
-    drop(text);
-    match route {
-        Route::Modern { id, inbound } => {
-            let to = Recipient { id, profile };
-            modern::answer(&*service, &config, to, inbound, parts).await
+        let door = self.door(service);
+        match verb {
+            SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
+                Ok(()) => Box::pin(door.get(parts)).await,
+                Err(refusal) => respond::refusal(refusal),
+            },
+            SessionVerb::Delete => Box::pin(door.delete(&parts)).await,
         }
-        Route::Accepted => respond::accepted(),
-        Route::Refused { id, fault } => respond::fault(id.as_ref(), &fault),
+    }
+
+    fn door(&self, service: Arc<S>) -> Door {
+        Door {
+            table: Arc::clone(&self.table),
+            config: Arc::clone(&self.config),
+            service,
+        }
+    }
+
+    // spec: COMPAT-01
+    fn serves_legacy(&self, profile: &ServerProfile) -> bool {
+        self.config.sessions.mode != Mode::Off && profile.has_legacy_versions()
+    }
+
+    fn session_verb(&self, method: &Method) -> Option<SessionVerb> {
+        match *method {
+            _ if self.config.sessions.mode != Mode::InMemory => None,
+            Method::GET => Some(SessionVerb::Get),
+            Method::DELETE => Some(SessionVerb::Delete),
+            _ => None,
+        }
+    }
+
+    /// Tells the verbs that are served.
+    fn name_verbs(&self, mut refusal: Refusal, parts: &Parts) -> Refusal {
+        if refusal.allow.is_some()
+            && self.config.sessions.mode == Mode::InMemory
+            && self.serves_legacy(&self.source.service(parts).profile())
+        {
+            refusal.allow = Some(names::ALLOW_ALL);
+        }
+        refusal
     }
 }
 

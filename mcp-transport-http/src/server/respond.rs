@@ -1,6 +1,7 @@
 //! Responses: one JSON message, a stream of events, or nothing.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -9,7 +10,7 @@ use http::header::HeaderValue;
 use http::{Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use mcp_core::Fault;
-use mcp_core::wire::{Encoded, MODERN};
+use mcp_core::wire::{Encoded, MODERN, Wire};
 use mcp_types::RequestId;
 
 use super::guard::Refusal;
@@ -20,20 +21,58 @@ use crate::status;
 /// The body of a response from [`StreamableHttp`](super::StreamableHttp).
 ///
 /// Dropping the body of an event stream cancels the call that it belongs to.
-#[derive(Debug)]
 pub struct Body(Kind);
 
-#[derive(Debug)]
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Kind::Full(_) => "Body(full)",
+            Kind::Events(_) | Kind::Live(_) => "Body(events)",
+        })
+    }
+}
+
 enum Kind {
     /// What is there already, in up to three pieces: the middle one of a list is shared by all
     /// answers and not copied.
     Full([Bytes; 3]),
     Events(Box<Events>),
+    /// What a session has to tell.
+    Live(Box<dyn EventSource>),
+}
+
+/// Where the frames of a stream come from.
+pub(super) trait EventSource: Send + Sync {
+    /// The next ones.
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// There are no more.
+    fn is_done(&self) -> bool;
 }
 
 impl Body {
     fn empty() -> Self {
         Self(Kind::Full(Default::default()))
+    }
+
+    /// What is there of it already.
+    pub(super) fn whole(&self) -> Vec<u8> {
+        match &self.0 {
+            Kind::Full(pieces) => pieces.concat(),
+            Kind::Events(_) | Kind::Live(_) => Vec::new(),
+        }
+    }
+
+    /// Takes the next frame.
+    pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        match &mut self.0 {
+            Kind::Full(pieces) => {
+                let next = pieces.iter_mut().find(|piece| !piece.is_empty());
+                Poll::Ready(next.map(std::mem::take))
+            }
+            Kind::Events(events) => events.poll_data(cx),
+            Kind::Live(source) => source.poll_data(cx),
+        }
     }
 
     fn full(text: Encoded) -> Self {
@@ -53,15 +92,7 @@ impl http_body::Body for Body {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let data = match &mut self.0 {
-            Kind::Full(pieces) => Poll::Ready(
-                pieces
-                    .iter_mut()
-                    .find(|piece| !piece.is_empty())
-                    .map(std::mem::take),
-            ),
-            Kind::Events(events) => events.poll_data(cx),
-        };
+        let data = self.poll_data(cx);
         data.map(|data| data.map(|data| Ok(Frame::data(data))))
     }
 
@@ -69,6 +100,7 @@ impl http_body::Body for Body {
         match &self.0 {
             Kind::Full(pieces) => pieces.iter().all(Bytes::is_empty),
             Kind::Events(events) => events.is_done(),
+            Kind::Live(source) => source.is_done(),
         }
     }
 
@@ -77,7 +109,7 @@ impl http_body::Body for Body {
             Kind::Full(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum())
             }
-            Kind::Events(_) => SizeHint::default(),
+            Kind::Events(_) | Kind::Live(_) => SizeHint::default(),
         }
     }
 }
@@ -93,22 +125,43 @@ pub(super) fn finished_events(text: Encoded) -> Response<Body> {
     with_event_headers(Body::full(text))
 }
 
+/// The response is a message, and no stream.
+pub(super) fn is_message(response: &Response<Body>) -> bool {
+    response.headers().get(names::CONTENT_TYPE) == Some(&names::JSON)
+}
+
 /// A stream whose events are still to come.
 pub(super) fn events(events: Events) -> Response<Body> {
     with_event_headers(Body(Kind::Events(Box::new(events))))
 }
 
+/// A stream of a session.
+pub(super) fn live_events(source: Box<dyn EventSource>) -> Response<Body> {
+    with_event_headers(Body(Kind::Live(source)))
+}
+
 /// What a notification gets.
 // spec: HTTP-S-07
 pub(super) fn accepted() -> Response<Body> {
+    nothing(StatusCode::ACCEPTED)
+}
+
+/// A status that says everything.
+pub(super) fn nothing(status: StatusCode) -> Response<Body> {
     let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::ACCEPTED;
+    *response.status_mut() = status;
     response
 }
 
+/// A stream that says nothing: its client has cancelled the call.
+// spec: CAN-04
+pub(super) fn no_events() -> Response<Body> {
+    with_event_headers(Body::empty())
+}
+
 /// The answer to a request that does not get to a service.
-pub(super) fn fault(id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
-    error(status::of_refusal(fault), id, fault)
+pub(super) fn fault(wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
+    error(status::of_refusal(fault), wire, id, fault)
 }
 
 /// The answer to a request whose head or body was turned away.
@@ -116,6 +169,7 @@ pub(super) fn fault(id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
 pub(super) fn refusal(refusal: Refusal) -> Response<Body> {
     let mut response = error(
         refusal.status,
+        MODERN,
         None,
         &Fault::InvalidRequest(refusal.message.into()),
     );
@@ -125,9 +179,15 @@ pub(super) fn refusal(refusal: Refusal) -> Response<Body> {
     response
 }
 
-fn error(status: StatusCode, id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
+/// An error as the answer, with a status of its own.
+pub(super) fn error(
+    status: StatusCode,
+    wire: &dyn Wire,
+    id: Option<&RequestId>,
+    fault: &Fault,
+) -> Response<Body> {
     let mut text = Encoded::default();
-    MODERN.encode_error(fault, id, &mut text.head);
+    wire.encode_error(fault, id, &mut text.head);
     json(status, text)
 }
 

@@ -10,36 +10,50 @@ use http::HeaderMap;
 use mcp_core::front::modern::{self, Inbound};
 use mcp_core::versioning::{self, classify};
 use mcp_core::{Asked, Call, Fault, ParamHeaders, ServerProfile};
-use mcp_types::{Message, Request, RequestId};
+use mcp_types::{Message, ParseError, RequestId};
 
 use crate::headers;
 
 /// What a POST turned out to be.
 #[derive(Debug)]
-pub(super) enum Route {
+pub(super) enum Route<'a> {
     /// A request that may be served.
     Modern {
         id: RequestId,
         inbound: Box<Inbound>,
     },
+    /// A message of the legacy era.
+    Legacy(Message<'a>),
+    /// Several messages at once, as clients of the legacy era may send them.
+    Batch,
     /// A notification, which needs no answer.
     Accepted,
     /// Something that cannot be served.
     Refused { id: Option<RequestId>, fault: Fault },
 }
 
-/// `plan` tells which arguments of a tool have headers.
+/// `serves_legacy` tells whether the legacy era is served here, `plan` which arguments of a tool
+/// have headers.
 // spec: HTTP-SM-22, GAP-06
-pub(super) fn route(
+pub(super) fn route<'a>(
     headers: &HeaderMap,
-    body: &[u8],
+    body: &'a [u8],
     profile: &ServerProfile,
+    serves_legacy: bool,
     plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-) -> Route {
+) -> Route<'a> {
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
-        Ok(Message::Notification(_)) => return Route::Accepted,
+        Ok(note @ Message::Notification(_)) => {
+            return if serves_legacy && !versioning::names_modern(headers::version(headers)) {
+                Route::Legacy(note)
+            } else {
+                Route::Accepted
+            };
+        }
+        Ok(response @ Message::Response(_)) if serves_legacy => return Route::Legacy(response),
+        Err(ParseError::Batch) if serves_legacy => return Route::Batch,
         // spec: HTTP-SM-01, HTTP-C-06
         Ok(_) => {
             let fault = Fault::InvalidRequest(Cow::Borrowed(
@@ -55,7 +69,19 @@ pub(super) fn route(
             };
         }
     };
-    let read = read(headers, &request, profile).and_then(|inbound| {
+    let named = headers::version(headers);
+    let envelope = match classify(&request, named) {
+        versioning::Route::Modern(envelope) => Ok(envelope),
+        versioning::Route::Legacy if serves_legacy => {
+            return Route::Legacy(Message::Request(request));
+        }
+        versioning::Route::Legacy => Err(versioning::too_old(&request, named, &profile.versions)),
+        versioning::Route::Refuse(fault) => Err(fault),
+        _ => Err(Fault::internal("the request belongs to an unknown era")),
+    };
+    let read = envelope.and_then(|envelope| {
+        headers::verify(headers, &request, &envelope.version)?;
+        let inbound = modern::read(&request, *envelope, profile)?;
         verify_arguments(headers, &inbound.asked, plan)?;
         Ok(inbound)
     });
@@ -69,24 +95,6 @@ pub(super) fn route(
             fault,
         },
     }
-}
-
-fn read(
-    headers: &HeaderMap,
-    request: &Request<'_>,
-    profile: &ServerProfile,
-) -> Result<Inbound, Fault> {
-    let named = headers::version(headers);
-    let envelope = match classify(request, named) {
-        versioning::Route::Modern(envelope) => *envelope,
-        versioning::Route::Legacy => {
-            return Err(versioning::too_old(request, named, &profile.versions));
-        }
-        versioning::Route::Refuse(fault) => return Err(fault),
-        _ => return Err(Fault::internal("the request belongs to an unknown era")),
-    };
-    headers::verify(headers, request, &envelope.version)?;
-    modern::read(request, envelope, profile)
 }
 
 // spec: XHDR-17

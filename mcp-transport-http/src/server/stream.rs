@@ -10,11 +10,11 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::{Fault, NoteBuffer, Reply};
+use mcp_core::{Fault, NoteBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::call::{Call, new_buffer};
+use super::call::{Call, Outcome, new_buffer};
 use super::config::{Config, Streams};
 use crate::Shutdown;
 use crate::sse::encode as sse;
@@ -30,14 +30,30 @@ struct Pipe {
     takes: AtomicUsize,
 }
 
+/// What becomes of a call whose reader goes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It is cancelled.
+    // spec: HTTP-SM-15, HTTP-SM-16
+    Cancels,
+    /// It goes on: only a message of its client cancels it.
+    // spec: HTTP-SL-07
+    CancelsNothing,
+}
+
 /// Moves `call` into a task of its own and returns the events that it makes, from `first` on.
 pub(super) fn start(
     mut call: Call,
     first: Bytes,
     config: &Config,
     shutdown: Option<Shutdown>,
+    leaving: Leaving,
 ) -> Events {
-    let notes = call.notes.take().unwrap_or_else(|| Arc::new(new_buffer()));
+    let wire = call.to.wire;
+    let notes = call
+        .notes
+        .take()
+        .unwrap_or_else(|| Arc::new(new_buffer(wire)));
     let pipe = Arc::new(Pipe {
         notes,
         takes: AtomicUsize::new(0),
@@ -53,6 +69,7 @@ pub(super) fn start(
         first,
         pipe,
         task: task.abort_handle(),
+        leaving,
         ping: Ping::new(config.streams.ping_interval),
         done: false,
     }
@@ -65,8 +82,8 @@ async fn work(call: Call, pipe: Arc<Pipe>, streams: Streams, shutdown: Option<Sh
         pipe,
         answered: false,
     };
-    let reply = desk.outcome(streams, shutdown).await;
-    desk.answer(reply);
+    let outcome = desk.outcome(streams, shutdown).await;
+    desk.finish(outcome);
 }
 
 struct Desk {
@@ -76,8 +93,8 @@ struct Desk {
 }
 
 impl Desk {
-    /// The call's reply, or the reason why there is none.
-    async fn outcome(&mut self, streams: Streams, shutdown: Option<Shutdown>) -> Reply {
+    /// What becomes of the call.
+    async fn outcome(&mut self, streams: Streams, shutdown: Option<Shutdown>) -> Outcome {
         let mut too_old = pin!(after(streams.max_age));
         let mut closed = pin!(async move {
             match shutdown {
@@ -87,14 +104,15 @@ impl Desk {
         });
         let mut reader = ReaderWatch::default();
         std::future::poll_fn(|cx| {
-            if let Poll::Ready(reply) = self.call.handler.poll(cx) {
-                return Poll::Ready(reply);
+            if let Poll::Ready(outcome) = self.call.poll(cx) {
+                return Poll::Ready(outcome);
             }
             if too_old.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Fault::Deadline.into());
+                return Poll::Ready(Outcome::Reply(Fault::Deadline.into()));
             }
             if closed.as_mut().poll(cx).is_ready() {
-                return Poll::Ready(Fault::Refused("the server is shutting down".into()).into());
+                let fault = Fault::Refused("the server is shutting down".into());
+                return Poll::Ready(Outcome::Reply(fault.into()));
             }
             reader.poll(cx, &self.pipe);
             Poll::Pending
@@ -103,11 +121,14 @@ impl Desk {
     }
 
     // spec: HTTP-SM-14
-    fn answer(&mut self, reply: Reply) {
+    fn finish(&mut self, outcome: Outcome) {
         self.answered = true;
         self.call.outlet.close();
-        let text = self.call.to.encode_event(reply, Vec::new());
-        self.pipe.notes.finish(&text.into_bytes());
+        let text = match outcome {
+            Outcome::Reply(reply) => self.call.to.encode_event(reply, Vec::new()).into_bytes(),
+            Outcome::Cancelled => Bytes::new(),
+        };
+        self.pipe.notes.finish(&text);
     }
 }
 
@@ -116,7 +137,8 @@ impl Desk {
 impl Drop for Desk {
     fn drop(&mut self) {
         if !self.answered {
-            self.answer(Fault::internal("internal error").into());
+            let fault = Fault::internal("internal error");
+            self.finish(Outcome::Reply(fault.into()));
         }
     }
 }
@@ -159,6 +181,7 @@ pub(super) struct Events {
     first: Bytes,
     pipe: Arc<Pipe>,
     task: AbortHandle,
+    leaving: Leaving,
     ping: Ping,
     done: bool,
 }
@@ -186,11 +209,12 @@ impl Events {
     }
 }
 
-/// Whoever drops the body has gone away: the call is cancelled.
-// spec: HTTP-SM-15, HTTP-SM-16
+/// Whoever drops the body has gone away.
 impl Drop for Events {
     fn drop(&mut self) {
-        self.task.abort();
+        if self.leaving == Leaving::Cancels {
+            self.task.abort();
+        }
         self.pipe.notes.abandon();
     }
 }
@@ -199,14 +223,14 @@ impl Drop for Events {
 /// itself is set again when it goes off too early.
 // spec: HTTP-SM-20, HTTP-S-11
 #[derive(Debug)]
-struct Ping {
+pub(super) struct Ping {
     interval: Duration,
     since: Instant,
     timer: Pin<Box<Sleep>>,
 }
 
 impl Ping {
-    fn new(interval: Duration) -> Self {
+    pub(super) fn new(interval: Duration) -> Self {
         Self {
             interval,
             since: Instant::now(),
@@ -214,11 +238,11 @@ impl Ping {
         }
     }
 
-    fn postpone(&mut self) {
+    pub(super) fn postpone(&mut self) {
         self.since = Instant::now();
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             ready!(self.timer.as_mut().poll(cx));
             let now = Instant::now();

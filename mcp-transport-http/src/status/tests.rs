@@ -36,6 +36,10 @@ fn table() {
     ];
     for (fault, refused, replied) in table {
         assert_eq!(of_refusal(&fault).as_u16(), refused, "{fault}");
-        assert_eq!(of_reply(&fault).as_u16(), replied, "{fault}");
+        let version = ProtocolVersion::LATEST;
+        assert_eq!(of_reply(&fault, version).as_u16(), replied, "{fault}");
+        // spec: HTTP-SL-15
+        let version = ProtocolVersion::LATEST_LEGACY;
+        assert_eq!(of_reply(&fault, version).as_u16(), 200, "{fault}");
     }
 }

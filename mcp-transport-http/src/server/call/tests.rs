@@ -11,6 +11,7 @@ fn recipient() -> Recipient {
     Recipient {
         id: 1.into(),
         profile,
+        wire: mcp_core::wire::MODERN,
     }
 }
 

@@ -28,8 +28,20 @@ pub(super) fn takes_both<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool 
     if USUAL.contains(&first) {
         return true;
     }
+    let (json, events) = weigh(std::iter::once(first).chain(lines));
+    json && events
+}
+
+/// Whether the `Accept` lines allow a stream of events. No line allows everything.
+pub(super) fn takes_events<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let mut lines = lines.peekable();
+    lines.peek().is_none() || weigh(lines).1
+}
+
+/// Whether the lines allow JSON, and whether they allow events.
+fn weigh<'a>(lines: impl Iterator<Item = &'a [u8]>) -> (bool, bool) {
     let (mut json, mut events) = (Preference::default(), Preference::default());
-    for line in std::iter::once(first).chain(lines) {
+    for line in lines {
         for range in line
             .split(|&b| b == b',')
             .map(trim_blanks)
@@ -40,7 +52,7 @@ pub(super) fn takes_both<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool 
             events.weigh(media, wanted, EVENT_STREAM_TYPE);
         }
     }
-    json.wanted && events.wanted
+    (json.wanted, events.wanted)
 }
 
 /// What the most specific range so far says about one media type.

@@ -125,7 +125,7 @@ fn ladder() {
         ),
     ];
     for (body, headers, code) in table {
-        match route(&headers, body.as_bytes(), &profile(), |_| None) {
+        match route(&headers, body.as_bytes(), &profile(), false, |_| None) {
             Route::Refused { id, fault } => {
                 assert_eq!(MODERN.error(&fault).code, code, "{body} {headers:?}");
                 assert_eq!(id, Some("x".into()), "{body}");
@@ -158,7 +158,7 @@ fn what_passes() {
         ),
     ];
     for (body, headers) in table {
-        let route = route(&headers, body.as_bytes(), &profile(), |_| None);
+        let route = route(&headers, body.as_bytes(), &profile(), false, |_| None);
         assert!(matches!(route, Route::Modern { .. }), "{route:?} {body}");
     }
 }
@@ -186,7 +186,8 @@ fn legacy_requests_learn_what_is_spoken_here() {
         ),
     ];
     for (body, headers, asked) in table {
-        let Route::Refused { id, fault } = route(&headers, body.as_bytes(), &profile(), |_| None)
+        let Route::Refused { id, fault } =
+            route(&headers, body.as_bytes(), &profile(), false, |_| None)
         else {
             panic!("{body}")
         };
@@ -216,7 +217,7 @@ fn arguments_are_compared_when_all_else_is_right() {
     let body = |arguments: &str| request("tools/call", &format!(r#""name":"t",{arguments}{META}"#));
     let code = |headers: &HeaderMap, body: &str| {
         let plan = |tool: &str| (tool == "t").then(planned)?;
-        match route(headers, body.as_bytes(), &profile(), plan) {
+        match route(headers, body.as_bytes(), &profile(), false, plan) {
             Route::Refused { fault, .. } => Some(MODERN.error(&fault).code),
             _ => None,
         }

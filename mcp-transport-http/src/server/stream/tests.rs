@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use http_body_util::BodyExt;
-use mcp_core::Outlet;
+use mcp_core::{Outlet, Reply};
 use mcp_types::{LogMessage, LoggingLevel, Progress, codes};
 use serde_json::Value;
 use tokio::sync::Notify;

@@ -1,0 +1,141 @@
+//! Several messages at once (2025-03-26): each is answered by itself, and the answers are joined.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic/transports>
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_util::future::join_all;
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::Fault;
+use mcp_core::wire::batch::{self, Answers};
+use mcp_core::wire::{Encoded, Wire};
+use mcp_types::{Message, ParseError};
+
+use super::super::respond::{self, Body, EventSource};
+use super::live::Live;
+use super::{Door, Refused, post, with_session};
+use crate::sse::encode as sse;
+
+/// Answers several messages of a session.
+// spec: BASE-14, HTTP-SL-01, HTTP-SL-02
+pub(super) async fn answer(
+    door: &Door,
+    live: &Arc<Live>,
+    parts: Parts,
+    text: &[u8],
+) -> Result<Response<Body>, Refused> {
+    let wire = live.machine.wire();
+    let messages = batch::read(text, wire.version())
+        .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
+    let _here = live.calls.hold();
+    let mut answers = Vec::new();
+    for message in messages {
+        match message {
+            Ok(Message::Request(request)) => {
+                let parts = parts.clone();
+                answers.push(Part::Call(Box::pin(async move {
+                    post::call(&door.config, live, parts, &request).await
+                })));
+            }
+            Ok(Message::Notification(note)) => post::hear(live, &note),
+            Ok(Message::Response(response)) => drop(post::settle(live, &response)),
+            Ok(_) => {}
+            Err(error) => answers.push(Part::Broken(error)),
+        }
+    }
+    Ok(with_session(join(answers, wire).await, live))
+}
+
+/// What a message of a batch is answered with.
+pub(super) enum Part<'a> {
+    /// By the call that it is.
+    Call(Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>),
+    /// With an error, because it is none.
+    Broken(ParseError),
+}
+
+impl Part<'_> {
+    async fn answer(self, wire: &dyn Wire) -> Response<Body> {
+        match self {
+            Part::Call(call) => call.await,
+            Part::Broken(error) => {
+                let id = error.id().cloned();
+                let fault = Fault::from(error);
+                respond::error(StatusCode::OK, wire, id.as_ref(), &fault)
+            }
+        }
+    }
+}
+
+/// Answers them all: with an array when every answer is there, else with a stream.
+pub(super) async fn join(
+    parts: impl IntoIterator<Item = Part<'_>>,
+    wire: &dyn Wire,
+) -> Response<Body> {
+    let responses = join_all(parts.into_iter().map(|part| part.answer(wire))).await;
+    let (mut whole, mut streams) = (Vec::new(), Vec::new());
+    for response in responses {
+        if respond::is_message(&response) {
+            whole.push(response.body().whole());
+        } else {
+            streams.push(response.into_body());
+        }
+    }
+    if !streams.is_empty() {
+        let answered: Vec<u8> = whole.iter().flat_map(|text| event(text)).collect();
+        let first = answered.into();
+        return respond::live_events(Box::new(Joined { first, streams }));
+    }
+    let mut answers = Answers::new();
+    for text in &whole {
+        answers.push(text);
+    }
+    match answers.into_text() {
+        Some(head) => {
+            let mut text = Encoded::default();
+            text.head = head;
+            respond::json(StatusCode::OK, text)
+        }
+        None => respond::accepted(),
+    }
+}
+
+fn event(text: &[u8]) -> Vec<u8> {
+    [sse::MESSAGE_PREFIX, text, sse::MESSAGE_SUFFIX].concat()
+}
+
+/// The streams of several calls as one.
+struct Joined {
+    /// What was answered at once.
+    first: Bytes,
+    streams: Vec<Body>,
+}
+
+impl EventSource for Joined {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if !self.first.is_empty() {
+            return Poll::Ready(Some(std::mem::take(&mut self.first)));
+        }
+        let mut at = 0;
+        while let Some(stream) = self.streams.get_mut(at) {
+            match stream.poll_data(cx) {
+                Poll::Ready(Some(data)) => return Poll::Ready(Some(data)),
+                Poll::Ready(None) => drop(self.streams.remove(at)),
+                Poll::Pending => at += 1,
+            }
+        }
+        if self.streams.is_empty() {
+            Poll::Ready(None)
+        } else {
+            Poll::Pending
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.first.is_empty() && self.streams.is_empty()
+    }
+}

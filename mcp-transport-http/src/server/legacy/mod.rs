@@ -1,0 +1,233 @@
+//! Clients of the revisions with sessions (up to 2025-11-25).
+//!
+//! | verb | with `Mcp-Session-Id` | without |
+//! |---|---|---|
+//! | POST | a message of that session ([`post`]) | `initialize` opens a session ([`open`]) |
+//! | GET | the stream of what belongs to no call ([`get`]) | refused |
+//! | DELETE | the session ends | refused |
+//!
+//! A call of a session is answered as every other one is (`server/answer.rs`); what differs is
+//! that its client can be asked while it runs, and that only a message cancels it.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
+
+mod batch;
+mod get;
+mod live;
+mod open;
+mod place;
+mod post;
+mod reaper;
+mod stateless;
+mod table;
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{HeaderValue, Response, StatusCode};
+use mcp_core::wire::{self, Wire};
+use mcp_core::{Fault, Principal, Service};
+use mcp_types::{ErrorObject, Message, Method, ProtocolVersion, RequestId, codes};
+
+use super::config::Config;
+use super::respond::{self, Body};
+use super::sessions::{Mode, SessionEnd};
+use crate::headers::{self, names};
+use live::Live;
+use place::TAKEOVER_PAUSE;
+pub(super) use table::Table;
+
+/// What serves the legacy era at an endpoint, for one request.
+pub(super) struct Door {
+    pub(super) table: Arc<Table>,
+    pub(super) config: Arc<Config>,
+    pub(super) service: Arc<dyn Service>,
+}
+
+impl Door {
+    /// Answers a POST of one message.
+    pub(super) async fn post(&self, parts: Parts, message: Message<'_>) -> Response<Body> {
+        let answered = match self.config.sessions.mode {
+            Mode::InMemory if opens(&message, &parts) => open::answer(self, &parts, message).await,
+            Mode::InMemory => match self.find(&parts).await {
+                Ok(live) => return post::answer(self, &live, parts, message).await,
+                Err(refused) => Err(refused),
+            },
+            _ => stateless::answer(self, parts, message).await,
+        };
+        answered.unwrap_or_else(Refused::into_response)
+    }
+
+    /// Answers a POST of several messages.
+    // spec: BASE-14
+    pub(super) async fn post_batch(&self, parts: Parts, text: &[u8]) -> Response<Body> {
+        let answered = match self.config.sessions.mode {
+            Mode::InMemory => match self.find(&parts).await {
+                Ok(live) => batch::answer(self, &live, parts, text).await,
+                Err(refused) => Err(refused),
+            },
+            _ => stateless::answer_batch(self, parts, text).await,
+        };
+        answered.unwrap_or_else(Refused::into_response)
+    }
+
+    /// Answers a GET.
+    pub(super) async fn get(&self, mut parts: Parts) -> Response<Body> {
+        let answered = match self.find(&parts).await {
+            Ok(live) => {
+                let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);
+                get::open(&live, &self.config, shutdown).map(|it| with_session(it, &live))
+            }
+            Err(refused) => Err(refused),
+        };
+        answered.unwrap_or_else(Refused::into_response)
+    }
+
+    /// Answers a DELETE: the session ends.
+    // spec: SESS-07, SESS-09
+    pub(super) async fn delete(&self, parts: &Parts) -> Response<Body> {
+        match self.find(parts).await {
+            Ok(live) => {
+                self.table.end(&live.id, SessionEnd::Deleted);
+                respond::nothing(StatusCode::OK)
+            }
+            Err(refused) => refused.into_response(),
+        }
+    }
+
+    /// The session that a request names.
+    // spec: SESS-06, SESS-07, SESS-10, SESS-11
+    async fn find(&self, parts: &Parts) -> Result<Arc<Live>, Refused> {
+        let id = named_session(parts)?;
+        let live = self.table.find(id).ok_or_else(no_such_session)?;
+        // A stranger does not learn that the session exists.
+        if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
+            return Err(no_such_session());
+        }
+        check_version(parts, &*live.service)?;
+        Ok(live)
+    }
+}
+
+/// The message opens a session.
+fn opens(message: &Message<'_>, parts: &Parts) -> bool {
+    matches!(message, Message::Request(request) if request.method == Method::Initialize.as_str())
+        && !parts.headers.contains_key(names::MCP_SESSION_ID)
+}
+
+/// The id of the session that a request names.
+// spec: SESS-06
+fn named_session(parts: &Parts) -> Result<&str, Refused> {
+    let mut values = parts.headers.get_all(names::MCP_SESSION_ID).iter();
+    let id = match (values.next(), values.next()) {
+        (Some(id), None) => id,
+        (None, _) => {
+            return Err(Refused::bad_request(
+                "the request names no session: open one with `initialize`, and send the \
+                 Mcp-Session-Id header of its answer with every other request",
+            ));
+        }
+        _ => return Err(Refused::bad_request("the request names several sessions")),
+    };
+    id.to_str().map_err(|_| no_such_session())
+}
+
+fn no_such_session() -> Refused {
+    let message = "session not found; open another one with `initialize`";
+    Refused::new(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
+}
+
+/// The revision that the header of a request names, when it names one that is offered.
+// spec: HTTP-SL-13, GAP-16
+fn check_version(parts: &Parts, service: &dyn Service) -> Result<Option<ProtocolVersion>, Refused> {
+    if !parts.headers.contains_key(names::MCP_PROTOCOL_VERSION) {
+        return Ok(None);
+    }
+    let profile = service.profile();
+    let offered = profile
+        .versions
+        .iter()
+        .filter(|version| !version.is_modern());
+    let named = headers::version(&parts.headers).unwrap_or_default();
+    if let Some(version) = offered.clone().find(|version| version.as_str() == named) {
+        return Ok(Some(*version));
+    }
+    let offered: Vec<_> = offered.copied().collect();
+    Err(Refused::bad_request(format!(
+        "MCP-Protocol-Version {named:?} is not supported in a session; supported: {}",
+        ProtocolVersion::listed(&offered)
+    )))
+}
+
+/// Another reader has just come.
+fn busy_reader() -> Refused {
+    Refused {
+        retry_after: Some(TAKEOVER_PAUSE.as_secs()),
+        ..Refused::new(
+            StatusCode::CONFLICT,
+            codes::BAD_REQUEST,
+            "another reader has just taken this stream over; read it there, or come back later",
+        )
+    }
+}
+
+/// Sends the id of the session along.
+// spec: SESS-01
+fn with_session(mut response: Response<Body>, live: &Live) -> Response<Body> {
+    if let Ok(id) = HeaderValue::from_str(&live.id) {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
+    }
+    response
+}
+
+/// A request that gets no further.
+#[derive(Debug)]
+struct Refused {
+    status: StatusCode,
+    id: Option<RequestId>,
+    fault: Fault,
+    /// In how many seconds it may be tried again.
+    retry_after: Option<u64>,
+}
+
+impl Refused {
+    fn new(status: StatusCode, code: i64, message: impl Into<String>) -> Self {
+        Self {
+            status,
+            id: None,
+            fault: Fault::Protocol(ErrorObject::new(code, message.into())),
+            retry_after: None,
+        }
+    }
+
+    fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
+    }
+
+    fn fault(status: StatusCode, id: Option<RequestId>, fault: Fault) -> Self {
+        Self {
+            status,
+            id,
+            fault,
+            retry_after: None,
+        }
+    }
+
+    fn into_response(self) -> Response<Body> {
+        let wire = newest_wire();
+        let mut response = respond::error(self.status, wire, self.id.as_ref(), &self.fault);
+        if let Some(seconds) = self.retry_after {
+            let headers = response.headers_mut();
+            headers.insert(names::RETRY_AFTER, seconds.into());
+        }
+        response
+    }
+}
+
+/// The wire of messages that belong to no session yet.
+fn newest_wire() -> &'static dyn Wire {
+    wire::of(ProtocolVersion::LATEST_LEGACY)
+}
+
+#[cfg(test)]
+mod tests;

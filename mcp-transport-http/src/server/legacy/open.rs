@@ -1,0 +1,104 @@
+//! `initialize`: a session begins.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::legacy::Session;
+use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
+use mcp_types::{InitializeParams, Message, Request, codes};
+use uuid::Uuid;
+
+use super::super::call::Recipient;
+use super::super::respond::{self, Body};
+use super::super::sessions::AnswerMode;
+use super::live::Live;
+use super::{Door, Refused, newest_wire, reaper, with_session};
+use crate::status;
+
+/// Opens a session, once the request has proved to be a good one.
+// spec: LIFE-02, SESS-01
+pub(super) async fn answer(
+    door: &Door,
+    parts: &Parts,
+    message: Message<'_>,
+) -> Result<Response<Body>, Refused> {
+    let Message::Request(request) = message else {
+        return Err(Refused::bad_request("a session begins with `initialize`"));
+    };
+    let refuse = |fault: Fault| {
+        let status = status::of_refusal(&fault);
+        Refused::fault(status, Some(request.id.clone()), fault)
+    };
+    let params = read(&request).map_err(refuse)?;
+    let (live, reply) = begin(door, parts, &params, refuse)?;
+    let to = Recipient {
+        id: request.id.clone(),
+        profile: live.service.profile(),
+        wire: live.machine.wire(),
+    };
+    let response = match door.config.sessions.answer {
+        AnswerMode::AlwaysSse => respond::finished_events(to.encode_event(reply, Vec::new())),
+        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+    };
+    Ok(with_session(response, &live))
+}
+
+fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
+    match newest_wire().decode_call(request)?.asked {
+        Asked::Session(SessionCall::Initialize(params)) => Ok(params),
+        other => Err(Fault::no_such_method(other.method_name())),
+    }
+}
+
+fn begin(
+    door: &Door,
+    parts: &Parts,
+    params: &InitializeParams,
+    refuse: impl Fn(Fault) -> Refused,
+) -> Result<(Arc<Live>, Reply), Refused> {
+    const COME_BACK: u64 = 5;
+
+    let sessions = &door.config.sessions;
+    let principal = parts.extensions.get::<Principal>();
+    let slot = door.table.reserve(sessions, principal).map_err(|full| {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Refused {
+            retry_after: Some(COME_BACK),
+            ..Refused::new(status, codes::BAD_REQUEST, full.to_string())
+        }
+    })?;
+    let (machine, reply) =
+        Session::open(params, &door.service, principal, sessions.limits).map_err(&refuse)?;
+    let id = make_id(door, parts).map_err(&refuse)?;
+    let config = Arc::clone(&door.config);
+    let live = Live::new(id, Arc::clone(&door.service), machine, config, slot);
+    let live = Arc::new(live);
+    let wants_reaper = door.table.enter(&live).map_err(|_| {
+        let message = "the id of the new session is in use; see StreamableHttp::session_id";
+        refuse(Fault::internal(message))
+    })?;
+    live.begin();
+    if wants_reaper {
+        reaper::start(&door.table, sessions);
+    }
+    Ok((live, reply))
+}
+
+/// An id that nobody can guess, unless the server makes its own.
+// spec: SESS-02, SESS-03
+fn make_id(door: &Door, parts: &Parts) -> Result<Arc<str>, Fault> {
+    const LONGEST: usize = 1024;
+
+    let Some(make) = &door.config.hooks.id else {
+        return Ok(Uuid::new_v4().to_string().into());
+    };
+    let id = make(parts);
+    let is_visible = id.bytes().all(|byte| byte.is_ascii_graphic());
+    if id.is_empty() || id.len() > LONGEST || !is_visible {
+        let message = "a session id has 1 to 1024 visible ASCII characters; \
+                       see StreamableHttp::session_id";
+        return Err(Fault::internal(message));
+    }
+    Ok(id.into())
+}

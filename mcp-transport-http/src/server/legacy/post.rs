@@ -1,0 +1,112 @@
+//! A message of a session.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::legacy::{Admitted, Heard};
+use mcp_core::{Fault, Service};
+use mcp_types::{Message, Notification, Request};
+
+use super::super::answer::{self, Manner};
+use super::super::call::{Recipient, new_buffer};
+use super::super::config::Config;
+use super::super::respond::{self, Body};
+use super::super::sessions::AnswerMode;
+use super::super::stream::Leaving;
+use super::live::Live;
+use super::{Door, with_session};
+use crate::status;
+
+/// Answers a message.
+pub(super) async fn answer(
+    door: &Door,
+    live: &Arc<Live>,
+    parts: Parts,
+    message: Message<'_>,
+) -> Response<Body> {
+    let _here = live.calls.hold();
+    match message {
+        Message::Request(request) => call(&door.config, live, parts, &request).await,
+        Message::Notification(note) => {
+            hear(live, &note);
+            respond::accepted()
+        }
+        Message::Response(response) => settle(live, &response),
+        _ => respond::accepted(),
+    }
+}
+
+/// Answers a request.
+pub(super) async fn call(
+    config: &Config,
+    live: &Arc<Live>,
+    parts: Parts,
+    request: &Request<'_>,
+) -> Response<Body> {
+    let wire = live.machine.wire();
+    let to = Recipient {
+        id: request.id.clone(),
+        profile: live.service.profile(),
+        wire,
+    };
+    let admitted = live.machine.admit(request);
+    let begun = admitted.and_then(|admitted| match admitted {
+        Admitted::Call(inbound) => {
+            let ticket = live.calls.begin(&to.id)?;
+            Ok(Ok((inbound, ticket)))
+        }
+        Admitted::Answer(reply) => Ok(Err(reply)),
+        _ => Err(Fault::internal("the session knows no answer")),
+    });
+    let mode = config.sessions.answer;
+    let response = match begun {
+        Ok(Ok((mut inbound, ticket))) => {
+            let notes = Arc::new(new_buffer(wire));
+            if mode == AnswerMode::AlwaysJson {
+                // There is no way to the client before the answer.
+                notes.abandon();
+            } else {
+                inbound.input = live.machine.input(Arc::clone(&notes) as _);
+            }
+            let manner = Manner {
+                mode,
+                leaving: Leaving::CancelsNothing,
+                notes: Some(notes),
+                ticket: Some(ticket),
+            };
+            answer::answer(&live.service, config, to, inbound, parts, manner).await
+        }
+        Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
+            respond::finished_events(to.encode_event(reply, Vec::new()))
+        }
+        Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+        Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
+    };
+    with_session(response, live)
+}
+
+/// Takes a notification to heart.
+// spec: HTTP-S-07, CAN-04
+pub(super) fn hear(live: &Live, note: &Notification<'_>) {
+    if let Heard::Cancel(cancelled) = live.machine.hear(note)
+        && let Some(id) = &cancelled.request_id
+    {
+        live.calls.cancel(id);
+    }
+}
+
+/// Takes the answer to a question. One that comes too late is no mistake of the client.
+// spec: HTTP-S-07, CAN-06
+pub(super) fn settle(live: &Live, response: &mcp_types::Response<'_>) -> Response<Body> {
+    let is_late = || {
+        let id = response.id.as_ref();
+        id.is_some_and(|id| live.machine.has_asked(id))
+    };
+    if live.machine.settle(response) || is_late() {
+        return respond::accepted();
+    }
+    let message = "nothing was asked here under this id; an answer goes to the server that asked";
+    let fault = Fault::InvalidRequest(message.into());
+    respond::error(StatusCode::BAD_REQUEST, live.machine.wire(), None, &fault)
+}

@@ -1,0 +1,102 @@
+//! Legacy clients without a session: every request stands for itself.
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::legacy::{Admitted, DEFAULT_VERSION, stateless};
+use mcp_core::wire::{self, batch};
+use mcp_core::{Fault, Reply, ResultBody};
+use mcp_types::{Message, ProtocolVersion, Request};
+
+use super::super::answer::{self, Manner};
+use super::super::call::Recipient;
+use super::super::respond::{self, Body};
+use super::super::sessions::AnswerMode;
+use super::batch::{Part, join};
+use super::{Door, Refused, check_version};
+use crate::status;
+
+/// Answers a message.
+pub(super) async fn answer(
+    door: &Door,
+    parts: Parts,
+    message: Message<'_>,
+) -> Result<Response<Body>, Refused> {
+    let version = version(door, &parts)?;
+    match message {
+        Message::Request(request) => Ok(call(door, parts, &request, version).await),
+        // There is no session that it could change.
+        Message::Notification(_) => Ok(respond::accepted()),
+        _ => Err(Refused::bad_request(
+            "without sessions nothing is asked here, so nobody waits for responses",
+        )),
+    }
+}
+
+/// Answers several messages.
+pub(super) async fn answer_batch(
+    door: &Door,
+    parts: Parts,
+    text: &[u8],
+) -> Result<Response<Body>, Refused> {
+    let version = version(door, &parts)?;
+    let messages = batch::read(text, version)
+        .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
+    let answers = messages.into_iter().filter_map(|message| match message {
+        Ok(Message::Request(request)) => {
+            let parts = parts.clone();
+            Some(Part::Call(Box::pin(async move {
+                call(door, parts, &request, version).await
+            })))
+        }
+        Ok(_) => None,
+        Err(error) => Some(Part::Broken(error)),
+    });
+    Ok(join(answers, wire::of(version)).await)
+}
+
+// spec: HTTP-SL-13, HTTP-SL-14
+fn version(door: &Door, parts: &Parts) -> Result<ProtocolVersion, Refused> {
+    Ok(check_version(parts, &*door.service)?.unwrap_or(DEFAULT_VERSION))
+}
+
+async fn call(
+    door: &Door,
+    parts: Parts,
+    request: &Request<'_>,
+    version: ProtocolVersion,
+) -> Response<Body> {
+    let profile = door.service.profile();
+    let mode = door.config.sessions.answer;
+    let admitted = stateless(request, version, &profile);
+    let mut to = Recipient {
+        id: request.id.clone(),
+        profile,
+        wire: wire::of(version),
+    };
+    let reply = match admitted {
+        Ok(Admitted::Call(inbound)) => {
+            let manner = Manner::alone(mode);
+            let (service, config) = (&door.service, &door.config);
+            return answer::answer(service, config, to, inbound, parts, manner).await;
+        }
+        Ok(Admitted::Answer(reply)) => reply,
+        Ok(_) => Fault::internal("the request knows no answer").into(),
+        Err(fault) => {
+            let status = status::of_session(&fault);
+            return respond::error(status, to.wire, Some(&to.id), &fault);
+        }
+    };
+    // The answer to `initialize` is of the revision that it names.
+    if let Reply::Complete {
+        body: ResultBody::Initialize(result),
+        ..
+    } = &reply
+        && let Ok(chosen) = result.protocol_version.parse()
+    {
+        to.wire = wire::of(chosen);
+    }
+    match mode {
+        AnswerMode::AlwaysSse => respond::finished_events(to.encode_event(reply, Vec::new())),
+        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+    }
+}

@@ -1,0 +1,218 @@
+//! What is said, byte by byte, in each revision with sessions.
+
+use std::fmt::Write as _;
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+/// The main exchanges of a session. Its id is always the same.
+async fn transcript(version: &'static str) -> String {
+    let (endpoint, _) = endpoint();
+    let endpoint = endpoint.session_id(|_| "id".to_owned());
+    let mut peer = Peer::new(&endpoint).speaking(version);
+    let mut log = String::new();
+    for message in [
+        initialize(version),
+        initialized(),
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }),
+        tool("a", "echo"),
+        steps(2),
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "nonsense" }),
+        json!({ "jsonrpc": "2.0", "id": 4, "method": "resources/subscribe", "params": { "uri": "file:///a" } }),
+        tool(5, "ask"),
+    ] {
+        let method = message["method"].as_str().unwrap().to_owned();
+        let got = peer.send(message).await;
+        if peer.session.is_none() {
+            peer.session = got.header("mcp-session-id");
+        }
+        write_response(&mut log, &method, got).await;
+    }
+    write_response(&mut log, "DELETE", peer.delete().await).await;
+    write_response(&mut log, "DELETE", peer.delete().await).await;
+    log
+}
+
+async fn write_response(log: &mut String, method: &str, mut got: Got) {
+    let kind = got.header("content-type").unwrap_or_default();
+    let session = got.header("mcp-session-id").unwrap_or_default();
+    writeln!(log, "{method} -> {} {kind} {session}", got.status).unwrap();
+    while let Ok(Some(frame)) = tokio::time::timeout(Duration::from_secs(1), got.frame()).await {
+        for line in frame.lines().filter(|line| !line.is_empty()) {
+            writeln!(log, "  {line}").unwrap();
+        }
+    }
+}
+
+#[track_caller]
+fn check(version: &'static str, expected: &Expect) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    expected.assert_eq(&runtime.block_on(transcript(version)));
+}
+
+#[test]
+fn revision_2025_11_25() {
+    check(
+        "2025-11-25",
+        &expect![[r#"
+        initialize -> 200 application/json id
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+        notifications/initialized -> 202  
+        ping -> 200 application/json id
+          {"jsonrpc":"2.0","id":1,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
+        nonsense -> 200 application/json id
+          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
+        resources/subscribe -> 200 application/json id
+          {"jsonrpc":"2.0","id":4,"result":{}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Go on?","requestedSchema":{"type":"object","properties":{}}}}
+        DELETE -> 200  
+        DELETE -> 404 application/json 
+          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
+    "#]],
+    );
+}
+
+#[test]
+fn revision_2025_06_18() {
+    check(
+        "2025-06-18",
+        &expect![[r#"
+        initialize -> 200 application/json id
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+        notifications/initialized -> 202  
+        ping -> 200 application/json id
+          {"jsonrpc":"2.0","id":1,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
+        nonsense -> 200 application/json id
+          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
+        resources/subscribe -> 200 application/json id
+          {"jsonrpc":"2.0","id":4,"result":{}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Go on?","requestedSchema":{"type":"object","properties":{}}}}
+        DELETE -> 200  
+        DELETE -> 404 application/json 
+          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
+    "#]],
+    );
+}
+
+#[test]
+fn revision_2025_03_26() {
+    check(
+        "2025-03-26",
+        &expect![[r#"
+        initialize -> 200 application/json id
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+        notifications/initialized -> 202  
+        ping -> 200 application/json id
+          {"jsonrpc":"2.0","id":1,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
+        nonsense -> 200 application/json id
+          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
+        resources/subscribe -> 200 application/json id
+          {"jsonrpc":"2.0","id":4,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs"}]}}
+        DELETE -> 200  
+        DELETE -> 404 application/json 
+          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
+    "#]],
+    );
+}
+
+#[test]
+fn revision_2024_11_05() {
+    check(
+        "2024-11-05",
+        &expect![[r#"
+        initialize -> 200 application/json id
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+        notifications/initialized -> 202  
+        ping -> 200 application/json id
+          {"jsonrpc":"2.0","id":1,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
+        tools/call -> 200 text/event-stream id
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
+          event: message
+          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
+          event: message
+          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
+        nonsense -> 200 application/json id
+          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
+        resources/subscribe -> 200 application/json id
+          {"jsonrpc":"2.0","id":4,"result":{}}
+        tools/call -> 200 application/json id
+          {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs"}]}}
+        DELETE -> 200  
+        DELETE -> 404 application/json 
+          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
+    "#]],
+    );
+}
