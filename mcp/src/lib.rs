@@ -47,6 +47,8 @@ pub use mcp_server::{
 pub use mcp_transport_http as http;
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::StreamableHttp;
+#[cfg(feature = "http-server")]
+pub use mcp_transport_http::server::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "stdio")]
 pub use mcp_transport_stdio as stdio;
 #[cfg(all(feature = "client", feature = "stdio"))]

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use mcp_core::{Changes, MemoryBus, ServerProfile};
-use mcp_types::{CacheHint, Implementation, ServerCapabilities, Settings};
+use mcp_types::{CacheHint, Implementation, ProtocolVersion, ServerCapabilities, Settings};
 
 use super::{Edits, Live};
 use crate::caller::Caller;
@@ -117,6 +117,7 @@ impl Book {
         ServerProfile::new(self.info.clone())
             .capabilities(offers)
             .instructions(self.instructions.clone())
+            .versions(ProtocolVersion::ALL)
             .cache(self.cache)
     }
 

@@ -168,7 +168,7 @@ pub(super) struct Ticket {
 
 impl Ticket {
     /// Ready when the call must not go on.
-    pub(super) fn poll_stopped(&self, cx: &mut Context<'_>) -> Poll<Stopped> {
+    pub(super) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<Stopped> {
         self.stop.waker.register(cx.waker());
         match self.stop.why() {
             Some(why) => Poll::Ready(why),

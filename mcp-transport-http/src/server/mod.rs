@@ -37,7 +37,7 @@ use guard::{Head, Refusal};
 use legacy::{Door, Table};
 use route::Route;
 use sessions::Mode;
-use source::Source;
+use source::{LegacyFilter, ModernOnly, Source};
 
 pub(crate) use body::discard;
 pub use respond::Body;
@@ -71,6 +71,7 @@ pub struct StreamableHttp<S> {
     source: Source<S>,
     config: Arc<Config>,
     table: Arc<Table>,
+    filter: Arc<LegacyFilter>,
 }
 
 impl<S> Clone for StreamableHttp<S> {
@@ -79,6 +80,7 @@ impl<S> Clone for StreamableHttp<S> {
             source: self.source.clone(),
             config: Arc::clone(&self.config),
             table: Arc::clone(&self.table),
+            filter: Arc::clone(&self.filter),
         }
     }
 }
@@ -113,6 +115,7 @@ impl<S: Service> StreamableHttp<S> {
             source,
             config: Arc::default(),
             table: Arc::default(),
+            filter: Arc::default(),
         }
     }
 
@@ -342,9 +345,24 @@ enum SessionVerb {
 impl<S: Service> StreamableHttp<S> {
     /// Answers a POST that was read.
     async fn post(&self, parts: Parts, text: Bytes) -> Response<Body> {
-        let config = &*self.config;
         let service = self.source.service(&parts);
         let profile = service.profile();
+        if self.config.sessions.mode == Mode::Off && profile.has_legacy_versions() {
+            let profile = self.filter.apply(&profile);
+            let service = Arc::new(ModernOnly { service, profile });
+            let profile = service.profile();
+            return self.serve(service, profile, parts, text).await;
+        }
+        self.serve(service, profile, parts, text).await
+    }
+
+    async fn serve<T: Service>(
+        &self,
+        service: Arc<T>,
+        profile: Arc<ServerProfile>,
+        parts: Parts,
+        text: Bytes,
+    ) -> Response<Body> {
         let serves_legacy = self.serves_legacy(&profile);
         let route = route::route(&parts.headers, &text, &profile, serves_legacy, |tool| {
             service.header_plan(tool)
@@ -353,9 +371,13 @@ impl<S: Service> StreamableHttp<S> {
             Route::Modern { id, inbound } => (id, inbound),
             // Boxed, so that their futures make no other one larger.
             Route::Legacy(message) => {
-                return Box::pin(self.door(service).post(parts, message)).await;
+                let door = self.door(service);
+                return Box::pin(door.post(parts, message)).await;
             }
-            Route::Batch => return Box::pin(self.door(service).post_batch(parts, &text)).await,
+            Route::Batch => {
+                let door = self.door(service);
+                return Box::pin(door.post_batch(parts, &text)).await;
+            }
             Route::Accepted => return respond::accepted(),
             Route::Refused { id, fault } => return respond::fault(MODERN, id.as_ref(), &fault),
         };
@@ -367,7 +389,7 @@ impl<S: Service> StreamableHttp<S> {
             wire: MODERN,
         };
         let manner = Manner::alone(AnswerMode::Auto);
-        answer::answer(&*service, config, to, inbound, parts, manner).await
+        answer::answer(&*service, &self.config, to, inbound, parts, manner).await
     }
 
     /// Answers another verb.
@@ -386,7 +408,7 @@ impl<S: Service> StreamableHttp<S> {
         }
     }
 
-    fn door(&self, service: Arc<S>) -> Door {
+    fn door(&self, service: Arc<dyn Service>) -> Door {
         Door {
             table: Arc::clone(&self.table),
             config: Arc::clone(&self.config),

@@ -211,9 +211,12 @@ pub enum SessionEnd {
 /// What else an endpoint does about sessions.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
-    pub(super) id: Option<Arc<dyn Fn(&Parts) -> String + Send + Sync>>,
-    pub(super) event: Option<Arc<dyn Fn(SessionEvent<'_>) + Send + Sync>>,
+    pub(super) id: Option<Arc<MakeId>>,
+    pub(super) event: Option<Arc<Told>>,
 }
+
+type MakeId = dyn Fn(&Parts) -> String + Send + Sync;
+type Told = dyn Fn(SessionEvent<'_>) + Send + Sync;
 
 impl Hooks {
     pub(super) fn tell(&self, event: SessionEvent<'_>) {

@@ -1,8 +1,9 @@
 //! Where the service of a request comes from.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use http::request::Parts;
+use mcp_core::{BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service};
 
 /// Where the service of a request comes from.
 pub(super) enum Source<S> {
@@ -27,5 +28,51 @@ impl<S> Clone for Source<S> {
             Self::One(service) => Self::One(Arc::clone(service)),
             Self::PerRequest(make) => Self::PerRequest(Arc::clone(make)),
         }
+    }
+}
+
+/// A service at an endpoint that does not serve the legacy era: it does not name its revisions.
+// spec: GAP-07
+pub(super) struct ModernOnly<S> {
+    pub(super) service: Arc<S>,
+    pub(super) profile: Arc<ServerProfile>,
+}
+
+impl<S: Service> Service for ModernOnly<S> {
+    fn profile(&self) -> Arc<ServerProfile> {
+        Arc::clone(&self.profile)
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        self.service.call(exchange)
+    }
+
+    fn changes(&self) -> Option<Changes> {
+        self.service.changes()
+    }
+
+    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
+        self.service.header_plan(tool)
+    }
+}
+
+/// Leaves the legacy revisions out of profiles. It remembers the last one: a server has the same
+/// profile for many requests.
+#[derive(Default)]
+pub(super) struct LegacyFilter(Mutex<Option<(Arc<ServerProfile>, Arc<ServerProfile>)>>);
+
+impl LegacyFilter {
+    pub(super) fn apply(&self, profile: &Arc<ServerProfile>) -> Arc<ServerProfile> {
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, filtered)) = &*last
+            && Arc::ptr_eq(of, profile)
+        {
+            return Arc::clone(filtered);
+        }
+        let mut filtered = ServerProfile::clone(profile);
+        filtered.versions.retain(|version| version.is_modern());
+        let filtered = Arc::new(filtered);
+        *last = Some((Arc::clone(profile), Arc::clone(&filtered)));
+        filtered
     }
 }

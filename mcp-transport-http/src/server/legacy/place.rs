@@ -36,6 +36,7 @@ pub(super) enum Leave {
     /// Another one has come.
     TakenOver,
     /// It is to come again in a while, and is told when.
+    #[expect(dead_code, reason = "with stores of events")]
     ComeBack,
     /// There is nothing more to read.
     Ended,
@@ -95,7 +96,7 @@ pub(super) struct Seat {
 
 impl Seat {
     /// Ready when the reader has to go; else the task is woken then, and by [`wake`](Self::wake).
-    pub(super) fn poll_dismissed(&self, cx: &mut Context<'_>) -> Poll<Leave> {
+    pub(super) fn poll_dismissed(&self, cx: &Context<'_>) -> Poll<Leave> {
         let mut state = self.place.lock();
         if state.readers != self.number {
             return Poll::Ready(Leave::TakenOver);

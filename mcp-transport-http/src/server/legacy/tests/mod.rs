@@ -29,6 +29,7 @@ use tower_service::Service as _;
 
 use crate::StreamableHttp;
 use crate::headers::names;
+use crate::server::Sessions;
 use crate::server::respond::Body;
 
 /// The tools of the server.
@@ -384,4 +385,40 @@ fn the_kit_reads_events() {
     assert_eq!(read[0].id.as_deref(), Some("1_0"));
     assert_eq!((read[0].retry, &read[0].data), (Some(1000), &None));
     assert_eq!(read[1].data, Some(json!({ "a": 1 })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_names_what_it_serves() {
+    // spec: GAP-07, GAP-17, COMPAT-01, COMPAT-04
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let discover = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": { "_meta": meta },
+    });
+    let modern = json!(["2026-07-28"]);
+    let all = json!(ProtocolVersion::ALL.map(ProtocolVersion::as_str));
+    let (endpoint, _) = endpoint();
+    for (sessions, expected) in [
+        (Sessions::in_memory(), &all),
+        (Sessions::stateless(), &all),
+        (Sessions::off(), &modern),
+    ] {
+        let peer = Peer::new(&endpoint.clone().sessions(sessions));
+        let mut request = peer.request(Method::POST, discover.to_string());
+        let headers = request.headers_mut();
+        headers.insert(names::MCP_PROTOCOL_VERSION, "2026-07-28".parse().unwrap());
+        headers.insert(names::MCP_METHOD, "server/discover".parse().unwrap());
+        let found = peer.call(request).await.json().await;
+        assert_eq!(found["result"]["supportedVersions"], *expected);
+    }
+    let peer = Peer::new(&endpoint.sessions(Sessions::off()));
+    let refused = peer.send(initialize("2025-11-25")).await;
+    assert_eq!(refused.status, 400);
+    let error = &refused.json().await["error"];
+    assert_eq!(
+        (&error["code"], &error["data"]["supported"]),
+        (&json!(-32022), &modern)
+    );
 }
