@@ -12,6 +12,7 @@
 //! | suggest values while users type | [`completion`] |
 //! | tell how far a call is, notice that nobody waits | [`logging_and_progress`] |
 //! | speak over standard streams, start servers, use sockets | [`stdio`] |
+//! | ask the user, the language model, for the roots | [`asking`] |
 //! | put time limits, checks, logs around calls | [`middleware`] |
 //! | serve over HTTP, inside of a web application | [`http`] |
 //! | test a server | [`testing`] |
@@ -49,6 +50,10 @@ pub mod logging_and_progress {}
 #[cfg(all(feature = "client", feature = "server", feature = "stdio"))]
 #[doc = include_str!("docs/stdio.md")]
 pub mod stdio {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/asking.md")]
+pub mod asking {}
 
 #[cfg(feature = "server")]
 #[doc = include_str!("docs/middleware.md")]

@@ -122,6 +122,23 @@ async fn identity() {
 }
 
 #[tokio::test]
+async fn ask() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_ask"))).await;
+    for part in [
+        "the user is asked: A cake for Ada?\n  Text\n  layers\n  filling\n",
+        "the model is asked: A line about Happy birthday\n",
+        "order 1: 2 layers with Berries, saying \"Happy birthday\", from file:///home/baker/recipes; \
+         One more candle, one more year\n",
+        "refused: ",
+        "does not declare a capability",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+    assert_eq!(text.matches("(the handler runs)").count(), 4, "{text}");
+    assert_eq!(text.matches("(an oven is reserved)").count(), 1, "{text}");
+}
+
+#[tokio::test]
 async fn client_and_axum_server() {
     let (_server, url) = axum_server().await;
     let client = || Command::new(env!("CARGO_BIN_EXE_client"));

@@ -295,8 +295,31 @@ impl Ask {
         self.0.kept()
     }
 
-    /// What the client declares that it can be asked. A question that it cannot be asked is an
-    /// error, so look here first where the handler can do without an answer.
+    /// Makes sure that the client can be asked everything that the handler is going to ask: before
+    /// side effects, because a question that it cannot be asked is an error only when it is asked.
+    ///
+    /// ```
+    /// use mcp_server::{Ask, ToolError};
+    /// use mcp_types::ClientCapabilities;
+    ///
+    /// # async fn reserve() -> u32 { 7 }
+    /// async fn order(ask: Ask) -> Result<u32, ToolError> {
+    ///     ask.require(&ClientCapabilities::default().with_elicitation().with_sampling())?;
+    ///     let number = ask.once("number", || reserve()).await?;
+    ///     // …
+    /// #   Ok(number)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`AskError::MissingCapability`] with what the client does not declare.
+    // spec: MRTR-05
+    pub fn require(&self, needed: &ClientCapabilities) -> Result<(), AskError> {
+        needs::compare(needed, self.capabilities())
+    }
+
+    /// What the client declares that it can be asked: for handlers that can do without an answer.
     // spec: MRTR-05
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.facts().capabilities

@@ -1,4 +1,4 @@
-//! What a client has to declare before it is asked, and what a question has to be.
+//! What a client has to declare before it is asked.
 
 use mcp_core::ClientFacts;
 use mcp_types::{
@@ -8,58 +8,78 @@ use mcp_types::{
 
 use super::AskError;
 
-/// Looks for what is missing.
+/// Looks for what a request needs and the client does not declare.
 ///
 /// # Errors
 ///
 /// [`AskError::MissingCapability`] with just that.
 // spec: MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
 pub(super) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), AskError> {
-    let declared = &client.capabilities;
     let none = ClientCapabilities::default();
-    let required = match request {
+    let needed = match request {
         InputRequest::Elicit(asked) => match &**asked {
-            ElicitParams::Url(_) if !declared.allows_url() => none.with_url_elicitation(),
-            ElicitParams::Form(_) if !declared.allows_form() => none.with_elicitation(),
-            _ => return Ok(()),
+            ElicitParams::Url(_) => none.with_url_elicitation(),
+            _ => none.with_elicitation(),
         },
-        InputRequest::CreateMessage(asked) => match missing_for_sampling(asked, client) {
-            Some(required) => required,
-            None => return Ok(()),
-        },
-        InputRequest::ListRoots if declared.roots.is_none() => none.with_roots(),
+        InputRequest::CreateMessage(asked) => for_sampling(asked, client),
+        InputRequest::ListRoots => none.with_roots(),
         _ => return Ok(()),
     };
-    Err(AskError::MissingCapability {
-        required: Box::new(required),
-    })
+    compare(&needed, &client.capabilities)
 }
 
-fn missing_for_sampling(
-    asked: &CreateMessageParams,
-    client: &ClientFacts,
-) -> Option<ClientCapabilities> {
-    let none = ClientCapabilities::default();
-    let Some(declared) = &client.capabilities.sampling else {
-        return Some(match asked.needs_tools() {
-            true => none.with_sampling_tools(),
-            false => none.with_sampling(),
-        });
-    };
-    if asked.needs_tools() && declared.tools.is_none() {
-        return Some(none.with_sampling_tools());
-    }
+fn for_sampling(asked: &CreateMessageParams, client: &ClientFacts) -> ClientCapabilities {
+    let mut sampling = SamplingCapability::default();
+    sampling.tools = asked.needs_tools().then(Settings::default);
     // Before there was a capability for it, context was everybody's.
     let others = matches!(
         asked.include_context,
         Some(IncludeContext::ThisServer | IncludeContext::AllServers)
     );
-    if others && declared.context.is_none() && client.version.has_sampling_tools() {
-        let mut sampling = SamplingCapability::default();
-        sampling.context = Some(Settings::default());
-        let mut required = none;
-        required.sampling = Some(sampling);
-        return Some(required);
+    let declares = client.version.has_sampling_tools();
+    sampling.context = (others && declares).then(Settings::default);
+    let mut needed = ClientCapabilities::default();
+    needed.sampling = Some(sampling);
+    needed
+}
+
+/// Looks for what is needed and not declared.
+///
+/// # Errors
+///
+/// [`AskError::MissingCapability`] with just that.
+pub(super) fn compare(
+    needed: &ClientCapabilities,
+    declared: &ClientCapabilities,
+) -> Result<(), AskError> {
+    let mut missing = ClientCapabilities::default();
+    if needed.allows_form() && !declared.allows_form() {
+        missing = missing.with_elicitation();
     }
-    None
+    if needed.allows_url() && !declared.allows_url() {
+        missing = missing.with_url_elicitation();
+    }
+    if needed.roots.is_some() && declared.roots.is_none() {
+        missing = missing.with_roots();
+    }
+    missing.sampling = match (&needed.sampling, &declared.sampling) {
+        (Some(needed), None) => Some(needed.clone()),
+        (Some(needed), Some(declared)) => {
+            let mut parts = SamplingCapability::default();
+            parts.tools = lacking(needed.tools.as_ref(), declared.tools.as_ref());
+            parts.context = lacking(needed.context.as_ref(), declared.context.as_ref());
+            (parts != SamplingCapability::default()).then_some(parts)
+        }
+        (None, _) => None,
+    };
+    if missing == ClientCapabilities::default() {
+        return Ok(());
+    }
+    Err(AskError::MissingCapability {
+        required: Box::new(missing),
+    })
+}
+
+fn lacking(needed: Option<&Settings>, declared: Option<&Settings>) -> Option<Settings> {
+    needed.filter(|_| declared.is_none()).cloned()
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mcp::client::ClientBuilder;
 use mcp::http::{Serve, Shutdown};
 use mcp::prelude::*;
 
@@ -102,14 +103,24 @@ pub(crate) const WAYS: [Way; 2] = [Way::InProcess, Way::Http];
 
 /// A client of a server of its own. The server ends with the guard.
 pub(crate) async fn connect(way: Way, running: &Running) -> (Client, Option<Listening>) {
+    connect_with(way, server(running), Client::builder()).await
+}
+
+/// A client with settings of its own.
+pub(crate) async fn connect_with(
+    way: Way,
+    server: Server,
+    builder: ClientBuilder,
+) -> (Client, Option<Listening>) {
     match way {
-        Way::InProcess => (mcp_testing::connect(server(running)).await.unwrap(), None),
+        Way::InProcess => {
+            let client = mcp_testing::connect_with(server, builder).await;
+            (client.unwrap(), None)
+        }
         Way::Http => {
-            let listening = Listening::start(StreamableHttp::new(server(running))).await;
-            (
-                Client::connect(listening.url()).await.unwrap(),
-                Some(listening),
-            )
+            let listening = Listening::start(StreamableHttp::new(server)).await;
+            let client = builder.connect(listening.url()).await;
+            (client.unwrap(), Some(listening))
         }
     }
 }

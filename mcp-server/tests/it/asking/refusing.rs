@@ -141,6 +141,28 @@ fn nothing_is_asked_that_the_client_does_not_declare() {
 }
 
 #[test]
+fn a_handler_can_make_sure_of_everything_first() {
+    let handler = |ask: Ask| async move {
+        ask.require(&everything())?;
+        Ok::<_, ToolError>("all there")
+    };
+    let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
+    let mut client = Client::new();
+    let send = |client: &Client| client.send(&server, &tool("t"), InputState::default());
+    assert_eq!(text(send(&client)), "all there");
+    client.capabilities = ClientCapabilities::default()
+        .with_elicitation()
+        .with_sampling();
+    let Reply::Fault(Fault::MissingCapability { required }) = send(&client) else {
+        panic!("something is missing")
+    };
+    assert_eq!(
+        serde_json::to_value(required).unwrap(),
+        json!({"roots": {}, "sampling": {"tools": {}}, "elicitation": {"url": {}}})
+    );
+}
+
+#[test]
 fn the_error_says_what_is_missing() {
     let required = Box::new(everything());
     let error = AskError::MissingCapability { required };
