@@ -113,10 +113,7 @@ const CLAIMS: &[Claim] = &[
     server("dns-rebinding-protection", 2),
     server("http-header-validation", 14),
     server("http-custom-header-server-validation", 10),
-    Claim {
-        open: STATELESS_OPEN,
-        ..server("server-stateless", 25)
-    },
+    server("server-stateless", 30),
     client("tools_call", 2),
     client("request-metadata", 8),
     client("sep-2322-client-request-state", 5),
@@ -135,31 +132,6 @@ const CLAIMS: &[Claim] = &[
     older_client("2025-11-25", "elicitation-sep1034-client-defaults", 5),
     older_client("2025-11-25", "sse-retry", 3),
     older_client("2025-11-25", "json-schema-2020-12-preservation", 9),
-];
-
-const NO_LISTEN: &str = "subscriptions/listen is not served yet";
-
-const STATELESS_OPEN: &[Open] = &[
-    Open {
-        check: "sep-2575-server-sends-subscription-ack",
-        reason: NO_LISTEN,
-    },
-    Open {
-        check: "sep-2575-server-tags-subscription-id",
-        reason: NO_LISTEN,
-    },
-    Open {
-        check: "sep-2575-server-honors-notification-filter",
-        reason: NO_LISTEN,
-    },
-    Open {
-        check: "sep-2575-server-sends-prompts-list-changed-on-subscription",
-        reason: NO_LISTEN,
-    },
-    Open {
-        check: "sep-2575-server-sends-tools-list-changed-on-subscription",
-        reason: NO_LISTEN,
-    },
 ];
 
 const NOT_MODERN: &str = "2026-07-28 has no such message";

@@ -8,6 +8,7 @@
 mod asking;
 mod cancel;
 mod capabilities;
+mod changes;
 mod prompts;
 mod resources;
 mod schema;
@@ -39,5 +40,6 @@ fn server() -> Server {
         .merge(resources::Resources::routes())
         .merge(prompts::Prompts::routes())
         .merge(asking::Asking::routes())
+        .merge(changes::Changes::routes())
         .tool(schema::json_schema_2020_12_tool())
 }
