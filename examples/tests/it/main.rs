@@ -60,6 +60,22 @@ async fn quickstart() {
 }
 
 #[tokio::test]
+async fn dynamic() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_dynamic"))).await;
+    for part in [
+        "tools: \ntold: Some(Tools)\ntools: kitchen_lamp\nthe lamp in the kitchen is on\n",
+        "told: Some(Tools)\ntools: kitchen_lamp, hall_lamp, attic_lamp\n",
+        "there is a tool named `hall_lamp` already; remove it first",
+        "told: Some(Tools)\ntools: hall_lamp, attic_lamp\n",
+        "unknown tool: kitchen_lamp",
+        "told: Some(Resource { uri: \"house://temperature\" })\n",
+        "21 degrees",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
 async fn resources() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_resources"))).await;
     for part in [
