@@ -100,18 +100,20 @@ impl Outlet {
     }
 
     /// Reports progress; waits while the client does not keep up. Without effect when the client
-    /// did not ask, when the progress does not grow, or when the call is answered already.
+    /// did not ask, when the progress does not grow, or when the call is answered already. Numbers
+    /// that JSON cannot write (infinite ones) are left out.
     // spec: PROG-02, PROG-03
-    pub fn report(&self, progress: Progress) -> Report {
+    pub fn report(&self, mut progress: Progress) -> Report {
         let Some(inner) = &self.0 else {
             return Report(None);
         };
         let Some(token) = &inner.token else {
             return Report(None);
         };
-        if !inner.grows(progress.progress) {
+        if !progress.progress.is_finite() || !inner.grows(progress.progress) {
             return Report(None);
         }
+        progress.total = progress.total.filter(|total| total.is_finite());
         let note = ServerNote::Progress {
             token: token.clone(),
             progress,

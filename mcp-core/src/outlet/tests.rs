@@ -60,6 +60,19 @@ fn progress_grows_and_logs_have_a_least_level() {
     assert!(lines[2].contains("wanted"), "{lines:?}");
 }
 
+/// An infinite report would also be the last one.
+#[test]
+fn what_json_cannot_write_is_left_out() {
+    let (outlet, buffer) = outlet(1000);
+    for progress in [f64::NEG_INFINITY, f64::INFINITY, 1.0] {
+        let progress = Progress::new(progress).of(f64::INFINITY);
+        assert!(poll(outlet.report(progress)).is_ready());
+    }
+    let lines = taken(&buffer);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].ends_with(r#""progress":1}}"#), "{lines:?}");
+}
+
 #[test]
 fn nothing_after_the_answer() {
     let (outlet, buffer) = outlet(1000);

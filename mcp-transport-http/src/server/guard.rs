@@ -263,6 +263,7 @@ pub(crate) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Refusal> {
 
 fn forbidden(header: &str, value: &[u8], setting: &str) -> Refusal {
     let value = Shown(value);
+    tracing::warn!(header, %value, setting, "a request is refused");
     Refusal::new(
         StatusCode::FORBIDDEN,
         format!(

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use mcp_core::{Fault, NoteBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
+use tracing::Instrument;
 
 use super::call::{Call, Outcome, new_buffer};
 use super::config::{Config, Streams};
@@ -58,7 +59,9 @@ pub(super) fn start(
         notes,
         takes: AtomicUsize::new(0),
     });
-    let task = tokio::spawn(work(call, Arc::clone(&pipe), config.streams, shutdown));
+    // What the handler tells `tracing` from here on stays in the span of its request.
+    let work = work(call, Arc::clone(&pipe), config.streams, shutdown);
+    let task = tokio::spawn(work.in_current_span());
     // Proxies may hold the head back until they see a byte of the body.
     let first = if first.is_empty() {
         Bytes::from_static(sse::COMMENT)

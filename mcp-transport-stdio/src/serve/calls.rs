@@ -13,6 +13,7 @@ use mcp_core::wire::Encoded;
 use mcp_types::RequestId;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::sleep;
+use tracing::Instrument;
 
 use crate::outbox::{Ended, Outbox, Permit};
 
@@ -61,7 +62,7 @@ impl Calls {
         if work.as_mut().poll(&mut cx).is_ready() {
             return;
         }
-        let task = self.tasks.spawn(work);
+        let task = self.tasks.spawn(work.in_current_span());
         self.ids.insert(task.id(), id.clone());
         self.by_id.insert(id, Entry { task, permit });
     }

@@ -40,6 +40,24 @@ async fn rest(mut body: Body) -> Vec<Value> {
     events(&whole)
 }
 
+/// A layer of HTTP has put a span around the request: the handler stays in it, in its own task,
+/// too.
+#[tokio::test(start_paused = true)]
+async fn a_stream_stays_in_the_span_of_its_request() {
+    let subscriber = tracing_subscriber::fmt().with_writer(std::io::sink);
+    let _default = tracing::subscriber::set_default(subscriber.finish());
+    let endpoint = endpoint(|_| async {
+        sleep(Duration::from_secs(5)).await;
+        let span = tracing::Span::current();
+        text(span.metadata().map_or("no span", |span| span.name()))
+    });
+    let span = tracing::info_span!("of the request");
+    let body = start_stream(&endpoint).instrument(span).await;
+    let answer = rest(body).await;
+    let said = &answer[0]["result"]["content"][0]["text"];
+    assert_eq!(said, "of the request");
+}
+
 #[tokio::test(start_paused = true)]
 async fn long_silence_becomes_a_stream() {
     let endpoint = endpoint(|_| async {
