@@ -32,23 +32,22 @@ where
     let mut first = Bytes::new();
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {
-        let mut data = match frame {
+        let data = match frame {
             Ok(frame) => match frame.into_data() {
                 Ok(data) => data,
                 Err(_trailers) => continue,
             },
             Err(error) => return (join(first, whole), Err(broken(error))),
         };
-        let length = data.remaining();
         let so_far = first.len().max(whole.len());
-        if length > limit - so_far {
-            return (join(first, whole), too_large);
-        }
+        let room = limit - so_far;
+        let is_too_large = data.remaining() > room;
+        // What fits still explains an error.
+        let mut data = data.take(room);
+        let length = data.remaining();
         if so_far == 0 {
             first = data.copy_to_bytes(length);
-            continue;
-        }
-        if whole.is_empty() {
+        } else if whole.is_empty() {
             // A length that the server claims is not trusted further than this.
             let expected = usize::try_from(expected).unwrap_or(usize::MAX);
             whole.reserve(expected.min(limit).min(TRUSTED_LENGTH).max(so_far + length));
@@ -59,6 +58,9 @@ where
             whole.extend_from_slice(chunk);
             let taken = chunk.len();
             data.advance(taken);
+        }
+        if is_too_large {
+            return (join(first, whole), too_large);
         }
     }
     (join(first, whole), Ok(()))

@@ -1,0 +1,6 @@
+//! The facade against the world outside.
+
+#[cfg(test)]
+mod hostile;
+#[cfg(test)]
+mod raw;
