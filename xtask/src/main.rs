@@ -6,6 +6,7 @@
 //! | [`ci`] | `ci`: every check in order, with a summary |
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
 //! | [`conformance`] | `conformance`: the official conformance suite |
+//! | [`interop`] | `interop`: other implementations, over pipes |
 //! | [`bench`](mod@bench) | `bench`: speed against a bare HTTP server |
 
 // A command line tool talks to its user on stdout and stderr.
@@ -15,6 +16,8 @@ mod bench;
 mod ci;
 mod conformance;
 mod flags;
+mod interop;
+mod node;
 mod process;
 mod tidy;
 mod workspace;
@@ -36,6 +39,8 @@ usage: cargo xtask COMMAND [FLAGS]
   tidy  layers, where literals may stand, module docs, spec ids, leftovers
   conformance [--server] [--client] [--requirements REV] [--scenario NAME] [--release]
         the official suite; without flags: what this project claims to pass, both legs
+  interop
+        our client and server against those of others, over pipes; installs them below target/
   bench [--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]
         the SDK against a bare server and rmcp, interleaved, medians
   bench --guard [--renew]
@@ -64,6 +69,7 @@ fn dispatch(command: &str, flags: Flags) -> Result<ExitCode> {
             tidy::run(&Workspace::find()?)?
         }
         "conformance" => conformance::run(&Workspace::find()?, flags)?,
+        "interop" => interop::run(&Workspace::find()?, flags)?,
         "bench" => bench::run(&Workspace::find()?, flags)?,
         "help" | "--help" | "-h" => {
             println!("{USAGE}");

@@ -9,14 +9,13 @@ use std::time::Duration;
 use super::checks::{self, Check, Scenario};
 use super::claims::Leg;
 use crate::Result;
+use crate::node::Packages;
 use crate::process::{self, Guard};
 use crate::workspace::Workspace;
 
 /// Pinned: a newer suite may check more, so it is adopted on purpose.
 const SUITE: &str = "@modelcontextprotocol/conformance";
 const SUITE_VERSION: &str = "0.2.0-alpha.12";
-/// The suite needs this Node; the npm packages `node-<system>-<machine>` carry just the program.
-const NODE_VERSION: &str = "22";
 
 const SCENARIO_LIMIT: Duration = Duration::from_secs(90);
 const SET_LIMIT: Duration = Duration::from_secs(600);
@@ -67,25 +66,11 @@ impl Suite {
     /// Installs what is missing below the target folder.
     pub(crate) fn install(workspace: &Workspace) -> Result<Self> {
         let home = workspace.target().join("conformance");
-        let node_package = node_package()?;
-        let modules = home.join("node_modules");
-        let program = format!("bin/node{}", std::env::consts::EXE_SUFFIX);
-        let node = modules.join(&node_package).join(program);
-        let package = modules.join(SUITE);
-        if !node.is_file() || installed_version(&package).as_deref() != Some(SUITE_VERSION) {
-            fs::create_dir_all(&home)?;
-            let manifest = serde_json::json!({
-                "name": "mcp-conformance-run",
-                "private": true,
-                "dependencies": { SUITE: SUITE_VERSION, node_package.as_str(): NODE_VERSION },
-            });
-            fs::write(home.join("package.json"), manifest.to_string())?;
-            npm_install(&home)?;
-        }
-        let script = package.join("dist").join("index.js");
+        let packages = Packages::install(&home, &[(SUITE, SUITE_VERSION)])?;
+        let script = packages.file(SUITE, "dist/index.js");
         let out = fresh_folder(&home.join("out"))?;
         Ok(Self {
-            node,
+            node: packages.node().to_owned(),
             script,
             out,
             runs: Cell::new(0),
@@ -244,47 +229,6 @@ impl Run {
             )),
         }
     }
-}
-
-/// The name of the npm package with the Node of this machine.
-fn node_package() -> Result<String> {
-    use std::env::consts::{ARCH, OS};
-    let system = match OS {
-        "macos" => "darwin",
-        "windows" => "win",
-        other => other,
-    };
-    let machine = match ARCH {
-        "x86_64" => "x64",
-        "aarch64" => "arm64",
-        other => return Err(format!("npm has no package with a Node for {OS} on {other}").into()),
-    };
-    Ok(format!("node-{system}-{machine}"))
-}
-
-fn installed_version(package: &Path) -> Option<String> {
-    let manifest = fs::read_to_string(package.join("package.json")).ok()?;
-    let manifest: serde_json::Value = serde_json::from_str(&manifest).ok()?;
-    Some(manifest.get("version")?.as_str()?.to_owned())
-}
-
-fn npm_install(home: &Path) -> Result<()> {
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    if !process::available(npm, &["--version"]) {
-        return Err(
-            "npm is not installed; the suite comes from npm (install nodejs and npm)".into(),
-        );
-    }
-    println!(
-        "installing {SUITE} {SUITE_VERSION} below {}",
-        home.display()
-    );
-    let mut command = Command::new(npm);
-    command
-        .current_dir(home)
-        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    // The machine's own Node may be older than the one installed here, of which npm only warns.
-    process::run(command.args(["--loglevel", "error"]).stdin(Stdio::null()))
 }
 
 /// Makes a new folder below `parent`, named by the time.

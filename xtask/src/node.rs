@@ -1,0 +1,91 @@
+//! Programs from npm, with a Node that can run them, in a folder of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Map, Value, json};
+
+use crate::Result;
+use crate::process;
+
+/// The npm packages `node-<system>-<machine>` carry just the program.
+const NODE_VERSION: &str = "22";
+
+/// A folder with packages and the Node that runs them.
+#[derive(Debug)]
+pub(crate) struct Packages {
+    node: PathBuf,
+    modules: PathBuf,
+}
+
+impl Packages {
+    /// Installs packages in `home`, each with its version, unless they are there already.
+    pub(crate) fn install(home: &Path, wanted: &[(&str, &str)]) -> Result<Self> {
+        let node_package = node_package()?;
+        let modules = home.join("node_modules");
+        let program = format!("bin/node{}", std::env::consts::EXE_SUFFIX);
+        let node = modules.join(&node_package).join(program);
+        let is_there = |(name, version): &(&str, &str)| {
+            installed_version(&modules.join(name)).as_deref() == Some(*version)
+        };
+        if !node.is_file() || !wanted.iter().all(is_there) {
+            fs::create_dir_all(home)?;
+            let named = |(name, version): &(&str, &str)| ((*name).to_owned(), json!(version));
+            let mut dependencies: Map<String, Value> = wanted.iter().map(named).collect();
+            dependencies.insert(node_package, json!(NODE_VERSION));
+            let manifest = json!({ "private": true, "dependencies": dependencies });
+            fs::write(home.join("package.json"), manifest.to_string())?;
+            npm_install(home, wanted)?;
+        }
+        Ok(Self { node, modules })
+    }
+
+    /// The program that runs them.
+    pub(crate) fn node(&self) -> &Path {
+        &self.node
+    }
+
+    /// A file of a package.
+    pub(crate) fn file(&self, package: &str, path: &str) -> PathBuf {
+        self.modules.join(package).join(path)
+    }
+}
+
+/// The name of the npm package with the Node of this machine.
+fn node_package() -> Result<String> {
+    use std::env::consts::{ARCH, OS};
+    let system = match OS {
+        "macos" => "darwin",
+        "windows" => "win",
+        other => other,
+    };
+    let machine = match ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => return Err(format!("npm has no package with a Node for {OS} on {other}").into()),
+    };
+    Ok(format!("node-{system}-{machine}"))
+}
+
+fn installed_version(package: &Path) -> Option<String> {
+    let manifest = fs::read_to_string(package.join("package.json")).ok()?;
+    let manifest: Value = serde_json::from_str(&manifest).ok()?;
+    Some(manifest.get("version")?.as_str()?.to_owned())
+}
+
+fn npm_install(home: &Path, wanted: &[(&str, &str)]) -> Result<()> {
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    if !process::available(npm, &["--version"]) {
+        return Err("npm is not installed (install nodejs and npm)".into());
+    }
+    for (name, version) in wanted {
+        println!("installing {name} {version} below {}", home.display());
+    }
+    let mut command = Command::new(npm);
+    command
+        .current_dir(home)
+        .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]);
+    // The machine's own Node may be older than the one installed here, of which npm only warns.
+    process::run(command.args(["--loglevel", "error"]).stdin(Stdio::null()))
+}
