@@ -5,4 +5,5 @@
 mod asking;
 mod calls;
 mod kit;
+mod layers;
 mod limits;
