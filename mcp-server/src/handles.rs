@@ -191,20 +191,22 @@ handles! {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{Server, Tool, ToolExt, Tools};
+    /// use mcp_server::{Server, Tool, ToolError, ToolExt, Tools};
     ///
-    /// fn learn(tools: Tools) -> Result<&'static str, mcp_server::ToolError> {
+    /// /// For the administrator: a list must not depend on what a client has called before.
+    /// fn install(tools: Tools) -> Result<&'static str, ToolError> {
     ///     tools.add(Tool::new("greet").handler(|| "hello"))?;
-    ///     Ok("learned to greet")
+    ///     Ok("everybody can greet from now on")
     /// }
     ///
-    /// let server = Server::new("pupil", "1.0.0").tool(Tool::new("learn").handler(learn));
+    /// let server = Server::new("pupil", "1.0.0").tool(Tool::new("install").handler(install));
     /// let tools = server.tools();
-    /// tools.disable("learn");
+    /// tools.disable("install");
     /// assert!(tools.names().is_empty());
     /// # server.check()?;
     /// # Ok::<(), mcp_server::SetupError>(())
     /// ```
+    // spec: TOOL-03
     Tools of ToolRoute ("tool", "a") as names, tools;
 
     /// The resources of a server, to change them while it serves. That the contents of one have

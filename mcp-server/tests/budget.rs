@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use futures::executor::block_on;
+use mcp_core::wire::{MODERN, Outbound};
 use mcp_core::{Call, ClientFacts, Exchange, Reply, Service};
 use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Server, Tool, ToolExt};
-use mcp_types::{CallToolParams, ProtocolVersion};
+use mcp_types::{CallToolParams, Page, ProtocolVersion};
 
 /// The boxed handler, the list of contents and the text in it.
 const PLAIN: u64 = 3;
@@ -27,6 +28,9 @@ const FURTHER_LAYER: u64 = 1;
 
 /// A log that nobody reads: just the layer.
 const UNREAD_LOG: u64 = FIRST_LAYER;
+
+/// The list of all tools, however many: the boxed answer, and its head and its tail.
+const LIST: u64 = 3;
 
 /// Holds a call of a tool against a budget, exactly: what costs less lowers the number.
 #[track_caller]
@@ -73,4 +77,37 @@ fn layers() {
         .tool(tool())
         .layer(RequestLog::new());
     hold("a log that nobody reads", PLAIN + UNREAD_LOG, &logged);
+}
+
+/// The text of a list is written once for everybody, and anew once the list has changed.
+#[test]
+fn lists() {
+    let tools = (0..1000).map(|n| Tool::new(format!("tool_{n}")).handler(|| "hello"));
+    let server = Server::new("test", "1.0.0").merge(tools.collect());
+    let handle = server.tools();
+    let profile = server.profile();
+    let id = 1.into();
+    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let list = || {
+        let call = Call::ListTools(Page::first());
+        let reply = block_on(server.call(Exchange::new(call, facts.clone())));
+        MODERN.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new())
+    };
+    let first = list();
+    let mut again = None;
+    let cost = measure(|| again = Some(list()));
+    let again = again.unwrap();
+    println!(
+        "a list of 1,000: {} allocations, {} bytes",
+        cost.count_total, cost.bytes_total
+    );
+    assert_eq!(cost.count_total, LIST);
+    assert_eq!(first.shared.as_ptr(), again.shared.as_ptr());
+
+    let new = Tool::new("new").handler(|| "hello");
+    let change = measure(|| handle.add(new).unwrap());
+    println!("a change of it: {} allocations", change.count_total);
+    let after = list().into_bytes();
+    assert!(String::from_utf8_lossy(&after).contains(r#""name":"new""#));
+    assert!(!first.shared.windows(5).any(|part| part == b"\"new\""));
 }

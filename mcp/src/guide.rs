@@ -10,6 +10,7 @@
 //! | offer what can be read by a URI | [`resources`] |
 //! | offer conversations | [`prompts`] |
 //! | suggest values while users type | [`completion`] |
+//! | change what is offered, tell that something has changed | [`changes`] |
 //! | tell how far a call is, notice that nobody waits | [`logging_and_progress`] |
 //! | speak over standard streams, start servers, use sockets | [`stdio`] |
 //! | ask the user, the language model, for the roots | [`asking`] |
@@ -42,6 +43,10 @@ pub mod prompts {}
 #[cfg(feature = "macros")]
 #[doc = include_str!("docs/completion.md")]
 pub mod completion {}
+
+#[cfg(all(feature = "macros", feature = "client"))]
+#[doc = include_str!("docs/changes.md")]
+pub mod changes {}
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("docs/logging-and-progress.md")]

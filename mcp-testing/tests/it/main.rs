@@ -4,6 +4,7 @@
 
 mod asking;
 mod calls;
+mod changes;
 mod kit;
 mod layers;
 mod limits;

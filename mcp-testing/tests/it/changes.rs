@@ -1,0 +1,98 @@
+//! A server that changes, and a client in the same process that hears of it.
+
+use futures_util::{FutureExt, StreamExt};
+use mcp::client::Change;
+use mcp::prelude::*;
+use mcp_testing::connect;
+
+fn tool(name: &str) -> mcp::ToolRoute {
+    Tool::new(name).handler(|| "called")
+}
+
+#[tokio::test]
+async fn a_client_hears_of_what_it_asked_for() {
+    let server = Server::new("s", "1")
+        .tool(tool("a"))
+        .resource(Resource::new("a://b").read(|| "b"));
+    let (tools, notify) = (server.tools(), server.notify());
+    let client = connect(server).await.unwrap();
+    let mut changes = client
+        .subscribe(["a://b", "a://logs/"])
+        .tools_changed()
+        .await
+        .unwrap();
+    assert!(changes.refused().is_empty());
+
+    assert!(changes.next().now_or_never().is_none());
+    tools.extend(["b", "c"].map(tool)).unwrap();
+    tools.disable("a");
+    assert_eq!(changes.next().await.unwrap().unwrap(), Change::Tools);
+    assert!(
+        changes.next().now_or_never().is_none(),
+        "two changes are one"
+    );
+    let names: Vec<_> = client
+        .list_all_tools()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|it| it.name)
+        .collect();
+    assert_eq!(names, ["b", "c"]);
+    assert!(client.call("a", ()).await.is_err());
+    assert_eq!(client.call("c", ()).await.unwrap().text(), "called");
+
+    notify.resource_updated("a://b");
+    notify.resource_updated("a://other");
+    notify.resource_updated("a://logs/today");
+    for uri in ["a://b", "a://logs/today"] {
+        let uri = uri.to_owned();
+        assert_eq!(
+            changes.next().await.unwrap().unwrap(),
+            Change::Resource { uri }
+        );
+    }
+    assert!(changes.next().now_or_never().is_none());
+}
+
+#[tokio::test]
+async fn what_is_not_offered_is_not_granted() {
+    let server = Server::new("s", "1").tool(tool("a")).max_listens(1);
+    let client = connect(server).await.unwrap();
+    let changes = client.subscribe(["a://b"]).tools_changed().await.unwrap();
+    assert!(changes.granted().is_empty());
+    let refused = client
+        .changes()
+        .tools_changed()
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(refused.contains("1 subscriptions already"), "{refused}");
+    drop(changes);
+    client.changes().tools_changed().await.unwrap();
+}
+
+#[tokio::test]
+async fn pages_are_walked_while_the_list_changes() {
+    let tools = (0..10).map(|n| tool(&format!("t{n}")));
+    let server = Server::new("s", "1").page_size(3).merge(tools.collect());
+    let handle = server.tools();
+    let client = connect(server).await.unwrap();
+    let mut listed = std::pin::pin!(client.list_tools());
+    let mut seen = Vec::new();
+    while let Some(tool) = listed.next().await {
+        let name = tool.unwrap().name;
+        if name == "t4" {
+            for gone in ["t0", "t1", "t2", "t3"] {
+                handle.remove(gone).unwrap();
+            }
+            handle.add(self::tool("late")).unwrap();
+        }
+        seen.push(name);
+    }
+    let all: Vec<_> = (0..10)
+        .map(|n| format!("t{n}"))
+        .chain(["late".to_owned()])
+        .collect();
+    assert_eq!(seen, all);
+}
