@@ -16,6 +16,7 @@
 //! | ask the user, the language model, for the roots | [`asking`] |
 //! | put time limits, checks, logs around calls | [`middleware`] |
 //! | serve over HTTP, inside of a web application | [`http`] |
+//! | call a server, answer what it asks, several servers at once | [`clients`] |
 //! | test a server | [`testing`] |
 //!
 //! # Adding a page
@@ -67,6 +68,10 @@ pub mod middleware {}
 #[cfg(feature = "http-server")]
 #[doc = include_str!("docs/http.md")]
 pub mod http {}
+
+#[cfg(all(feature = "http-client", feature = "server"))]
+#[doc = include_str!("docs/clients.md")]
+pub mod clients {}
 
 #[cfg(all(feature = "macros", feature = "http-server", feature = "http-client"))]
 #[doc = include_str!("docs/testing.md")]

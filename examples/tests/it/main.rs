@@ -168,3 +168,16 @@ async fn client_and_axum_server() {
         );
     }
 }
+
+#[tokio::test]
+async fn client_handlers() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_client_handlers"))).await;
+    for part in [
+        "spoken: 2026-07-28",
+        "asks: Who comes?",
+        "by handlers: a table for 2 on Friday",
+        "by hand: no table",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}

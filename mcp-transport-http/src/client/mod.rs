@@ -77,7 +77,7 @@ impl Default for Limits {
 /// - queues a `notifications/cancelled` for a call that is dropped, and leaves it out when 64 of
 ///   them wait already;
 /// - fails all calls with [`ChannelError::SessionExpired`] once the server answers 404, until
-///   `initialize` is called anew;
+///   `initialize` is called anew; those that are running then are [`ChannelError::Broken`];
 /// - ends the session when it is closed, and tries to when it is dropped.
 ///
 /// Requests of the server, and notifications that belong to no call, wait in

@@ -106,6 +106,9 @@ async fn exchange(
     out: OutCall,
     settings: Settings,
 ) -> Result<(), ChannelError> {
+    if let Some(refused) = session.refusal() {
+        return Err(refused);
+    }
     let exchange = async {
         if opens(&out) {
             return open(&session, &call, &out, settings).await;
@@ -115,8 +118,19 @@ async fn exchange(
     };
     tokio::select! {
         biased;
-        error = session.ended() => Err(error),
+        error = session.ended() => Err(gone(error)),
         done = exchange => done,
+    }
+}
+
+/// A call that goes down with its session may have been answered already: unlike one that was
+/// refused, it is not to be made again as if nothing had happened.
+fn gone(error: ChannelError) -> ChannelError {
+    match error {
+        ChannelError::SessionExpired => ChannelError::Broken {
+            source: Some(ChannelError::SessionExpired.into()),
+        },
+        other => other,
     }
 }
 
