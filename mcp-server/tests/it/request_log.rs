@@ -33,7 +33,7 @@ impl Write for Text {
 }
 
 /// What is logged while something runs, without the time that it took.
-fn logged(most: Level, work: impl FnOnce()) -> String {
+pub(crate) fn logged(most: Level, work: impl FnOnce()) -> String {
     let text = Text::default();
     let writer = text.clone();
     let subscriber = tracing_subscriber::fmt()

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use mcp::StdioServer;
+use mcp::client::ClientBuilder;
 use mcp::core::Fault;
 use mcp::prelude::*;
 use mcp::types::Root;
@@ -86,31 +88,58 @@ fn server(done: &Done) -> Server {
     Server::of(Deployment).state(done.clone())
 }
 
+/// A client that answers everything.
+fn answering() -> ClientBuilder {
+    Client::builder()
+        .on_elicit(|form: ElicitRequest| async move {
+            assert_eq!(form.message(), "Deploy to production?");
+            form.accept(json!({"name": "production"}))
+        })
+        .on_elicit_url(|visit: UrlRequest| async move {
+            assert_eq!(visit.url(), "https://example.com/login");
+            ElicitResult::accept_url()
+        })
+        .on_sample(|_: SampleRequest| async { CreateMessageResult::new("model", "all new") })
+        .roots([Root::new("file:///a"), Root::new("file:///b")])
+}
+
+/// Deploys; how often the handler has run for it.
+async fn deploy(client: &Client, done: &Done) -> u32 {
+    let arguments = json!({"environment": "production"});
+    let result = client.call("deploy", arguments).await.unwrap();
+    assert_eq!(
+        result.text(),
+        "ticket 1, force false, [Api], all new, 2 roots, signed in true"
+    );
+    done.runs.load(Ordering::Relaxed)
+}
+
 #[tokio::test]
 async fn one_straight_line_over_four_rounds() {
     for way in WAYS {
         let done = Done::default();
-        let builder = Client::builder()
-            .on_elicit(|form: ElicitRequest| async move {
-                assert_eq!(form.message(), "Deploy to production?");
-                form.accept(json!({"name": "production"}))
-            })
-            .on_elicit_url(|visit: UrlRequest| async move {
-                assert_eq!(visit.url(), "https://example.com/login");
-                ElicitResult::accept_url()
-            })
-            .on_sample(|_: SampleRequest| async { CreateMessageResult::new("model", "all new") })
-            .roots([Root::new("file:///a"), Root::new("file:///b")]);
-        let (client, _listening) = connect_with(way, server(&done), builder).await;
-        let result = client
-            .call("deploy", json!({"environment": "production"}))
-            .await
-            .unwrap();
-        assert_eq!(
-            result.text(),
-            "ticket 1, force false, [Api], all new, 2 roots, signed in true"
-        );
-        assert_eq!(done.runs.load(Ordering::Relaxed), 4, "{way:?}");
+        let (client, _listening) = connect_with(way, server(&done), answering()).await;
+        assert_eq!(deploy(&client, &done).await, 4, "{way:?}");
+        let prompt = client.get_prompt("greet", json!({})).await.unwrap();
+        assert_eq!(prompt.messages[0].content.as_text(), Some("all new"));
+    }
+}
+
+/// Over a pipe a session of an older revision can be asked: there the same handler runs once.
+#[tokio::test]
+async fn the_same_line_in_a_session() {
+    for (version, runs) in [
+        (ProtocolVersion::V2025_11_25, 1),
+        (ProtocolVersion::V2026_07_28, 4),
+    ] {
+        let done = Done::default();
+        let (near, far) = tokio::io::duplex(4096);
+        let (reader, writer) = tokio::io::split(far);
+        tokio::spawn(StdioServer::new(server(&done)).serve(reader, writer));
+        let (reader, writer) = tokio::io::split(near);
+        let builder = answering().mode(ConnectMode::Pin(version));
+        let client = builder.connect(Io(reader, writer)).await.unwrap();
+        assert_eq!(deploy(&client, &done).await, runs, "{version}");
         let prompt = client.get_prompt("greet", json!({})).await.unwrap();
         assert_eq!(prompt.messages[0].content.as_text(), Some("all new"));
     }

@@ -17,6 +17,8 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
+use crate::request_log::logged;
+
 use super::client::{Client, Session, answered, answers_alone, asked, text, tool, tool_with};
 
 #[derive(Debug, PartialEq, Elicit)]
@@ -341,6 +343,44 @@ fn what_is_kept_comes_back() {
     let (reply, rounds) = Client::new().run(&server, &tool("t"), &answers);
     assert_eq!(text(reply), "a b c");
     assert_eq!(rounds, [["step-0"], ["step-1"], ["step-2"]]);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_handler_that_changes_its_questions_is_warned_of() {
+    let runs = Counter::default();
+    let run = runs.clone();
+    let handler = move |ask: Ask| {
+        let key = format!("key-{}", run.up());
+        async move {
+            ask.form::<Name>(key, "Who?").await?;
+            Ok::<_, ToolError>(())
+        }
+    };
+    let steady = |ask: Ask| async move {
+        ask.form::<Name>("key-1", "Who?").await?;
+        Ok::<_, ToolError>(())
+    };
+    let server = Server::new("s", "1")
+        .tool(Tool::new("fickle").handler(handler))
+        .tool(Tool::new("steady").handler(steady));
+    for (name, warned) in [("fickle", true), ("steady", false)] {
+        let text = logged(tracing::Level::WARN, || {
+            let (client, call) = (Client::new(), tool(name));
+            let first = asked(client.send(&server, &call, InputState::default()));
+            client.send(
+                &server,
+                &call,
+                answered(&first, &json!({"key-1": named("Ada")})),
+            );
+        });
+        let told = text.contains("did not ask what it had asked before");
+        assert_eq!(
+            told && text.contains(r#"forgotten=["key-1"]"#),
+            warned,
+            "{text}"
+        );
+    }
 }
 
 #[test]
