@@ -76,8 +76,9 @@ impl Default for Limits {
 ///   it open ([`standalone_stream`](Self::standalone_stream));
 /// - queues a `notifications/cancelled` for a call that is dropped, and leaves it out when 64 of
 ///   them wait already;
-/// - fails all calls with [`ChannelError::SessionExpired`] once the server answers 404, until
-///   `initialize` is called anew; those that are running then are [`ChannelError::Broken`];
+/// - fails calls with [`ChannelError::SessionExpired`] once the server answers 404, until
+///   `initialize` is called anew; calls that the server had taken fail with
+///   [`ChannelError::Broken`], since it may have done what they ask;
 /// - ends the session when it is closed, and tries to when it is dropped.
 ///
 /// Requests of the server, and notifications that belong to no call, wait in

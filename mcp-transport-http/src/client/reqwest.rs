@@ -223,7 +223,20 @@ impl fmt::Debug for HttpBody {
 
 #[cfg(test)]
 mod tests {
-    use super::is_this_machine;
+    use std::time::Duration;
+
+    use super::{HttpClient, is_this_machine};
+
+    #[test]
+    fn settings_of_ones_own() {
+        let built = HttpClient::build(|builder| builder.timeout(Duration::from_secs(3)));
+        assert!(built.is_ok());
+        let error = HttpClient::build(|builder| builder.user_agent("line\nbreak")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("cannot send the request: "),
+            "{error}"
+        );
+    }
 
     #[test]
     fn loopback_needs_no_proxy() {

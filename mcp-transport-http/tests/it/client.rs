@@ -377,3 +377,12 @@ async fn connecting_takes_no_longer_than_allowed() {
     };
     assert_eq!(source.to_string(), "it took too long");
 }
+
+#[tokio::test]
+async fn a_client_with_settings_of_ones_own() {
+    let server = Raw::start(vec![vec![JSON]]).await;
+    let own = HttpClient::build(|builder| builder.user_agent("mine/1")).unwrap();
+    let channel = HttpChannel::with_service(&server.url, own).unwrap();
+    assert_eq!(messages(&channel).await, ["{}"]);
+    assert!(server.request().contains("user-agent: mine/1"));
+}

@@ -4,3 +4,5 @@
 mod hostile;
 #[cfg(test)]
 mod raw;
+#[cfg(test)]
+mod sessions;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// What is written, piece by piece.
 #[derive(Clone, Debug)]
@@ -12,6 +13,10 @@ pub(crate) enum Piece {
     Text(String),
     /// The same bytes so many times.
     Times(usize, Arc<[u8]>),
+    /// What a test sends meanwhile.
+    Live(Arc<tokio::sync::Mutex<UnboundedReceiver<String>>>),
+    /// Time for what was written to be answered.
+    Pause,
     /// Nothing more, and the connection stays open.
     Silence,
     /// The end of the connection.
@@ -43,7 +48,14 @@ pub(crate) fn events(pieces: impl IntoIterator<Item = Piece>) -> Script {
     script
 }
 
-/// Answers requests by what `script` makes of their verb and body.
+/// A stream of events that a test goes on writing.
+pub(crate) fn live() -> (UnboundedSender<String>, Piece) {
+    let (texts, piece) = unbounded_channel();
+    (texts, Piece::Live(Arc::new(tokio::sync::Mutex::new(piece))))
+}
+
+/// Answers requests by what `script` makes of their verb and body. To the verb belongs the path,
+/// where it is not that of the endpoint.
 pub(crate) struct Server {
     pub(crate) url: String,
     /// Verb and body of every request.
@@ -67,9 +79,11 @@ impl Server {
         Self { url, requests }
     }
 
-    pub(crate) fn count(&self, verb: &str) -> usize {
+    /// How many requests have this verb, or this in their body.
+    pub(crate) fn count(&self, part: &str) -> usize {
         let requests = self.requests.lock().unwrap();
-        requests.iter().filter(|(other, _)| other == verb).count()
+        let has = |(verb, body): &&(String, String)| verb == part || body.contains(part);
+        requests.iter().filter(has).count()
     }
 }
 
@@ -87,6 +101,11 @@ async fn serve(
         let written = match piece {
             Piece::Text(text) => stream.write_all(text.as_bytes()).await,
             Piece::Times(times, bytes) => repeat(&mut stream, times, &bytes).await,
+            Piece::Live(texts) => relay(&mut stream, &mut *texts.lock().await).await,
+            Piece::Pause => {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                Ok(())
+            }
             Piece::Silence => {
                 tokio::time::sleep(Duration::from_secs(3600)).await;
                 return;
@@ -108,6 +127,16 @@ async fn repeat(stream: &mut TcpStream, times: usize, bytes: &[u8]) -> std::io::
     Ok(())
 }
 
+async fn relay(
+    stream: &mut TcpStream,
+    texts: &mut UnboundedReceiver<String>,
+) -> std::io::Result<()> {
+    while let Some(text) = texts.recv().await {
+        stream.write_all(text.as_bytes()).await?;
+    }
+    Ok(())
+}
+
 async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut text = Vec::new();
     loop {
@@ -124,8 +153,12 @@ async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
             .map_or(0, |length| length.parse().unwrap());
         if text.len() == end + 4 + length {
             let body = String::from_utf8_lossy(&text[end + 4..]).into_owned();
-            let verb = head.split(' ').next().unwrap_or_default().to_uppercase();
-            return Some((verb, body));
+            let mut line = head.split(' ');
+            let verb = line.next().unwrap_or_default().to_uppercase();
+            return Some(match line.next() {
+                Some("/mcp") | None => (verb, body),
+                Some(path) => (format!("{verb} {path}"), body),
+            });
         }
     }
 }

@@ -106,26 +106,32 @@ async fn exchange(
     out: OutCall,
     settings: Settings,
 ) -> Result<(), ChannelError> {
-    if let Some(refused) = session.refusal() {
-        return Err(refused);
+    if let Some(error) = session.refusal() {
+        return Err(error);
     }
     let exchange = async {
         if opens(&out) {
             return open(&session, &call, &out, settings).await;
         }
         let response = session.post(out.body.clone(), &out.headers).await?;
-        answered(&session, &call, &out.headers, response).await
+        let answered = answered(&session, &call, &out.headers, response);
+        tokio::select! {
+            biased;
+            error = session.ended() => Err(taken(error)),
+            done = answered => done.map_err(taken),
+        }
     };
     tokio::select! {
         biased;
-        error = session.ended() => Err(gone(error)),
+        // That the server has forgotten the session is told to each call by its own answer: it says
+        // whether the server has looked at the request.
+        error = session.abandoned() => Err(taken(error)),
         done = exchange => done,
     }
 }
 
-/// A call that goes down with its session may have been answered already: unlike one that was
-/// refused, it is not to be made again as if nothing had happened.
-fn gone(error: ChannelError) -> ChannelError {
+/// What the end of the session means for a request that the server has taken.
+fn taken(error: ChannelError) -> ChannelError {
     match error {
         ChannelError::SessionExpired => ChannelError::Broken {
             source: Some(ChannelError::SessionExpired.into()),

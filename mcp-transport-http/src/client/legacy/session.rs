@@ -4,6 +4,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
 use std::collections::HashMap;
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -194,6 +195,21 @@ impl Session {
             biased;
             reason = self.closing.wait() => ChannelError::Closed(reason),
             over = self.over.wait() => over.into(),
+        }
+    }
+
+    /// Waits until this side has no use for it any more.
+    pub(super) async fn abandoned(&self) -> ChannelError {
+        let over = async {
+            match self.over.wait().await {
+                Over::Expired => pending().await,
+                over => over,
+            }
+        };
+        tokio::select! {
+            biased;
+            reason = self.closing.wait() => ChannelError::Closed(reason),
+            over = over => over.into(),
         }
     }
 

@@ -67,22 +67,34 @@ async fn a_session_that_the_server_forgot() {
     let outside = open(&channel, &mut server).await.events();
     let (mut running, asked) = begin(&channel, &mut server, call(2)).await;
     let events = asked.events();
+    assert!(running.next().now_or_never().is_none());
+    let (mut on_its_way, its_way) = begin(&channel, &mut server, call(6)).await;
     let (mut refused, asked) = begin(&channel, &mut server, call(3)).await;
     asked.reply(whole(
         404,
         Some("application/json"),
         r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Session not found"}}"#,
     ));
-    let mut later = channel.call(call(4));
-    for frames in [&mut refused, &mut later] {
+    let error = failure(&mut refused).await;
+    assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");
+    // What the server has taken it may have done; what is on its way gets an answer of its own.
+    let error = failure(&mut running).await;
+    let ChannelError::Broken {
+        source: Some(source),
+    } = error
+    else {
+        panic!("{error:?}")
+    };
+    assert_eq!(source.to_string(), "the server has ended the session");
+    assert!(timeout(AGES, on_its_way.next()).await.is_err());
+    its_way.status(404);
+    for frames in [&mut on_its_way, &mut channel.call(call(4))] {
         let error = failure(frames).await;
         assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");
+    }
+    for frames in [&mut refused, &mut running, &mut on_its_way] {
         assert!(frames.next().await.is_none());
     }
-    // The server may have done what this one asks.
-    let error = failure(&mut running).await;
-    assert!(matches!(error, ChannelError::Broken { .. }), "{error:?}");
-    assert!(running.next().await.is_none());
     let error = channel.notify(note(Method::RootsChanged)).await;
     assert!(
         matches!(error, Err(ChannelError::SessionExpired)),
