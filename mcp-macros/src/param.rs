@@ -190,8 +190,8 @@ impl Param {
         });
         let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let range = self.range.as_ref().map(|range| {
-            let range = range_tokens(range, &support);
-            quote!(.range(#range))
+            let bounds = range_tokens(range, &support);
+            quote_spanned!(at(range.span())=> let about = #param.with_range(about, #bounds);)
         });
         let header = self.header.as_ref().map(|name| quote!(.header(#name)));
         let options = self
@@ -201,7 +201,8 @@ impl Param {
         quote_spanned! {at(ty.span())=>
             let #param = (&&&&#support::Slot::<#ty>::new()).#ask();
             #options
-            let about = #support::About::new(#name) #title #description #range #header;
+            let about = #support::About::new(#name) #title #description #header;
+            #range
             #default
             #param.describe(&mut params, about);
         }
@@ -233,12 +234,8 @@ impl Param {
             Some(_) => self.default().into_token_stream(),
             None => quote!(::core::option::Option::None),
         };
-        let range = self.range.as_ref().map(
-            |range| quote_spanned!(at(range.span())=> #param.check_range(input, #index, &#value)?;),
-        );
         quote_spanned! {at(self.ty.span())=>
             let #value = #param.take(input, #index, #default)?;
-            #range
         }
     }
 }

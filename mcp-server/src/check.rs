@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Display;
 
+use mcp_core::schema::{Lint, Weight};
 use mcp_types::CompletionReference;
 
 use crate::extract::RouteSpec;
@@ -10,10 +11,11 @@ use crate::listing::Listed;
 use crate::live::Book;
 use crate::standing::Standing;
 use crate::state::States;
+use crate::tools::Checking;
 
 /// All mistakes in what an author has given, and how to mend them.
 pub(crate) fn book(book: &Book) -> Vec<String> {
-    let mut problems = Problems::new(&book.states);
+    let mut problems = Problems::new(book);
     problems.kind(book.tools.iter());
     problems.kind(book.resources.iter());
     problems.kind(book.templates.iter());
@@ -22,22 +24,45 @@ pub(crate) fn book(book: &Book) -> Vec<String> {
     problems.found
 }
 
-/// The mistakes in routes that come to a server.
-pub(crate) fn routes<R: Listed>(routes: &[R], states: &States) -> Vec<String> {
-    let mut problems = Problems::new(states);
+/// The mistakes in routes that come to a server. Where there are none, what clients are known to
+/// refuse is told.
+pub(crate) fn routes<R: Listed>(routes: &[R], book: &Book) -> Vec<String> {
+    let mut problems = Problems::new(book);
     problems.kind(routes.iter());
+    if problems.found.is_empty() {
+        let tools = routes.iter().filter_map(Listed::as_tool);
+        tell(tools.flat_map(|tool| tool.lints(&book.checking)));
+    }
     problems.found
+}
+
+/// What clients are known to refuse in the tools of a server.
+pub(crate) fn lints(book: &Book) -> Vec<Lint> {
+    let tools = book.tools.iter();
+    tools.flat_map(|tool| tool.lints(&book.checking)).collect()
+}
+
+/// Tells the author.
+pub(crate) fn tell(lints: impl IntoIterator<Item = Lint>) {
+    for lint in lints {
+        match lint.weight {
+            Weight::Warning => tracing::warn!("{lint}"),
+            _ => tracing::debug!("{lint}"),
+        }
+    }
 }
 
 struct Problems<'a> {
     states: &'a States,
+    checking: &'a Checking,
     found: Vec<String>,
 }
 
 impl<'a> Problems<'a> {
-    fn new(states: &'a States) -> Self {
+    fn new(book: &'a Book) -> Self {
         Self {
-            states,
+            states: &book.states,
+            checking: &book.checking,
             found: Vec::new(),
         }
     }
@@ -66,6 +91,12 @@ impl<'a> Problems<'a> {
             }
             let what = format_args!("{kind} `{key}`");
             self.route(&what, route.spec(), route.standing());
+            let schemas = route
+                .as_tool()
+                .map(|tool| tool.schema_problems(self.checking));
+            let schemas = schemas.into_iter().flatten();
+            self.found
+                .extend(schemas.map(|problem| format!("the {what}: {problem}")));
         }
     }
 

@@ -45,7 +45,7 @@ fn extend<R: Listed>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError>
                 key: route.key().to_owned(),
             });
         }
-        SetupError::of(book, check::routes(&routes, &book.states))?;
+        SetupError::of(book, check::routes(&routes, book))?;
         let any = !routes.is_empty();
         routes.into_iter().for_each(|route| shelf.push(route));
         Ok(((), any))
@@ -55,10 +55,7 @@ fn extend<R: Listed>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError>
 fn put<R: Listed>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
     let live = live.upgrade().ok_or(EditError::Gone)?;
     live.change(|shelf: &mut Shelf<R>, book| {
-        SetupError::of(
-            book,
-            check::routes(std::slice::from_ref(&route), &book.states),
-        )?;
+        SetupError::of(book, check::routes(std::slice::from_ref(&route), book))?;
         Ok((shelf.put(route), true))
     })
 }

@@ -27,6 +27,7 @@ pub(crate) struct Live {
     /// The book was edited since the catalogue was made. Servers are built in many steps, and only
     /// the last one counts.
     stale: AtomicBool,
+    checked: AtomicBool,
 }
 
 impl Live {
@@ -37,6 +38,7 @@ impl Live {
                 serving: ArcSwap::from_pointee(Catalogue::of(&book)),
                 book: Mutex::new(book),
                 stale: AtomicBool::new(false),
+                checked: AtomicBool::new(false),
             }
         })
     }
@@ -51,6 +53,11 @@ impl Live {
             }
         }
         self.serving.load()
+    }
+
+    /// Nobody has asked this before.
+    pub(crate) fn is_first_check(&self) -> bool {
+        !self.checked.swap(true, Ordering::Relaxed)
     }
 
     /// Looks something up in the book.

@@ -3,6 +3,7 @@
 use std::future::ready;
 use std::sync::{Arc, Weak};
 
+use mcp_core::schema::{Lint, Validator};
 use mcp_core::{
     BoxFuture, Call, ChangeBus, Changes, Exchange, Fault, ItemKind, ParamHeaders, Reply,
     ServerProfile, Service,
@@ -374,6 +375,26 @@ impl Server {
         Arc::downgrade(&self.live)
     }
 
+    /// Checks what no type checks by whole JSON Schemas: the arguments of tools whose input schema
+    /// was given by hand, and the structured content of all tools that have an output schema. A
+    /// schema that the validator cannot use is a mistake that [`check`](Self::check) finds; a result
+    /// that breaks its schema goes to the log, and its client gets an internal error.
+    // spec: TOOL-16, TOOL-22, JSCH-01, JSCH-02
+    #[must_use]
+    pub fn validate_with(self, validator: impl Validator) -> Self {
+        let validator: Arc<dyn Validator> = Arc::new(validator);
+        self.write(|book| Arc::make_mut(&mut book.checking).validator = Some(validator))
+    }
+
+    /// Reads arguments of tools that are strings as what the schema asks for, where it takes no
+    /// string: `"5"` as a number, `"true"` as a boolean, `"null"`, `"[1, 2]"`; and `5.0` as the
+    /// integer that it is. For language models that write so. Off by default: then all of these are
+    /// told to the model as what does not fit.
+    #[must_use]
+    pub fn lenient_arguments(self) -> Self {
+        self.write(|book| Arc::make_mut(&mut book.checking).lenient = true)
+    }
+
     fn write(self, edit: impl FnOnce(&mut Book)) -> Self {
         self.live.write(edit);
         self
@@ -387,8 +408,29 @@ impl Server {
     ///
     /// [`SetupError`] with every mistake, and how to mend it.
     pub fn check(&self) -> Result<(), SetupError> {
-        self.live
-            .read(|book| SetupError::of(book, check::book(book)))
+        self.live.read(|book| {
+            SetupError::of(book, check::book(book))?;
+            if self.live.is_first_check() {
+                check::tell(check::lints(book));
+            }
+            Ok(())
+        })
+    }
+
+    /// What clients are known to refuse in the tools: names, schemas, results. [`check`](Self::check)
+    /// writes it to the log, once; tests look at it here.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::{Server, Tool, ToolExt};
+    ///
+    /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
+    /// let lints = server.lints();
+    /// assert!(lints[0].to_string().contains("a tool whose name has a `.`"));
+    /// ```
+    pub fn lints(&self) -> Vec<Lint> {
+        self.live.read(check::lints)
     }
 }
 

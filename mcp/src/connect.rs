@@ -28,6 +28,7 @@ pub trait Connect: sealed::Client {
     /// ```no_run
     /// use mcp::prelude::*;
     ///
+    /// # #[cfg(feature = "http-client")]
     /// # async fn run() -> mcp::Result<()> {
     /// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
     /// for tool in client.list_all_tools().await? {
@@ -58,6 +59,7 @@ pub trait ConnectWith: sealed::Builder {
     /// ```no_run
     /// use mcp::prelude::*;
     ///
+    /// # #[cfg(feature = "http-client")]
     /// # async fn run() -> mcp::Result<()> {
     /// let client = Client::builder()
     ///     .identity("my-agent", "1.0.0")

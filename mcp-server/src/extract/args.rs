@@ -44,7 +44,7 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.input_schema(schema::of_input::<T>());
+        spec.described(schema::of_input::<T>());
     }
 }
 
@@ -134,6 +134,7 @@ impl FromCall for RawArgs {
     fn describe(spec: &mut RouteSpec) {
         let mut any = JsonObject::new();
         any.insert("type".to_owned(), "object".into());
+        any.insert("properties".to_owned(), JsonObject::new().into());
         spec.input_schema(any);
     }
 }

@@ -32,6 +32,9 @@ use crate::guard::Watched;
 use crate::live::{Catalogue, Edits, Live};
 use crate::over::Over;
 use crate::standing::{Scopes, Standing};
+use crate::tools::Checking;
+use crate::tools::constraints::Constraints;
+use crate::tools::schema::Described;
 
 /// A value that a handler may take as a parameter: found in the call, or the call is rejected.
 ///
@@ -216,6 +219,28 @@ impl CallContext {
         !matches!(self.exchange.call, Call::CallTool(_))
     }
 
+    /// The arguments, as long as nobody has taken them.
+    pub(crate) fn arguments(&self) -> Option<&RawObject> {
+        match &self.exchange.call {
+            Call::CallTool(params) => params.arguments.as_ref(),
+            Call::GetPrompt(params) => params.arguments.as_ref(),
+            Call::ReadResource(_) => self.variables.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Puts other arguments in the place of those of a tool.
+    pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
+        if let Call::CallTool(params) = &mut self.exchange.call {
+            params.arguments = Some(arguments);
+        }
+    }
+
+    /// How the server checks arguments and results.
+    pub(crate) fn checking(&self) -> &Arc<Checking> {
+        &self.server.checking
+    }
+
     /// What is asked.
     pub(crate) fn call(&self) -> &Call {
         &self.exchange.call
@@ -270,6 +295,7 @@ fn known(params: &mut CompleteParams) -> Option<RawObject> {
 #[derive(Debug, Default)]
 pub struct RouteSpec {
     pub(crate) input_schema: Option<JsonObject>,
+    pub(crate) constraints: Option<Constraints>,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) logs: bool,
     pub(crate) edits: Edits,
@@ -287,8 +313,25 @@ pub(crate) struct Needs {
 }
 
 impl RouteSpec {
-    /// Sets the schema of the arguments.
+    /// Sets the schema of the arguments. Its bounds, lengths, patterns and uniqueness are checked;
+    /// all else is for the extractor to find.
     pub fn input_schema(&mut self, schema: JsonObject) {
+        let constraints = Constraints::of(&schema);
+        self.described(Described {
+            schema,
+            constraints,
+            problem: None,
+        });
+    }
+
+    pub(crate) fn described(&mut self, described: Described) {
+        let Described {
+            schema,
+            constraints,
+            problem,
+        } = described;
+        self.problems.extend(problem);
+        self.constraints = constraints;
         if self.input_schema.replace(schema).is_some() {
             self.problem("more than one parameter describes the arguments; use one `Args<T>`, or plain parameters");
         }

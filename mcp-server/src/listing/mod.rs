@@ -5,6 +5,7 @@ mod kinds;
 mod set;
 mod shelf;
 
+use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use crate::caller::Caller;
 use crate::extract::RouteSpec;
 use crate::live::{Book, Catalogue};
 use crate::standing::Standing;
+use crate::tools::ToolRoute;
 
 pub(crate) use set::Set;
 pub(crate) use shelf::Shelf;
@@ -33,6 +35,11 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
     const KIND: Kind;
 
     fn item(&self) -> &Self::Item;
+
+    /// The tool that it is, if it is one.
+    fn as_tool(&self) -> Option<&ToolRoute> {
+        (self as &dyn Any).downcast_ref()
+    }
 
     /// Its name or its URI.
     fn key(&self) -> &str;

@@ -14,7 +14,7 @@ use crate::prompts::PromptRoute;
 use crate::resources::{self, ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
 use crate::state::States;
-use crate::tools::ToolRoute;
+use crate::tools::{Checking, ToolRoute};
 
 pub(crate) struct Book {
     pub(crate) info: Implementation,
@@ -24,6 +24,7 @@ pub(crate) struct Book {
     pub(crate) cache: CacheHint,
     pub(crate) page_size: usize,
     pub(crate) states: Arc<States>,
+    pub(crate) checking: Arc<Checking>,
     pub(crate) tools: Shelf<ToolRoute>,
     pub(crate) resources: Shelf<ResourceRoute>,
     pub(crate) templates: Shelf<TemplateRoute>,
@@ -50,6 +51,7 @@ impl Book {
             cache: CacheHint::default(),
             page_size: usize::MAX,
             states: Arc::default(),
+            checking: Arc::default(),
             tools: Shelf::default(),
             resources: Shelf::default(),
             templates: Shelf::default(),

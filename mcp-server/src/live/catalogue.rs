@@ -10,13 +10,14 @@ use crate::listing::{Listed, Set};
 use crate::prompts::PromptRoute;
 use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::state::States;
-use crate::tools::ToolRoute;
+use crate::tools::{Checking, ToolRoute};
 
 /// All that serving needs, at one moment.
 #[derive(Clone)]
 pub(crate) struct Catalogue {
     pub(crate) profile: Arc<ServerProfile>,
     pub(crate) states: Arc<States>,
+    pub(crate) checking: Arc<Checking>,
     pub(crate) tools: Arc<Set<ToolRoute>>,
     pub(crate) resources: Arc<Set<ResourceRoute>>,
     pub(crate) templates: Arc<Set<TemplateRoute>>,
@@ -34,6 +35,7 @@ impl Catalogue {
         Self {
             profile: Arc::new(book.profile(book.offers(edits))),
             states: book.states.clone(),
+            checking: book.checking.clone(),
             tools: Arc::new(Set::of(&book.tools, book.page_size)),
             resources: Arc::new(Set::of(&book.resources, book.page_size)),
             templates: Arc::new(Set::of(&book.templates, book.page_size)),

@@ -13,7 +13,7 @@ use super::plan::{Known, Plan};
 use super::range::Range;
 use super::{absent, doc};
 use crate::extract::{FromCall, RouteSpec};
-use crate::tools::schema;
+use crate::tools::schema::{self, Described};
 
 /// What the source says about a parameter.
 #[derive(Debug, Default)]
@@ -122,7 +122,6 @@ impl Params {
         self.plan.push(Some(Known {
             name,
             required: !optional,
-            range: about.range,
         }));
     }
 
@@ -161,13 +160,13 @@ impl Params {
     pub(super) fn finish(mut self) -> (RouteSpec, Plan) {
         if self.plan.has_arguments() {
             let schema = self.schema();
-            self.spec.input_schema(schema);
+            self.spec.described(schema);
         }
         (self.spec, self.plan)
     }
 
     // spec: TOOL-06, JSCH-04, JSCH-09
-    fn schema(&mut self) -> JsonObject {
+    fn schema(&mut self) -> Described {
         let mut root = JsonObject::new();
         root.insert("type".to_owned(), "object".into());
         let properties = std::mem::take(&mut self.properties);
@@ -181,7 +180,7 @@ impl Params {
         if !definitions.is_empty() {
             root.insert("$defs".to_owned(), definitions.into());
         }
-        schema::tidy(root.into())
+        schema::describe(root)
     }
 }
 

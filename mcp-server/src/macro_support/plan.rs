@@ -4,7 +4,6 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Map
 use serde_json::value::RawValue;
 
 use super::absent;
-use super::range::{Range, Ranged};
 use crate::extract::{ArgumentError, CallContext, Rejection};
 
 /// What calls need to know of the parameters of a function.
@@ -19,7 +18,6 @@ pub struct Plan {
 pub(super) struct Known {
     pub(super) name: &'static str,
     pub(super) required: bool,
-    pub(super) range: Option<Range>,
 }
 
 /// A call whose parameters are being taken.
@@ -117,22 +115,6 @@ impl Input<'_> {
                 // Checked when the arguments were split.
                 None => absent::value().ok_or_else(|| ArgumentError::new(name, "missing")),
             },
-        }
-    }
-
-    pub(super) fn check_range(
-        &self,
-        index: usize,
-        value: &impl Ranged,
-    ) -> Result<(), ArgumentError> {
-        let Some(known) = self.known(index) else {
-            return Ok(());
-        };
-        match (known.range, value.number()) {
-            (Some(range), Some(number)) => range
-                .check(number)
-                .map_err(|reason| ArgumentError::new(known.name, reason)),
-            _ => Ok(()),
         }
     }
 

@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 
 use super::params::{About, Params};
 use super::plan::Input;
-use super::range::Ranged;
+use super::range::{Range, Ranged};
 use crate::extract::{Args, Extension, FromCall, Header, Identity, Rejection, State};
 
 /// A parameter, before it is known what it is.
@@ -285,12 +285,8 @@ impl<T: FromCall> Extractor<T> {
     }
 
     /// Said already: there are no options.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn check_range(self, _: &Input<'_>, _: usize, _: &T) -> Result<(), Rejection> {
-        Ok(())
+    pub fn with_range(self, about: About, _: Range) -> About {
+        about
     }
 }
 
@@ -341,16 +337,12 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
         }
     }
 
-    /// Checks the value.
-    ///
-    /// # Errors
-    ///
-    /// The number, and the range.
-    pub fn check_range(self, input: &Input<'_>, index: usize, value: &T) -> Result<(), Rejection>
+    /// `#[arg(range = …)]`.
+    pub fn with_range(self, about: About, range: Range) -> About
     where
         T: Ranged,
     {
-        Ok(input.check_range(index, value)?)
+        about.range(range)
     }
 }
 
@@ -386,12 +378,8 @@ impl<T> Neither<T> {
     }
 
     /// Never called.
-    ///
-    /// # Errors
-    ///
-    /// None.
-    pub fn check_range(self, _: &Input<'_>, _: usize, _: &T) -> Result<(), Rejection> {
-        Ok(())
+    pub fn with_range(self, about: About, _: Range) -> About {
+        about
     }
 }
 

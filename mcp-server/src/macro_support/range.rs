@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 use mcp_types::JsonObject;
 
 /// A bound of a range, or a number to compare with it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "only macros see it")]
 pub enum Limit {
     /// An integer.
@@ -32,7 +32,19 @@ impl Limit {
         }
     }
 
-    fn from_json(number: &Number) -> Option<Self> {
+    /// A number divided by another one leaves nothing, as far as floats can tell.
+    pub(crate) fn is_multiple_of(self, step: Self) -> bool {
+        match (self, step) {
+            (_, Self::Int(0)) => true,
+            (Self::Int(number), Self::Int(step)) => number.checked_rem(step) == Some(0),
+            _ => {
+                let times = self.as_f64() / step.as_f64();
+                !times.is_finite() || (times - times.round()).abs() <= 1e-9 * times.abs().max(1.0)
+            }
+        }
+    }
+
+    pub(crate) fn from_json(number: &Number) -> Option<Self> {
         let int = number.as_i128().map(Self::Int);
         int.or_else(|| number.as_f64().map(Self::Float))
     }
@@ -61,16 +73,9 @@ impl fmt::Display for Limit {
     label = "no number",
     note = "integers, `f32`, `f64` and `Option`s of them have a range"
 )]
-pub trait Ranged {
-    /// The number.
-    fn number(&self) -> Option<Limit>;
-}
+pub trait Ranged {}
 
-impl<T: Ranged> Ranged for Option<T> {
-    fn number(&self) -> Option<Limit> {
-        self.as_ref()?.number()
-    }
-}
+impl<T: Ranged> Ranged for Option<T> {}
 
 macro_rules! numbers {
     ($($number:ty => $variant:ident),*) => {
@@ -81,11 +86,7 @@ macro_rules! numbers {
                 }
             }
 
-            impl Ranged for $number {
-                fn number(&self) -> Option<Limit> {
-                    Some((*self).into())
-                }
-            }
+            impl Ranged for $number {}
         )*
     };
 }
@@ -105,11 +106,7 @@ macro_rules! wide_numbers {
                 }
             }
 
-            impl Ranged for $number {
-                fn number(&self) -> Option<Limit> {
-                    Some((*self).into())
-                }
-            }
+            impl Ranged for $number {}
         )*
     };
 }
@@ -120,6 +117,8 @@ wide_numbers!(isize, usize, u128);
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
     from: Option<Limit>,
+    /// It begins above `from`, as no Rust range does.
+    above: bool,
     to: Option<Limit>,
     exclusive: bool,
 }
@@ -154,9 +153,36 @@ impl Range {
         }
     }
 
+    /// The range of a schema: `minimum`, `exclusiveMinimum`, `maximum`, `exclusiveMaximum`. Of two
+    /// bounds on one side the narrower one counts.
+    pub(crate) fn of(
+        minimum: Option<Limit>,
+        exclusive_minimum: Option<Limit>,
+        maximum: Option<Limit>,
+        exclusive_maximum: Option<Limit>,
+    ) -> Self {
+        let above = exclusive_minimum
+            .is_some_and(|above| minimum.is_none_or(|minimum| !above.less_than(minimum)));
+        let exclusive = exclusive_maximum
+            .is_some_and(|below| maximum.is_none_or(|maximum| !maximum.less_than(below)));
+        Self {
+            from: if above { exclusive_minimum } else { minimum },
+            above,
+            to: if exclusive {
+                exclusive_maximum
+            } else {
+                maximum
+            },
+            exclusive,
+        }
+    }
+
     /// The reason why a number does not fit.
-    pub(super) fn check(&self, number: Limit) -> Result<(), String> {
-        let too_small = self.from.is_some_and(|from| number.less_than(from));
+    pub(crate) fn check(&self, number: Limit) -> Result<(), String> {
+        let too_small = self.from.is_some_and(|from| match self.above {
+            true => !from.less_than(number),
+            false => number.less_than(from),
+        });
         let too_large = self.to.is_some_and(|to| match self.exclusive {
             true => !number.less_than(to),
             false => to.less_than(number),
@@ -194,13 +220,14 @@ impl Range {
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.from, self.to, self.exclusive) {
-            (Some(from), Some(to), false) => write!(f, "{from} to {to}"),
-            (Some(from), Some(to), true) => write!(f, "at least {from} and below {to}"),
-            (Some(from), None, _) => write!(f, "at least {from}"),
-            (None, Some(to), false) => write!(f, "at most {to}"),
-            (None, Some(to), true) => write!(f, "below {to}"),
-            (None, None, _) => f.write_str("any number"),
+        let below = if self.exclusive { "below" } else { "at most" };
+        let from = if self.above { "above" } else { "at least" };
+        match (self.from, self.to) {
+            (Some(from), Some(to)) if !self.exclusive && !self.above => write!(f, "{from} to {to}"),
+            (Some(least), Some(to)) => write!(f, "{from} {least} and {below} {to}"),
+            (Some(least), None) => write!(f, "{from} {least}"),
+            (None, Some(to)) => write!(f, "{below} {to}"),
+            (None, None) => f.write_str("any number"),
         }
     }
 }

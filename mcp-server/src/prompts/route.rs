@@ -83,7 +83,7 @@ impl PromptExt for Prompt {
 
 impl PromptRoute {
     /// The one place where the types of a handler are forgotten; one boxed future per call.
-    pub(crate) fn new<F, Fut>(mut prompt: Prompt, spec: RouteSpec, handler: F) -> Self
+    pub(crate) fn new<F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self
     where
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<GetPromptResult, PromptError>> + Send + 'static,
@@ -94,8 +94,12 @@ impl PromptRoute {
             prompt.arguments = arguments(schema);
         }
         let needs = spec.needs;
+        let constraints = spec.constraints.take();
         let handler: Erased = Arc::new(move |mut call, prompt| {
             if let (true, Some(fault)) = (by_hand, missing(&prompt, call.call())) {
+                return Box::pin(ready(fault.into()));
+            }
+            if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
                 return Box::pin(ready(fault.into()));
             }
             let watched = match call.watch(needs) {

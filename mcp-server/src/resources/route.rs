@@ -135,7 +135,7 @@ impl Reader {
 
     /// The one place where the types of a handler are forgotten; one boxed future per call.
     pub(crate) fn new<Output, F, Fut>(
-        spec: RouteSpec,
+        mut spec: RouteSpec,
         mime_type: &mut Option<String>,
         handler: F,
     ) -> Self
@@ -149,12 +149,16 @@ impl Reader {
         }
         let mime_type: Option<Arc<str>> = mime_type.as_deref().map(Into::into);
         let needs = spec.needs;
+        let constraints = spec.constraints.take();
         let read: Erased = Arc::new(move |mut call, cache| {
             let uri: Box<str> = match call.call() {
                 Call::ReadResource(params) => params.uri.as_str().into(),
                 _ => "".into(),
             };
             let mime_type = mime_type.clone();
+            if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
+                return Box::pin(ready(fault.into()));
+            }
             let watched = match call.watch(needs) {
                 Ok(watched) => watched,
                 Err(fault) => return Box::pin(ready(fault.into())),

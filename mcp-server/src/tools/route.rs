@@ -4,9 +4,12 @@ use std::fmt;
 use std::future::ready;
 use std::sync::Arc;
 
+use mcp_core::schema::Lint;
 use mcp_core::{BoxFuture, ParamHeaders, Reply};
 use mcp_types::{CallToolResult, Tool};
 
+use super::checks::{Checking, ToolChecks};
+use super::constraints::Constraints;
 use super::{IntoToolResult, ToolError};
 use crate::caller::Caller;
 use crate::extract::{CallContext, RouteSpec};
@@ -24,6 +27,7 @@ pub struct ToolRoute {
     handler: Erased,
     spec: Arc<RouteSpec>,
     headers: Option<Arc<ParamHeaders>>,
+    checks: ToolChecks,
     layers: Layers,
     pub(crate) standing: Standing,
 }
@@ -65,10 +69,13 @@ impl ToolRoute {
         F: Fn(CallContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let described = spec.input_schema.take();
-        if tool.input_schema == Tool::new("").input_schema
-            && let Some(schema) = described
-        {
+        let (described, constraints) = (spec.input_schema.take(), spec.constraints.take());
+        let by_hand = tool.input_schema != Tool::new("").input_schema;
+        let constraints = match by_hand {
+            true => Constraints::of(&tool.input_schema),
+            false => constraints,
+        };
+        if let (Some(schema), false) = (described, by_hand) {
             tool.input_schema = Arc::new(schema);
         }
         if tool.output_schema.is_none() {
@@ -100,6 +107,7 @@ impl ToolRoute {
             handler,
             spec: Arc::new(spec),
             headers: headers.map(Arc::new),
+            checks: ToolChecks::new(by_hand, constraints),
             layers: Layers::default(),
             standing: Standing::default(),
         }
@@ -145,9 +153,28 @@ impl ToolRoute {
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         let call = call.within(&self.standing);
-        self.layers.call(call, self, |route, call| {
-            (route.handler)(call, route.tool.clone())
-        })
+        self.layers
+            .call(call, self, |route, call| route.checked(call))
+    }
+
+    fn checked(&self, mut call: CallContext) -> BoxFuture<'static, Reply> {
+        let Self { tool, checks, .. } = self;
+        let checking = call.checking().clone();
+        if let Some(reply) = checks.refuse(tool, &checking, &mut call) {
+            return Box::pin(ready(reply));
+        }
+        let running = (self.handler)(call, tool.clone());
+        checks.verify(tool, &checking, running)
+    }
+
+    /// Schemas that the server cannot check.
+    pub(crate) fn schema_problems(&self, checking: &Checking) -> Vec<String> {
+        self.checks.problems(&self.tool, checking)
+    }
+
+    /// What clients are known to refuse.
+    pub(crate) fn lints(&self, checking: &Checking) -> Vec<Lint> {
+        self.checks.lints(&self.tool, checking)
     }
 }
 

@@ -1,25 +1,60 @@
 //! JSON Schemas of Rust types, in the form that clients take.
 
+mod flatten;
+
 use mcp_types::JsonObject;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-/// The schema of what `T` is read from: 2020-12, without references unless `T` contains itself.
+use super::constraints::Constraints;
+
+/// What the schema of a Rust type gives: what is published, and what is checked beside it.
+#[derive(Debug)]
+pub(crate) struct Described {
+    pub(crate) schema: JsonObject,
+    pub(crate) constraints: Option<Constraints>,
+    /// Why it cannot be the schema of arguments.
+    pub(crate) problem: Option<String>,
+}
+
+/// The schema of arguments that `T` is read from: 2020-12, an object without references (unless `T`
+/// contains itself) and without alternatives at its root.
 // spec: JSCH-01, JSCH-04
-pub(crate) fn of_input<T: JsonSchema>() -> JsonObject {
-    tidy(generator().into_root_schema_for::<T>())
+pub(crate) fn of_input<T: JsonSchema>() -> Described {
+    let root = object(generator().into_root_schema_for::<T>());
+    let mut described = describe(root);
+    if described.problem.is_some() {
+        let name = T::schema_name();
+        described.problem = Some(format!(
+            "arguments are an object, and `{name}` is none; take them as a struct with named fields"
+        ));
+    }
+    described
+}
+
+/// What the schema of arguments gives.
+// spec: TOOL-06
+pub(crate) fn describe(mut root: JsonObject) -> Described {
+    // What is checked is looked up before the schema is made plainer.
+    let constraints = Constraints::of(&root);
+    flatten::flatten(&mut root);
+    let is_object = match root.get("type") {
+        Some(kind) => kind == "object",
+        None => !root.contains_key("$ref") && !root.contains_key("not"),
+    };
+    Described {
+        schema: tidy(with_properties(root)),
+        constraints,
+        problem: (!is_object).then(String::new),
+    }
 }
 
 /// The schema of what `T` is written as: a member that is always written is required.
 // spec: TOOL-16
 pub(crate) fn of_output<T: JsonSchema>() -> JsonObject {
-    tidy(
-        settings()
-            .for_serialize()
-            .into_generator()
-            .into_root_schema_for::<T>(),
-    )
+    let generator = settings().for_serialize().into_generator();
+    tidy(object(generator.into_root_schema_for::<T>()))
 }
 
 /// A generator for schemas of inputs.
@@ -34,10 +69,22 @@ fn settings() -> SchemaSettings {
     })
 }
 
-/// A schema as an object, without what only costs tokens: the name of a Rust type, the width of a
-/// Rust number.
-pub(crate) fn tidy(schema: Schema) -> JsonObject {
-    let mut root = object(schema);
+/// An object says that it is one and what it has, before all else.
+fn with_properties(mut root: JsonObject) -> JsonObject {
+    let mut schema = JsonObject::new();
+    let kind = root.shift_remove("type");
+    schema.insert("type".to_owned(), kind.unwrap_or_else(|| "object".into()));
+    let properties = root.shift_remove("properties");
+    schema.insert(
+        "properties".to_owned(),
+        properties.unwrap_or_else(|| JsonObject::new().into()),
+    );
+    schema.extend(root);
+    schema
+}
+
+/// A schema without what only costs tokens: the name of a Rust type, the width of a Rust number.
+fn tidy(mut root: JsonObject) -> JsonObject {
     root.shift_remove("title");
     visit(&mut root);
     root
@@ -58,6 +105,20 @@ const RUST_FORMATS: [&str; 14] = [
     "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
     "uint128", "uint", "float", "double",
 ];
+
+/// The range of the Rust type that a format means: decoding checks it.
+pub(super) fn own_range(format: &str) -> Option<(i128, i128)> {
+    let (signed, bits) = match format.strip_prefix('u') {
+        Some(rest) => (false, rest.strip_prefix("int")?),
+        None => (true, format.strip_prefix("int")?),
+    };
+    let bits: u32 = match bits {
+        "" => usize::BITS,
+        bits => bits.parse().ok().filter(|bits| (8..=64).contains(bits))?,
+    };
+    let size = 1_i128 << (bits - u32::from(signed));
+    Some((if signed { -size } else { 0 }, size - 1))
+}
 
 fn visit(schema: &mut JsonObject) {
     let rust = |value: &Value| {
@@ -92,68 +153,4 @@ fn visit_value(value: &mut Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use schemars::JsonSchema;
-    use serde_json::{Value, json};
-
-    use super::{of_input, of_output};
-
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Order {
-        /// Which article
-        article: u32,
-        note: Option<String>,
-        lines: Vec<Line>,
-        #[schemars(default)]
-        format: String,
-    }
-
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Line {
-        price: f64,
-    }
-
-    #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
-    struct Tree {
-        children: Vec<Self>,
-    }
-
-    #[test]
-    fn plain_and_inlined() {
-        assert_eq!(
-            Value::Object(of_input::<Order>()),
-            json!({
-                "type": "object",
-                "properties": {
-                    "article": {"description": "Which article", "type": "integer", "minimum": 0},
-                    "note": {"type": ["string", "null"]},
-                    "lines": {
-                        "type": "array",
-                        "items": {
-                            "type": "object",
-                            "properties": {"price": {"type": "number"}},
-                            "required": ["price"],
-                        },
-                    },
-                    "format": {"type": "string", "default": ""},
-                },
-                "required": ["article", "lines"],
-            })
-        );
-    }
-
-    #[test]
-    fn what_is_written_may_be_stricter_than_what_is_read() {
-        let required = of_output::<Order>()["required"].clone();
-        assert_eq!(required, json!(["article", "note", "lines", "format"]));
-    }
-
-    #[test]
-    fn only_recursion_has_references() {
-        let schema = Value::Object(of_input::<Tree>()).to_string();
-        assert!(schema.contains("\"$ref\""), "{schema}");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@ mod arguments;
 mod asking;
 mod blocks;
 mod changes;
+mod checks;
 mod completions;
 mod extractors;
 mod forms;

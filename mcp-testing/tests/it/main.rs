@@ -8,3 +8,4 @@ mod changes;
 mod kit;
 mod layers;
 mod limits;
+mod schemas;

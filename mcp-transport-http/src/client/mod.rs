@@ -273,6 +273,11 @@ impl Channel for HttpChannel {
         Cow::Borrowed(&self.http.endpoint.shown)
     }
 
+    // spec: XHDR-02
+    fn repeats_arguments(&self) -> bool {
+        true
+    }
+
     fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.sessions().notify(out)
     }

@@ -1,0 +1,339 @@
+//! Schemas, arguments, and what is told.
+
+use mcp_types::RawObject;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Constraints, Values};
+
+fn constraints(schema: &Value) -> Option<Constraints> {
+    Constraints::of(schema.as_object().unwrap())
+}
+
+fn check(schema: &Value, arguments: &Value) -> Result<(), String> {
+    let constraints = constraints(schema).unwrap_or_else(|| panic!("{schema} has no constraints"));
+    let arguments = RawObject::from_value(arguments).unwrap();
+    let checked = constraints.check(Some(&arguments), Values::Json);
+    checked.map_err(|error| error.to_string())
+}
+
+/// Checks the value of the one property `p`.
+fn property(schema: Value, value: Value) -> Result<(), String> {
+    let schema = json!({"type": "object", "properties": {"p": schema}});
+    check(&schema, &json!({"p": value}))
+}
+
+fn told(schema: Value, value: Value) -> String {
+    let told = property(schema.clone(), value.clone());
+    told.expect_err(&format!("{schema} takes {value}"))
+        .trim_start_matches("invalid arguments: ")
+        .to_owned()
+}
+
+#[test]
+fn each_keyword() {
+    for (schema, good, bad, reason) in [
+        (
+            json!({"minimum": 1}),
+            json!(1),
+            json!(0),
+            "0 is out of range, expected at least 1",
+        ),
+        (
+            json!({"maximum": 9.5}),
+            json!(9.5),
+            json!(10),
+            "10 is out of range, expected at most 9.5",
+        ),
+        (
+            json!({"minimum": 1, "maximum": 9}),
+            json!(9),
+            json!(10),
+            "10 is out of range, expected 1 to 9",
+        ),
+        (
+            json!({"exclusiveMinimum": 0}),
+            json!(0.001),
+            json!(0),
+            "0 is out of range, expected above 0",
+        ),
+        (
+            json!({"minimum": 0, "exclusiveMinimum": 0, "maximum": 3, "exclusiveMaximum": 4}),
+            json!(3),
+            json!(3.5),
+            "3.5 is out of range, expected above 0 and at most 3",
+        ),
+        (
+            json!({"multipleOf": 5}),
+            json!(-10),
+            json!(7),
+            "7 is no multiple of 5",
+        ),
+        (
+            json!({"multipleOf": 0.1}),
+            json!(0.3),
+            json!(0.35),
+            "0.35 is no multiple of 0.1",
+        ),
+        (
+            json!({"minLength": 2}),
+            json!("\u{e9}\u{1f600}"),
+            json!("\u{1f600}"),
+            "has 1 character, expected at least 2 characters",
+        ),
+        (
+            json!({"maxLength": 1}),
+            json!(""),
+            json!("ab"),
+            "has 2 characters, expected at most 1 character",
+        ),
+        (
+            json!({"minLength": 3, "maxLength": 3}),
+            json!("abc"),
+            json!("ab"),
+            "has 2 characters, expected 3 characters",
+        ),
+        (
+            json!({"pattern": "^[a-z]+$"}),
+            json!("abc"),
+            json!("aB"),
+            "expected text that matches `^[a-z]+$`, got \"aB\"",
+        ),
+        (
+            json!({"minItems": 1, "maxItems": 2}),
+            json!([1]),
+            json!([]),
+            "has 0 elements, expected 1 to 2 elements",
+        ),
+        (
+            json!({"uniqueItems": true}),
+            json!([1, "1", [1], {"a": 1}, {"a": 2}]),
+            json!([{"a": 1}, 2, {"a": 1}]),
+            "an object comes twice, expected each once",
+        ),
+        (
+            json!({"minProperties": 1}),
+            json!({"a": 1}),
+            json!({}),
+            "has 0 members, expected at least 1 member",
+        ),
+    ] {
+        assert_eq!(property(schema.clone(), good), Ok(()), "{schema}");
+        assert_eq!(
+            told(schema.clone(), bad),
+            format!("`p`: {reason}"),
+            "{schema}"
+        );
+        // What is said of one type says nothing of the others.
+        for other in [json!(null), json!(true)] {
+            assert_eq!(property(schema.clone(), other), Ok(()), "{schema}");
+        }
+    }
+}
+
+#[test]
+fn places() {
+    let small = json!({"maximum": 1});
+    let schema = json!({"type": "object", "properties": {
+        "list": {"type": "array", "prefixItems": [{}], "items": {"type": "object", "properties": {"n": small}}},
+        "map": {"type": "object", "properties": {"x": {}}, "additionalProperties": small},
+        "both": {"allOf": [small, {"minimum": 0}]},
+        "tree": {"$ref": "#/$defs/tree"},
+    }, "$defs": {"tree": {"type": "object", "properties": {
+        "n": small, "next": {"$ref": "#/$defs/tree"},
+    }}}});
+    assert_eq!(
+        check(
+            &schema,
+            &json!({"list": [{"n": 9}, {"n": 1}], "map": {"x": 9}, "unknown": 9})
+        ),
+        Ok(())
+    );
+    let arguments = json!({
+        "list": [0, {"n": 2}], "map": {"k": 3}, "both": -1, "tree": {"next": {"next": {"n": 4}}},
+    });
+    assert_eq!(
+        check(&schema, &arguments).unwrap_err(),
+        "invalid arguments: `list[1].n`: 2 is out of range, expected at most 1; \
+         `map.k`: 3 is out of range, expected at most 1; \
+         `both`: -1 is out of range, expected at least 0; \
+         `tree.next.next.n`: 4 is out of range, expected at most 1"
+    );
+}
+
+#[test]
+fn of_several_alternatives_the_one_that_is_meant_counts() {
+    let case = |kind: &str, most: i32| json!({"properties": {"kind": {"const": kind}, "n": {"maximum": most}}, "required": ["kind"]});
+    let tagged = json!({"oneOf": [case("a", 5), case("b", 9)]});
+    assert_eq!(
+        property(tagged.clone(), json!({"kind": "b", "n": 9})),
+        Ok(())
+    );
+    assert!(told(tagged.clone(), json!({"kind": "a", "n": 9})).starts_with("`p.n`: 9 is out"));
+    // None is meant: decoding says so.
+    assert_eq!(property(tagged, json!({"kind": "c", "n": 99})), Ok(()));
+    let optional = json!({"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]});
+    assert_eq!(property(optional.clone(), json!(null)), Ok(()));
+    assert!(told(optional, json!("x")).contains("has 1 character"));
+    let either = json!({"anyOf": [{"maxLength": 1}, {"pattern": "^x"}]});
+    assert_eq!(property(either.clone(), json!("xyz")), Ok(()));
+    assert!(told(either, json!("yz")).contains("has 2 characters"));
+}
+
+#[test]
+fn schemas_without_bounds_have_no_constraints() {
+    for schema in [
+        json!({}),
+        json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["x"], "format": "uri"}}}),
+        json!({"properties": {"a": {"type": "integer", "format": "uint8", "minimum": 0, "maximum": 255}}}),
+        json!({"properties": {"a": {"type": "integer", "format": "int64", "minimum": i64::MIN}}}),
+        json!({"default": {"minimum": 1}, "properties": {"minimum": {"type": "number"}}}),
+    ] {
+        assert!(constraints(&schema).is_none(), "{schema}");
+    }
+    let narrower = json!({"properties": {"a": {"format": "uint8", "minimum": 1, "maximum": 255}}});
+    assert!(constraints(&narrower).is_some());
+}
+
+// spec: PROMPT-03
+#[test]
+fn texts_stand_for_other_values() {
+    let schema = json!({"properties": {
+        "n": {"type": ["integer", "null"], "maximum": 5},
+        "list": {"type": "array", "maxItems": 1},
+        "text": {"type": "string", "maxLength": 2},
+    }});
+    let constraints = constraints(&schema).unwrap();
+    let check = |arguments: Value| {
+        let arguments = RawObject::from_value(&arguments).unwrap();
+        constraints
+            .check(Some(&arguments), Values::Texts)
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(
+        check(json!({"n": "5", "list": "[1]", "text": "99"})),
+        Ok(())
+    );
+    assert_eq!(check(json!({"n": "no number"})), Ok(()));
+    assert_eq!(
+        check(json!({"n": "6", "list": "[1, 2]", "text": "999"})).unwrap_err(),
+        "invalid arguments: `n`: 6 is out of range, expected at most 5; \
+         `list`: has 2 elements, expected at most 1 element; \
+         `text`: has 3 characters, expected at most 2 characters"
+    );
+}
+
+#[test]
+fn all_is_bounded() {
+    // Only so many problems are told.
+    let many: Vec<_> = (10..1000).collect();
+    let text = told(json!({"items": {"maximum": 1}}), json!(many));
+    assert_eq!(text.matches("out of range").count(), 8, "{text}");
+    // Schemas that refer to themselves, and such that try everything twice.
+    let endless = json!({"allOf": [{"$ref": "#"}], "minProperties": 1});
+    assert_eq!(check(&endless, &json!({"a": 1})), Ok(()));
+    let mut doubling = json!({"$ref": "#/$defs/a24", "$defs": {"a0": {"minProperties": 1}}});
+    for level in 1..=24 {
+        let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
+        doubling["$defs"][format!("a{level}")] = json!({"allOf": [below, below]});
+    }
+    let _ = check(&doubling, &json!({}));
+    // Deep schemas, large patterns, long texts.
+    let deep = (0..500).fold(json!({"maximum": 1}), |inner, _| json!({"items": inner}));
+    assert!(constraints(&deep).is_none());
+    let large = json!({"pattern": "(a{100}){100}"});
+    assert_eq!(constraints(&large).unwrap().unread(), [""]);
+    let text = told(json!({"pattern": "x"}), json!("y".repeat(100_000)));
+    assert!(
+        text.contains("has 100000 bytes") && text.len() < 200,
+        "{text}"
+    );
+}
+
+#[test]
+fn patterns_that_cannot_be_read_are_known() {
+    let schema =
+        json!({"properties": {"a": {"items": {"pattern": "^(?=x)"}}, "b": {"pattern": "x"}}});
+    let constraints = constraints(&schema).unwrap();
+    assert_eq!(constraints.unread(), ["/properties/a/items"]);
+    assert!(
+        check(&schema, &json!({"a": ["y"], "b": "y"}))
+            .unwrap_err()
+            .contains("`b`")
+    );
+}
+
+proptest! {
+    /// The checker refuses nothing that a range takes, and takes nothing that it refuses.
+    #[test]
+    fn ranges(least in -50_i64..50, most in -50_i64..50, value in -60_i64..60, open: bool) {
+        let schema = match open {
+            true => json!({"exclusiveMinimum": least, "exclusiveMaximum": most}),
+            false => json!({"minimum": least, "maximum": most}),
+        };
+        let fits = match open {
+            true => least < value && value < most,
+            false => (least..=most).contains(&value),
+        };
+        prop_assert_eq!(property(schema, json!(value)).is_ok(), fits);
+    }
+
+    /// Whatever the schema and the arguments are, a check ends without a panic.
+    #[test]
+    fn nothing_panics(schema in json_value(), arguments in json_value()) {
+        let schema = json!({"properties": {"p": schema}});
+        if let Some(constraints) = constraints(&schema) {
+            let arguments = RawObject::from_value(&json!({"p": arguments})).unwrap();
+            let _ = constraints.check(Some(&arguments), Values::Texts);
+        }
+    }
+}
+
+/// Any JSON, made of what schemas are made of.
+fn json_value() -> impl Strategy<Value = Value> {
+    let words = prop::sample::select(vec![
+        "minimum",
+        "maximum",
+        "multipleOf",
+        "pattern",
+        "minLength",
+        "items",
+        "properties",
+        "allOf",
+        "anyOf",
+        "$ref",
+        "#",
+        "#/properties/p",
+        "type",
+        "string",
+        "required",
+        "const",
+        "x",
+        "(",
+        "uniqueItems",
+        "prefixItems",
+        "additionalProperties",
+        "format",
+        "uint8",
+        "[1]",
+        "7",
+    ]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        words.clone().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 48, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::vec((words.clone(), inner), 0..6).prop_map(|members| {
+                let members = members
+                    .into_iter()
+                    .map(|(name, value)| (name.to_owned(), value));
+                Value::Object(members.collect())
+            }),
+        ]
+    })
+}

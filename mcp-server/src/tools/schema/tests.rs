@@ -1,0 +1,165 @@
+//! What is published of Rust types.
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::{of_input, of_output, own_range};
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Order {
+    /// Which article
+    article: u32,
+    note: Option<String>,
+    lines: Vec<Line>,
+    #[schemars(default)]
+    format: String,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Line {
+    price: f64,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Tree {
+    children: Vec<Self>,
+}
+
+#[test]
+fn plain_and_inlined() {
+    assert_eq!(
+        schema_of::<Order>(),
+        json!({
+            "type": "object",
+            "properties": {
+                "article": {"description": "Which article", "type": "integer", "minimum": 0},
+                "note": {"type": ["string", "null"]},
+                "lines": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"price": {"type": "number"}},
+                        "required": ["price"],
+                    },
+                },
+                "format": {"type": "string", "default": ""},
+            },
+            "required": ["article", "lines"],
+        })
+    );
+}
+
+#[test]
+fn what_is_written_may_be_stricter_than_what_is_read() {
+    let required = of_output::<Order>()["required"].clone();
+    assert_eq!(required, json!(["article", "note", "lines", "format"]));
+}
+
+#[test]
+fn only_recursion_has_references() {
+    let schema = schema_of::<Tree>().to_string();
+    assert!(schema.contains("\"$ref\""), "{schema}");
+}
+
+fn schema_of<T: JsonSchema>() -> Value {
+    let described = of_input::<T>();
+    assert_eq!(described.problem, None);
+    described.schema.into()
+}
+
+#[derive(JsonSchema)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+enum Shape {
+    /// Round
+    Circle {
+        radius: f64,
+        name: String,
+    },
+    Square {
+        /// Of each side
+        side: f64,
+        name: String,
+    },
+    Point {
+        name: u8,
+    },
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Drawn {
+    color: String,
+    #[serde(flatten)]
+    shape: Shape,
+}
+
+// spec: TOOL-06
+#[test]
+fn alternatives_become_one_object() {
+    assert_eq!(
+        schema_of::<Shape>(),
+        json!({
+            "type": "object",
+            "properties": {
+                "kind": {"type": "string", "enum": ["circle", "square", "point"]},
+                "radius": {"type": "number"},
+                "name": {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 255}]},
+                "side": {"type": "number", "description": "Of each side"},
+            },
+            "required": ["kind", "name"],
+            "additionalProperties": false,
+        })
+    );
+    let drawn = schema_of::<Drawn>();
+    assert_eq!(drawn.get("oneOf"), None);
+    assert_eq!(drawn["required"], json!(["color", "kind", "name"]));
+    let names: Vec<_> = drawn["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["color", "kind", "radius", "name", "side"]);
+}
+
+// spec: TOOL-06, TOOL-07
+#[test]
+fn the_root_is_always_an_object_with_properties() {
+    for schema in [
+        schema_of::<Value>(),
+        schema_of::<serde_json::Map<String, Value>>(),
+        schema_of::<std::collections::BTreeMap<String, u8>>(),
+    ] {
+        let keys: Vec<_> = schema.as_object().unwrap().keys().take(2).collect();
+        assert_eq!(keys, ["type", "properties"], "{schema}");
+        assert_eq!(schema["type"], "object");
+    }
+    for problem in [
+        of_input::<String>().problem,
+        of_input::<Vec<u8>>().problem,
+        of_input::<Option<Order>>().problem,
+    ] {
+        let text = problem.unwrap();
+        assert!(text.starts_with("arguments are an object"), "{text}");
+    }
+}
+
+#[test]
+fn ranges_of_rust_types() {
+    assert_eq!(own_range("uint8"), Some((0, 255)));
+    assert_eq!(own_range("int8"), Some((-128, 127)));
+    assert_eq!(own_range("uint64"), Some((0, u64::MAX.into())));
+    assert_eq!(own_range("int64"), Some((i64::MIN.into(), i64::MAX.into())));
+    for other in [
+        "date", "uint", "int", "uint128", "uint7", "uint999", "u", "interval", "double",
+    ] {
+        let usize_range = own_range(other).is_some();
+        assert_eq!(usize_range, matches!(other, "uint" | "int"), "{other}");
+    }
+}
+
+#[test]
+fn plain_types_have_no_constraints() {
+    assert!(of_input::<Order>().constraints.is_none());
+    assert!(of_input::<Tree>().constraints.is_none());
+    assert!(of_input::<Shape>().constraints.is_none());
+}

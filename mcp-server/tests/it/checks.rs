@@ -1,0 +1,135 @@
+//! Arguments against their schemas: bounds, strings for numbers, what clients refuse.
+
+use std::collections::HashSet;
+
+use mcp_core::schema::Weight;
+use mcp_macros::server;
+use mcp_server::{Args, RawArgs, Routes, Server, Tool, ToolExt};
+use mcp_types::JsonObject;
+use schemars::JsonSchema as Described;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::kit::{ask, refused, server};
+
+#[derive(Deserialize, Described)]
+struct Order {
+    #[schemars(length(min = 1, max = 8), regex(pattern = "^[A-Z]+$"))]
+    article: String,
+    #[schemars(range(min = 1, max = 10))]
+    count: u32,
+    tags: HashSet<String>,
+    note: Option<String>,
+    #[serde(default)]
+    lines: Vec<Line>,
+}
+
+#[derive(Deserialize, Described)]
+struct Line {
+    #[schemars(range(min = 0))]
+    price: f64,
+}
+
+struct Shop;
+
+#[server(crate = mcp_server)]
+impl Shop {
+    #[tool]
+    fn order(&self, Args(order): Args<Order>) -> String {
+        let prices = order.lines.iter().fold(0.0, |sum, line| sum + line.price);
+        format!(
+            "{} {} {} {prices} {:?}",
+            order.article,
+            order.count,
+            order.tags.len(),
+            order.note
+        )
+    }
+}
+
+// spec: TOOL-20, TOOL-22
+#[test]
+fn bounds_of_types_are_checked_and_told_all_at_once() {
+    let server = server(Shop);
+    let good = r#"{"article": "ABC", "count": 10, "tags": ["a"], "lines": [{"price": 0}]}"#;
+    assert_eq!(ask(&server, "order", good), "ABC 10 1 0 None");
+    let bad = r#"{"article": "abc", "count": 11, "tags": ["a", "a"], "lines": [{"price": -1}]}"#;
+    assert_eq!(
+        refused(&server, "order", bad),
+        "invalid arguments: `article`: expected text that matches `^[A-Z]+$`, got \"abc\"; \
+         `count`: 11 is out of range, expected 1 to 10; \
+         `tags`: \"a\" comes twice, expected each once; \
+         `lines[0].price`: -1.0 is out of range, expected at least 0"
+            .replace("-1.0", "-1")
+    );
+    // What is missing or has another type is told by decoding.
+    let text = refused(
+        &server,
+        "order",
+        r#"{"article": 5, "count": 1, "tags": []}"#,
+    );
+    assert!(
+        text.contains("`article`: invalid type: integer `5`, expected a string"),
+        "{text}"
+    );
+}
+
+#[test]
+fn strings_for_numbers_are_read_only_where_the_server_says_so() {
+    let spoken = r#"{"article": "ABC", "count": "5", "tags": "[\"a\"]", "note": "5"}"#;
+    assert!(refused(&server(Shop), "order", spoken).contains("`count`"));
+    let lenient = server(Shop).lenient_arguments();
+    assert_eq!(ask(&lenient, "order", spoken), "ABC 5 1 0 Some(\"5\")");
+    let text = refused(
+        &lenient,
+        "order",
+        r#"{"article": "ABC", "count": "50", "tags": []}"#,
+    );
+    assert!(text.contains("`count`: 50 is out of range"), "{text}");
+}
+
+fn object(value: Value) -> JsonObject {
+    serde_json::from_value(value).unwrap()
+}
+
+fn contact() -> Routes {
+    let schema = json!({
+        "type": "object",
+        "properties": {"phone": {"type": "string"}, "email": {"type": "string", "minLength": 3}},
+        "anyOf": [{"required": ["phone"]}, {"required": ["email"]}],
+        "additionalProperties": false,
+    });
+    let tool = Tool::raw("contact", object(schema));
+    Routes::new().tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
+}
+
+// spec: TOOL-08
+#[test]
+fn what_clients_refuse_is_told() {
+    assert_eq!(
+        server(Shop)
+            .lints()
+            .iter()
+            .filter(|lint| lint.weight == Weight::Warning)
+            .count(),
+        0
+    );
+    let tools = contact().tool(Tool::new("a.b").handler(|raw: RawArgs| raw.as_str().to_owned()));
+    let told = |server: Server| -> Vec<_> {
+        let lints = server.lints().into_iter();
+        lints
+            .filter(|lint| lint.weight == Weight::Warning)
+            .map(|lint| (lint.tool, lint.clients))
+            .collect()
+    };
+    let expected = [
+        ("contact".to_owned(), "Claude models"),
+        ("contact".to_owned(), "every client"),
+        (
+            "a.b".to_owned(),
+            "Claude Desktop, Copilot, Cursor and Codex",
+        ),
+    ];
+    let server = Server::new("s", "1").merge(tools);
+    assert_eq!(told(server), expected);
+}

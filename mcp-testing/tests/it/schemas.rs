@@ -1,0 +1,166 @@
+//! Whole schemas and headers of arguments, from a client to a server.
+
+use mcp::core::Fault;
+use mcp::http::StreamableHttp;
+use mcp::prelude::*;
+use mcp::schema::JsonSchema;
+use mcp::types::JsonObject;
+use mcp::{Json, RawArgs};
+use serde_json::{Value, json};
+
+use crate::kit::Listening;
+
+fn object(value: Value) -> JsonObject {
+    serde_json::from_value(value).unwrap()
+}
+
+/// A tool whose schema was given by hand.
+fn contact() -> Server {
+    let schema = json!({
+        "type": "object",
+        "properties": {"phone": {"type": "string"}, "email": {"type": "string", "minLength": 3}},
+        "anyOf": [{"required": ["phone"]}, {"required": ["email"]}],
+        "additionalProperties": false,
+    });
+    let tool = Tool::raw("contact", object(schema));
+    Server::new("s", "1").tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
+}
+
+async fn answer(server: Server, tool: &str, arguments: Value) -> String {
+    let client = mcp_testing::connect(server).await.unwrap();
+    let answer = client.call(tool, arguments).await;
+    answer.map_or_else(|error| error.to_string(), |result| result.text())
+}
+
+// spec: TOOL-22, JSCH-01
+#[tokio::test]
+async fn schemas_given_by_hand_are_checked_by_a_validator() {
+    assert_eq!(answer(contact(), "contact", json!({})).await, "{}");
+    let short = answer(contact(), "contact", json!({"email": "a"})).await;
+    assert!(short.contains("has 1 character"), "{short}");
+
+    let checked = || contact().validate_with(JsonSchema);
+    let right = answer(checked(), "contact", json!({"phone": "1"})).await;
+    assert_eq!(right, r#"{"phone":"1"}"#);
+    assert_eq!(
+        answer(checked(), "contact", json!({})).await,
+        "invalid arguments: fits none of the alternatives: (missing `phone`), (missing `email`)"
+    );
+    let text = answer(checked(), "contact", json!({"phone": 1, "fax": 2})).await;
+    assert!(text.contains("`phone`: expected string, got 1"), "{text}");
+    assert!(text.contains("unknown `fax`"), "{text}");
+}
+
+#[test]
+fn a_validator_leaves_less_to_tell() {
+    let told = |server: Server| {
+        server
+            .lints()
+            .iter()
+            .map(|lint| lint.clients)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(told(contact()), ["Claude models", "every client"]);
+    assert_eq!(told(contact().validate_with(JsonSchema)), ["Claude models"]);
+}
+
+// spec: JSCH-02, JSCH-04, JSCH-06
+#[tokio::test]
+async fn schemas_that_cannot_be_checked_are_told_before_the_first_call() {
+    let far = Tool::raw("far", object(json!({"$ref": "https://example.com/x.json"})));
+    let odd = Tool::new("odd").output_schema(object(json!({"type": "strnig"})));
+    let server = || {
+        let server = Server::new("s", "1").tool(far.clone().handler(|| "x"));
+        server.tool(odd.clone().handler(|| "x"))
+    };
+    server().check().unwrap();
+    let server = server().validate_with(JsonSchema);
+    let error = server.check().unwrap_err();
+    let problems = error.problems();
+    assert!(
+        problems[0].starts_with("the tool `far`: its input schema: the reference"),
+        "{error}"
+    );
+    assert!(
+        problems[1].starts_with("the tool `odd`: its output schema: the schema is"),
+        "{error}"
+    );
+    // Whoever serves it nevertheless serves nothing unchecked.
+    let direct = mcp::core::Direct::new(server);
+    let client = Client::builder().over(direct).await.unwrap();
+    for tool in ["far", "odd"] {
+        let error = client.call(tool, ()).await.unwrap_err();
+        assert!(error.to_string().contains("cannot be checked"), "{error}");
+    }
+}
+
+// spec: TOOL-16
+#[tokio::test]
+async fn results_that_break_their_schema_do_not_leave() {
+    let schema = || object(json!({"type": "object", "properties": {"sum": {"type": "integer"}}}));
+    let tool = |name: &str, result: fn() -> CallToolResult| {
+        Tool::new(name).output_schema(schema()).handler(result)
+    };
+    let server = Server::new("s", "1")
+        .tool(tool("right", || {
+            CallToolResult::structured(&json!({"sum": 3})).unwrap()
+        }))
+        .tool(tool("wrong", || {
+            CallToolResult::structured(&json!({"sum": "3"})).unwrap()
+        }))
+        .tool(tool("missing", || CallToolResult::from_text("3")))
+        .tool(tool("failed", || CallToolResult::error("no")))
+        .tool(Tool::new("typed").handler(|| Json(vec![1, 2])))
+        .validate_with(JsonSchema);
+    let client = mcp_testing::connect(server).await.unwrap();
+    assert_eq!(
+        client.call("right", ()).await.unwrap().text(),
+        r#"{"sum":3}"#
+    );
+    assert_eq!(client.call("typed", ()).await.unwrap().text(), "[1,2]");
+    assert!(client.call("failed", ()).await.unwrap().is_error());
+    for (tool, told) in [
+        ("wrong", "`sum`: expected integer, got \"3\""),
+        ("missing", "there is no structured content"),
+    ] {
+        let error = client.call(tool, ()).await.unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+struct Regions;
+
+#[mcp::server]
+impl Regions {
+    /// Says where.
+    #[tool]
+    fn place(
+        &self,
+        #[arg(header = "Region")] region: String,
+        #[arg(header = "Zone")] zone: Option<u32>,
+    ) -> String {
+        format!("{region} {zone:?}")
+    }
+}
+
+// spec: XHDR-02, XHDR-17, XHDR-19
+#[tokio::test]
+async fn arguments_are_repeated_in_headers_and_compared() {
+    let listening = Listening::start(StreamableHttp::new(Server::of(Regions))).await;
+    let client = Client::connect(listening.url()).await.unwrap();
+    // The client knows nothing of the tool: the server refuses the call, the client asks for the list
+    // and makes the call anew.
+    for arguments in [
+        json!({"region": "Z\u{fc}rich", "zone": 7}),
+        json!({"region": "", "zone": null}),
+    ] {
+        let result = client.call("place", &arguments).await.unwrap();
+        assert!(!result.is_error(), "{}", result.text());
+    }
+    let forged = client.call("place", json!({"region": "a", "zone": null}));
+    let error = forged.header("mcp-param-zone", "9").await.unwrap_err();
+    assert!(
+        matches!(error.fault(), Some(Fault::HeaderMismatch(_))),
+        "{error}"
+    );
+}
