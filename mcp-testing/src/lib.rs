@@ -1,6 +1,11 @@
 //! Test kit for Model Context Protocol servers and clients.
 //!
-//! [`connect`] gives a client of a server in the same process: no socket, no task.
+//! | you want | look at |
+//! |---|---|
+//! | a client of a server, with nothing between them | [`connect`] |
+//! | the same over a pipe or HTTP, with trouble on the wire, in virtual time | [`Pair`], [`Fault`] |
+//! | the text of what they say | [`Transcript`] |
+//! | a test that fails when a tool changes | [`snapshot!`] |
 //!
 //! ```
 //! use mcp::prelude::*;
@@ -26,10 +31,15 @@
 //! # }
 //! ```
 
+mod catalogue;
+mod pair;
+
 use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
+pub use catalogue::{Catalogue, HasCatalogue, assert_snapshot};
 pub use mcp::core::Direct;
+pub use pair::{Connected, Fault, Pair, Transcript};
 
 /// Connects a client to a server in the same process.
 ///

@@ -8,4 +8,5 @@ mod changes;
 mod kit;
 mod layers;
 mod limits;
+mod pairs;
 mod schemas;

@@ -1,0 +1,43 @@
+//! What the report of a change says.
+
+use serde_json::json;
+
+use super::diff::changes;
+use super::{Catalogue, compare, file_of};
+
+#[test]
+fn the_report_names_what_has_changed() {
+    let kept = json!({ "tools": [
+        { "name": "add", "description": "Add", "inputSchema": { "required": ["a", "b"] } },
+        { "name": "gone", "description": "x".repeat(200) },
+    ] });
+    let found = json!({ "tools": [
+        { "name": "new" },
+        { "name": "add", "description": "Add two", "inputSchema": { "required": ["a"] } },
+    ] });
+    let long = format!("{{\"name\":\"gone\",\"description\":\"{}…", "x".repeat(50));
+    assert_eq!(
+        changes(&kept, &found),
+        [
+            "tools / add / description: \"Add\" became \"Add two\"".to_owned(),
+            "tools / add / inputSchema / required: [\"a\",\"b\"] became [\"a\"]".to_owned(),
+            format!("tools / gone is gone (was {long})"),
+            "tools / new is new: {\"name\":\"new\"}".to_owned(),
+        ]
+    );
+    assert!(changes(&kept, &kept).is_empty());
+}
+
+#[test]
+fn is_kept_in_a_file() {
+    let folder = std::env::temp_dir().join(format!("mcp-snapshot-{}", std::process::id()));
+    let file = file_of(&folder, "crate::tests");
+    let catalogue = Catalogue(json!({ "tools": [{ "name": "add" }] }));
+    assert!(compare(&file, &catalogue, false).is_err());
+    compare(&file, &catalogue, true).unwrap();
+    compare(&file, &catalogue, false).unwrap();
+    let report = compare(&file, &Catalogue(json!({ "tools": [] })), false).unwrap_err();
+    assert!(report.contains("tools / add is gone"), "{report}");
+    assert!(report.contains("crate-tests.json"), "{report}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
