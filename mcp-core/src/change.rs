@@ -6,11 +6,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_types::{ServerCapabilities, SubscriptionFilter};
+use mcp_types::{ReadResourceParams, ServerCapabilities, SubscriptionFilter};
 
 pub use memory::{MemoryBus, Watch};
 
-use crate::{ClientFacts, Fault, ServerNote};
+use crate::{Call, ClientFacts, Fault, Gate, ItemKind, Principal, ServerNote};
 
 /// Something of a server has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -104,6 +104,32 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
     }
 }
 
+/// Who listens, and who says what they may hear.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Audience {
+    /// What the transport and its layers know of the request: the [`Principal`], for one.
+    pub extensions: http::Extensions,
+    /// The gate of the transport.
+    pub gate: Option<Arc<dyn Gate>>,
+}
+
+impl Audience {
+    /// Who sends a request with these extensions, and the gate that looks at it.
+    pub fn new(extensions: http::Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
+        Self { extensions, gate }
+    }
+}
+
+impl fmt::Debug for Audience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Audience")
+            .field("principal", &self.extensions.get::<Principal>())
+            .field("gated", &self.gate.is_some())
+            .finish_non_exhaustive()
+    }
+}
+
 /// Who may be told of which resource, by its URI.
 type Sight = Arc<dyn Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync>;
 
@@ -167,10 +193,26 @@ impl Changes {
         self.bus.watch(interest)
     }
 
-    /// The caller may be told of a resource.
-    pub fn shows(&self, uri: &str, facts: &ClientFacts, extensions: &http::Extensions) -> bool {
+    /// Whether somebody may hear of a resource: whoever may not read it is not told either that it
+    /// has changed.
+    ///
+    /// # Errors
+    ///
+    /// What the gate answers; [`Fault::NoSuchItem`] for what does not exist for this caller.
+    // spec: GAP-10
+    pub fn admit(&self, uri: &str, facts: &ClientFacts, who: &Audience) -> Result<(), Fault> {
+        if let Some(gate) = &who.gate {
+            let read = Call::ReadResource(ReadResourceParams::new(uri));
+            gate.admit(&read, facts, who.extensions.get())?;
+        }
         let sight = self.sight.as_ref();
-        sight.is_none_or(|sees| sees(uri, facts, extensions))
+        if sight.is_none_or(|sees| sees(uri, facts, &who.extensions)) {
+            return Ok(());
+        }
+        Err(Fault::NoSuchItem {
+            kind: ItemKind::Resource,
+            id: uri.into(),
+        })
     }
 
     /// How many `subscriptions/listen` requests run now.

@@ -56,7 +56,7 @@ pub mod wire;
 
 pub use ask::{Answer, ServerAsk};
 pub use call::{Asked, Call, SessionCall};
-pub use change::{ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
+pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;
 pub use exchange::Exchange;

@@ -4,13 +4,11 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
 use std::collections::BTreeSet;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
 use futures_channel::oneshot;
-use futures_core::Stream;
 use mcp_types::{
     Cancelled, InitializeParams, Method, Notification, Request, RequestId, Response,
     ServerCapabilities, SubscriptionFilter,
@@ -23,8 +21,9 @@ use crate::front::modern::Inbound;
 use crate::peer::{OpenError, Patience, Pending};
 use crate::wire::{self, AskedBy, Wire};
 use crate::{
-    Asked, BackChannelError, ClientFacts, ClientNote, Fault, Input, Principal, Reply, ResultBody,
-    ServerAsk, ServerNote, ServerProfile, Service, SessionCall, Watch,
+    Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNote, Fault, Input,
+    Principal, Reply, ResultBody, ServerAsk, ServerNote, ServerProfile, Service, SessionCall,
+    Watch,
 };
 
 /// What one session may hold.
@@ -94,6 +93,7 @@ pub struct Session {
     state: Mutex<State>,
     questions: Mutex<Pending<Waiting>>,
     watch: Option<Mutex<Watch>>,
+    changes: Option<Changes>,
 }
 
 #[derive(Debug)]
@@ -157,7 +157,8 @@ impl Session {
     ) -> Self {
         let offers = profile.capabilities.clone();
         let interest = interest(&offers, &BTreeSet::new());
-        let watch = service.changes().map(|bus| Mutex::new(bus.watch(interest)));
+        let changes = service.changes();
+        let watch = changes.as_ref().map(|it| Mutex::new(it.watch(interest)));
         Self {
             wire: wire::of(facts.version),
             limits,
@@ -171,6 +172,7 @@ impl Session {
             }),
             questions: Mutex::new(Pending::new(limits.questions)),
             watch,
+            changes,
         }
     }
 
@@ -216,12 +218,17 @@ impl Session {
     }
 
     /// Reads a request of the client. What tends the session is done at once, whether the client
-    /// has said that the handshake is done or not: the order of these two is easily lost.
+    /// has said that the handshake is done or not: the order of these two is easily lost. `who` asks
+    /// is looked at where a subscription begins.
     ///
     /// # Errors
     ///
     /// The [`Fault`] that the client gets.
-    pub fn admit(&self, request: &Request<'_>) -> Result<Admitted, Fault> {
+    pub fn admit(
+        &self,
+        request: &Request<'_>,
+        who: impl FnOnce() -> Audience,
+    ) -> Result<Admitted, Fault> {
         let mut decoded = self.wire.decode_call(request)?;
         match std::mem::replace(&mut decoded.asked, Asked::Discover) {
             Asked::Call(call) => {
@@ -229,14 +236,14 @@ impl Session {
                 Ok(Admitted::Call(call))
             }
             Asked::Session(call) => {
-                self.tend(&call)?;
+                self.tend(&call, who)?;
                 Ok(Admitted::Answer(ResultBody::Empty.into()))
             }
             other => Err(Fault::no_such_method(other.method_name())),
         }
     }
 
-    fn tend(&self, call: &SessionCall) -> Result<(), Fault> {
+    fn tend(&self, call: &SessionCall, who: impl FnOnce() -> Audience) -> Result<(), Fault> {
         match call {
             // spec: PING-01
             SessionCall::Ping => Ok(()),
@@ -250,7 +257,7 @@ impl Session {
                 state.facts = Arc::new(facts);
                 Ok(())
             }
-            SessionCall::Subscribe(params) => self.subscribe(&params.uri),
+            SessionCall::Subscribe(params) => self.subscribe(&params.uri, &who()),
             SessionCall::Unsubscribe(params) => {
                 self.check_subscriptions(Method::Unsubscribe)?;
                 let mut state = self.lock();
@@ -261,9 +268,12 @@ impl Session {
         }
     }
 
-    // spec: SUB-14, RSRC-12
-    fn subscribe(&self, uri: &str) -> Result<(), Fault> {
+    // spec: SUB-14, RSRC-12, GAP-10
+    fn subscribe(&self, uri: &str, who: &Audience) -> Result<(), Fault> {
         self.check_subscriptions(Method::Subscribe)?;
+        if let Some(changes) = &self.changes {
+            changes.admit(uri, &self.facts(), who)?;
+        }
         let mut state = self.lock();
         if state.subscriptions.len() >= self.limits.subscriptions
             && !state.subscriptions.contains(uri)
@@ -429,22 +439,29 @@ impl Session {
         }
     }
 
-    /// The next change that the client wants to hear of, once it is ready. One reader at a time;
-    /// the last one that polls is woken.
-    // spec: LIFE-05
-    pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ServerNote> {
+    /// The next change that the client wants to hear of, once it is ready; of a resource only if
+    /// `who` may hear of it. One reader at a time; the last one that polls is woken.
+    // spec: LIFE-05, GAP-10
+    pub fn poll_change(&self, cx: &mut Context<'_>, who: &Audience) -> Poll<ServerNote> {
         let mut state = self.lock();
         if !state.ready {
             state.listener = Some(cx.waker().clone());
             return Poll::Pending;
         }
+        let facts = state.facts.clone();
         drop(state);
-        let Some(watch) = &self.watch else {
+        let (Some(watch), Some(changes)) = (&self.watch, &self.changes) else {
             return Poll::Pending;
         };
-        match Pin::new(&mut *lock(watch)).poll_next(cx) {
-            Poll::Ready(Some(event)) => Poll::Ready(event.into()),
-            _ => Poll::Pending,
+        loop {
+            let event = ready!(lock(watch).poll_change(cx));
+            let is_hidden = match &event {
+                ChangeEvent::Resource { uri } => changes.admit(uri, &facts, who).is_err(),
+                _ => false,
+            };
+            if !is_hidden {
+                return Poll::Ready(event.into());
+            }
         }
     }
 

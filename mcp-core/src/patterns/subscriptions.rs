@@ -15,7 +15,7 @@ use mcp_types::{
 
 use crate::change::Seat;
 use crate::{
-    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Fault, Gate, Outlet, Principal, Reply,
+    Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Fault, Gate, Outlet, Reply,
     ResultBody, ServerNote, Service, Watch,
 };
 
@@ -179,26 +179,19 @@ pub(crate) fn serve<S: Service + ?Sized>(
         Err(fault) => return Box::pin(ready(fault.into())),
     };
     let mut granted = offered(asked, &service.profile().capabilities);
-    let audience = Audience {
-        changes,
-        gate: lent.gate,
-        facts: caller.0,
-        extensions: caller.1,
-    };
-    // The gate was asked before.
-    let shown = |uri: &String| {
-        let Audience {
-            facts, extensions, ..
-        } = &audience;
-        audience.changes.shows(uri, facts, extensions)
-    };
-    granted.resource_subscriptions.retain(shown);
-    let watch = audience.changes.watch(granted.clone());
+    let (facts, extensions) = caller;
+    let who = Audience::new(extensions, lent.gate);
+    granted
+        .resource_subscriptions
+        .retain(|uri| changes.admit(uri, &facts, &who).is_ok());
+    let watch = changes.watch(granted.clone());
     let (listen, acknowledged) = Listen::begin(granted);
     let telling = Telling {
         listen,
         watch,
-        audience,
+        changes,
+        facts,
+        who,
         outlet,
         pause: lent.pause,
         _seat: seat,
@@ -206,34 +199,13 @@ pub(crate) fn serve<S: Service + ?Sized>(
     Box::pin(telling.run(acknowledged, lent.ending))
 }
 
-/// Who listens, and who says what they may hear.
-struct Audience {
-    changes: Changes,
-    gate: Option<Arc<dyn Gate>>,
-    facts: Arc<ClientFacts>,
-    extensions: http::Extensions,
-}
-
-impl Audience {
-    /// Asked for each change again: the resource may be another one than was asked for, below that,
-    /// and it may have become a secret.
-    // spec: GAP-10
-    fn may_hear(&self, event: &ChangeEvent) -> bool {
-        let ChangeEvent::Resource { uri } = event else {
-            return true;
-        };
-        let principal = self.extensions.get::<Principal>();
-        let gate = self.gate.as_ref();
-        self.changes.shows(uri, &self.facts, &self.extensions)
-            && gate.is_none_or(|gate| gate.admit(&read(uri), &self.facts, principal).is_ok())
-    }
-}
-
 /// A subscription at work.
 struct Telling {
     listen: Listen,
     watch: Watch,
-    audience: Audience,
+    changes: Changes,
+    facts: Arc<ClientFacts>,
+    who: Audience,
     outlet: Outlet,
     pause: Option<Pause>,
     _seat: Seat,
@@ -277,9 +249,12 @@ impl Telling {
         }
     }
 
+    /// Whether the client may hear of a resource is asked for each change again: it may be another
+    /// one than was asked for, below that, and it may have become a secret.
+    // spec: GAP-10
     fn note(&self, event: ChangeEvent) -> Option<ServerNote> {
-        if !self.audience.may_hear(&event) {
-            return None;
+        if let ChangeEvent::Resource { uri } = &event {
+            self.changes.admit(uri, &self.facts, &self.who).ok()?;
         }
         self.listen.tell(event)
     }

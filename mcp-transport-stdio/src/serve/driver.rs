@@ -13,7 +13,9 @@ use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimit
 use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};
 use mcp_core::wire::{self, MODERN, Outbound, Wire};
-use mcp_core::{Asked, ClientNote, Fault, Principal, Reply, ServerNote, Service, SessionCall};
+use mcp_core::{
+    Asked, Audience, ClientNote, Fault, Principal, Reply, ServerNote, Service, SessionCall,
+};
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
     Response,
@@ -42,6 +44,8 @@ pub(super) struct Driver<S> {
     session: Option<Arc<Session>>,
     /// Nothing new begins, and what would go on for ever ends.
     draining: watch::Sender<bool>,
+    /// The one client, as its subscriptions are looked at.
+    who: Audience,
 }
 
 /// What happens on a pipe.
@@ -57,6 +61,7 @@ enum Event {
 impl<S: Service> Driver<S> {
     pub(super) fn new(service: Arc<S>, settings: Settings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.outbox.clone());
+        let who = Audience::new(settings.extensions.clone(), settings.gate.clone());
         Self {
             service,
             settings,
@@ -64,6 +69,7 @@ impl<S: Service> Driver<S> {
             calls,
             session: None,
             draining: watch::Sender::new(false),
+            who,
         }
     }
 
@@ -108,7 +114,7 @@ impl<S: Service> Driver<S> {
             ended = self.pipe.writer.ended() => Event::WriterEnded(ended),
             Some(()) = self.calls.next_end() => Event::CallEnded,
             () = question_expired(session) => Event::QuestionExpired,
-            note = next_change(session, outbox) => Event::Changed(note),
+            note = next_change(session, &self.who, outbox) => Event::Changed(note),
             batch = self.pipe.incoming.recv() => Event::Incoming(batch),
         }
     }
@@ -254,7 +260,7 @@ impl<S: Service> Driver<S> {
     // spec: COMPAT-02, COMPAT-17, LIFE-05, PING-01
     fn admit_legacy(&mut self, request: &Request<'_>) -> Result<Option<Inbound>, Fault> {
         let admitted = match &self.session {
-            Some(session) => session.admit(request)?,
+            Some(session) => session.admit(request, || self.who.clone())?,
             None if request.method == Method::Initialize.as_str() => self.open(request)?,
             None => legacy::stateless(request, legacy::DEFAULT_VERSION, &self.service.profile())?,
         };
@@ -372,9 +378,11 @@ async fn question_expired(session: Option<&Session>) {
 }
 
 /// The next change, once there is room to tell it: until then changes become one.
-async fn next_change(session: Option<&Session>, outbox: &Outbox) -> ServerNote {
+async fn next_change(session: Option<&Session>, who: &Audience, outbox: &Outbox) -> ServerNote {
     match session {
-        Some(session) if outbox.room().await.is_ok() => poll_fn(|cx| session.poll_change(cx)).await,
+        Some(session) if outbox.room().await.is_ok() => {
+            poll_fn(|cx| session.poll_change(cx, who)).await
+        }
         _ => pending().await,
     }
 }

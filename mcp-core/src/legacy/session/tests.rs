@@ -16,8 +16,9 @@ use mcp_types::{
 use super::{Admitted, Heard, Session, SessionLimits};
 use crate::legacy::{MessageSink, SessionRecord, stateless};
 use crate::{
-    BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, Exchange, Fault, Input,
-    MemoryBus, Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+    Audience, BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts,
+    Exchange, Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNote,
+    ServerProfile, Service,
 };
 
 /// A server that tells changes.
@@ -118,7 +119,10 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 }
 
 fn poll_change(session: &Session) -> Poll<ServerNote> {
-    session.poll_change(&mut Context::from_waker(Waker::noop()))
+    session.poll_change(
+        &mut Context::from_waker(Waker::noop()),
+        &Audience::default(),
+    )
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn requests() {
                 assert_eq!(session.hear(&note(READY)), Heard::Ready);
             }
             let text = asks(method, params);
-            let outcome = match session.admit(&request(&text)) {
+            let outcome = match session.admit(&request(&text), Audience::default) {
                 Ok(Admitted::Call(call)) => {
                     if let crate::Asked::Call(Call::CallTool(_)) = call.asked {
                         assert_eq!(call.progress_token, Some("p".into()));
@@ -214,7 +218,7 @@ fn the_level_is_that_of_the_session() {
     let (_, session) = opened();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
     let text = asks("logging/setLevel", r#"{"level":"error"}"#);
-    session.admit(&request(&text)).unwrap();
+    session.admit(&request(&text), Audience::default).unwrap();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Error));
 }
 
@@ -223,10 +227,10 @@ fn changes_are_told_once_the_client_is_ready() {
     let (server, session) = opened();
     for uri in ["a:b", "c:d"] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
-        session.admit(&request(&text)).unwrap();
+        session.admit(&request(&text), Audience::default).unwrap();
     }
     let text = asks("resources/unsubscribe", r#"{"uri":"c:d"}"#);
-    session.admit(&request(&text)).unwrap();
+    session.admit(&request(&text), Audience::default).unwrap();
     for _ in 0..3 {
         server.bus.publish(ChangeEvent::Tools);
         // Not promised.
@@ -245,6 +249,42 @@ fn changes_are_told_once_the_client_is_ready() {
     assert_eq!(poll_change(&session), Poll::Pending);
 }
 
+/// Lets nobody read what is private.
+struct Discreet;
+
+impl Gate for Discreet {
+    fn admit(&self, call: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+        match call.item() {
+            Some(uri) if uri.ends_with("private") => Err(Fault::Refused("private".into())),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn whoever_may_not_read_a_resource_is_not_told_of_it() {
+    // spec: GAP-10
+    let (server, session) = opened_with(SessionLimits::default());
+    session.hear(&note(READY));
+    let who = Audience::new(http::Extensions::new(), Some(Arc::new(Discreet)));
+    for (uri, fits) in [("a:b/private", false), ("a:b", true)] {
+        let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
+        let admitted = session.admit(&request(&text), || who.clone());
+        assert_eq!(admitted.is_ok(), fits, "{uri}");
+    }
+    for uri in ["a:b/private", "a:b/public"] {
+        server
+            .bus
+            .publish(ChangeEvent::Resource { uri: uri.into() });
+    }
+    let cx = &mut Context::from_waker(Waker::noop());
+    let public = ServerNote::ResourceUpdated {
+        uri: "a:b/public".to_owned(),
+    };
+    assert_eq!(session.poll_change(cx, &who), Poll::Ready(public));
+    assert_eq!(session.poll_change(cx, &who), Poll::Pending);
+}
+
 #[test]
 fn subscriptions_are_bounded() {
     let limits = SessionLimits {
@@ -254,7 +294,11 @@ fn subscriptions_are_bounded() {
     let (_, session) = opened_with(limits);
     for (uri, fits) in [("a:1", true), ("a:2", true), ("a:3", false), ("a:1", true)] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
-        assert_eq!(session.admit(&request(&text)).is_ok(), fits, "{uri}");
+        assert_eq!(
+            session.admit(&request(&text), Audience::default).is_ok(),
+            fits,
+            "{uri}"
+        );
     }
 }
 
@@ -426,7 +470,7 @@ fn sessions_are_written_down_and_continued() {
         asks("resources/subscribe", r#"{"uri":"a:b"}"#),
         asks("logging/setLevel", r#"{"level":"debug"}"#),
     ] {
-        session.admit(&request(&text)).unwrap();
+        session.admit(&request(&text), Audience::default).unwrap();
     }
     session.hear(&note(READY));
     let text = serde_json::to_string(&session.record()).unwrap();

@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::Response;
-use mcp_core::ServerNote;
+use http::request::Parts;
+use mcp_core::{Audience, ServerNote};
 use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;
@@ -16,7 +17,7 @@ use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
 use super::live::Live;
 use super::place::Seat;
-use super::{Refused, busy_reader};
+use super::{Refused, audience, busy_reader};
 use crate::Shutdown;
 use crate::sse::encode as sse;
 
@@ -24,6 +25,7 @@ use crate::sse::encode as sse;
 // spec: HTTP-SL-08, HTTP-SL-09
 pub(super) fn open(
     live: &Arc<Live>,
+    parts: &Parts,
     config: &Config,
     shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {
@@ -36,6 +38,7 @@ pub(super) fn open(
     let stream = Standalone {
         _hold: live.calls.hold(),
         live: Arc::clone(live),
+        who: audience(parts, config),
         seat,
         ping: Ping::new(config.streams.ping_interval),
         too_old: config.streams.max_age.map(|age| Box::pin(sleep(age))),
@@ -51,6 +54,7 @@ pub(super) fn open(
 // spec: HTTP-SL-10, HTTP-SL-12
 struct Standalone {
     live: Arc<Live>,
+    who: Audience,
     _hold: Hold,
     seat: Seat,
     ping: Ping,
@@ -90,7 +94,7 @@ impl EventSource for Standalone {
         if !std::mem::replace(&mut self.has_begun, true) {
             return Poll::Ready(Some(Bytes::from_static(sse::COMMENT)));
         }
-        while let Poll::Ready(note) = self.live.machine.poll_change(cx) {
+        while let Poll::Ready(note) = self.live.machine.poll_change(cx, &self.who) {
             if let Some(frame) = self.frame(&note) {
                 self.ping.postpone();
                 return Poll::Ready(Some(frame));

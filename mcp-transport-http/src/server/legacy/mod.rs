@@ -26,7 +26,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode};
 use mcp_core::wire::{self, Wire};
-use mcp_core::{Fault, Principal, Service};
+use mcp_core::{Audience, Fault, Principal, Service};
 use mcp_types::{ErrorObject, Message, Method, ProtocolVersion, RequestId, codes};
 
 use super::config::Config;
@@ -76,7 +76,7 @@ impl Door {
         let answered = match self.find(&parts).await {
             Ok(live) => {
                 let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);
-                get::open(&live, &self.config, shutdown).map(|it| with_session(it, &live))
+                get::open(&live, &parts, &self.config, shutdown).map(|it| with_session(it, &live))
             }
             Err(refused) => Err(refused),
         };
@@ -157,6 +157,14 @@ fn check_version(parts: &Parts, service: &dyn Service) -> Result<Option<Protocol
         "MCP-Protocol-Version {named:?} is not supported in a session; supported: {}",
         ProtocolVersion::listed(&offered)
     )))
+}
+
+/// Who sends a request, as subscriptions look at them.
+fn audience(parts: &Parts, config: &Config) -> Audience {
+    let mut parts = parts.clone();
+    let mut extensions = std::mem::take(&mut parts.extensions);
+    extensions.insert(parts);
+    Audience::new(extensions, config.gate.clone())
 }
 
 /// Another reader has just come.

@@ -15,7 +15,7 @@ use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
 use super::live::Live;
-use super::{Door, with_session};
+use super::{Door, audience, with_session};
 use crate::status;
 
 /// Answers a message.
@@ -50,7 +50,7 @@ pub(super) async fn call(
         profile: live.service.profile(),
         wire,
     };
-    let admitted = live.machine.admit(request);
+    let admitted = live.machine.admit(request, || audience(&parts, config));
     let begun = admitted.and_then(|admitted| match admitted {
         Admitted::Call(inbound) => {
             let ticket = live.calls.begin(&to.id)?;
