@@ -103,7 +103,10 @@ fn the_request() {
     .unwrap()
     .header("accept", "text/html")
     .unwrap();
+    // spec: XHDR-10
+    assert!(channel.repeats_arguments());
     let mut call = out();
+    call.mirror = call.mirror.params(vec![("Region".into(), "eu".into())]);
     for (name, value) in [
         ("x-tenant", "a"),
         ("x-tenant", "b"),
@@ -137,6 +140,7 @@ fn the_request() {
             "content-type: application/json",
             "mcp-method: tools/call",
             "mcp-name: =?base64?aMOkbGxv?=",
+            "mcp-param-region: eu",
             "mcp-protocol-version: 2026-07-28",
             "x-common: 1",
             "x-tenant: a",
