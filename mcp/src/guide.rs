@@ -7,6 +7,7 @@
 //! |---|---|
 //! | write a server, run it | [`servers`] |
 //! | offer functions | [`tools`] |
+//! | publish schemas that every client takes, have them checked | [`schemas`] |
 //! | offer what can be read by a URI | [`resources`] |
 //! | offer conversations | [`prompts`] |
 //! | suggest values while users type | [`completion`] |
@@ -32,6 +33,10 @@ pub mod servers {}
 #[cfg(feature = "macros")]
 #[doc = include_str!("docs/tools.md")]
 pub mod tools {}
+
+#[cfg(feature = "macros")]
+#[doc = include_str!("docs/schemas.md")]
+pub mod schemas {}
 
 #[cfg(feature = "macros")]
 #[doc = include_str!("docs/resources.md")]

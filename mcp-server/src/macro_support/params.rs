@@ -147,7 +147,8 @@ impl Params {
             None => {}
         }
         if let Some(header) = about.header {
-            mirror(&mut schema, header);
+            // spec: XHDR-01
+            schema.insert(PARAM_HEADER.to_owned(), header.into());
         }
         schema
     }
@@ -181,19 +182,5 @@ impl Params {
             root.insert("$defs".to_owned(), definitions.into());
         }
         schema::describe(root)
-    }
-}
-
-/// Annotates a property. One that may be left out is no union with `null`, which no header can
-/// repeat. What is wrong with the name or the type is found with all others.
-// spec: XHDR-01, XHDR-06
-fn mirror(schema: &mut JsonObject, header: &'static str) {
-    schema.insert(PARAM_HEADER.to_owned(), header.into());
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [only] = types.as_slice() {
-            let only = only.clone();
-            schema.insert("type".to_owned(), only);
-        }
     }
 }

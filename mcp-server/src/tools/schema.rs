@@ -2,6 +2,7 @@
 
 mod flatten;
 
+use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -129,6 +130,9 @@ fn visit(schema: &mut JsonObject) {
     if schema.get("format").is_some_and(rust) {
         schema.shift_remove("format");
     }
+    if schema.contains_key(PARAM_HEADER) {
+        without_null(schema);
+    }
     for (key, value) in schema.iter_mut() {
         match (key.as_str(), value) {
             // Members here are names of the user, not keywords.
@@ -140,6 +144,19 @@ fn visit(schema: &mut JsonObject) {
             }
             ("default" | "const" | "enum" | "examples", _) => {}
             (_, value) => visit_value(value),
+        }
+    }
+}
+
+/// A property that a header repeats and that may be left out is no union with `null`, which no header
+/// can repeat.
+// spec: XHDR-06
+fn without_null(schema: &mut JsonObject) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [only] = types.as_slice() {
+            let only = only.clone();
+            schema.insert("type".to_owned(), only);
         }
     }
 }

@@ -163,3 +163,19 @@ fn plain_types_have_no_constraints() {
     assert!(of_input::<Tree>().constraints.is_none());
     assert!(of_input::<Shape>().constraints.is_none());
 }
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is looked at")]
+struct Repeated {
+    #[schemars(extend("x-mcp-header" = "Region"))]
+    region: Option<String>,
+}
+
+// spec: XHDR-06
+#[test]
+fn what_may_be_left_out_is_repeated_without_null() {
+    assert_eq!(
+        schema_of::<Repeated>()["properties"]["region"],
+        json!({"type": "string", "x-mcp-header": "Region"})
+    );
+}
