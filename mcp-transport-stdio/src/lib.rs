@@ -21,7 +21,9 @@
 mod channel;
 #[cfg(feature = "client")]
 mod child;
+#[cfg(any(feature = "client", feature = "server"))]
 mod outbox;
+#[cfg(any(feature = "client", feature = "server"))]
 mod pipe;
 #[cfg(feature = "server")]
 mod serve;

@@ -84,6 +84,7 @@ impl Outbox {
     }
 
     /// Waits until there is room.
+    #[cfg(feature = "server")]
     pub(crate) async fn room(&self) -> Result<(), Ended> {
         self.send(&[], &Permit::default()).await
     }
@@ -100,6 +101,7 @@ impl Outbox {
 
     /// Nothing is sent under this permit any more, not even by a call that is just about to.
     // spec: STDIO-11
+    #[cfg(feature = "server")]
     pub(crate) fn revoke(&self, permit: &Permit) {
         let _state = self.lock();
         permit.0.store(true, Ordering::Relaxed);

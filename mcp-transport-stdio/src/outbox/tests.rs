@@ -48,6 +48,7 @@ async fn senders_wait_in_line() {
     );
 }
 
+#[cfg(feature = "server")]
 #[tokio::test]
 async fn a_revoked_permit_sends_nothing() {
     let outbox = Outbox::new(100);
