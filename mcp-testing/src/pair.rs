@@ -22,7 +22,7 @@ pub use transcript::Transcript;
 const ROOM: usize = 64 * 1024;
 
 /// A client and a server with a wire between them: a pipe, or HTTP. No socket is opened, so time can
-/// be [paused](tokio::time::pause).
+/// be paused (`tokio::time::pause`).
 ///
 /// ```
 /// # use mcp::prelude::*;
