@@ -16,14 +16,10 @@ use crate::tools::ToolRoute;
 #[non_exhaustive]
 pub enum EditError {
     /// The name or the URI is taken.
-    #[error(
-        "there is a {kind} {relation} `{key}` already; remove it first, or `put` this one in its place"
-    )]
+    #[error("there is a {kind} `{key}` already; remove it first, or `put` this one in its place")]
     Taken {
         /// What it is: a tool, a prompt, …
         kind: &'static str,
-        #[doc(hidden)]
-        relation: &'static str,
         /// Its name or its URI.
         key: String,
     },
@@ -41,7 +37,6 @@ fn extend<R: Listed>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError>
         if let Some(route) = shelf.taken(&routes) {
             return Err(EditError::Taken {
                 kind: R::KIND.name(),
-                relation: R::KIND.relation(),
                 key: route.key().to_owned(),
             });
         }

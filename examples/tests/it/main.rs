@@ -65,7 +65,7 @@ async fn dynamic() {
     for part in [
         "tools: \ntold: Some(Tools)\ntools: kitchen_lamp\nthe lamp in the kitchen is on\n",
         "told: Some(Tools)\ntools: kitchen_lamp, hall_lamp, attic_lamp\n",
-        "there is a tool named `hall_lamp` already; remove it first",
+        "there is a tool `hall_lamp` already; remove it first",
         "told: Some(Tools)\ntools: hall_lamp, attic_lamp\n",
         "unknown tool: kitchen_lamp",
         "told: Some(Resource { uri: \"house://temperature\" })\n",

@@ -95,10 +95,7 @@ fn what_does_not_fit_changes_nothing() {
         "{taken:?}"
     );
     let text = taken.to_string();
-    assert!(
-        text.starts_with("there is a tool named `a` already;"),
-        "{text}"
-    );
+    assert!(text.starts_with("there is a tool `a` already;"), "{text}");
     for several in [["b", "a"], ["b", "b"]] {
         let error = handle.extend(several.map(tool)).unwrap_err();
         assert!(matches!(error, EditError::Taken { .. }), "{error:?}");

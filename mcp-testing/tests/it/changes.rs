@@ -5,6 +5,9 @@ use mcp::client::Change;
 use mcp::prelude::*;
 use mcp_testing::connect;
 
+/// Longer than anything here takes.
+const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
+
 fn tool(name: &str) -> mcp::ToolRoute {
     Tool::new(name).handler(|| "called")
 }
@@ -95,4 +98,37 @@ async fn pages_are_walked_while_the_list_changes() {
         .chain(["late".to_owned()])
         .collect();
     assert_eq!(seen, all);
+}
+
+#[tokio::test]
+async fn one_change_reaches_clients_of_both_eras() {
+    let server = Server::new("s", "1")
+        .tool(tool("a"))
+        .resource(Resource::new("a://b").read(|| "b"));
+    let (tools, notify) = (server.tools(), server.notify());
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let serving = tokio::spawn(mcp::serve_http(server, listener));
+    let mut streams = Vec::new();
+    for mode in [
+        ConnectMode::Pin(ProtocolVersion::LATEST),
+        ConnectMode::Legacy,
+    ] {
+        let client = Client::builder().mode(mode).connect(&url).await.unwrap();
+        let changes = client.subscribe(["a://b"]).tools_changed().await.unwrap();
+        assert!(changes.refused().is_empty());
+        streams.push(changes);
+    }
+    tools.add(tool("b")).unwrap();
+    notify.resource_updated("a://b");
+    let updated = Change::Resource {
+        uri: "a://b".to_owned(),
+    };
+    for changes in &mut streams {
+        for expected in [Change::Tools, updated.clone()] {
+            let told = tokio::time::timeout(LIMIT, changes.next()).await;
+            assert_eq!(told.unwrap().unwrap().unwrap(), expected);
+        }
+    }
+    serving.abort();
 }
