@@ -27,6 +27,7 @@
 //! | requests that wait for an answer | [`peer`] |
 //! | one message per line | [`lines`] |
 //! | sessions | [`legacy`] |
+//! | sessions and streams that outlive a process | [`store`] |
 
 mod ask;
 mod call;
@@ -50,6 +51,8 @@ pub mod peer;
 mod reply;
 pub mod schema;
 mod service;
+pub mod store;
+mod stream_control;
 pub mod tower;
 pub mod versioning;
 pub mod wire;
@@ -72,3 +75,4 @@ pub use param_headers::{
 };
 pub use reply::{Listing, Reply, ResultBody};
 pub use service::{BoxFuture, Service};
+pub use stream_control::StreamControl;

@@ -94,6 +94,13 @@ impl ProtocolVersion {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
+    /// A stream begins with an event that carries nothing but an id, and its connection may end
+    /// before it does (2025-11-25 alone).
+    // spec: RSM-05, RSM-06
+    pub const fn has_stream_polling(self) -> bool {
+        matches!(self, Self::V2025_11_25)
+    }
+
     /// JSON-RPC batches exist (2025-03-26 alone).
     // spec: BASE-14, BASE-16
     pub const fn allows_batch(self) -> bool {

@@ -33,6 +33,12 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
+    /// Whoever opened it.
+    pub fn principal(&self) -> Option<Principal> {
+        let (issuer, subject) = self.owner.as_ref()?;
+        Some(Principal::new(issuer, subject))
+    }
+
     pub(super) fn facts(&self) -> ClientFacts {
         ClientFacts::new(self.version)
             .capabilities(self.capabilities.clone())

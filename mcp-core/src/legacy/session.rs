@@ -18,7 +18,7 @@ use super::back_channel::{self, CallChannel, MessageSink, Question, Waiting};
 use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
 use crate::front::modern::Inbound;
-use crate::peer::{OpenError, Patience, Pending};
+use crate::peer::{Ids, OpenError, Patience, Pending};
 use crate::wire::{self, AskedBy, Wire};
 use crate::{
     Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNote, Fault, Input,
@@ -38,6 +38,9 @@ pub struct SessionLimits {
     pub answer_within_in_all: Duration,
     /// Resources whose changes it wants to hear of.
     pub subscriptions: usize,
+    /// After which number the ids of its questions begin. Nodes that continue each other's
+    /// sessions begin far from each other: an answer that comes to the wrong one is no answer there.
+    pub questions_after: i64,
     /// Where the time comes from.
     pub clock: fn() -> Instant,
 }
@@ -49,6 +52,7 @@ impl Default for SessionLimits {
             answer_within: Duration::from_secs(300),
             answer_within_in_all: Duration::from_secs(3600),
             subscriptions: 1024,
+            questions_after: 0,
             clock: Instant::now,
         }
     }
@@ -170,7 +174,9 @@ impl Session {
                 subscriptions: BTreeSet::new(),
                 listener: None,
             }),
-            questions: Mutex::new(Pending::new(limits.questions)),
+            questions: Mutex::new(
+                Pending::new(limits.questions).with_ids(Ids::after(limits.questions_after)),
+            ),
             watch,
             changes,
         }
@@ -188,6 +194,28 @@ impl Session {
             owner: self.owner.clone(),
             ready: state.ready,
         }
+    }
+
+    /// Learns what another node has written down since.
+    pub fn adopt(&self, record: SessionRecord) {
+        let mut state = self.lock();
+        if state.facts.log_level != record.log_level {
+            let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
+            state.facts = Arc::new(facts);
+        }
+        let subscriptions: BTreeSet<_> = record.subscriptions.into_iter().collect();
+        if state.subscriptions != subscriptions {
+            state.subscriptions = subscriptions;
+            self.tell_interest(&state);
+        }
+        let listener = if record.ready && !state.ready {
+            state.ready = true;
+            state.listener.take()
+        } else {
+            None
+        };
+        drop(state);
+        listener.into_iter().for_each(Waker::wake);
     }
 
     /// The wire of the revision that was chosen.

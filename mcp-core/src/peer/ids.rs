@@ -10,6 +10,8 @@ use mcp_types::RequestId;
 // spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]
 pub struct Ids {
+    /// Before the first one.
+    start: i64,
     last: i64,
 }
 
@@ -17,6 +19,11 @@ impl Ids {
     /// The ids from 1 on.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The ids after `start`: for several makers of which none may make what another one makes.
+    pub fn after(start: i64) -> Self {
+        Self { start, last: start }
     }
 
     /// The next id.
@@ -27,6 +34,6 @@ impl Ids {
 
     /// This id was made here: what carries it is late, not foreign.
     pub fn has_made(&self, id: &RequestId) -> bool {
-        matches!(id, RequestId::Number(number) if (1..=self.last).contains(number))
+        matches!(id, RequestId::Number(number) if *number > self.start && *number <= self.last)
     }
 }

@@ -112,6 +112,13 @@ impl<T> Pending<T> {
         }
     }
 
+    /// Makes other ids.
+    #[must_use]
+    pub fn with_ids(mut self, ids: Ids) -> Self {
+        self.ids = ids;
+        self
+    }
+
     /// Enters a request under an id that is made here.
     ///
     /// # Errors

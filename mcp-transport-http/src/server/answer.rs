@@ -5,15 +5,17 @@
 //! once there is something to stream does it move into a task of its own, where a client that
 //! does not read cannot hold it up.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::select;
 use http::{Extensions, Response, StatusCode, request};
 use mcp_core::front::modern::Inbound;
+use mcp_core::wire::Wire;
 use mcp_core::{NoteBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
@@ -21,6 +23,7 @@ use tokio::time::sleep;
 use super::call::{Call, Outcome, Recipient, Sign};
 use super::config::Config;
 use super::in_flight::{Stopped, Ticket};
+use super::legacy::{self, Stream};
 use super::respond::{self, Body};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
@@ -35,6 +38,8 @@ pub(super) struct Manner {
     pub(super) notes: Option<Arc<NoteBuffer>>,
     /// Its place among the calls of its session.
     pub(super) ticket: Option<Ticket>,
+    /// Where its events are kept.
+    pub(super) kept: Option<Arc<Stream>>,
 }
 
 impl Manner {
@@ -45,6 +50,7 @@ impl Manner {
             leaving: Leaving::Cancels,
             notes: None,
             ticket: None,
+            kept: None,
         }
     }
 }
@@ -76,6 +82,7 @@ pub(super) async fn answer<S: Service + ?Sized>(
         config,
         shutdown,
         leaving: manner.leaving,
+        kept: manner.kept,
     };
     let patience = match manner.mode {
         AnswerMode::Auto => config.streams.commit_after,
@@ -87,9 +94,12 @@ pub(super) async fn answer<S: Service + ?Sized>(
         return respond::no_events();
     };
     match sign {
-        Sign::End(Outcome::Reply(reply)) => answer_at_once(call, reply, manner.mode),
+        Sign::End(Outcome::Reply(reply)) => {
+            let kept = here.kept.take();
+            answer_at_once(call, reply, manner.mode, kept, config).await
+        }
         Sign::End(Outcome::Cancelled) => respond::no_events(),
-        Sign::Events(first) => respond::events(here.stream(call, first)),
+        Sign::Events(first) => here.stream(call, first),
     }
 }
 
@@ -115,7 +125,13 @@ fn lend(inbound: &mut Inbound, config: &Config, shutdown: Option<Shutdown>) {
 
 /// The answer of a call that did not make us wait.
 // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
-fn answer_at_once(call: Call, reply: Reply, mode: AnswerMode) -> Response<Body> {
+async fn answer_at_once(
+    call: Call,
+    reply: Reply,
+    mode: AnswerMode,
+    kept: Option<Arc<Stream>>,
+    config: &Config,
+) -> Response<Body> {
     call.outlet.close();
     let status = match (&reply, &call.ticket) {
         (_, Some(ticket)) if ticket.stopped() == Some(Stopped::Ended) => StatusCode::GONE,
@@ -129,7 +145,21 @@ fn answer_at_once(call: Call, reply: Reply, mode: AnswerMode) -> Response<Body> 
     if is_silent || status != StatusCode::OK {
         return respond::json(status, call.to.encode(reply, Vec::new()));
     }
-    respond::finished_events(call.to.encode_event(reply, notes.into()))
+    let events = call.to.encode_event(reply, notes.into());
+    let Some(kept) = kept else {
+        return respond::finished_events(events);
+    };
+    prime(&kept, call.to.wire).await;
+    kept.write(events.into_bytes(), true).await;
+    legacy::read_kept(kept, config)
+}
+
+/// Gives the client an id to come again with, if it knows such.
+// spec: RSM-05
+async fn prime(kept: &Stream, wire: &dyn Wire) {
+    if wire.version().has_stream_polling() {
+        kept.prime().await;
+    }
 }
 
 /// What ends the streams of this request.
@@ -145,19 +175,40 @@ struct InPlace<'a> {
     config: &'a Config,
     shutdown: Option<Shutdown>,
     leaving: Leaving,
+    kept: Option<Arc<Stream>>,
 }
 
 impl InPlace<'_> {
     async fn first_sign(&mut self, patience: Duration) -> Sign {
-        match &mut self.call {
-            Some(call) => call.first_sign(patience).await,
-            None => Sign::End(Outcome::Cancelled),
-        }
+        let Some(call) = &mut self.call else {
+            return Sign::End(Outcome::Cancelled);
+        };
+        let Some(kept) = &self.kept else {
+            return call.first_sign(patience).await;
+        };
+        let mut sign = pin!(call.first_sign(patience));
+        poll_fn(|cx| {
+            let polled = sign.as_mut().poll(cx);
+            if polled.is_pending() && kept.is_released() {
+                return Poll::Ready(Sign::Events(Bytes::new()));
+            }
+            polled
+        })
+        .await
     }
 
-    fn stream(&mut self, call: Call, first: Bytes) -> stream::Events {
+    fn stream(&mut self, call: Call, first: Bytes) -> Response<Body> {
         let shutdown = self.shutdown.take();
-        stream::start(call, first, self.config, shutdown, self.leaving)
+        let Some(kept) = self.kept.take() else {
+            let events = stream::start(call, first, self.config, shutdown, self.leaving);
+            return respond::events(events);
+        };
+        let (stream, wire) = (Arc::clone(&kept), call.to.wire);
+        stream::start_kept(call, self.config, shutdown, |notes| async move {
+            prime(&stream, wire).await;
+            stream.follow(first, notes).await;
+        });
+        legacy::read_kept(kept, self.config)
     }
 }
 

@@ -8,6 +8,7 @@ use mcp_core::Gate;
 
 use super::body::Limits;
 use super::guard::Guard;
+use super::legacy::Events;
 use super::sessions::{Hooks, Sessions};
 use crate::Shutdown;
 
@@ -18,6 +19,7 @@ pub(super) struct Config {
     pub(super) streams: Streams,
     pub(super) sessions: Sessions,
     pub(super) hooks: Hooks,
+    pub(super) events: Option<Events>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) shutdown: Option<Shutdown>,
 }
@@ -31,6 +33,8 @@ pub(super) struct Streams {
     pub(super) ping_interval: Duration,
     /// Life of a stream.
     pub(super) max_age: Option<Duration>,
+    /// Pause of a client before it reads on.
+    pub(super) retry: Duration,
 }
 
 const DEFAULT_BODY_LIMIT: usize = 4 << 20;
@@ -44,9 +48,11 @@ impl Default for Config {
                 commit_after: Duration::from_secs(1),
                 ping_interval: Duration::from_secs(15),
                 max_age: None,
+                retry: Duration::from_secs(1),
             },
             sessions: Sessions::in_memory(),
             hooks: Hooks::default(),
+            events: None,
             gate: None,
             shutdown: None,
         }

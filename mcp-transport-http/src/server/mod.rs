@@ -24,6 +24,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
+use mcp_core::store::EventStore;
 use mcp_core::wire::MODERN;
 use mcp_core::{Gate, ServerProfile, Service};
 
@@ -34,7 +35,7 @@ use body::BodyError;
 use call::Recipient;
 use config::Config;
 use guard::{Head, Refusal};
-use legacy::{Door, Table};
+use legacy::{Door, Events, Table};
 use route::Route;
 use sessions::Mode;
 use source::{LegacyFilter, ModernOnly, Source};
@@ -232,6 +233,25 @@ impl<S> StreamableHttp<S> {
     #[must_use]
     pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
         self.config().hooks.event = Some(Arc::new(hook));
+        self
+    }
+
+    /// Keeps the events of sessions in `store`, so that a client whose connection breaks gets what
+    /// it has missed. By default none are kept.
+    ///
+    /// In the memory of this process: [`MemoryEventStore`](mcp_core::store::MemoryEventStore).
+    // spec: RSM-01
+    #[must_use]
+    pub fn events(mut self, store: impl EventStore) -> Self {
+        self.config().events = Some(Events::new(Arc::new(store)));
+        self
+    }
+
+    /// How long a client is told to wait before it reads a kept stream on, 1 s by default.
+    // spec: RSM-06
+    #[must_use]
+    pub fn retry_after(mut self, time: Duration) -> Self {
+        self.config().streams.retry = time;
         self
     }
 

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use http::request::Parts;
 use mcp_core::legacy::SessionLimits;
+use mcp_core::store::SessionStore;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// How an endpoint serves clients of the revisions with sessions (up to 2025-11-25). Clients of
 /// 2026-07-28 need none of it.
@@ -38,6 +40,7 @@ pub struct Sessions {
     pub(super) max_calls: usize,
     pub(super) answer: AnswerMode,
     pub(super) limits: SessionLimits,
+    pub(super) store: Option<Arc<dyn SessionStore>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +79,7 @@ impl Sessions {
             max_calls: 256,
             answer: AnswerMode::Auto,
             limits,
+            store: None,
         }
     }
 
@@ -155,6 +159,20 @@ impl Sessions {
         self.limits.answer_within = time;
         self
     }
+
+    /// Writes sessions down in `store`, so that another server with the same store, or this one
+    /// after a restart, continues them. Every request of a session reads it.
+    ///
+    /// Running calls and open questions stay with the process that has them: an answer that comes
+    /// to another one is refused there.
+    #[must_use]
+    pub fn store(mut self, store: impl SessionStore) -> Self {
+        // Nodes with the same store ask under ids that are far from each other.
+        let (random, ..) = Uuid::new_v4().as_fields();
+        self.limits.questions_after = i64::from(random >> 12) << 32;
+        self.store = Some(Arc::new(store));
+        self
+    }
 }
 
 /// One clock for everything, so that it can be wound in tests.
@@ -185,6 +203,12 @@ pub enum SessionEvent<'a> {
         /// Its id, which is a secret between client and server.
         id: &'a str,
     },
+    /// A client has come with a session that another server has opened, or this one before it
+    /// was restarted.
+    Continued {
+        /// Its id.
+        id: &'a str,
+    },
     /// It has ended.
     Closed {
         /// Its id.
@@ -204,6 +228,8 @@ pub enum SessionEnd {
     Idle,
     /// Its client has not finished the handshake ([`Sessions::init_timeout`]).
     NeverReady,
+    /// Another server with the same store has ended it.
+    Elsewhere,
     /// The server has ended it.
     Closed,
 }

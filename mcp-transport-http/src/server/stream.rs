@@ -10,6 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join;
 use mcp_core::{Fault, NoteBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
@@ -31,6 +32,30 @@ struct Pipe {
     takes: AtomicUsize,
 }
 
+impl Pipe {
+    fn of(call: &mut Call) -> Arc<Self> {
+        let wire = call.to.wire;
+        let notes = call.notes.take();
+        Arc::new(Self {
+            notes: notes.unwrap_or_else(|| Arc::new(new_buffer(wire))),
+            takes: AtomicUsize::new(0),
+        })
+    }
+}
+
+/// Moves `call` into a task of its own, where `keep` takes what it says.
+pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
+    mut call: Call,
+    config: &Config,
+    shutdown: Option<Shutdown>,
+    keep: impl FnOnce(Arc<NoteBuffer>) -> K,
+) {
+    let pipe = Pipe::of(&mut call);
+    let kept = keep(Arc::clone(&pipe.notes));
+    let work = work(call, pipe, config.streams, shutdown);
+    tokio::spawn(async move { join(work, kept).await }.in_current_span());
+}
+
 /// What becomes of a call whose reader goes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Leaving {
@@ -50,15 +75,7 @@ pub(super) fn start(
     shutdown: Option<Shutdown>,
     leaving: Leaving,
 ) -> Events {
-    let wire = call.to.wire;
-    let notes = call
-        .notes
-        .take()
-        .unwrap_or_else(|| Arc::new(new_buffer(wire)));
-    let pipe = Arc::new(Pipe {
-        notes,
-        takes: AtomicUsize::new(0),
-    });
+    let pipe = Pipe::of(&mut call);
     // What the handler tells `tracing` from here on stays in the span of its request.
     let work = work(call, Arc::clone(&pipe), config.streams, shutdown);
     let task = tokio::spawn(work.in_current_span());

@@ -537,3 +537,39 @@ fn without_a_session() {
         assert_eq!(outcome, expected, "{text}");
     }
 }
+
+#[test]
+fn what_another_node_has_written_down_is_learnt() {
+    let (server, here) = opened();
+    let there = Session::restore(here.record(), &server, SessionLimits::default());
+    assert!(!here.is_ready());
+    server.bus.publish(ChangeEvent::Tools);
+    assert!(poll_change(&here).is_pending());
+    there.hear(&note(READY));
+    for text in [
+        r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"file:///a"}}"#,
+    ] {
+        there.admit(&request(text), Audience::default).unwrap();
+    }
+    here.adopt(there.record());
+    assert_eq!(here.record(), there.record());
+    assert_eq!(here.facts().log_level, Some(LoggingLevel::Error));
+    assert!(poll_change(&here).is_ready());
+    server.bus.publish(ChangeEvent::Resource {
+        uri: "file:///a".into(),
+    });
+    assert!(poll_change(&here).is_ready());
+}
+
+#[test]
+fn nodes_do_not_ask_under_the_same_ids() {
+    let limits = SessionLimits {
+        questions_after: 1 << 32,
+        ..SessionLimits::default()
+    };
+    let (_, session) = opened_with(limits);
+    assert!(!session.has_asked(&1.into()));
+    let ids = crate::peer::Ids::after(1 << 32);
+    assert!(!ids.has_made(&1.into()) && !ids.has_made(&((1_i64 << 32) + 1).into()));
+}

@@ -16,9 +16,9 @@ use mcp_core::wire::{Encoded, Wire};
 use mcp_types::{Message, ParseError};
 
 use super::super::respond::{self, Body, EventSource};
+use super::events::without_id;
 use super::live::Live;
 use super::{Door, Refused, post, with_session};
-use crate::sse::encode as sse;
 
 /// Answers several messages of a session.
 // spec: BASE-14, HTTP-SL-01, HTTP-SL-02
@@ -38,7 +38,8 @@ pub(super) async fn answer(
             Ok(Message::Request(request)) => {
                 let parts = parts.clone();
                 answers.push(Part::Call(Box::pin(async move {
-                    post::call(&door.config, live, parts, &request).await
+                    // Its stream has several calls, so its events have no ids to come again with.
+                    post::call(&door.config, live, parts, &request, None).await
                 })));
             }
             Ok(Message::Notification(note)) => post::hear(live, &note),
@@ -86,7 +87,7 @@ pub(super) async fn join(
         }
     }
     if !streams.is_empty() {
-        let answered: Vec<u8> = whole.iter().flat_map(|text| event(text)).collect();
+        let answered: Vec<u8> = whole.iter().flat_map(|text| without_id(text)).collect();
         let first = answered.into();
         return respond::live_events(Box::new(Joined { first, streams }));
     }
@@ -102,10 +103,6 @@ pub(super) async fn join(
         }
         None => respond::accepted(),
     }
-}
-
-fn event(text: &[u8]) -> Vec<u8> {
-    [sse::MESSAGE_PREFIX, text, sse::MESSAGE_SUFFIX].concat()
 }
 
 /// The streams of several calls as one.

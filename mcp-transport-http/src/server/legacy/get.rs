@@ -2,40 +2,60 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
-use mcp_core::{Audience, ServerNote};
+use mcp_core::store::{StoreError, StoredEvent, StreamId};
+use mcp_core::{Audience, BoxFuture};
 use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;
 use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
+use super::events::{self, Events, LastEvent, STANDALONE};
 use super::live::Live;
 use super::place::Seat;
-use super::{Refused, audience, busy_reader};
+use super::{Refused, audience, busy_reader, resume};
 use crate::Shutdown;
+use crate::headers::names;
 use crate::sse::encode as sse;
 
-/// Opens the stream for the newest reader.
-// spec: HTTP-SL-08, HTTP-SL-09
-pub(super) fn open(
+/// Opens the stream that the request asks for, for the newest reader.
+// spec: HTTP-SL-08, HTTP-SL-09, RSM-03
+pub(super) async fn open(
     live: &Arc<Live>,
     parts: &Parts,
     config: &Config,
     shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {
+    let mut first = Vec::new();
+    if let (Some(kept), Some(last)) = (&config.events, parts.headers.get(names::LAST_EVENT_ID)) {
+        let last = LastEvent::parse(last)?;
+        if &*last.stream != STANDALONE {
+            return resume::resume(live, config, last).await;
+        }
+        let id = StreamId::new(&live.id, STANDALONE);
+        let missed = kept.store.after(id, Some(last.number)).await;
+        let missed = missed.map_err(|error| events::refuse(&error))?;
+        for (number, event) in &missed.events {
+            events::write(&mut first, STANDALONE, *number, event, config.streams.retry);
+        }
+    }
     let seat = live.standalone.enter().map_err(|_| busy_reader())?;
     let draining = shutdown.map(|shutdown| {
         let future: Pin<Box<dyn Future<Output = ()> + Send + Sync>> =
             Box::pin(async move { shutdown.draining().await });
         future
     });
-    let stream = Standalone {
+    if first.is_empty() {
+        first.extend_from_slice(sse::COMMENT);
+    }
+    let mut stream = Standalone {
         _hold: live.calls.hold(),
         live: Arc::clone(live),
         who: audience(parts, config),
@@ -43,9 +63,15 @@ pub(super) fn open(
         ping: Ping::new(config.streams.ping_interval),
         too_old: config.streams.max_age.map(|age| Box::pin(sleep(age))),
         draining,
-        has_begun: false,
+        keeper: config.events.clone(),
+        retry: config.streams.retry,
+        keeping: None,
+        out: first,
         is_done: false,
     };
+    if live.machine.wire().version().has_stream_polling() {
+        stream.keep(Bytes::new());
+    }
     Ok(respond::live_events(Box::new(stream)))
 }
 
@@ -60,9 +86,17 @@ struct Standalone {
     ping: Ping,
     too_old: Option<Pin<Box<Sleep>>>,
     draining: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
-    has_begun: bool,
+    keeper: Option<Events>,
+    retry: Duration,
+    /// The event that the store is asked to keep.
+    keeping: Option<(StoredEvent, Keeping)>,
+    /// Frames that are there and not taken.
+    out: Vec<u8>,
     is_done: bool,
 }
+
+/// What is asked of the store; locked never, but only so that it may be shared.
+type Keeping = Mutex<BoxFuture<'static, Result<u64, StoreError>>>;
 
 impl Standalone {
     /// Another reader has come, the session has ended, the server drains, or it is time to go.
@@ -77,32 +111,71 @@ impl Standalone {
         if ends { Poll::Ready(()) } else { Poll::Pending }
     }
 
-    fn frame(&self, note: &ServerNote) -> Option<Bytes> {
-        let mut frame = sse::MESSAGE_PREFIX.to_vec();
-        let written = self.live.machine.wire().encode_note(note, None, &mut frame);
-        frame.extend_from_slice(sse::MESSAGE_SUFFIX);
-        written.then(|| frame.into())
+    /// Has a message kept, where messages are kept; then it goes out.
+    fn keep(&mut self, text: Bytes) {
+        let Some(events) = &self.keeper else {
+            if !text.is_empty() {
+                self.out.extend(events::without_id(&text));
+            }
+            return;
+        };
+        let event = StoredEvent::new(text);
+        let (store, live, kept) = (events.store.clone(), self.live.clone(), event.clone());
+        let keeping = async move {
+            let id = StreamId::new(&live.id, STANDALONE);
+            store.append(id, kept).await
+        };
+        self.keeping = Some((event, Mutex::new(Box::pin(keeping))));
+    }
+
+    /// The message is kept, or cannot be.
+    fn poll_kept(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some((_, keeping)) = &mut self.keeping else {
+            return Poll::Ready(());
+        };
+        let keeping = keeping.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let kept = ready!(keeping.as_mut().poll(cx));
+        if let Some((event, _)) = self.keeping.take() {
+            match kept {
+                Ok(number) => {
+                    events::write(&mut self.out, STANDALONE, number, &event, self.retry);
+                }
+                Err(_) if event.text.is_empty() => {}
+                Err(_) => self.out.extend(events::without_id(&event.text)),
+            }
+        }
+        Poll::Ready(())
+    }
+
+    /// Reads on, as far as it goes.
+    fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            ready!(self.poll_kept(cx));
+            if !self.out.is_empty() {
+                return Poll::Ready(());
+            }
+            let note = ready!(self.live.machine.poll_change(cx, &self.who));
+            let mut text = Vec::new();
+            if self.live.machine.wire().encode_note(&note, None, &mut text) {
+                self.keep(text.into());
+            }
+        }
     }
 }
 
 impl EventSource for Standalone {
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        if self.is_done || self.poll_end(cx).is_ready() {
+        // What is on its way into the store is not lost by an end.
+        if self.is_done || (self.keeping.is_none() && self.poll_end(cx).is_ready()) {
             self.is_done = true;
             return Poll::Ready(None);
         }
-        if !std::mem::replace(&mut self.has_begun, true) {
-            return Poll::Ready(Some(Bytes::from_static(sse::COMMENT)));
+        if self.out.is_empty() && self.poll_read(cx).is_pending() {
+            let pinged = self.ping.poll(cx);
+            return pinged.map(|()| Some(Bytes::from_static(sse::PING)));
         }
-        while let Poll::Ready(note) = self.live.machine.poll_change(cx, &self.who) {
-            if let Some(frame) = self.frame(&note) {
-                self.ping.postpone();
-                return Poll::Ready(Some(frame));
-            }
-        }
-        self.ping
-            .poll(cx)
-            .map(|()| Some(Bytes::from_static(sse::PING)))
+        self.ping.postpone();
+        Poll::Ready(Some(std::mem::take(&mut self.out).into()))
     }
 
     fn is_done(&self) -> bool {

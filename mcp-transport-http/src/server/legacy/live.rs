@@ -1,17 +1,20 @@
 //! One live session.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_core::Service;
-use mcp_core::legacy::Session;
+use mcp_core::legacy::{Session, SessionRecord};
+use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::super::config::Config;
 use super::super::in_flight::InFlight;
-use super::super::sessions::{SessionEnd, SessionEvent};
+use super::super::sessions::{SessionEnd, SessionEvent, Sessions};
 use super::place::{Leave, Place};
+use super::streams::Streams;
 use super::table::Slot;
+use super::{Door, shared};
 
 /// One live session. It ends once, whoever ends it, and at the latest when it is dropped.
 pub(super) struct Live {
@@ -22,31 +25,59 @@ pub(super) struct Live {
     pub(super) calls: Arc<InFlight>,
     /// Of the reader of what belongs to no call.
     pub(super) standalone: Arc<Place>,
+    /// Of calls whose events are kept.
+    pub(super) streams: Arc<Streams>,
     config: Arc<Config>,
     opened: Instant,
+    /// What was written down last, and when.
+    saved: Mutex<Option<(SessionRecord, Instant)>>,
+    /// Whoever wants to know has been told that it has begun.
+    is_told: AtomicBool,
     is_over: AtomicBool,
     _slot: Slot,
 }
 
 impl Live {
-    pub(super) fn new(
-        id: Arc<str>,
-        service: Arc<dyn Service>,
-        machine: Session,
-        config: Arc<Config>,
-        slot: Slot,
-    ) -> Self {
+    pub(super) fn new(id: Arc<str>, door: &Door, machine: Session, slot: Slot) -> Self {
         Self {
             id,
-            service,
+            service: Arc::clone(&door.service),
             machine: Arc::new(machine),
-            calls: Arc::new(InFlight::new(config.sessions.max_calls)),
+            calls: Arc::new(InFlight::new(door.config.sessions.max_calls)),
             standalone: Arc::default(),
-            config,
+            streams: Arc::default(),
+            config: Arc::clone(&door.config),
             opened: Instant::now(),
+            saved: Mutex::default(),
+            is_told: AtomicBool::new(false),
             is_over: AtomicBool::new(false),
             _slot: slot,
         }
+    }
+
+    pub(super) fn sessions(&self) -> &Sessions {
+        &self.config.sessions
+    }
+
+    /// What is to be written down, unless that was done.
+    pub(super) fn unsaved_record(&self) -> Option<SessionRecord> {
+        let record = self.machine.record();
+        let now = Instant::now();
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((last, since)) = &*saved
+            && *last == record
+            && now.duration_since(*since) < shared::pause(self.sessions())
+        {
+            return None;
+        }
+        *saved = Some((record.clone(), now));
+        Some(record)
+    }
+
+    /// It is written down as it is.
+    pub(super) fn note_saved(&self) {
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        *saved = Some((self.machine.record(), Instant::now()));
     }
 
     /// When its time is up, as it looks now, and for which reason. `None` while something happens
@@ -67,9 +98,16 @@ impl Live {
         })
     }
 
-    pub(super) fn begin(&self) {
+    pub(super) fn tell_opened(&self) {
         let id = &*self.id;
+        self.is_told.store(true, Ordering::Release);
         self.config.hooks.tell(SessionEvent::Opened { id });
+    }
+
+    pub(super) fn tell_continued(&self) {
+        let id = &*self.id;
+        self.is_told.store(true, Ordering::Release);
+        self.config.hooks.tell(SessionEvent::Continued { id });
     }
 
     /// Stops its calls, ends its streams, gives its questions up.
@@ -80,8 +118,27 @@ impl Live {
         self.calls.end();
         self.machine.close();
         self.standalone.dismiss(Leave::Ended);
-        let id = &*self.id;
-        self.config.hooks.tell(SessionEvent::Closed { id, reason });
+        // Where others share the session, it may go on there.
+        if reason == SessionEnd::Deleted || self.sessions().store.is_none() {
+            self.forget_events();
+        }
+        if self.is_told.load(Ordering::Acquire) {
+            let id = &*self.id;
+            self.config.hooks.tell(SessionEvent::Closed { id, reason });
+        }
+    }
+}
+
+impl Live {
+    /// Nobody can read them any more. The store may take its time, so nobody waits for it; what
+    /// it does not forget ages.
+    fn forget_events(&self) {
+        if let Some(events) = &self.config.events
+            && let Ok(runtime) = Handle::try_current()
+        {
+            let (store, id) = (Arc::clone(&events.store), Arc::clone(&self.id));
+            runtime.spawn(async move { store.forget(&id).await });
+        }
     }
 }
 

@@ -12,13 +12,17 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 
 mod batch;
+mod events;
 mod get;
 mod live;
 mod open;
 mod place;
 mod post;
 mod reaper;
+mod resume;
+mod shared;
 mod stateless;
+mod streams;
 mod table;
 
 use std::sync::Arc;
@@ -33,8 +37,11 @@ use super::config::Config;
 use super::respond::{self, Body};
 use super::sessions::{Mode, SessionEnd};
 use crate::headers::{self, names};
+pub(super) use events::Events;
 use live::Live;
 use place::TAKEOVER_PAUSE;
+pub(super) use resume::begin as read_kept;
+pub(super) use streams::Stream;
 pub(super) use table::Table;
 
 /// What serves the legacy era at an endpoint, for one request.
@@ -50,7 +57,10 @@ impl Door {
         let answered = match self.config.sessions.mode {
             Mode::InMemory if opens(&message, &parts) => open::answer(self, &parts, message).await,
             Mode::InMemory => match self.find(&parts).await {
-                Ok(live) => return post::answer(self, &live, parts, message).await,
+                Ok(live) => {
+                    let response = post::answer(self, &live, parts, message).await;
+                    shared::save(&live).await.map(|()| response)
+                }
                 Err(refused) => Err(refused),
             },
             _ => stateless::answer(self, parts, message).await,
@@ -63,7 +73,10 @@ impl Door {
     pub(super) async fn post_batch(&self, parts: Parts, text: &[u8]) -> Response<Body> {
         let answered = match self.config.sessions.mode {
             Mode::InMemory => match self.find(&parts).await {
-                Ok(live) => batch::answer(self, &live, parts, text).await,
+                Ok(live) => {
+                    let answered = batch::answer(self, &live, parts, text).await;
+                    shared::save(&live).await.and(answered)
+                }
                 Err(refused) => Err(refused),
             },
             _ => stateless::answer_batch(self, parts, text).await,
@@ -76,7 +89,8 @@ impl Door {
         let answered = match self.find(&parts).await {
             Ok(live) => {
                 let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);
-                get::open(&live, &parts, &self.config, shutdown).map(|it| with_session(it, &live))
+                let opened = get::open(&live, &parts, &self.config, shutdown).await;
+                opened.map(|response| with_session(response, &live))
             }
             Err(refused) => Err(refused),
         };
@@ -89,7 +103,10 @@ impl Door {
         match self.find(parts).await {
             Ok(live) => {
                 self.table.end(&live.id, SessionEnd::Deleted);
-                respond::nothing(StatusCode::OK)
+                match shared::remove(&live).await {
+                    Ok(()) => respond::nothing(StatusCode::OK),
+                    Err(refused) => refused.into_response(),
+                }
             }
             Err(refused) => refused.into_response(),
         }
@@ -99,7 +116,11 @@ impl Door {
     // spec: SESS-06, SESS-07, SESS-10, SESS-11
     async fn find(&self, parts: &Parts) -> Result<Arc<Live>, Refused> {
         let id = named_session(parts)?;
-        let live = self.table.find(id).ok_or_else(no_such_session)?;
+        let live = match &self.config.sessions.store {
+            None => self.table.find(id),
+            Some(store) => shared::find(self, &**store, id).await?,
+        };
+        let live = live.ok_or_else(no_such_session)?;
         // A stranger does not learn that the session exists.
         if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
             return Err(no_such_session());

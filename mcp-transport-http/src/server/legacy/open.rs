@@ -11,9 +11,10 @@ use uuid::Uuid;
 
 use super::super::call::Recipient;
 use super::super::respond::{self, Body};
-use super::super::sessions::AnswerMode;
+use super::super::sessions::{AnswerMode, SessionEnd};
 use super::live::Live;
-use super::{Door, Refused, newest_wire, reaper, with_session};
+use super::table::{IdTaken, Slot};
+use super::{Door, Refused, newest_wire, reaper, shared, with_session};
 use crate::status;
 
 /// Opens a session, once the request has proved to be a good one.
@@ -31,7 +32,8 @@ pub(super) async fn answer(
         Refused::fault(status, Some(request.id.clone()), fault)
     };
     let params = read(&request).map_err(refuse)?;
-    let (live, reply) = begin(door, parts, &params, refuse)?;
+    let (live, reply) = begin(door, parts, &params, refuse).await?;
+    live.tell_opened();
     let to = Recipient {
         id: request.id.clone(),
         profile: live.service.profile(),
@@ -51,38 +53,51 @@ fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
     }
 }
 
-fn begin(
+async fn begin(
     door: &Door,
     parts: &Parts,
     params: &InitializeParams,
     refuse: impl Fn(Fault) -> Refused,
 ) -> Result<(Arc<Live>, Reply), Refused> {
+    let principal = parts.extensions.get::<Principal>();
+    let slot = reserve(door, principal)?;
+    let limits = door.config.sessions.limits;
+    let (machine, reply) =
+        Session::open(params, &door.service, principal, limits).map_err(&refuse)?;
+    let id = make_id(door, parts).map_err(&refuse)?;
+    let live = Live::new(id, door, machine, slot);
+    let live = enter(door, live).map_err(|_| {
+        let message = "the id of the new session is in use; see StreamableHttp::session_id";
+        refuse(Fault::internal(message))
+    })?;
+    if let Err(refused) = shared::save(&live).await {
+        door.table.end(&live.id, SessionEnd::Closed);
+        return Err(refused);
+    }
+    Ok((live, reply))
+}
+
+/// Reserves room for a session.
+pub(super) fn reserve(door: &Door, principal: Option<&Principal>) -> Result<Slot, Refused> {
     const COME_BACK: u64 = 5;
 
-    let sessions = &door.config.sessions;
-    let principal = parts.extensions.get::<Principal>();
-    let slot = door.table.reserve(sessions, principal).map_err(|full| {
+    let slot = door.table.reserve(&door.config.sessions, principal);
+    slot.map_err(|full| {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Refused {
             retry_after: Some(COME_BACK),
             ..Refused::new(status, codes::BAD_REQUEST, full.to_string())
         }
-    })?;
-    let (machine, reply) =
-        Session::open(params, &door.service, principal, sessions.limits).map_err(&refuse)?;
-    let id = make_id(door, parts).map_err(&refuse)?;
-    let config = Arc::clone(&door.config);
-    let live = Live::new(id, Arc::clone(&door.service), machine, config, slot);
+    })
+}
+
+/// Enters a session, which is tended from now on.
+pub(super) fn enter(door: &Door, live: Live) -> Result<Arc<Live>, IdTaken> {
     let live = Arc::new(live);
-    let wants_reaper = door.table.enter(&live).map_err(|_| {
-        let message = "the id of the new session is in use; see StreamableHttp::session_id";
-        refuse(Fault::internal(message))
-    })?;
-    live.begin();
-    if wants_reaper {
-        reaper::start(&door.table, sessions);
+    if door.table.enter(&live)? {
+        reaper::start(&door.table, &door.config.sessions);
     }
-    Ok((live, reply))
+    Ok(live)
 }
 
 /// An id that nobody can guess, unless the server makes its own.

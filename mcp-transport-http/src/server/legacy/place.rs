@@ -35,9 +35,6 @@ struct State {
 pub(super) enum Leave {
     /// Another one has come.
     TakenOver,
-    /// It is to come again in a while, and is told when.
-    #[expect(dead_code, reason = "with stores of events")]
-    ComeBack,
     /// There is nothing more to read.
     Ended,
 }
@@ -62,7 +59,7 @@ impl Place {
         state.is_taken = true;
         state.dismissed = None;
         let number = state.readers;
-        Self::wake(state);
+        Self::wake_reader(state);
         Ok(Seat {
             place: Arc::clone(self),
             number,
@@ -73,10 +70,15 @@ impl Place {
     pub(super) fn dismiss(&self, leave: Leave) {
         let mut state = self.lock();
         state.dismissed = Some(leave);
-        Self::wake(state);
+        Self::wake_reader(state);
     }
 
-    fn wake(mut state: MutexGuard<'_, State>) {
+    /// Makes the reader look again.
+    pub(super) fn wake(&self) {
+        Self::wake_reader(self.lock());
+    }
+
+    fn wake_reader(mut state: MutexGuard<'_, State>) {
         let reader = state.reader.take();
         drop(state);
         reader.into_iter().for_each(Waker::wake);
@@ -95,7 +97,8 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// Ready when the reader has to go; else the task is woken then, and by [`wake`](Self::wake).
+    /// Ready when the reader has to go; else the task is woken then, and by
+    /// [`Place::wake`].
     pub(super) fn poll_dismissed(&self, cx: &Context<'_>) -> Poll<Leave> {
         let mut state = self.place.lock();
         if state.readers != self.number {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, Service};
+use mcp_core::{Fault, Service, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Manner};
@@ -15,6 +15,7 @@ use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
 use super::live::Live;
+use super::streams::Stream;
 use super::{Door, audience, with_session};
 use crate::status;
 
@@ -27,7 +28,11 @@ pub(super) async fn answer(
 ) -> Response<Body> {
     let _here = live.calls.hold();
     match message {
-        Message::Request(request) => call(&door.config, live, parts, &request).await,
+        Message::Request(request) => {
+            let kept = door.config.events.as_ref();
+            let kept = kept.map(|events| live.streams.open(events, Arc::clone(&live.id)));
+            call(&door.config, live, parts, &request, kept).await
+        }
         Message::Notification(note) => {
             hear(live, &note);
             respond::accepted()
@@ -37,12 +42,13 @@ pub(super) async fn answer(
     }
 }
 
-/// Answers a request.
+/// Answers a request. Its events are kept in `kept`.
 pub(super) async fn call(
     config: &Config,
     live: &Arc<Live>,
-    parts: Parts,
+    mut parts: Parts,
     request: &Request<'_>,
+    mut kept: Option<Arc<Stream>>,
 ) -> Response<Body> {
     let wire = live.machine.wire();
     let to = Recipient {
@@ -66,14 +72,24 @@ pub(super) async fn call(
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
                 notes.abandon();
+                kept = None;
             } else {
                 inbound.input = live.machine.input(Arc::clone(&notes) as _);
+            }
+            if let Some(stream) = &kept
+                && wire.version().has_stream_polling()
+            {
+                let stream = Arc::downgrade(stream);
+                parts.extensions.insert(StreamControl::new(move || {
+                    stream.upgrade().iter().for_each(|it| it.release());
+                }));
             }
             let manner = Manner {
                 mode,
                 leaving: Leaving::CancelsNothing,
                 notes: Some(notes),
                 ticket: Some(ticket),
+                kept,
             };
             answer::answer(&live.service, config, to, inbound, parts, manner).await
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::super::sessions::Sessions;
+use super::shared;
 use super::table::Table;
 
 /// Walks about as long as there are sessions: one task for all of them.
@@ -17,8 +18,7 @@ pub(super) fn start(table: &Arc<Table>, sessions: &Sessions) {
 /// Whatever begins after a walk is not due earlier than this after it.
 fn longest_pause(sessions: &Sessions) -> Duration {
     const NOT_ALL_THE_TIME: Duration = Duration::from_millis(10);
-    sessions
-        .idle_timeout
+    shared::pause(sessions)
         .min(sessions.init_timeout)
         .min(sessions.limits.answer_within)
         .max(NOT_ALL_THE_TIME)
@@ -42,7 +42,8 @@ async fn walk(table: Weak<Table>, pause: Duration) {
             match live.deadline() {
                 Some((due, reason)) if due <= now => table.end(&live.id, reason),
                 Some((due, _)) => next = next.min(due),
-                None => {}
+                // It is in use, which those who share it cannot see.
+                None => drop(shared::save(&live).await),
             }
         }
         if table.let_reaper_go() {

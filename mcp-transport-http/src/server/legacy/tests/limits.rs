@@ -73,7 +73,9 @@ async fn ten_thousand_abandoned_sessions_end_at_the_cap_and_then_by_themselves()
     let seen = events.clone();
     let endpoint = endpoint.on_session(move |event| {
         match event {
-            SessionEvent::Opened { .. } => seen.0.fetch_add(1, Ordering::Relaxed),
+            SessionEvent::Opened { .. } | SessionEvent::Continued { .. } => {
+                seen.0.fetch_add(1, Ordering::Relaxed)
+            }
             SessionEvent::Closed { .. } => seen.1.fetch_add(1, Ordering::Relaxed),
         };
     });

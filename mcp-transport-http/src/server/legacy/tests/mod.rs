@@ -6,6 +6,8 @@ mod batches;
 mod limits;
 mod reference_go;
 mod reference_typescript;
+mod shared;
+mod streams;
 mod transcripts;
 
 use std::collections::VecDeque;
@@ -18,6 +20,7 @@ use http::{HeaderMap, Method, Request};
 use http_body_util::{BodyExt, Full};
 use mcp_core::{
     BoxFuture, Call, Changes, Exchange, Fault, MemoryBus, Principal, Reply, ServerProfile, Service,
+    StreamControl,
 };
 use mcp_types::{
     CallToolResult, ContentBlock, Implementation, LogMessage, LoggingLevel, Progress,
@@ -121,6 +124,15 @@ impl Tools {
                 text("waited")
             }
             "ask" => asking::ask(exchange).await,
+            "poll" => {
+                let control = exchange.extensions.get::<StreamControl>();
+                let Some(control) = control else {
+                    return text("no control");
+                };
+                control.release();
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                text("polled")
+            }
             "roots" => asking::roots(exchange).await,
             _ => text("?"),
         }
