@@ -103,7 +103,9 @@ impl Asking {
     #[tool]
     async fn test_elicitation_sep1330_enums(ask: Ask) -> Result<String, ToolError> {
         let plain = ["option1", "option2", "option3"];
-        let legacy = Choices::from(titled()).to_legacy();
+        // The suite answers with a value of this one, and with none of the others.
+        let legacy = ["opt1", "opt2", "opt3"].map(|it| Choice::new(it, it.to_uppercase()));
+        let legacy = Choices::from(Vec::from(legacy)).to_legacy();
         let form = FormSchema::new()
             .optional("untitledSingle", EnumSchema::new(plain))
             .optional("titledSingle", EnumSchema::new(titled()))

@@ -9,6 +9,7 @@ mod asking;
 mod cancel;
 mod capabilities;
 mod changes;
+mod polling;
 mod prompts;
 mod resources;
 mod schema;
@@ -17,6 +18,8 @@ mod tools;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use mcp::core::store::MemoryEventStore;
+use mcp::http::{Serve, termination};
 use mcp::prelude::*;
 use tokio::net::TcpListener;
 
@@ -31,7 +34,11 @@ async fn main() -> mcp::Result<()> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    mcp::serve_http(server(), listener).await
+    let endpoint = StreamableHttp::new(server()).events(MemoryEventStore::new());
+    Serve::new(listener, endpoint)
+        .shutdown_on(termination())
+        .await?;
+    Ok(())
 }
 
 fn server() -> Server {
@@ -41,5 +48,6 @@ fn server() -> Server {
         .merge(prompts::Prompts::routes())
         .merge(asking::Asking::routes())
         .merge(changes::Changes::routes())
+        .merge(polling::Polling::routes())
         .tool(schema::json_schema_2020_12_tool())
 }
