@@ -10,7 +10,10 @@ use schemars::JsonSchema as Described;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use tracing::Level;
+
 use crate::kit::{ask, refused, server};
+use crate::request_log::logged;
 
 #[derive(Deserialize, Described)]
 struct Order {
@@ -132,4 +135,29 @@ fn what_clients_refuse_is_told() {
     ];
     let server = Server::new("s", "1").merge(tools);
     assert_eq!(told(server), expected);
+}
+
+#[test]
+fn what_clients_refuse_is_logged_once_and_for_new_tools() {
+    let tool = |name: &str| Tool::new(name).handler(|| "x");
+    let server = Server::new("s", "1").tool(tool("a.b"));
+    let tools = server.tools();
+    let text = logged(Level::WARN, || {
+        server.check().unwrap();
+        server.check().unwrap();
+        tools.add(tool("c.d")).unwrap();
+        tools.add(tool("plain")).unwrap();
+    });
+    let lines: Vec<_> = text.lines().collect();
+    let [first, second] = &lines[..] else {
+        panic!("{text}")
+    };
+    assert!(
+        first.starts_with("WARN the tool `a.b`, name: Claude"),
+        "{first}"
+    );
+    assert!(
+        second.starts_with("WARN the tool `c.d`, name: Claude"),
+        "{second}"
+    );
 }
