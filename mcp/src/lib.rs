@@ -5,6 +5,9 @@ mod connect;
 mod error;
 pub mod guide;
 pub mod prelude;
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+mod readme {}
 #[cfg(all(feature = "server", any(feature = "http-server", feature = "stdio")))]
 mod serve;
 #[cfg(feature = "client")]
