@@ -143,6 +143,14 @@ impl From<mcp_client::Error> for Error {
     }
 }
 
+/// A channel that cannot be made: a URL that is none, a header that cannot be sent.
+#[cfg(feature = "client")]
+impl From<mcp_core::ChannelError> for Error {
+    fn from(error: mcp_core::ChannelError) -> Self {
+        mcp_client::Error::from(error).into()
+    }
+}
+
 #[cfg(feature = "server")]
 impl From<mcp_server::SetupError> for Error {
     fn from(error: mcp_server::SetupError) -> Self {

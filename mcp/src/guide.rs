@@ -19,6 +19,10 @@
 //! | serve over HTTP, inside of a web application | [`http`] |
 //! | call a server, answer what it asks, several servers at once | [`clients`] |
 //! | test a server | [`testing`] |
+//! | run it behind a proxy, on several nodes | [`deployment`] |
+//! | know what is closed by default, and open it | [`security`] |
+//! | know what an error means | [`errors`] |
+//! | translate what you know of rmcp | [`coming_from_rmcp`] |
 //!
 //! # Adding a page
 //!
@@ -81,3 +85,39 @@ pub mod clients {}
 #[cfg(all(feature = "macros", feature = "http-server", feature = "http-client"))]
 #[doc = include_str!("docs/testing.md")]
 pub mod testing {}
+
+#[cfg(all(
+    feature = "macros",
+    feature = "stdio",
+    feature = "http-server",
+    feature = "http-client"
+))]
+#[doc = include_str!("docs/deployment.md")]
+pub mod deployment {}
+
+#[cfg(all(
+    feature = "macros",
+    feature = "stdio",
+    feature = "http-server",
+    feature = "http-client"
+))]
+#[doc = include_str!("docs/security.md")]
+pub mod security {}
+
+#[cfg(all(
+    feature = "macros",
+    feature = "stdio",
+    feature = "http-server",
+    feature = "http-client"
+))]
+#[doc = include_str!("docs/errors.md")]
+pub mod errors {}
+
+#[cfg(all(
+    feature = "macros",
+    feature = "stdio",
+    feature = "http-server",
+    feature = "http-client"
+))]
+#[doc = include_str!("docs/coming_from_rmcp.md")]
+pub mod coming_from_rmcp {}

@@ -11,6 +11,7 @@ use crate::Result;
 /// | what | the server is | feature |
 /// |---|---|---|
 /// | `&str`, `String`, `Url` | at the URL of its endpoint | `http-client` |
+/// | `HttpChannel` | the same, with headers and limits of your own | `http-client` |
 /// | `Command` of the standard library or of tokio, `ServerCommand` | a child process | `stdio` |
 /// | `Io` | at the other end of a pair of byte streams | `stdio` |
 /// | `InProcess` | in this process | `server` |
@@ -52,6 +53,14 @@ mod http {
     }
 
     urls!(&str, String, &String, url::Url, &url::Url);
+
+    impl sealed::Sealed for HttpChannel {}
+
+    impl Target for HttpChannel {
+        async fn connect(self, builder: ClientBuilder) -> Result<Client> {
+            Ok(builder.over(self).await?)
+        }
+    }
 }
 
 /// A server at the other end of a pair of byte streams: a socket, two pipes.

@@ -5,8 +5,6 @@
 
 #![allow(clippy::print_stdout, reason = "it shows what happens")]
 
-use std::error::Error;
-
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::http::header::AUTHORIZATION;
@@ -93,9 +91,9 @@ async fn main() -> mcp::Result<()> {
     Ok(())
 }
 
-async fn visit(url: &str, token: &str) -> Result<(), Box<dyn Error>> {
+async fn visit(url: &str, token: &str) -> mcp::Result<()> {
     let channel = HttpChannel::new(url)?.header(AUTHORIZATION, format!("Bearer {token}"))?;
-    let client = Client::builder().over(channel).await?;
+    let client = Client::connect(channel).await?;
     println!("  {}", client.call("read", json!({})).await?.text());
     let written = client.call("write", json!({"text": "sunny"})).await?;
     println!("  {}", written.text());
