@@ -39,6 +39,8 @@ pub struct NoteBuffer {
     wire: &'static dyn Wire,
     framing: Framing,
     limit: usize,
+    /// Reports never wait for room.
+    hurries: bool,
     /// What its notes are stamped with.
     subscription: Option<RequestId>,
     state: Mutex<State>,
@@ -75,6 +77,7 @@ impl NoteBuffer {
             wire,
             framing,
             limit: Self::DEFAULT_LIMIT,
+            hurries: false,
             subscription: None,
             state: Mutex::default(),
         }
@@ -94,6 +97,20 @@ impl NoteBuffer {
         self.subscription = Some(id);
         self.limit = Self::SUBSCRIPTION_LIMIT;
         self
+    }
+
+    /// Lets no report wait: when there is no room, the newest one replaces the one before. For a
+    /// buffer of several calls, whose reports must not wait for each other's reader.
+    #[must_use]
+    pub fn hurrying(mut self) -> Self {
+        self.hurries = true;
+        self
+    }
+
+    /// How many bytes wait to be taken.
+    pub fn waiting(&self) -> usize {
+        let state = self.lock();
+        state.bytes.len() + state.newest.len()
     }
 
     /// Takes everything that waits; `None` when the answer was taken before.

@@ -81,10 +81,16 @@ impl Guard {
 
     /// Checks a request that should be a POST of one message.
     pub(crate) fn check(&self, head: Head<'_>) -> Result<Admitted, Refusal> {
+        let admitted = self.check_message(head)?;
+        check_accept(head.headers)?;
+        Ok(admitted)
+    }
+
+    /// Checks a POST whose answer says nothing.
+    pub(crate) fn check_message(&self, head: Head<'_>) -> Result<Admitted, Refusal> {
         self.check_origins(head)?;
         check_method(head.method)?;
         check_content_type(head.headers)?;
-        check_accept(head.headers)?;
         let content_length = self.check_length(head.headers)?;
         Ok(Admitted { content_length })
     }

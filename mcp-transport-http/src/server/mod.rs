@@ -133,7 +133,12 @@ impl<S: Service> StreamableHttp<S> {
                 Err(refusal) => respond::refusal(refusal),
             };
         }
-        match self.config.guard.check(head) {
+        let checked = if self.is_one_way(&parts) {
+            self.config.guard.check_message(head)
+        } else {
+            self.config.guard.check(head)
+        };
+        match checked {
             Ok(_) if body.len() > self.config.guard.body_limit => {
                 respond::refusal(guard::too_large(self.config.guard.body_limit))
             }
@@ -341,7 +346,12 @@ where
             Err(refusal) => turn_away(body, &parts.headers, config, refusal).await,
         };
     }
-    let admitted = match config.guard.check(head) {
+    let checked = if endpoint.is_one_way(&parts) {
+        config.guard.check_message(head)
+    } else {
+        config.guard.check(head)
+    };
+    let admitted = match checked {
         Ok(admitted) => admitted,
         Err(refusal) => {
             let refusal = endpoint.name_verbs(refusal, &parts);
@@ -366,6 +376,9 @@ impl<S: Service> StreamableHttp<S> {
     /// Answers a POST that was read.
     async fn post(&self, parts: Parts, text: Bytes) -> Response<Body> {
         let service = self.source.service(&parts);
+        if self.is_one_way(&parts) {
+            return self.door(service).post_one_way(parts, &text);
+        }
         let profile = service.profile();
         if self.config.sessions.mode == Mode::Off && profile.has_legacy_versions() {
             let profile = self.filter.apply(&profile);
@@ -439,6 +452,11 @@ impl<S: Service> StreamableHttp<S> {
     // spec: COMPAT-01
     fn serves_legacy(&self, profile: &ServerProfile) -> bool {
         self.config.sessions.mode != Mode::Off && profile.has_legacy_versions()
+    }
+
+    /// The POST belongs to a connection of HTTP+SSE, on which its answer goes out.
+    fn is_one_way(&self, parts: &Parts) -> bool {
+        self.config.sessions.serves_http_sse && legacy::named_connection(parts).is_some()
     }
 
     fn session_verb(&self, method: &Method) -> Option<SessionVerb> {

@@ -39,6 +39,7 @@ pub struct Sessions {
     pub(super) max_per_principal: usize,
     pub(super) max_calls: usize,
     pub(super) answer: AnswerMode,
+    pub(super) serves_http_sse: bool,
     pub(super) limits: SessionLimits,
     pub(super) store: Option<Arc<dyn SessionStore>>,
 }
@@ -78,6 +79,7 @@ impl Sessions {
             max_per_principal: 1_000,
             max_calls: 256,
             answer: AnswerMode::Auto,
+            serves_http_sse: false,
             limits,
             store: None,
         }
@@ -148,6 +150,17 @@ impl Sessions {
     #[must_use]
     pub fn answer(mut self, mode: AnswerMode) -> Self {
         self.answer = mode;
+        self
+    }
+
+    /// Serves HTTP+SSE as well, the transport of 2024-11-05, at the same path: off by default.
+    /// A GET without a session opens a connection, which is the session; it has neither events
+    /// that are kept nor a place in a store. The transport is deprecated: switch it on only for
+    /// clients that know no other.
+    // spec: SSE-06
+    #[must_use]
+    pub fn http_sse(mut self) -> Self {
+        self.serves_http_sse = true;
         self
     }
 
@@ -228,6 +241,8 @@ pub enum SessionEnd {
     Idle,
     /// Its client has not finished the handshake ([`Sessions::init_timeout`]).
     NeverReady,
+    /// The connection of its client has ended, which was the session (HTTP+SSE).
+    Disconnected,
     /// Another server with the same store has ended it.
     Elsewhere,
     /// The server has ended it.

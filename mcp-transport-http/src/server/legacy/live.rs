@@ -39,12 +39,23 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(id: Arc<str>, door: &Door, machine: Session, slot: Slot) -> Self {
+        Self::at(Arc::default(), id, door, machine, slot)
+    }
+
+    /// A session whose reader is there already.
+    pub(super) fn at(
+        standalone: Arc<Place>,
+        id: Arc<str>,
+        door: &Door,
+        machine: Session,
+        slot: Slot,
+    ) -> Self {
         Self {
             id,
             service: Arc::clone(&door.service),
             machine: Arc::new(machine),
             calls: Arc::new(InFlight::new(door.config.sessions.max_calls)),
-            standalone: Arc::default(),
+            standalone,
             streams: Arc::default(),
             config: Arc::clone(&door.config),
             opened: Instant::now(),

@@ -6,6 +6,8 @@
 //! | GET | the stream of what belongs to no call ([`get`]) | refused |
 //! | DELETE | the session ends | refused |
 //!
+//! With HTTP+SSE switched on, a GET without a session opens a connection ([`sse_2024`]).
+//!
 //! A call of a session is answered as every other one is (`server/answer.rs`); what differs is
 //! that its client can be asked while it runs, and that only a message cancels it.
 //!
@@ -21,6 +23,7 @@ mod post;
 mod reaper;
 mod resume;
 mod shared;
+mod sse_2024;
 mod stateless;
 mod streams;
 mod table;
@@ -41,6 +44,7 @@ pub(super) use events::Events;
 use live::Live;
 use place::TAKEOVER_PAUSE;
 pub(super) use resume::begin as read_kept;
+pub(super) use sse_2024::named as named_connection;
 pub(super) use streams::Stream;
 pub(super) use table::Table;
 
@@ -84,8 +88,20 @@ impl Door {
         answered.unwrap_or_else(Refused::into_response)
     }
 
+    /// Answers a POST to a connection of HTTP+SSE.
+    pub(super) fn post_one_way(&self, parts: Parts, text: &[u8]) -> Response<Body> {
+        let answered = sse_2024::post(self, parts, text);
+        answered.unwrap_or_else(Refused::into_response)
+    }
+
     /// Answers a GET.
     pub(super) async fn get(&self, mut parts: Parts) -> Response<Body> {
+        let is_connection = self.config.sessions.serves_http_sse
+            && !parts.headers.contains_key(names::MCP_SESSION_ID);
+        if is_connection {
+            let answered = sse_2024::open(self, parts);
+            return answered.unwrap_or_else(Refused::into_response);
+        }
         let answered = match self.find(&parts).await {
             Ok(live) => {
                 let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);

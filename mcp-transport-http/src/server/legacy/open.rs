@@ -46,7 +46,8 @@ pub(super) async fn answer(
     Ok(with_session(response, &live))
 }
 
-fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
+/// Reads `initialize`.
+pub(super) fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
     match newest_wire().decode_call(request)?.asked {
         Asked::Session(SessionCall::Initialize(params)) => Ok(params),
         other => Err(Fault::no_such_method(other.method_name())),

@@ -8,11 +8,15 @@ use mcp_core::Principal;
 
 use super::super::sessions::{SessionEnd, Sessions};
 use super::live::Live;
+use super::place::Leave;
+use super::sse_2024::Connection;
 
 /// The live sessions of an endpoint. They end with it.
 #[derive(Default)]
 pub(in super::super) struct Table {
     state: Mutex<State>,
+    /// Of clients that speak HTTP+SSE.
+    connections: Mutex<HashMap<Arc<str>, Arc<Connection>>>,
     counts: Arc<Mutex<Counts>>,
 }
 
@@ -96,11 +100,30 @@ impl Table {
         }
     }
 
+    pub(super) fn connect(&self, connection: &Arc<Connection>) {
+        let id = Arc::clone(&connection.id);
+        lock(&self.connections).insert(id, Arc::clone(connection));
+    }
+
+    pub(super) fn find_connection(&self, id: &str) -> Option<Arc<Connection>> {
+        lock(&self.connections).get(id).cloned()
+    }
+
+    /// The connection has ended, and the session that it was.
+    pub(super) fn disconnect(&self, id: &str) {
+        lock(&self.connections).remove(id);
+        self.end(id, SessionEnd::Disconnected);
+    }
+
     /// Ends them all.
     pub(in super::super) fn end_all(&self) {
         let sessions = std::mem::take(&mut lock(&self.state).sessions);
         for live in sessions.into_values() {
             live.end(SessionEnd::Closed);
+        }
+        let connections = std::mem::take(&mut *lock(&self.connections));
+        for connection in connections.into_values() {
+            connection.place.dismiss(Leave::Ended);
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod asking;
 mod batches;
+mod http_sse;
 mod limits;
 mod reference_go;
 mod reference_typescript;

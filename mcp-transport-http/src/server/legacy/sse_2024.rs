@@ -1,0 +1,291 @@
+//! HTTP+SSE, the transport of 2024-11-05: a GET is the session, its stream carries everything
+//! that the server says, and each message of the client is a POST of its own, answered with 202.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::legacy::{Admitted, Session};
+use mcp_core::{Fault, NoteBuffer, Principal, Reply};
+use mcp_types::{Message, Request, codes};
+use tokio::time::{Sleep, sleep};
+use uuid::Uuid;
+
+use super::super::answer;
+use super::super::call::{Call, Outcome, Recipient, new_buffer};
+use super::super::in_flight::Hold;
+use super::super::respond::{self, Body, EventSource};
+use super::super::stream::Ping;
+use super::live::Live;
+use super::place::{Place, Seat};
+use super::table::{Slot, Table};
+use super::{Door, Refused, audience, no_such_session, open as opening, post};
+use crate::sse::encode as sse;
+
+/// The member of the query that names a connection.
+const NAME: &str = "sessionId=";
+/// What may wait for a client that sends, but does not read.
+const MOST_WAITING: usize = 4 << 20;
+
+/// The connection that a POST belongs to.
+pub(in super::super) fn named(parts: &Parts) -> Option<&str> {
+    let mut members = parts.uri.query()?.split('&');
+    members.find_map(|member| member.strip_prefix(NAME))
+}
+
+/// The connection of a client.
+pub(super) struct Connection {
+    pub(super) id: Arc<str>,
+    pub(super) place: Arc<Place>,
+    /// Its room among the sessions, until it is one.
+    slot: Mutex<Option<Slot>>,
+    session: OnceLock<Opened>,
+}
+
+/// What `initialize` has made of it.
+#[derive(Clone)]
+struct Opened {
+    live: Arc<Live>,
+    /// Everything that is to be said.
+    out: Arc<NoteBuffer>,
+}
+
+/// Opens a connection, and says where the client's messages go.
+// spec: SSE-01, SSE-02
+pub(super) fn open(door: &Door, mut parts: Parts) -> Result<Response<Body>, Refused> {
+    let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
+    let connection = Arc::new(Connection {
+        id: Uuid::new_v4().to_string().into(),
+        place: Arc::default(),
+        slot: Mutex::new(Some(slot)),
+        session: OnceLock::new(),
+    });
+    let seat = connection.place.enter().map_err(|_| super::busy_reader())?;
+    door.table.connect(&connection);
+    let config = &door.config;
+    let shutdown = answer::shutdown(&mut parts.extensions, config);
+    // Relative: behind a prefix or a proxy it is still the same path.
+    let endpoint = format!("event: endpoint\ndata: ?{NAME}{}\n\n", connection.id);
+    Ok(respond::live_events(Box::new(Reader {
+        table: Arc::downgrade(&door.table),
+        connection,
+        seat,
+        who: audience(&parts, config),
+        hold: None,
+        first: endpoint.into(),
+        ping: Ping::new(config.streams.ping_interval),
+        too_late: Box::pin(sleep(config.sessions.init_timeout)),
+        draining: shutdown.map(|shutdown| {
+            let future: Draining = Box::pin(async move { shutdown.draining().await });
+            future
+        }),
+        is_done: false,
+    })))
+}
+
+/// Takes a message of the client; its answer goes out on the connection.
+// spec: SSE-03, SSE-04
+pub(super) fn post(door: &Door, parts: Parts, text: &[u8]) -> Result<Response<Body>, Refused> {
+    let connection = named(&parts).and_then(|id| door.table.find_connection(id));
+    let connection = connection.ok_or_else(no_such_session)?;
+    let message = Message::parse(text).map_err(|error| {
+        let id = error.id().cloned();
+        Refused::fault(StatusCode::BAD_REQUEST, id, error.into())
+    })?;
+    let Some(opened) = connection.session.get() else {
+        return match message {
+            Message::Request(request) => begin(door, &parts, &connection, &request),
+            _ => Err(Refused::bad_request("a session begins with `initialize`")),
+        };
+    };
+    let Opened { live, out } = opened;
+    if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
+        return Err(no_such_session());
+    }
+    if out.waiting() > MOST_WAITING {
+        let message = "too much waits to be read on the connection; read it first";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(Refused::new(status, codes::BAD_REQUEST, message));
+    }
+    match message {
+        Message::Request(request) => call(door, parts, opened, &request),
+        Message::Notification(note) => post::hear(live, &note),
+        Message::Response(response) => return Ok(post::settle(live, &response)),
+        _ => {}
+    }
+    Ok(respond::accepted())
+}
+
+/// `initialize`: the connection becomes a session.
+fn begin(
+    door: &Door,
+    parts: &Parts,
+    connection: &Arc<Connection>,
+    request: &Request<'_>,
+) -> Result<Response<Body>, Refused> {
+    let refuse = |fault| Refused::fault(StatusCode::BAD_REQUEST, Some(request.id.clone()), fault);
+    let params = opening::read(request).map_err(refuse)?;
+    let principal = parts.extensions.get::<Principal>();
+    let limits = door.config.sessions.limits;
+    let (machine, reply) =
+        Session::open(&params, &door.service, principal, limits).map_err(refuse)?;
+    let slot = connection
+        .slot
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .take();
+    let Some(slot) = slot else {
+        return Err(Refused::bad_request(
+            "the session is being initialized already",
+        ));
+    };
+    let (id, place) = (Arc::clone(&connection.id), Arc::clone(&connection.place));
+    let live = Live::at(place, id, door, machine, slot);
+    let live = opening::enter(door, live).map_err(|_| no_such_session())?;
+    let wire = live.machine.wire();
+    let out = Arc::new(new_buffer(wire).hurrying());
+    let to = Recipient {
+        id: request.id.clone(),
+        profile: live.service.profile(),
+        wire,
+    };
+    say(&out, &to, reply);
+    live.tell_opened();
+    // Nobody else has the slot, so nobody else gets here.
+    let _ = connection.session.set(Opened { live, out });
+    connection.place.wake();
+    Ok(respond::accepted())
+}
+
+fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
+    out.push(&to.encode(reply, Vec::new()).into_bytes());
+}
+
+/// Begins a call in a task of its own.
+fn call(door: &Door, mut parts: Parts, opened: &Opened, request: &Request<'_>) {
+    let Opened { live, out } = opened;
+    let to = Recipient {
+        id: request.id.clone(),
+        profile: live.service.profile(),
+        wire: live.machine.wire(),
+    };
+    let admitted = live
+        .machine
+        .admit(request, || audience(&parts, &door.config));
+    let admitted = admitted.and_then(|admitted| match admitted {
+        Admitted::Call(mut inbound) => {
+            if let Some(gate) = &door.config.gate {
+                inbound.admit(gate, parts.extensions.get::<Principal>())?;
+            }
+            let ticket = live.calls.begin(&to.id)?;
+            Ok(Ok((inbound, ticket)))
+        }
+        Admitted::Answer(reply) => Ok(Err(reply)),
+        _ => Err(Fault::internal("the session knows no answer")),
+    });
+    let (mut inbound, ticket) = match admitted {
+        Ok(Ok(call)) => call,
+        Ok(Err(reply)) => return say(out, &to, reply),
+        Err(fault) => return say(out, &to, fault.into()),
+    };
+    inbound.input = live.machine.input(Arc::clone(out) as _);
+    let mut extensions = std::mem::take(&mut parts.extensions);
+    extensions.insert(parts);
+    let notes = Some(Arc::clone(out));
+    let mut call = Call::begin(&live.service, to, inbound, extensions, notes);
+    call.ticket = Some(ticket);
+    let out = Arc::clone(out);
+    tokio::spawn(async move {
+        let outcome = std::future::poll_fn(|cx| call.poll(cx)).await;
+        call.outlet.close();
+        if let Outcome::Reply(reply) = outcome {
+            say(&out, &call.to, reply);
+        }
+    });
+}
+
+type Draining = Pin<Box<dyn Future<Output = ()> + Send + Sync>>;
+
+/// The stream of a connection. With it the session ends.
+struct Reader {
+    table: Weak<Table>,
+    connection: Arc<Connection>,
+    seat: Seat,
+    who: mcp_core::Audience,
+    hold: Option<Hold>,
+    first: Bytes,
+    ping: Ping,
+    /// For a client that does not begin.
+    too_late: Pin<Box<Sleep>>,
+    draining: Option<Draining>,
+    is_done: bool,
+}
+
+impl Reader {
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let mut ends = self.seat.poll_dismissed(cx).is_ready();
+        if let Some(draining) = &mut self.draining {
+            ends |= draining.as_mut().poll(cx).is_ready();
+        }
+        if self.hold.is_none() {
+            ends |= self.too_late.as_mut().poll(cx).is_ready();
+        }
+        if ends { Poll::Ready(()) } else { Poll::Pending }
+    }
+
+    /// What the session has to say.
+    fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(Opened { live, out }) = self.connection.session.get() else {
+            return Poll::Pending;
+        };
+        self.hold.get_or_insert_with(|| live.calls.hold());
+        while let Poll::Ready(note) = live.machine.poll_change(cx, &self.who) {
+            let mut text = Vec::new();
+            if live.machine.wire().encode_note(&note, None, &mut text) {
+                out.push(&text);
+            }
+        }
+        out.poll_take(cx)
+    }
+}
+
+impl EventSource for Reader {
+    fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if !self.first.is_empty() {
+            return Poll::Ready(Some(std::mem::take(&mut self.first)));
+        }
+        let said = self.poll_session(cx);
+        if let Poll::Ready(Some(_)) = &said {
+            self.ping.postpone();
+            return said;
+        }
+        if self.is_done || said.is_ready() || self.poll_end(cx).is_ready() {
+            self.is_done = true;
+            return Poll::Ready(None);
+        }
+        self.ping
+            .poll(cx)
+            .map(|()| Some(Bytes::from_static(sse::PING)))
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        if let Some(table) = self.table.upgrade() {
+            table.disconnect(&self.connection.id);
+        }
+        if let Some(Opened { out, .. }) = self.connection.session.get() {
+            out.abandon();
+        }
+    }
+}
