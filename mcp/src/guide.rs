@@ -17,6 +17,7 @@
 //! | ask the user, the language model, for the roots | [`asking`] |
 //! | put time limits, checks, logs around calls | [`middleware`] |
 //! | serve over HTTP, inside of a web application | [`http`] |
+//! | serve clients of older revisions, sessions and streams that go on, CORS | [`sessions`] |
 //! | call a server, answer what it asks, several servers at once | [`clients`] |
 //! | test a server | [`testing`] |
 //! | run it behind a proxy, on several nodes | [`deployment`] |
@@ -77,6 +78,10 @@ pub mod middleware {}
 #[cfg(feature = "http-server")]
 #[doc = include_str!("docs/http.md")]
 pub mod http {}
+
+#[cfg(all(feature = "http-server", feature = "server"))]
+#[doc = include_str!("docs/sessions.md")]
+pub mod sessions {}
 
 #[cfg(all(feature = "http-client", feature = "server"))]
 #[doc = include_str!("docs/clients.md")]
