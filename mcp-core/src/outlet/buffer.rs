@@ -257,7 +257,7 @@ impl NoteSink for NoteBuffer {
         if state.bytes.len() < self.limit {
             self.encode(note, &mut state.bytes);
         } else if self.subscription.is_none()
-            && (state.stalled || state.writers.len() >= Self::MAX_WRITERS)
+            && (state.stalled || self.hurries || state.writers.len() >= Self::MAX_WRITERS)
         {
             state.newest.clear();
             let mut newest = std::mem::take(&mut state.newest);

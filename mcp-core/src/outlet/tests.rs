@@ -74,6 +74,24 @@ fn what_json_cannot_write_is_left_out() {
 }
 
 #[test]
+fn a_buffer_of_several_calls_lets_nobody_wait() {
+    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES).limit(1).hurrying());
+    let sink = buffer.clone();
+    let outlet = Outlet::new(Some(1.into()), None, || sink);
+    assert!(buffer.push(b"question"));
+    for progress in 1..5 {
+        assert!(poll(outlet.report(Progress::new(f64::from(progress)))).is_ready());
+    }
+    assert!(buffer.waiting() > "question\n".len());
+    let lines = taken(&buffer);
+    assert_eq!((lines.len(), &*lines[0]), (2, "question"));
+    assert!(lines[1].contains("\"progress\":4"), "{lines:?}");
+    assert!(!buffer.is_done());
+    buffer.abandon();
+    assert!(buffer.is_done() && !buffer.push(b"late"));
+}
+
+#[test]
 fn nothing_after_the_answer() {
     let (outlet, buffer) = outlet(1000);
     buffer.finish(b"answer\n");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use crate::support::{echo, endless, endpoint, start, text, within};
+use crate::support::{dual_endpoint, echo, endless, endpoint, start, text, within};
 
 #[tokio::test]
 async fn running_calls_finish_and_new_ones_are_not_begun() {
@@ -90,4 +90,58 @@ async fn a_server_that_is_dropped_takes_its_connections_along() {
     server.task.abort();
     within(gone.notified()).await;
     client.closed().await;
+}
+
+/// The head of a request of a session.
+fn legacy(verb: &str, session: &str, body: &str) -> String {
+    let accept = "application/json, text/event-stream";
+    let session = match session {
+        "" => String::new(),
+        session => format!("Mcp-Session-Id: {session}\r\n"),
+    };
+    format!(
+        "{verb} /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+         Accept: {accept}\r\n{session}Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[tokio::test]
+async fn fifty_streams_of_sessions_end_properly_when_the_server_drains() {
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    const CALL: &str =
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}"#;
+    let go = Arc::new(Notify::new());
+    let gate = Arc::clone(&go);
+    let endpoint = dual_endpoint(move |_| {
+        let gate = Arc::clone(&gate);
+        async move {
+            gate.notified().await;
+            text("finished")
+        }
+    });
+    let server = start(endpoint.commit_after(Duration::ZERO), |serve| serve).await;
+    let (mut readers, mut callers) = (Vec::new(), Vec::new());
+    for _ in 0..25 {
+        let mut caller = server.connect().await;
+        caller.send(legacy("POST", "", INITIALIZE)).await;
+        let (head, _) = caller.response().await.unwrap();
+        let session = head.header("mcp-session-id").unwrap().to_owned();
+        let mut reader = server.connect().await;
+        reader.send(legacy("GET", &session, "")).await;
+        assert_eq!(reader.head().await.unwrap().status, 200);
+        readers.push(reader);
+        caller.send(legacy("POST", &session, CALL)).await;
+        assert_eq!(caller.head().await.unwrap().status, 200);
+        callers.push(caller);
+    }
+    server.shutdown.drain();
+    for mut reader in readers {
+        assert_eq!(reader.chunks().await, ":\n\n");
+    }
+    go.notify_waiters();
+    for mut caller in callers {
+        assert!(caller.chunks().await.contains("finished"));
+    }
+    server.stop().await;
 }

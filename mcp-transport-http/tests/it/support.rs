@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mcp_core::{BoxFuture, Call, Exchange, Reply, ServerProfile, Service};
 use mcp_transport_http::{Serve, Shutdown, StreamableHttp};
-use mcp_types::{CallToolResult, ContentBlock, Implementation};
+use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -38,7 +38,28 @@ where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
 {
-    let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));
+    endpoint_of(
+        ServerProfile::new(Implementation::new("test", "1.0.0")),
+        script,
+    )
+}
+
+/// An endpoint of both eras.
+pub(crate) fn dual_endpoint<F, R>(script: F) -> StreamableHttp<Scripted>
+where
+    F: Fn(Exchange) -> R + Send + Sync + 'static,
+    R: Future<Output = Reply> + Send + 'static,
+{
+    let profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
+    endpoint_of(profile.versions(ProtocolVersion::ALL), script)
+}
+
+fn endpoint_of<F, R>(profile: ServerProfile, script: F) -> StreamableHttp<Scripted>
+where
+    F: Fn(Exchange) -> R + Send + Sync + 'static,
+    R: Future<Output = Reply> + Send + 'static,
+{
+    let profile = Arc::new(profile);
     let script =
         Box::new(move |exchange| -> BoxFuture<'static, Reply> { Box::pin(script(exchange)) });
     StreamableHttp::new(Scripted { profile, script })

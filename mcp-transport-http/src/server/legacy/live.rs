@@ -85,6 +85,12 @@ impl Live {
         Some(record)
     }
 
+    /// Others can find it written down.
+    pub(super) fn is_shared(&self) -> bool {
+        let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        saved.is_some()
+    }
+
     /// It is written down as it is.
     pub(super) fn note_saved(&self) {
         let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);

@@ -43,7 +43,8 @@ async fn walk(table: Weak<Table>, pause: Duration) {
                 Some((due, reason)) if due <= now => table.end(&live.id, reason),
                 Some((due, _)) => next = next.min(due),
                 // It is in use, which those who share it cannot see.
-                None => drop(shared::save(&live).await),
+                None if live.is_shared() => drop(shared::save(&live).await),
+                None => {}
             }
         }
         if table.let_reaper_go() {
