@@ -257,6 +257,24 @@ impl ReadResourceResult {
         self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
+
+    /// All contents that are text, one per line.
+    ///
+    /// ```
+    /// use mcp_types::{ReadResourceResult, ResourceContents};
+    ///
+    /// let note = ResourceContents::text("notes://1", "milk");
+    /// let picture = ResourceContents::blob("notes://1/picture", vec![0xff]);
+    /// assert_eq!(ReadResourceResult::new(vec![note, picture]).text(), "milk");
+    /// ```
+    pub fn text(&self) -> String {
+        let texts: Vec<_> = self
+            .contents
+            .iter()
+            .filter_map(ResourceContents::as_text)
+            .collect();
+        texts.join("\n")
+    }
 }
 
 impl From<ResourceContents> for ReadResourceResult {

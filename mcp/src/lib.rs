@@ -25,9 +25,15 @@ pub use mcp_client as client;
 pub use mcp_client::group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Rejected, SampleRequest,
-    Subscription, Turn, UrlRequest,
+    Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Negotiation, Rejected,
+    SampleRequest, Subscription, Turn, UrlRequest,
 };
+#[cfg(feature = "http-server")]
+pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};
+#[cfg(feature = "client")]
+pub use mcp_core::versioning::Verdict;
+#[cfg(feature = "server")]
+pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl};
 #[cfg(feature = "macros")]
 pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
 #[cfg(feature = "server")]

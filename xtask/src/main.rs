@@ -5,6 +5,7 @@
 //! |---|---|
 //! | [`ci`] | `ci`: every check in order, with a summary |
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
+//! | [`api`] | `api`: the public names, held against a list |
 //! | [`conformance`] | `conformance`: the official conformance suite |
 //! | [`interop`] | `interop`: other implementations, over pipes |
 //! | [`bench`](mod@bench) | `bench`: speed against a bare HTTP server |
@@ -12,6 +13,7 @@
 // A command line tool talks to its user on stdout and stderr.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod api;
 mod bench;
 mod ci;
 mod conformance;
@@ -30,28 +32,78 @@ use workspace::Workspace;
 /// Result of a fallible step; the error is a sentence for the person at the terminal.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND [FLAGS]
+/// A command as the help shows it.
+struct Help {
+    name: &'static str,
+    does: &'static str,
+    /// How it can be called, where that is more than its name.
+    flags: &'static [&'static str],
+}
 
-  ci [--no-test] [--no-conformance] [--only STEP]
-        every check in order; STEP is one of
-        fmt clippy test doc tidy features machete licences advisories conformance
-  tidy  layers, where literals may stand, module docs, spec ids, leftovers
-  conformance [--server] [--client] [--requirements REV] [--scenario NAME] [--release]
-        the official suite; without flags: what this project claims to pass, both legs
-  interop
-        our client and server against those of others, over pipes; installs them below target/
-  bench [--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]
-        the SDK against a bare server and rmcp, interleaved, medians
-  bench --guard [--renew]
-        instructions per call against the stored figures (needs valgrind)
-  bench --build
-        time, crates and size of an echo server, on the SDK and on rmcp
-  help  this text";
+const HELP: [Help; 7] = [
+    Help {
+        name: "ci",
+        does: "every check in order, with a summary",
+        flags: &[
+            "[--no-test] [--no-conformance]",
+            "--only STEP: fmt clippy test doc tidy api features wasm fuzz machete licences",
+            "             advisories conformance",
+        ],
+    },
+    Help {
+        name: "tidy",
+        does: "the rules of this repository: layers, literals, module docs, spec ids, leftovers",
+        flags: &[],
+    },
+    Help {
+        name: "api",
+        does: "the public names against docs/api.txt",
+        flags: &["[--update]: write it"],
+    },
+    Help {
+        name: "conformance",
+        does: "the official suite: what this project claims to pass, both legs",
+        flags: &["[--server] [--client] [--requirements REV] [--scenario NAME] [--release]"],
+    },
+    Help {
+        name: "interop",
+        does: "other implementations over pipes; installs them below target/",
+        flags: &[],
+    },
+    Help {
+        name: "bench",
+        does: "the SDK against a bare server and rmcp, interleaved, medians",
+        flags: &[
+            "[--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]",
+            "--guard [--renew]: instructions per call against the stored figures (needs valgrind)",
+            "--build: time, crates and size of an echo server, on the SDK and on rmcp",
+        ],
+    },
+    Help {
+        name: "help",
+        does: "these commands, with their flags",
+        flags: &[],
+    },
+];
+
+/// All commands, a line each; with their flags in lines of their own.
+fn usage(with_flags: bool) -> String {
+    let mut text = "usage: cargo xtask COMMAND [FLAGS]\n".to_owned();
+    for help in &HELP {
+        text.push_str(&format!("\n  {:12} {}", help.name, help.does));
+        for flag in help.flags.iter().filter(|_| with_flags) {
+            text.push_str(&format!("\n  {:12}   {flag}", ""));
+        }
+    }
+    text
+}
 
 fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
-    let command = args.next().unwrap_or_else(|| "help".to_owned());
+    let Some(command) = args.next() else {
+        println!("{}", usage(false));
+        return ExitCode::SUCCESS;
+    };
     match dispatch(&command, Flags::new(args)) {
         Ok(code) => code,
         Err(error) => {
@@ -68,14 +120,15 @@ fn dispatch(command: &str, flags: Flags) -> Result<ExitCode> {
             flags.finish()?;
             tidy::run(&Workspace::find()?)?
         }
+        "api" => api::run(&Workspace::find()?, flags)?,
         "conformance" => conformance::run(&Workspace::find()?, flags)?,
         "interop" => interop::run(&Workspace::find()?, flags)?,
         "bench" => bench::run(&Workspace::find()?, flags)?,
         "help" | "--help" | "-h" => {
-            println!("{USAGE}");
+            println!("{}", usage(true));
             true
         }
-        other => return Err(format!("no such command `{other}`\n\n{USAGE}").into()),
+        other => return Err(format!("no such command `{other}`\n\n{}", usage(false)).into()),
     };
     Ok(if passed {
         ExitCode::SUCCESS

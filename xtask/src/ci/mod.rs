@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::flags::Flags;
 use crate::process::{self, available};
 use crate::workspace::Workspace;
-use crate::{Result, conformance, tidy};
+use crate::{Result, api, conformance, tidy};
 
 /// The unused dependency finder is installed below the target folder when it is missing.
 const MACHETE: &str = "cargo-machete";
@@ -32,7 +32,7 @@ enum Outcome {
     Skipped(String),
 }
 
-const STEPS: [Step; 12] = [
+const STEPS: [Step; 13] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -52,6 +52,13 @@ const STEPS: [Step; 12] = [
     Step {
         name: "tidy",
         run: |w| demand(tidy::run(w)?, "there are findings"),
+    },
+    Step {
+        name: "api",
+        run: |w| {
+            let is_kept = api::run(w, Flags::new([]))?;
+            demand(is_kept, "the public names have changed")
+        },
     },
     Step {
         name: "features",

@@ -12,7 +12,7 @@
 mod layers;
 mod literals;
 mod sizes;
-mod source;
+pub(crate) mod source;
 mod texts;
 mod versions;
 
