@@ -19,8 +19,8 @@ use mcp_core::{
     ResultBody, ServerNote,
 };
 use mcp_types::{
-    InputResponse, LogMessage, LoggingLevel, Message, Meta, Notification, Progress, ProgressToken,
-    ProtocolVersion, RequestId, Response, codes,
+    ElicitUrlParams, InputRequired, InputResponse, LogMessage, LoggingLevel, Message, Meta,
+    Notification, Progress, ProgressToken, ProtocolVersion, RequestId, Response, codes,
 };
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
@@ -29,6 +29,7 @@ use crate::cache::Slot;
 use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
+use crate::visiting::{self, Visiting};
 use crate::{Asker, Client, Error, InputError, session};
 
 /// What the caller wants beside the answer.
@@ -100,6 +101,8 @@ pub(crate) struct Running<'a> {
     backoff: Backoff,
     mrtr: Mrtr,
     input: Option<InputState>,
+    /// URLs that the user visits before the call is made again.
+    visiting: Visiting,
 }
 
 /// How often a call that may be made twice is made again after a break.
@@ -151,6 +154,7 @@ impl<'a> Running<'a> {
             backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
             mrtr: Mrtr::new(inner.input_rounds),
             input: None,
+            visiting: Visiting::default(),
         }
     }
 
@@ -170,6 +174,7 @@ impl<'a> Running<'a> {
     /// stream of the answer broke and the call may be made twice.
     async fn request(&mut self) -> Result<Step, Error> {
         self.clock.resume();
+        self.visiting.end();
         let slot = self.slot();
         if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
             && let Some(body) = slot.get()
@@ -177,7 +182,11 @@ impl<'a> Running<'a> {
             return self.done(body);
         }
         loop {
+            let was_open = self.client.inner.closing.reason().is_none();
             let answer = match self.attempt().await {
+                Err(kind) if was_open && kind.is_end_of_all() => {
+                    return Err(self.failed(self.ended(kind)));
+                }
                 Err(kind) if kind.is_broken() && self.repeats_after_break() => {
                     self.wait_to_repeat()
                         .await
@@ -204,14 +213,17 @@ impl<'a> Running<'a> {
                     }
                     return self.done(body);
                 }
-                Reply::InputRequired(required) => match self.mrtr.round(&self.asked, required) {
-                    Ok(round) => {
-                        // What users do takes its time, which is not the server's.
-                        self.clock.pause();
-                        return Ok(Step::Asks(round));
-                    }
-                    Err(error) => InputError::from(error).into(),
+                Reply::InputRequired(required) => match self.asks(required) {
+                    Ok(step) => return Ok(step),
+                    Err(error) => error.into(),
                 },
+                Reply::Fault(Fault::VisitFirst { elicitations }) if self.visits(&elicitations) => {
+                    match visiting::required(&elicitations).map(|required| self.asks(required)) {
+                        Ok(Ok(step)) => return Ok(step),
+                        Ok(Err(error)) => error.into(),
+                        Err(error) => Kind::Arguments(error),
+                    }
+                }
                 Reply::Fault(fault) if self.corrects(&fault) => continue,
                 Reply::Fault(Fault::HeaderMismatch(_)) if self.learns_headers().await => continue,
                 Reply::Fault(fault) => {
@@ -223,6 +235,24 @@ impl<'a> Running<'a> {
             };
             return Err(self.failed(kind));
         }
+    }
+
+    /// The server asks something.
+    fn asks(&mut self, required: InputRequired) -> Result<Step, InputError> {
+        let round = self.mrtr.round(&self.asked, required)?;
+        // What users do takes its time, which is not the server's.
+        self.clock.pause();
+        Ok(Step::Asks(round))
+    }
+
+    /// The user can visit what the server wants visited before it does what it was asked.
+    // spec: ERR-13
+    fn visits(&mut self, wanted: &[ElicitUrlParams]) -> bool {
+        let inner = &self.client.inner;
+        let method = self.asked.method();
+        inner.profile.capabilities.allows_url()
+            && method.is_some_and(|method| method.spec().may_require_input)
+            && self.visiting.begin(&inner.inputs.visits, wanted)
     }
 
     /// The result, as far as the index of tools has nothing against it.
@@ -308,6 +338,18 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Says the same of a call whose connection ended by itself while it was on its way.
+    fn ended(&self, kind: Kind) -> Kind {
+        if let Kind::Channel(ChannelError::Closed(reason)) = &kind {
+            // Calls from now on know it before they are sent.
+            self.client.inner.closing.close(reason.clone());
+        }
+        match self.is_idempotent() {
+            true => kind,
+            false => Kind::Lost(Box::new(kind)),
+        }
+    }
+
     /// Takes another version when the server refuses this one; once, also when the server names
     /// the very version that it refused.
     // spec: VER-04
@@ -345,7 +387,8 @@ impl<'a> Running<'a> {
 
     /// Has the handlers of the client answer, on this task.
     pub(crate) async fn fulfil(&mut self, round: &Round) -> Result<(), Error> {
-        let inner = &self.client.inner;
+        let client = self.client.clone();
+        let inner = &client.inner;
         let asker = Arc::new(Asker {
             server: inner.channel.peer().into_owned(),
             info: self.client.server_info(),
@@ -357,7 +400,10 @@ impl<'a> Running<'a> {
         let answers = unless(&mut self.options.cancel, answers).await;
         let answers = answers.ok_or_else(|| self.failed(Kind::Cancelled))?;
         let answers = answers.map_err(|error| self.failed(error))?;
-        self.answer(round, &answers)
+        self.answer(round, &answers)?;
+        let (over, closed) = (pin!(self.visiting.wait()), pin!(inner.closing.wait()));
+        let over = unless(&mut self.options.cancel, select(over, closed)).await;
+        over.map(drop).ok_or_else(|| self.failed(Kind::Cancelled))
     }
 
     /// Takes the answers along with the next request.
@@ -367,7 +413,12 @@ impl<'a> Running<'a> {
         answers: &BTreeMap<String, InputResponse>,
     ) -> Result<(), Error> {
         let input = round.answer(answers);
-        self.input = Some(input.map_err(|error| self.failed(InputError::from(error)))?);
+        let input = input.map_err(|error| self.failed(InputError::from(error)))?;
+        if self.visiting.is_open() {
+            // What goes along with the next request is nothing: the server knows.
+            return visiting::check(round, answers).map_err(|error| self.failed(error));
+        }
+        self.input = Some(input);
         Ok(())
     }
 

@@ -270,7 +270,7 @@ impl ClientBuilder {
             inner: Arc::new(Inner {
                 channel: Box::new(channel),
                 profile: self.profile,
-                inputs: self.inputs,
+                inputs: self.inputs.of_one_client(),
                 input_rounds: self.input_rounds,
                 timeouts: self.timeouts,
                 spoken,

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
@@ -33,6 +34,18 @@ pub struct Error {
 struct Inside {
     call: Option<CallName>,
     kind: Kind,
+    /// What the server has written beside the protocol.
+    last_words: Option<Box<str>>,
+}
+
+impl Inside {
+    fn boxed(call: Option<CallName>, kind: Kind) -> Box<Self> {
+        Box::new(Self {
+            call,
+            kind,
+            last_words: None,
+        })
+    }
 }
 
 /// Which call failed, and where.
@@ -106,7 +119,7 @@ pub(crate) enum Kind {
     #[error("the server is not used: {0}")]
     Unused(String),
     #[error("the server could not be started: {0}")]
-    Start(Cause),
+    Start(Error),
     #[error("the server is left alone for {}: {reason}", seconds(*wait))]
     Resting { reason: String, wait: Duration },
     #[error("the list never ends: the server gave the same cursor twice")]
@@ -117,6 +130,8 @@ pub(crate) enum Kind {
     Output(String),
     #[error("{0}")]
     Result(UnexpectedResult),
+    #[error("{0}")]
+    Other(Cause),
 }
 
 /// An error and the next cause behind it, which says more than the error itself.
@@ -170,6 +185,14 @@ impl Kind {
         self.is_broken() || matches!(self, Self::Channel(ChannelError::Closed(_)))
     }
 
+    /// The connection as a whole has ended by itself.
+    pub(crate) fn is_end_of_all(&self) -> bool {
+        let Self::Channel(ChannelError::Closed(reason)) = self else {
+            return false;
+        };
+        *reason != CloseReason::Here
+    }
+
     /// The connection of one request broke; another one may do better.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(
@@ -199,12 +222,18 @@ impl Kind {
     fn root(&self) -> &Self {
         match self {
             Self::Bewildered(cause) | Self::Lost(cause) => cause.root(),
-            // A server of a group failed with an error of this library.
-            Self::Start(cause) => match cause.downcast_ref::<Error>() {
-                Some(error) => error.inner.kind.root(),
-                None => self,
-            },
+            Self::Start(error) => error.inner.kind.root(),
             other => other,
+        }
+    }
+
+    /// Nobody answered in time: the server, or somebody on the way to it.
+    fn is_timeout(&self) -> bool {
+        match self.root() {
+            Self::TimedOut(_) | Self::TimedOutInAll(_) => true,
+            Self::Channel(error) => took_too_long(error),
+            Self::Other(cause) => took_too_long(&**cause),
+            _ => false,
         }
     }
 
@@ -217,6 +246,14 @@ impl Kind {
     }
 }
 
+/// The operating system, or a client of HTTP, gave up.
+fn took_too_long(error: &(dyn StdError + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    })
+}
+
 impl From<InputError> for Kind {
     fn from(error: InputError) -> Self {
         Self::Input(error)
@@ -226,7 +263,7 @@ impl From<InputError> for Kind {
 impl From<Kind> for Error {
     fn from(kind: Kind) -> Self {
         Self {
-            inner: Box::new(Inside { call: None, kind }),
+            inner: Inside::boxed(None, kind),
         }
     }
 }
@@ -254,10 +291,7 @@ impl Error {
             item: None,
         };
         Self {
-            inner: Box::new(Inside {
-                call: Some(call),
-                kind,
-            }),
+            inner: Inside::boxed(Some(call), kind),
         }
     }
 
@@ -268,21 +302,34 @@ impl Error {
             item: asked.item().map(Into::into),
         };
         Self {
-            inner: Box::new(Inside {
-                call: Some(call),
-                kind,
-            }),
+            inner: Inside::boxed(Some(call), kind),
         }
     }
 
-    /// The server did not answer in time.
+    /// An error of something else, for functions that [connect](crate::group::GroupBuilder::server)
+    /// a server of a group: a file that is missing, a token that is not to be had.
+    pub fn other(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Kind::Other(cause.into()).into()
+    }
+
+    /// Adds what the server has written beside the protocol, to its standard error for example.
+    #[must_use]
+    pub fn with_last_words(mut self, words: impl Into<Box<str>>) -> Self {
+        self.inner.last_words = Some(words.into()).filter(|words| !words.is_empty());
+        self
+    }
+
+    /// The server did not answer in time, or could not be reached in time.
+    ///
+    /// Like every question about an error, it is asked of the cause that the error comes down to:
+    /// a server of a group that did not answer while it was started is a timeout.
     pub fn is_timeout(&self) -> bool {
-        matches!(self.inner.kind, Kind::TimedOut(_) | Kind::TimedOutInAll(_))
+        self.inner.kind.is_timeout()
     }
 
     /// The connection ended before the answer was there, or had ended already.
     pub fn is_closed(&self) -> bool {
-        let kind = &self.inner.kind;
+        let kind = self.inner.kind.root();
         kind.is_broken()
             || matches!(
                 kind,
@@ -334,7 +381,7 @@ impl Error {
 
     /// Why the server did not get the input that it asked for.
     pub fn input(&self) -> Option<&InputError> {
-        match &self.inner.kind {
+        match self.inner.kind.root() {
             Kind::Input(error) => Some(error),
             _ => None,
         }
@@ -343,7 +390,7 @@ impl Error {
     /// What a tool said when it failed, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
-        match &self.inner.kind {
+        match self.inner.kind.root() {
             Kind::Result(UnexpectedResult::ToolFailed(text)) => Some(text),
             _ => None,
         }
@@ -351,7 +398,7 @@ impl Error {
 
     /// What the server speaks, when that is nothing that this client may speak.
     pub fn supported_versions(&self) -> Option<&[String]> {
-        match &self.inner.kind {
+        match self.inner.kind.root() {
             Kind::NoCommonVersion { supported, .. } => Some(supported),
             _ => None,
         }
@@ -361,7 +408,11 @@ impl Error {
 /// Names the cause; what is behind the cause comes from [`source`](StdError::source).
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inside { call, kind } = &*self.inner;
+        let Inside {
+            call,
+            kind,
+            last_words,
+        } = &*self.inner;
         if let Some(CallName {
             server,
             method,
@@ -369,19 +420,24 @@ impl fmt::Display for Error {
         }) = call
         {
             if method.is_empty() {
-                return write!(f, "{server}: {kind}");
-            }
-            f.write_str(method)?;
-            if let Some(item) = item {
-                write!(f, " {item:?}")?;
-            }
-            // An error of connecting names the server itself.
-            if !matches!(kind, Kind::Channel(ChannelError::Connect { .. })) {
-                write!(f, " at {server}")?;
+                f.write_str(server)?;
+            } else {
+                f.write_str(method)?;
+                if let Some(item) = item {
+                    write!(f, " {item:?}")?;
+                }
+                // An error of connecting names the server itself.
+                if !matches!(kind, Kind::Channel(ChannelError::Connect { .. })) {
+                    write!(f, " at {server}")?;
+                }
             }
             f.write_str(": ")?;
         }
-        kind.fmt(f)
+        kind.fmt(f)?;
+        match last_words {
+            Some(words) => write!(f, "; the server says:\n{words}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -402,7 +458,7 @@ impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.inner.kind.root() {
             Kind::Channel(error) => error.source()?.source(),
-            Kind::Start(cause) => cause.source(),
+            Kind::Other(cause) => cause.source(),
             // Its text tells the cause.
             Kind::Input(error) => error.source()?.source(),
             _ => None,

@@ -48,6 +48,9 @@ impl Inner {
     pub(crate) fn hear(&self, note: ServerNote) {
         match note {
             ServerNote::Log(message) => self.events.log(&message),
+            ServerNote::ElicitationComplete(over) => {
+                self.inputs.visits.complete(&over.elicitation_id);
+            }
             note => {
                 if let Some(change) = Change::of(note) {
                     self.hear_change(change);

@@ -39,6 +39,7 @@ mod negotiate;
 mod prepared;
 mod session;
 mod tool_index;
+mod visiting;
 
 pub use cache::Cache;
 pub use client::Client;

@@ -17,12 +17,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 enum Kind {
     #[cfg(feature = "client")]
     Client(mcp_client::Error),
-    /// A server that was started by this program does not answer.
-    #[cfg(all(feature = "client", feature = "stdio"))]
-    Start {
-        error: mcp_client::Error,
-        last_words: String,
-    },
+    #[cfg(feature = "client")]
+    Config(mcp_client::group::ConfigError),
     #[cfg(feature = "server")]
     Setup(mcp_server::SetupError),
     Io(io::Error),
@@ -34,20 +30,8 @@ impl Error {
     fn as_client(&self) -> Option<&mcp_client::Error> {
         match &*self.0 {
             Kind::Client(error) => Some(error),
-            #[cfg(feature = "stdio")]
-            Kind::Start { error, .. } => Some(error),
             _ => None,
         }
-    }
-
-    /// What went wrong with a server that was started, and what it said meanwhile, unless the error
-    /// tells that already.
-    #[cfg(all(feature = "client", feature = "stdio"))]
-    pub(crate) fn at_start(error: mcp_client::Error, last_words: String) -> Self {
-        if last_words.is_empty() || !error.is_timeout() {
-            return error.into();
-        }
-        Self(Box::new(Kind::Start { error, last_words }))
     }
 
     /// A call took longer than its limit.
@@ -96,8 +80,8 @@ impl Error {
         match &*self.0 {
             #[cfg(feature = "client")]
             Kind::Client(error) => error,
-            #[cfg(all(feature = "client", feature = "stdio"))]
-            Kind::Start { error, .. } => error,
+            #[cfg(feature = "client")]
+            Kind::Config(error) => error,
             #[cfg(feature = "server")]
             Kind::Setup(error) => error,
             Kind::Io(error) => error,
@@ -108,12 +92,7 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self.inner(), f)?;
-        #[cfg(all(feature = "client", feature = "stdio"))]
-        if let Kind::Start { last_words, .. } = &*self.0 {
-            write!(f, "; the server says:\n{last_words}")?;
-        }
-        Ok(())
+        fmt::Display::fmt(self.inner(), f)
     }
 }
 
@@ -140,6 +119,28 @@ impl StdError for Error {
 impl From<mcp_client::Error> for Error {
     fn from(error: mcp_client::Error) -> Self {
         Self(Box::new(Kind::Client(error)))
+    }
+}
+
+/// For functions that connect to a server of a group.
+#[cfg(feature = "client")]
+impl From<Error> for mcp_client::Error {
+    fn from(error: Error) -> Self {
+        match *error.0 {
+            Kind::Client(error) => error,
+            #[cfg(feature = "server")]
+            Kind::Setup(error) => Self::other(error),
+            Kind::Config(error) => Self::other(error),
+            Kind::Io(error) => Self::other(error),
+            Kind::Result(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(feature = "client")]
+impl From<mcp_client::group::ConfigError> for Error {
+    fn from(error: mcp_client::group::ConfigError) -> Self {
+        Self(Box::new(Kind::Config(error)))
     }
 }
 

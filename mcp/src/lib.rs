@@ -3,6 +3,8 @@
 #[cfg(feature = "client")]
 mod connect;
 mod error;
+#[cfg(feature = "client")]
+mod groups;
 pub mod guide;
 pub mod prelude;
 #[cfg(doctest)]
@@ -23,6 +25,8 @@ pub use error::{Error, Result};
 pub use mcp_client as client;
 #[cfg(feature = "client")]
 pub use mcp_client::group;
+#[cfg(feature = "client")]
+pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
     Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Negotiation, Rejected,
@@ -56,6 +60,8 @@ pub use mcp_server::{
 pub use mcp_transport_http as http;
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::StreamableHttp;
+#[cfg(feature = "http-client")]
+pub use mcp_transport_http::client::{HttpChannel, HttpClient};
 #[cfg(feature = "http-server")]
 pub use mcp_transport_http::server::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "stdio")]
@@ -71,6 +77,8 @@ pub use mcp_types::{
 
 #[cfg(feature = "client")]
 pub use connect::{Connect, ConnectWith};
+#[cfg(feature = "client")]
+pub use groups::{AddServers, LoadGroup};
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;
 #[cfg(feature = "http-server")]

@@ -10,6 +10,8 @@ pub use crate::{
 pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
+#[cfg(feature = "client")]
+pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]
 pub use crate::{
     Answer, Args, Ask, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,
@@ -21,7 +23,5 @@ pub use crate::{
 pub use crate::{
     Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest,
 };
-#[cfg(feature = "client")]
-pub use crate::{Connect as _, ConnectWith as _};
 #[cfg(feature = "macros")]
 pub use crate::{completion, prompt, resource, tool};

@@ -15,6 +15,7 @@ use crate::Result;
 /// | `Command` of the standard library or of tokio, `ServerCommand` | a child process | `stdio` |
 /// | `Io` | at the other end of a pair of byte streams | `stdio` |
 /// | `InProcess` | in this process | `server` |
+/// | [`ServerSpec`](crate::group::ServerSpec) | what an `mcp.json` says | `stdio`, `http-client` |
 ///
 /// Of a `Command` program, arguments, variables and folder are taken; the server gets those
 /// variables and a few harmless ones of this process.
@@ -23,7 +24,7 @@ pub trait Target: sealed::Sealed + Send {
     fn connect(self, builder: ClientBuilder) -> impl Future<Output = Result<Client>> + Send;
 }
 
-mod sealed {
+pub(crate) mod sealed {
     #[expect(unnameable_types, reason = "seals the trait")]
     pub trait Sealed {}
 }
@@ -44,8 +45,7 @@ mod http {
                 impl Target for $url {
                     async fn connect(self, builder: ClientBuilder) -> Result<Client> {
                         let url: &str = self.as_ref();
-                        let channel = HttpChannel::new(url).map_err(mcp_client::Error::from)?;
-                        Ok(builder.over(channel).await?)
+                        HttpChannel::new(url)?.connect(builder).await
                     }
                 }
             )*
@@ -90,7 +90,7 @@ mod stdio {
     use tokio::io::{AsyncRead, AsyncWrite};
 
     use super::{Io, Target, sealed};
-    use crate::{Error, Result};
+    use crate::Result;
 
     impl<R, W> sealed::Sealed for Io<R, W> {}
 
@@ -108,10 +108,14 @@ mod stdio {
 
     impl Target for ServerCommand {
         async fn connect(self, builder: ClientBuilder) -> Result<Client> {
-            let channel = ChildChannel::spawn(self).map_err(mcp_client::Error::from)?;
+            let channel = ChildChannel::spawn(self)?;
             let words = channel.last_words();
             let connected = builder.over(channel).await;
-            connected.map_err(|error| Error::at_start(error, words.text()))
+            Ok(connected.map_err(|error| match error.is_timeout() {
+                true => error.with_last_words(words.text()),
+                // Its end tells them.
+                false => error,
+            })?)
         }
     }
 

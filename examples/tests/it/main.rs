@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod group;
 mod stdio;
 
 use std::process::Stdio;

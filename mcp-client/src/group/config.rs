@@ -3,10 +3,12 @@
 //! They differ in the name of the one top member (`mcpServers`, `servers`), in how variables are
 //! written, and in what they let out; every file is read in all of them at once.
 
+mod files;
 mod json;
 mod variables;
 
-use std::fmt;
+use std::path::PathBuf;
+use std::{fmt, io};
 
 use mcp_types::JsonObject;
 use serde::Deserialize;
@@ -78,11 +80,23 @@ impl fmt::Debug for ServerSpec {
                 .finish_non_exhaustive(),
             Self::Url { url, headers } => f
                 .debug_struct("Url")
-                .field("url", &url.split('?').next().unwrap_or_default())
+                .field("url", &public(url))
                 .field("headers", &names(headers))
                 .finish(),
         }
     }
+}
+
+/// A URL without what may be secret: a user, a query.
+fn public(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = url.get(..end).unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
 }
 
 /// A file cannot be read.
@@ -95,6 +109,14 @@ pub enum ConfigError {
     /// It names no servers.
     #[error("the file has neither `mcpServers` nor `servers`")]
     NoServers,
+    /// It cannot be had, or is longer than 1 MiB.
+    #[error("the file {path:?} cannot be read: {source}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
 }
 
 /// An entry of a file cannot be used.

@@ -15,7 +15,6 @@ use tokio::time::Instant;
 use super::GroupEvent;
 use crate::backoff::Backoff;
 use crate::error::Kind;
-use crate::inputs::Cause;
 use crate::{Client, Error};
 
 /// A server that ran for so long had a good start.
@@ -36,7 +35,7 @@ pub enum Health {
     Down(String),
 }
 
-type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Cause>> + Send + Sync>;
+type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 pub(super) struct Member {
     pub(super) name: Arc<str>,
@@ -78,7 +77,7 @@ impl Drop for Listener {
 impl Member {
     pub(super) fn new(
         name: &str,
-        connect: impl Fn() -> BoxFuture<'static, Result<Client, Cause>> + Send + Sync + 'static,
+        connect: impl Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync + 'static,
     ) -> Self {
         Self::with(name, Some(Arc::new(connect)), Health::Idle)
     }
@@ -155,11 +154,11 @@ impl Member {
                 };
                 Ok(client)
             }
-            Err(cause) => {
-                let reason = cause.to_string();
+            Err(error) => {
+                let reason = error.to_string();
                 self.teller().tell(Health::Down(reason.clone()));
                 life.end(reason, false);
-                Err(self.failed(Kind::Start(cause)))
+                Err(self.failed(Kind::Start(error)))
             }
         }
     }

@@ -20,7 +20,6 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::error::Kind;
-use crate::inputs::Cause;
 use crate::{Change, Client, Error};
 use catalogue::Routes;
 use member::Member;
@@ -117,16 +116,17 @@ pub struct GroupBuilder {
 
 impl GroupBuilder {
     /// Adds a server: its name and how to connect to it, each time it is started. A name that is
-    /// taken replaces the server that has it.
+    /// taken replaces the server that has it. Errors of something else than a client come as
+    /// [`Error::other`].
     pub fn server<F, Fut, E>(self, name: &str, connect: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Client, E>> + Send + 'static,
-        E: Into<Box<dyn std::error::Error + Send + Sync>>,
+        E: Into<Error>,
     {
         let member = Member::new(name, move || {
             let connecting = connect();
-            Box::pin(async move { connecting.await.map_err(Into::<Cause>::into) })
+            Box::pin(async move { connecting.await.map_err(Into::into) })
         });
         self.add(member)
     }

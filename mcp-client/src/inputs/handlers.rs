@@ -16,6 +16,7 @@ use mcp_types::{
 };
 
 use super::request::finish_form;
+use super::visits::Visits;
 use super::{Asker, Cause, ElicitRequest, InputError, InputKind, SampleRequest, UrlRequest};
 
 use crate::error::Kind;
@@ -68,9 +69,23 @@ pub(crate) struct Inputs {
     url: Option<Handler<UrlRequest, ElicitResult>>,
     sample: Option<Handler<SampleRequest, CreateMessageResult>>,
     roots: Option<Arc<RwLock<Vec<Root>>>>,
+    pub(crate) visits: Visits,
 }
 
 impl Inputs {
+    /// The same handlers for another client, whose roots and visits are its own.
+    pub(crate) fn of_one_client(&self) -> Self {
+        let roots = self.roots.as_ref().map(|roots| {
+            let roots = roots.read().unwrap_or_else(PoisonError::into_inner);
+            Arc::new(RwLock::new(roots.clone()))
+        });
+        Self {
+            roots,
+            visits: Visits::default(),
+            ..self.clone()
+        }
+    }
+
     pub(crate) fn on_form<F, Fut>(&mut self, handler: F)
     where
         F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
@@ -191,7 +206,12 @@ impl Inputs {
                 Ok(answer)
             }
             ElicitParams::Url(params) => {
-                let request = UrlRequest { params, asker };
+                let visit = self.visits.of(&params);
+                let request = UrlRequest {
+                    params,
+                    asker,
+                    visit,
+                };
                 let mut answer = run(self.url.as_ref(), wants, request).await?;
                 // spec: ELIC-09
                 answer.content = None;

@@ -5,6 +5,7 @@
 
 mod handlers;
 mod request;
+mod visits;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -16,6 +17,7 @@ use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Metho
 pub(crate) use handlers::Inputs;
 pub use handlers::IntoInput;
 pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
+pub(crate) use visits::{Visit, Visits};
 
 /// The cause of a handler's failure, in the handler's own words.
 pub(crate) type Cause = Box<dyn StdError + Send + Sync>;
@@ -110,6 +112,14 @@ pub enum InputError {
     // spec: SAMP-03
     #[error("the server asks for sampling with tools, which this client does not declare")]
     NoSamplingTools,
+    /// The user did not agree to visit a URL that the server wants visited before it does what it
+    /// was asked.
+    // spec: ELIC-18
+    #[error("the user does not visit {url}, which the server wants first")]
+    Unvisited {
+        /// Which URL.
+        url: String,
+    },
     /// The conversation that the server wants continued is none.
     // spec: SAMP-08, SAMP-09
     #[error("the conversation to go on with is malformed: {0}")]

@@ -9,6 +9,7 @@ use mcp_types::{
 use serde::Serialize;
 
 use super::InputError;
+use super::visits::Visit;
 
 /// Who asks. A program that shows questions to a user has to say so.
 // spec: ELIC-12
@@ -95,7 +96,12 @@ pub(super) fn finish_form(
 /// A server asks the user to visit a URL.
 ///
 /// The program shows the whole URL, asks for consent, and opens it where neither it nor a language
-/// model sees what happens there. It never fetches the URL itself.
+/// model sees what happens there. It never fetches the URL itself. To accept means that the user
+/// agrees.
+///
+/// Servers of 2025-11-25 may refuse a call until the user has visited a URL. Then the handler is
+/// asked like this as well, and the call is made again by itself once the visit is
+/// [over](Self::completed), or after 5 minutes.
 // spec: ELIC-12, ELIC-14
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -104,6 +110,7 @@ pub struct UrlRequest {
     pub params: ElicitUrlParams,
     /// Who asks.
     pub asker: Arc<Asker>,
+    pub(super) visit: Arc<Visit>,
 }
 
 impl UrlRequest {
@@ -115,6 +122,38 @@ impl UrlRequest {
     /// Where to go.
     pub fn url(&self) -> &str {
         &self.params.url
+    }
+
+    /// Waits until the user has done what there is to do at the URL. Servers of 2025-11-25 may tell
+    /// so, and no others: wait for the user's own word as well, or for a time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_client::{Client, UrlRequest};
+    /// use mcp_types::ElicitResult;
+    ///
+    /// # async fn agrees(_: &UrlRequest) -> bool { true }
+    /// # async fn says_done() {}
+    /// let builder = Client::builder().on_elicit_url(|visit: UrlRequest| async move {
+    ///     if !agrees(&visit).await {
+    ///         return ElicitResult::decline();
+    ///     }
+    ///     tokio::select! {
+    ///         () = visit.completed() => {}
+    ///         () = says_done() => visit.complete(),
+    ///     }
+    ///     ElicitResult::accept_url()
+    /// });
+    /// ```
+    pub async fn completed(&self) {
+        self.visit.completed().await;
+    }
+
+    /// Tells that the visit is over, without a word of the server: a call that waits for it is made
+    /// again.
+    pub fn complete(&self) {
+        self.visit.complete();
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
-use mcp_client::{Change, Client, ConnectMode};
+use mcp_client::{Change, Client, ConnectMode, Error};
 use mcp_core::{ChannelError, CloseReason};
 use mcp_types::ProtocolVersion;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn tools(names: &[&str]) -> Vec<Step> {
     vec![result(&json!({"resultType": "complete", "tools": tools}))]
 }
 
-async fn connect(script: Arc<Script>) -> Result<Client, mcp_client::Error> {
+async fn connect(script: Arc<Script>) -> Result<Client, Error> {
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     Client::builder().mode(mode).over(script.channel()).await
 }
@@ -56,7 +56,7 @@ fn starts(
     (start, count)
 }
 
-type Starting = mcp_core::BoxFuture<'static, Result<Client, mcp_client::Error>>;
+type Starting = mcp_core::BoxFuture<'static, Result<Client, Error>>;
 
 #[tokio::test]
 async fn one_catalogue_for_all() {
@@ -66,7 +66,7 @@ async fn one_catalogue_for_all() {
     let group = quiet()
         .server("files", move || connect(a.clone()))
         .server("my mail", move || connect(b.clone()))
-        .server("gone", || async { Err::<Client, _>("it is gone") })
+        .server("gone", || async { Err(Error::other("it is gone")) })
         .unused("off", "switched off")
         .build();
     let health = |at: usize| group.health()[at].1.clone();

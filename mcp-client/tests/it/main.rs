@@ -26,3 +26,5 @@ mod session;
 mod time;
 #[cfg(test)]
 mod tools;
+#[cfg(test)]
+mod visiting;

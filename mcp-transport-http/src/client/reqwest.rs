@@ -1,11 +1,11 @@
 //! The HTTP client that is used unless another one is given.
 
 use std::error::Error;
-use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{fmt, io};
 
 use bytes::Bytes;
 use http::Uri;
@@ -14,7 +14,7 @@ use mcp_core::{BoxFuture, ChannelError};
 use reqwest::redirect::Policy;
 use tower_service::Service;
 
-use super::tls;
+use super::{BoxError, tls};
 
 /// An HTTP/1.1 client with a pool of connections, as a [`tower_service::Service`]: wrap it in
 /// layers and give the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
@@ -146,20 +146,21 @@ impl Service<http::Request<Bytes>> for HttpClient {
 /// repeat each other, and the first one names the URL, whose query may be a secret.
 fn failed(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     let cause = root(error);
+    let source: BoxError = match error.is_timeout() {
+        true => io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into(),
+        false => cause.as_str().into(),
+    };
     if error.is_connect() {
         let scheme = uri.scheme_str().unwrap_or_default();
         let authority = uri.authority().map_or("", http::uri::Authority::as_str);
         let peer = format!("{scheme}://{authority}");
-        return ChannelError::Connect {
-            peer,
-            source: cause.into(),
-        };
+        return ChannelError::Connect { peer, source };
     }
     if error.is_builder() {
         return ChannelError::Unsendable(cause);
     }
     ChannelError::Broken {
-        source: Some(cause.into()),
+        source: Some(source),
     }
 }
 

@@ -1,0 +1,103 @@
+//! Several servers behind one handle, read from an `mcp.json`: who is there, what they have, and
+//! one call. A server starts when it is first needed, and again when it has ended.
+//!
+//! `cargo run -p examples --bin group [FILE [TOOL [ARGUMENTS]]]`; without a file it makes one, with
+//! two servers that are this very program.
+
+#![allow(clippy::print_stdout, reason = "it is a command line program")]
+
+use std::env;
+use std::io::Error;
+use std::path::PathBuf;
+
+use mcp::Group;
+use mcp::group::GroupConfig;
+use mcp::group::{Health, Naming};
+use mcp::prelude::*;
+use serde_json::{Map, Value, json};
+
+/// A server that knows little more than itself.
+struct Worker;
+
+#[mcp::server]
+impl Worker {
+    /// Tell a variable of this server's environment.
+    #[tool]
+    fn variable(&self, name: String) -> String {
+        env::var(&name).unwrap_or_else(|_| format!("there is no {name}"))
+    }
+
+    /// Tell the folder that this server runs in.
+    #[tool]
+    fn folder(&self) -> Result<String, ToolError> {
+        Ok(env::current_dir()?.display().to_string())
+    }
+
+    /// End this server, whatever it does.
+    #[tool]
+    fn crash(&self) -> String {
+        std::process::abort()
+    }
+}
+
+/// A file with two servers that are this program, and one that is switched off.
+fn own_file() -> std::io::Result<PathBuf> {
+    let program = env::current_exe()?;
+    let worker = |place: &str| {
+        json!({
+            "command": &program,
+            "args": ["serve"],
+            "env": {"PLACE": place, "HOME_OF": "${userHome}"},
+        })
+    };
+    let servers = json!({
+        "kitchen": worker("downstairs"),
+        "attic": worker("upstairs"),
+        "cellar": {"command": "nothing", "disabled": true},
+    });
+    let path = env::temp_dir().join(format!("mcp-{}.json", std::process::id()));
+    std::fs::write(&path, json!({"mcpServers": servers}).to_string())?;
+    Ok(path)
+}
+
+#[tokio::main]
+async fn main() -> mcp::Result<()> {
+    let mut arguments = env::args().skip(1);
+    let (path, is_own) = match arguments.next() {
+        Some(argument) if argument == "serve" => return mcp::serve_stdio(Worker).await,
+        Some(path) => (path.into(), false),
+        None => (own_file()?, true),
+    };
+    // `Group::load(path)?` does the same with the defaults.
+    let config = GroupConfig::read(&path);
+    if is_own {
+        std::fs::remove_file(&path)?;
+    }
+    let client = Client::builder().identity("group", "1.0.0");
+    let group = Group::builder()
+        .naming(Naming::PlainUnlessTaken)
+        .config(config?, client)
+        .build();
+
+    let tools = group.list_tools().await;
+    for tool in &tools.items {
+        println!("{}: {}", tool.name, tool.item.description());
+    }
+    for (server, health) in group.health() {
+        match health {
+            Health::Running => println!("{server} runs"),
+            Health::Unused(reason) | Health::Down(reason) => println!("{server}: {reason}"),
+            _ => {}
+        }
+    }
+    let tool = arguments.next();
+    let tool = tool.or(is_own.then(|| "attic__variable".to_owned()));
+    if let Some(tool) = tool {
+        let input = arguments.next();
+        let input = input.unwrap_or_else(|| json!({"name": "PLACE"}).to_string());
+        let input: Map<String, Value> = serde_json::from_str(&input).map_err(Error::other)?;
+        println!("{tool}: {}", group.call(&tool, input).await?.text());
+    }
+    group.close().await;
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! Calls that a server refuses until the user has visited a URL.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use mcp_client::{Client, ClientBuilder, ConnectMode, Error, InputError, Turn, UrlRequest};
+use mcp_core::{Fault, Frame};
+use mcp_types::{ElicitResult, codes};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::time::{Instant, sleep};
+
+use crate::script::{Script, Step, error, result, say};
+
+fn opened() -> Vec<Step> {
+    vec![result(&json!({
+        "protocolVersion": "2025-11-25",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "old", "version": "1"},
+    }))]
+}
+
+fn visit_first(ids: &[&str]) -> Vec<Step> {
+    let elicitations = ids.iter().map(|id| {
+        json!({"mode": "url", "message": "Sign in", "elicitationId": id,
+            "url": format!("https://example.com/{id}")})
+    });
+    let data = json!({"elicitations": elicitations.collect::<Vec<_>>()});
+    vec![say(error(codes::URL_ELICITATION_REQUIRED, &data))]
+}
+
+fn done() -> Vec<Step> {
+    vec![result(
+        &json!({"content": [{"type": "text", "text": "done"}]}),
+    )]
+}
+
+fn over(id: &str) -> Frame {
+    let params = json!({"elicitationId": id});
+    let note =
+        json!({"jsonrpc": "2.0", "method": "notifications/elicitation/complete", "params": params});
+    Frame::new(note.to_string())
+}
+
+async fn session(
+    builder: ClientBuilder,
+    answers: impl IntoIterator<Item = Vec<Step>>,
+) -> (Client, Arc<Script>, UnboundedSender<Frame>) {
+    let (script, inbound) = Script::session([opened()].into_iter().chain(answers));
+    let builder = builder.mode(ConnectMode::Legacy);
+    let client = builder.over(script.channel()).await.unwrap();
+    (client, script, inbound)
+}
+
+/// The calls of tools that were made.
+fn calls(script: &Script) -> Vec<Value> {
+    let sent = script.sent().into_iter().map(|sent| sent.body);
+    sent.filter(|body| body["method"] == "tools/call").collect()
+}
+
+fn agrees() -> ClientBuilder {
+    Client::builder().on_elicit_url(|_: UrlRequest| async { ElicitResult::accept_url() })
+}
+
+fn is_visit_first(error: &Error) -> bool {
+    matches!(error.fault(), Some(Fault::VisitFirst { .. }))
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_call_is_made_again_when_all_visits_are_over() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = asked.clone();
+    let builder = Client::builder().on_elicit_url(move |visit: UrlRequest| {
+        let at = count.fetch_add(1, Ordering::SeqCst);
+        async move {
+            assert_eq!(
+                visit.url(),
+                format!("https://example.com/{}", ["a", "b"][at])
+            );
+            assert_eq!(visit.asker.item.as_deref(), Some("pay"));
+            ElicitResult::accept_url()
+        }
+    });
+    let (client, script, inbound) = session(builder, [visit_first(&["a", "b"]), done()]).await;
+    let begin = Instant::now();
+    tokio::spawn(async move {
+        for id in ["a", "unknown", "b"] {
+            sleep(Duration::from_secs(100)).await;
+            inbound.send(over(id)).unwrap();
+        }
+        pending::<()>().await;
+    });
+    // Users take their time, which is not the call's: its limit is 60 seconds.
+    let result = client.call("pay", json!({"sum": 3})).await.unwrap();
+    assert_eq!(result.text(), "done");
+    assert_eq!(begin.elapsed().as_secs(), 300);
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+    let calls = calls(&script);
+    assert_eq!(calls.len(), 2);
+    assert_eq!(
+        calls[0]["params"]["arguments"],
+        calls[1]["params"]["arguments"]
+    );
+    assert_ne!(calls[0]["id"], calls[1]["id"]);
+    assert_eq!(calls[1]["params"].get("inputResponses"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_tells_nothing_is_asked_after_a_while() {
+    let (client, _, _inbound) = session(agrees(), [visit_first(&["a"]), done()]).await;
+    let begin = Instant::now();
+    assert_eq!(client.call("pay", ()).await.unwrap().text(), "done");
+    assert_eq!(begin.elapsed().as_secs(), 300);
+
+    // The handler knows as well.
+    let builder = Client::builder().on_elicit_url(|visit: UrlRequest| async move {
+        visit.complete();
+        visit.completed().await;
+        ElicitResult::accept_url()
+    });
+    let (client, _, _inbound) = session(builder, [visit_first(&["a"]), done()]).await;
+    let begin = Instant::now();
+    assert_eq!(client.call("pay", ()).await.unwrap().text(), "done");
+    assert_eq!(begin.elapsed().as_secs(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_ends_without_the_call() {
+    // The user does not want to.
+    let refuses =
+        Client::builder().on_elicit_url(|_: UrlRequest| async { ElicitResult::decline() });
+    let (client, script, _inbound) = session(refuses, [visit_first(&["a"]), done()]).await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    let Some(InputError::Unvisited { url, .. }) = error.input() else {
+        panic!("{error}")
+    };
+    assert_eq!(url, "https://example.com/a");
+    assert_eq!(calls(&script).len(), 1);
+
+    // The server is not satisfied by the visit.
+    let answers = [visit_first(&["a"]), visit_first(&["a"]), done()];
+    let (client, script, _inbound) = session(agrees(), answers).await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(is_visit_first(&error), "{error}");
+    assert_eq!(calls(&script).len(), 2);
+
+    // There is nobody who could send the user anywhere.
+    let (client, _, _inbound) = session(Client::builder(), [visit_first(&["a"])]).await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(is_visit_first(&error), "{error}");
+
+    // Ever new visits come to an end.
+    let ids = ["a", "b", "c", "d"];
+    let answers = ids.map(|id| visit_first(&[id]));
+    let (client, _, _inbound) = session(agrees().max_input_rounds(3), answers).await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(
+        matches!(error.input(), Some(InputError::Round(_))),
+        "{error}"
+    );
+
+    // The client is closed meanwhile.
+    let (client, _, _inbound) = session(agrees(), [visit_first(&["a"]), done()]).await;
+    let closing = client.clone();
+    tokio::spawn(async move {
+        sleep(Duration::from_secs(10)).await;
+        closing.close().await.unwrap();
+    });
+    let begin = Instant::now();
+    assert!(client.call("pay", ()).await.unwrap_err().is_closed());
+    assert_eq!(begin.elapsed().as_secs(), 10);
+}
+
+#[tokio::test(start_paused = true)]
+async fn by_hand() {
+    let answers = [visit_first(&["a"]), done()];
+    let (client, script, _inbound) = session(agrees(), answers).await;
+    let Turn::Asks(asks) = client.call("pay", ()).manual().await.unwrap() else {
+        panic!("the server wants a visit first")
+    };
+    let answers: Vec<_> = asks.requests().keys().cloned().collect();
+    let answers = answers
+        .into_iter()
+        .map(|key| (key, ElicitResult::accept_url()));
+    let begin = Instant::now();
+    let Turn::Done(result) = asks.answer(answers).await.unwrap() else {
+        panic!("the visit is over")
+    };
+    // The caller knows when it is over.
+    assert_eq!(begin.elapsed().as_secs(), 0);
+    assert_eq!(result.text(), "done");
+    assert_eq!(calls(&script).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_of_a_session_waits_for_the_visit() {
+    let builder = Client::builder().on_elicit_url(|visit: UrlRequest| async move {
+        visit.completed().await;
+        ElicitResult::accept_url()
+    });
+    let (_client, script, inbound) = session(builder, []).await;
+    let params = json!({"mode": "url", "message": "Pay", "url": "https://example.com", "elicitationId": "e"});
+    let ask = json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params});
+    inbound.send(Frame::new(ask.to_string())).unwrap();
+    sleep(Duration::from_secs(1000)).await;
+    assert_eq!(script.notes(1).await.len(), 1, "nothing but `initialized`");
+    inbound.send(over("e")).unwrap();
+    let answer = script.notes(2).await.pop().unwrap().body;
+    assert_eq!(
+        answer,
+        json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept"}})
+    );
+}
