@@ -6,11 +6,13 @@
 //! | [`layers`] | which crate may depend on which; folder names; no tokio below the transports |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys have one home each |
+//! | [`messages`] | every text of an error is explained in the guide |
 //! | [`texts`] | module docs, `// spec:` ids, machine paths, leftovers |
 //! | [`sizes`] | long files and functions (a report, never a failure) |
 
 mod layers;
 mod literals;
+mod messages;
 mod sizes;
 pub(crate) mod source;
 mod texts;
@@ -85,6 +87,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Report> {
     findings.extend(layers::check(workspace)?);
     findings.extend(versions::check(&sources));
     findings.extend(literals::check(&sources));
+    findings.extend(messages::check(&sources));
     findings.extend(texts::check(&sources));
     findings.sort();
     Ok(Report {

@@ -1,7 +1,7 @@
 //! Each rule with sources that keep it and sources that break it, and the repository itself.
 
 use super::source::Sources;
-use super::{Finding, check, literals, sizes, texts, versions};
+use super::{Finding, check, literals, messages, sizes, texts, versions};
 use crate::workspace::Workspace;
 
 /// A checklist and a method table, so that the rules that read them have something to read.
@@ -260,6 +260,30 @@ fn nothing_of_one_machine_or_unfinished_is_left() {
     assert_eq!(lines(texts::check, "mcp/src/a.rs", code), marked(code));
     let nested = "//! Doc.\nfn f() -> u8 { g(|| { unimplemented!() }) } // BAD\n";
     assert_eq!(lines(texts::check, "mcp/src/a.rs", nested), marked(nested));
+}
+
+#[test]
+fn texts_of_errors_are_explained() {
+    let page = "| the shelf is … deep; the `book` is\ngone: … | Look elsewhere. |";
+    let content = r#"//! Errors.
+#[derive(thiserror::Error)]
+enum E {
+    #[error("the shelf is {depth} deep")]
+    Deep { depth: u8 },
+    #[error("the {0:?} fell; the book is gone: {}", why(.0))]
+    Gone(String),
+    #[error("nobody {0} knows this")] // BAD
+    Untold(u8),
+    #[error(transparent)]
+    Other(Io),
+    #[error("{0}")]
+    Bare(Io),
+}
+"#;
+    let page = ("mcp/src/docs/errors.md", page);
+    let sources = Sources::from_texts(&[page, ("mcp-core/src/e.rs", content)]);
+    let found: Vec<_> = messages::check(&sources).iter().map(|it| it.line).collect();
+    assert_eq!(found, marked(content));
 }
 
 #[test]
