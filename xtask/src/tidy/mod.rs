@@ -7,12 +7,14 @@
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys have one home each |
 //! | [`messages`] | every text of an error is explained in the guide |
+//! | [`paths`] | documents name files that are there |
 //! | [`texts`] | module docs, `// spec:` ids, machine paths, leftovers |
 //! | [`sizes`] | long files and functions (a report, never a failure) |
 
 mod layers;
 mod literals;
 mod messages;
+mod paths;
 mod sizes;
 pub(crate) mod source;
 mod texts;
@@ -88,6 +90,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Report> {
     findings.extend(versions::check(&sources));
     findings.extend(literals::check(&sources));
     findings.extend(messages::check(&sources));
+    findings.extend(paths::check(&sources));
     findings.extend(texts::check(&sources));
     findings.sort();
     Ok(Report {

@@ -1,7 +1,7 @@
 //! Each rule with sources that keep it and sources that break it, and the repository itself.
 
 use super::source::Sources;
-use super::{Finding, check, literals, messages, sizes, texts, versions};
+use super::{Finding, check, literals, messages, paths, sizes, texts, versions};
 use crate::workspace::Workspace;
 
 /// A checklist and a method table, so that the rules that read them have something to read.
@@ -283,6 +283,21 @@ enum E {
     let page = ("mcp/src/docs/errors.md", page);
     let sources = Sources::from_texts(&[page, ("mcp-core/src/e.rs", content)]);
     let found: Vec<_> = messages::check(&sources).iter().map(|it| it.line).collect();
+    assert_eq!(found, marked(content));
+}
+
+#[test]
+fn documents_name_files_that_are_there() {
+    let content = "`mcp-core/src/{a,b}.rs`, `mcp-core/src/`, `mcp::core`, `Server/x`, `mcp-core/src/…`\n\
+                   `mcp-core/src/{a,c}.rs` <!-- // BAD -->\n\
+                   `xtask/src/gone/` <!-- // BAD -->\n";
+    let sources = Sources::from_texts(&[
+        ("ARCHITECTURE.md", content),
+        ("docs/other.md", "`mcp-core/src/gone.rs`"),
+        ("mcp-core/src/a.rs", "//! A."),
+        ("mcp-core/src/b.rs", "//! B."),
+    ]);
+    let found: Vec<_> = paths::check(&sources).iter().map(|it| it.line).collect();
     assert_eq!(found, marked(content));
 }
 
