@@ -19,6 +19,11 @@ use crate::Result;
 ///
 /// Of a `Command` program, arguments, variables and folder are taken; the server gets those
 /// variables and a few harmless ones of this process.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no place where a server can be",
+    label = "not a URL, a command, a pair of streams, or a server in this process",
+    note = "URLs need the feature `http-client`, commands and `Io` the feature `stdio`, `InProcess` the feature `server`"
+)]
 pub trait Target: sealed::Sealed + Send {
     #[doc(hidden)]
     fn connect(self, builder: ClientBuilder) -> impl Future<Output = Result<Client>> + Send;

@@ -43,6 +43,11 @@ pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Resul
 }
 
 /// Where to serve: text such as `127.0.0.1:8000`, a socket address, or a listener.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no address to serve at",
+    label = "no address",
+    note = "write it as `\"127.0.0.1:8000\"`, `(\"127.0.0.1\", 8000)` or a `SocketAddr`, or give a `tokio::net::TcpListener`"
+)]
 pub trait Address: sealed::Sealed {
     #[doc(hidden)]
     fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
