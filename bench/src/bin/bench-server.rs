@@ -1,27 +1,59 @@
-//! The server that is measured: `bench-server http PORT`.
+//! The server that is measured: `bench-server http PORT [--sse] [--stateless]`, `bench-server
+//! stdio`.
 //!
-//! `NTOOLS=n` adds n tools to the list.
+//! `NTOOLS=n` adds n tools to the list, `WORKERS=n` gives it so many threads. With `--sse` the
+//! calls of a session are answered by events, with `--stateless` there are no sessions.
 
 #![allow(clippy::print_stderr, reason = "it tells its URL")]
 
+use std::error::Error;
 use std::net::Ipv4Addr;
 
 use mcp::http::Serve;
+use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
+use tokio::runtime;
 
-/// One thread: what is measured is one core.
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> mcp::Result<()> {
+const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] | stdio";
+
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    let port = match &arguments[..] {
-        [transport, port] if transport == "http" => port.parse().map_err(std::io::Error::other)?,
-        _ => return Err(std::io::Error::other("usage: bench-server http PORT").into()),
+    // One thread, unless it is said otherwise: what is measured is one core.
+    let mut runtime = match number("WORKERS") {
+        None | Some(1) => runtime::Builder::new_current_thread(),
+        Some(workers) => {
+            let mut runtime = runtime::Builder::new_multi_thread();
+            runtime.worker_threads(workers);
+            runtime
+        }
     };
-    let listed = std::env::var("NTOOLS")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(0);
-    let endpoint = StreamableHttp::new(bench::server(listed)).body_limit(64 << 20);
+    let runtime = runtime.enable_all().build()?;
+    let server = bench::server(number("NTOOLS").unwrap_or(0));
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match &arguments[..] {
+        ["stdio"] => runtime.block_on(mcp::serve_stdio(server))?,
+        ["http", port, flags @ ..] => runtime.block_on(http(server, port.parse()?, flags))?,
+        _ => return Err(USAGE.into()),
+    }
+    Ok(())
+}
+
+fn number(variable: &str) -> Option<usize> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
+    let sessions = match flags.contains(&"--stateless") {
+        true => Sessions::stateless(),
+        false => Sessions::in_memory().max(100_000),
+    };
+    let mode = match flags.contains(&"--sse") {
+        true => AnswerMode::AlwaysSse,
+        false => AnswerMode::Auto,
+    };
+    let endpoint = StreamableHttp::new(server)
+        .body_limit(64 << 20)
+        .sessions(sessions.answer(mode));
     let serve = Serve::bind((Ipv4Addr::LOCALHOST, port), endpoint).await?;
     eprintln!("listening on http://{}/mcp", serve.local_addr()?);
     serve.shutdown_on(mcp::http::termination()).await?;

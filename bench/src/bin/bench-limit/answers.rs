@@ -26,6 +26,12 @@ const MAX_BODY: u64 = 64 << 20;
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
+/// What clients write, in either order.
+const ACCEPTED: [&str; 2] = [
+    "application/json, text/event-stream",
+    "text/event-stream, application/json",
+];
+
 const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"0.0.0"}}}"#;
 const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"0.0.0"}}"#;
 const SERVER_INFO: &str =
@@ -184,7 +190,7 @@ impl Limit {
             Some(StatusCode::FORBIDDEN)
         } else if !is(&CONTENT_TYPE, "application/json") {
             Some(StatusCode::UNSUPPORTED_MEDIA_TYPE)
-        } else if !is(&ACCEPT, "application/json, text/event-stream") {
+        } else if !ACCEPTED.iter().any(|accepted| is(&ACCEPT, accepted)) {
             Some(StatusCode::NOT_ACCEPTABLE)
         } else {
             None
