@@ -2,13 +2,13 @@
 
 use mcp::prelude::*;
 use mcp::types::{JsonObject, PrimitiveSchema, ProtocolVersion};
-use mcp::{InputError, Result};
+use mcp::{HttpChannel, InputError, Result};
 use serde_json::{Value, json};
 
 use crate::arguments;
 
 pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
-    let client = connect(url).await?;
+    let client = connect(scenario, url).await?;
     match scenario {
         "initialize" => list_tools(&client).await,
         "tools_call"
@@ -25,14 +25,17 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
     }
 }
 
-async fn connect(url: &str) -> Result<Client> {
+async fn connect(scenario: &str, url: &str) -> Result<Client> {
+    // The server of this one takes any GET for the one that reads the call's stream on, the one of
+    // the standalone stream too when it happens to come later than the call.
+    let channel = HttpChannel::new(url)?.standalone_stream(scenario != "sse-retry");
     Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
         .on_elicit(|form: ElicitRequest| async move { agree(&form) })
         .on_sample(|_| async { CreateMessageResult::new("test-model", "test") })
         .roots(["file:///"])
         .mode(mode())
-        .connect(url)
+        .connect(channel)
         .await
 }
 
