@@ -41,7 +41,8 @@ pub trait Channel: Send + Sync + 'static {
 
     /// What the server says outside of the calls of the client: its requests, whatever stream they
     /// came on, and notifications that belong to no call. Legacy sessions alone have such; the
-    /// first caller gets the stream, and it ends with the session.
+    /// first caller gets the stream, and it ends with the session. [`ChannelError::Broken`] in it
+    /// means that it goes on, and that some of what the server has said may be missing.
     fn inbound(&self) -> Option<Frames> {
         None
     }

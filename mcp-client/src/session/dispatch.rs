@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
-use mcp_core::{Answer, Fault, Frame, Frames, Mirror, OutNote, ServerAsk, ServerNote, wire};
+use mcp_core::{
+    Answer, ChannelError, Fault, Frame, Frames, Mirror, OutNote, ServerAsk, ServerNote, wire,
+};
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
 use crate::client::Inner;
-use crate::{Asker, Client};
+use crate::{Asker, Change, Client};
 
 /// Requests of the server that are answered at the same time; more are refused.
 const MAX_ASKS: usize = 32;
@@ -51,6 +53,8 @@ struct Dispatcher {
 enum Next {
     Frame(Frame),
     Answered(RequestId),
+    /// Something may be missing.
+    Gap,
     Nothing,
     End,
 }
@@ -63,6 +67,11 @@ impl Dispatcher {
                 Next::Answered(id) => {
                     self.running.remove(&id);
                 }
+                Next::Gap => {
+                    if let Some(inner) = self.client.upgrade() {
+                        inner.hear_change(Change::Missed(inner.watched.everything()));
+                    }
+                }
                 Next::Nothing => {}
                 Next::End => return,
             }
@@ -73,6 +82,7 @@ impl Dispatcher {
         let done = pin!(next_done(&mut self.answers));
         match select(frames.next(), done).await {
             Either::Left((Some(Ok(frame)), _)) => Next::Frame(frame),
+            Either::Left((Some(Err(ChannelError::Broken { .. })), _)) => Next::Gap,
             // A message that cannot be read concerns nobody here.
             Either::Left((Some(Err(_)), _)) | Either::Right((None, _)) => Next::Nothing,
             Either::Left((None, _)) => Next::End,

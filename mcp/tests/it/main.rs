@@ -1,7 +1,11 @@
 //! The facade against the world outside.
 
 #[cfg(test)]
+mod dropped;
+#[cfg(test)]
 mod hostile;
+#[cfg(test)]
+mod live;
 #[cfg(test)]
 mod raw;
 #[cfg(test)]

@@ -110,6 +110,11 @@ impl Follow {
         {
             self.session.check_known(*status)?;
         }
+        let is_anew = self.exists && self.resume.last_id().is_none();
+        if connection.is_ok() && self.call.is_none() && is_anew {
+            // What the server said while there was no stream comes from nobody.
+            self.session.inbox.mark_gap();
+        }
         connection
     }
 

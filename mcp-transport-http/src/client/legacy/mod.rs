@@ -154,7 +154,7 @@ impl Sessions {
             return None;
         }
         let over = Arc::clone(&session);
-        let frames = stream::poll_fn(move |cx| session.inbox.poll_take(cx).map(|it| it.map(Ok)));
+        let frames = stream::poll_fn(move |cx| session.inbox.poll_inbound(cx));
         let over = Box::pin(async move { over.ended().await });
         Some(Box::pin(frames.take_until(over)))
     }

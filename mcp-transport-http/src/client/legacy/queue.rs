@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
-use mcp_core::Frame;
+use mcp_core::{ChannelError, Frame};
 use tokio::sync::Notify;
 
 /// Messages that a queue holds at the most.
@@ -28,6 +28,8 @@ pub(super) struct Queue {
 struct State {
     frames: VecDeque<Frame>,
     bytes: usize,
+    /// Something may be missing that the server has said.
+    gap: bool,
     closed: bool,
 }
 
@@ -108,6 +110,24 @@ impl Queue {
         }
     }
 
+    /// Says that something may be missing.
+    pub(super) fn mark_gap(&self) {
+        self.state().gap = true;
+        self.came.wake();
+    }
+
+    /// Takes the oldest message, or that some may be missing, which is told but once; or waits.
+    pub(super) fn poll_inbound(
+        &self,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Result<Frame, ChannelError>>> {
+        self.came.register(cx.waker());
+        if std::mem::take(&mut self.state().gap) {
+            return Poll::Ready(Some(Err(ChannelError::Broken { source: None })));
+        }
+        self.poll_take(cx).map(|taken| taken.map(Ok))
+    }
+
     /// Nothing comes in any more, and whoever waits for room stops waiting. What is there can
     /// still be taken.
     pub(super) fn close(&self) {
@@ -122,7 +142,7 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use futures::FutureExt;
-    use mcp_core::Frame;
+    use mcp_core::{ChannelError, Frame};
 
     use super::{BYTES, MESSAGES, Queue};
 
@@ -184,5 +204,21 @@ mod tests {
             matches!(queue.poll_take(&cx), Poll::Ready(Some(found)) if found.message.len() == 3)
         );
         assert!(matches!(queue.poll_take(&cx), Poll::Ready(None)));
+    }
+
+    #[test]
+    fn a_gap_is_told_once() {
+        let queue = Queue::default();
+        let cx = Context::from_waker(Waker::noop());
+        assert!(queue.offer(frame(1)).is_ok());
+        queue.mark_gap();
+        queue.mark_gap();
+        let gap = queue.poll_inbound(&cx);
+        assert!(matches!(
+            gap,
+            Poll::Ready(Some(Err(ChannelError::Broken { .. })))
+        ));
+        assert!(matches!(queue.poll_inbound(&cx), Poll::Ready(Some(Ok(_)))));
+        assert!(queue.poll_inbound(&cx).is_pending());
     }
 }
