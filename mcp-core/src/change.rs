@@ -139,20 +139,20 @@ type Sight = Arc<dyn Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + 
 pub struct Changes {
     bus: Arc<dyn ChangeBus>,
     listening: Arc<AtomicUsize>,
-    max_listens: usize,
+    max_subscriptions: usize,
     sight: Option<Sight>,
 }
 
 impl Changes {
-    /// How many clients may listen at a time, unless [`max_listens`](Self::max_listens) says it.
-    pub const MAX_LISTENS: usize = 1024;
+    /// How many clients may listen at a time, unless [`max_subscriptions`](Self::max_subscriptions) says it.
+    pub const MAX_SUBSCRIPTIONS: usize = 1024;
 
     /// What a bus carries, for everybody.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
         Self {
             bus,
             listening: Arc::default(),
-            max_listens: Self::MAX_LISTENS,
+            max_subscriptions: Self::MAX_SUBSCRIPTIONS,
             sight: None,
         }
     }
@@ -167,8 +167,8 @@ impl Changes {
     /// Sets how many `subscriptions/listen` requests may run at a time.
     // spec: SUB-15
     #[must_use]
-    pub fn max_listens(mut self, listens: usize) -> Self {
-        self.max_listens = listens;
+    pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
+        self.max_subscriptions = subscriptions;
         self
     }
 
@@ -229,7 +229,7 @@ impl Changes {
     pub(crate) fn seat(&self) -> Result<Seat, Fault> {
         let taken = self.listening.fetch_add(1, Ordering::Relaxed);
         let seat = Seat(self.listening.clone());
-        if taken < self.max_listens {
+        if taken < self.max_subscriptions {
             return Ok(seat);
         }
         let text = format!(
@@ -249,7 +249,7 @@ impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes")
             .field("listens", &self.listens())
-            .field("max_listens", &self.max_listens)
+            .field("max_subscriptions", &self.max_subscriptions)
             .finish_non_exhaustive()
     }
 }

@@ -341,8 +341,8 @@ impl Server {
     /// without it. More are refused with an error that says so.
     // spec: SUB-15
     #[must_use]
-    pub fn max_listens(self, listens: usize) -> Self {
-        self.write(|book| book.changes = book.changes.clone().max_listens(listens))
+    pub fn max_subscriptions(self, subscriptions: usize) -> Self {
+        self.write(|book| book.changes = book.changes.clone().max_subscriptions(subscriptions))
     }
 
     /// A handle to tell clients what has changed.

@@ -132,7 +132,7 @@ fn a_reader_is_woken_once_for_what_it_wants() {
 
 #[test]
 fn places_are_counted_and_given_back() {
-    let changes = Changes::new(Arc::new(MemoryBus::new())).max_listens(2);
+    let changes = Changes::new(Arc::new(MemoryBus::new())).max_subscriptions(2);
     let seats = [changes.seat().unwrap(), changes.clone().seat().unwrap()];
     let Err(Fault::Refused(text)) = changes.seat() else {
         panic!()

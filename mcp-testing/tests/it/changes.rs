@@ -60,7 +60,7 @@ async fn a_client_hears_of_what_it_asked_for() {
 
 #[tokio::test]
 async fn what_is_not_offered_is_not_granted() {
-    let server = Server::new("s", "1").tool(tool("a")).max_listens(1);
+    let server = Server::new("s", "1").tool(tool("a")).max_subscriptions(1);
     let client = connect(server).await.unwrap();
     let changes = client.subscribe(["a://b"]).tools_changed().await.unwrap();
     assert!(changes.granted().is_empty());

@@ -255,7 +255,7 @@ impl<S> StreamableHttp<S> {
     /// How long a client is told to wait before it reads a kept stream on, 1 s by default.
     // spec: RSM-06
     #[must_use]
-    pub fn retry_after(mut self, time: Duration) -> Self {
+    pub fn reconnect_after(mut self, time: Duration) -> Self {
         self.config().streams.retry = time;
         self
     }

@@ -164,7 +164,7 @@ impl Server {
         let hidden = Arc::new(AtomicBool::new(false));
         let hides = hidden.clone();
         let changes = Changes::from(bus.clone())
-            .max_listens(2)
+            .max_subscriptions(2)
             .sight(move |uri, _, _| !(hides.load(Ordering::SeqCst) && uri.contains("secret")));
         Self {
             bus,

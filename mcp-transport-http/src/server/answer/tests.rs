@@ -40,7 +40,7 @@ impl Service for Changing {
 
 fn changing() -> (StreamableHttp<Changing>, Changes, Arc<MemoryBus>) {
     let bus = Arc::new(MemoryBus::new());
-    let changes = Changes::from(bus.clone()).max_listens(1);
+    let changes = Changes::from(bus.clone()).max_subscriptions(1);
     let offers = ServerCapabilities::default().with_tools(true);
     let profile = ServerProfile::new(Implementation::new("test", "1.0.0")).capabilities(offers);
     let service = Changing {

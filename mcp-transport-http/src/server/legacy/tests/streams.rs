@@ -146,7 +146,7 @@ async fn the_standalone_stream_that_is_cut_goes_on_there() {
 async fn a_handler_can_let_the_client_poll() {
     // spec: RSM-06
     let (endpoint, _, _) = keeping();
-    let endpoint = endpoint.retry_after(Duration::from_millis(500));
+    let endpoint = endpoint.reconnect_after(Duration::from_millis(500));
     let peer = Peer::open(&endpoint).await;
     let begin = tokio::time::Instant::now();
     let got = peer.tool(1, "poll").await;
