@@ -465,7 +465,7 @@ impl<'a> Running<'a> {
                     }
                 }
                 Message::Response(response) => {
-                    check_id(&response, &id)?;
+                    check_id(&response, &id, frame.status)?;
                     let reply = wire::of(self.version)
                         .decode_reply(&self.asked, &response)
                         .map_err(Kind::Decode)?;
@@ -561,11 +561,17 @@ pub(crate) fn send(
 }
 
 /// A response without an id is an error about a request whose id could not be read: ours, since
-/// nothing else comes on this stream.
-// spec: BASE-06, BASE-11
-pub(crate) fn check_id(response: &Response<'_>, id: &RequestId) -> Result<(), Kind> {
+/// nothing else comes on this stream. So is an error with a status of its own, whatever id it has:
+/// it is the answer to this very POST, and some servers have no better id than a word of their own.
+// spec: BASE-06, BASE-11, COMPAT-11
+pub(crate) fn check_id(
+    response: &Response<'_>,
+    id: &RequestId,
+    status: Option<StatusCode>,
+) -> Result<(), Kind> {
+    let is_refusal = response.outcome.is_err() && status.is_some_and(|it| !it.is_success());
     match &response.id {
-        Some(answered) if answered != id => Err(Kind::WrongId {
+        Some(answered) if answered != id && !is_refusal => Err(Kind::WrongId {
             answered: answered.clone(),
         }),
         _ => Ok(()),

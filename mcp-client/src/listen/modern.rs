@@ -230,7 +230,7 @@ async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kin
             })
         }
         Message::Response(response) => {
-            call::check_id(&response, &stream.id)?;
+            call::check_id(&response, &stream.id, frame.status)?;
             let listen = request.listen();
             let reply = inner.wire().decode_reply(&listen, &response);
             match reply.map_err(Kind::Decode)? {

@@ -244,8 +244,8 @@ async fn errors_of_the_server() {
     );
     assert!(failed.source().is_none());
 
-    // The server could not read the id, or says so with null.
-    for id in ["", "\"id\":null,"] {
+    // The server could not read the id, says so with null, or with a word of its own.
+    for id in ["", "\"id\":null,", "\"id\":\"server-error\","] {
         let answer =
             format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"what?"}}}}"#);
         assert!(failure(vec![refuse(400, answer)]).await.fault().is_some());

@@ -130,6 +130,9 @@ async fn servers_that_do_not_know_the_question() {
         excerpt: String::new(),
         retry_after: None,
     };
+    // The first Python SDK answers so.
+    let unnamed =
+        r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no session"}}"#;
     for (answer, is_legacy) in [
         (say(error(codes::METHOD_NOT_FOUND, &Value::Null)), true),
         (
@@ -139,6 +142,7 @@ async fn servers_that_do_not_know_the_question() {
         (refuse(400, error(-32000, &Value::Null)), true),
         (say(error(codes::INVALID_PARAMS, &Value::Null)), true),
         (result(&json!({"ok": true})), true),
+        (refuse(400, unnamed), true),
         (Step::Fail(status(400)), true),
         (Step::Fail(status(405)), true),
         (Step::Fail(status(401)), false),
