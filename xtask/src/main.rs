@@ -7,7 +7,7 @@
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
 //! | [`api`] | `api`: the public names, held against a list |
 //! | [`conformance`] | `conformance`: the official conformance suite |
-//! | [`interop`] | `interop`: other implementations, over pipes |
+//! | [`interop`] | `interop`: other implementations, over HTTP and pipes |
 //! | [`bench`](mod@bench) | `bench`: speed against a bare HTTP server |
 
 // A command line tool talks to its user on stdout and stderr.
@@ -45,9 +45,9 @@ const HELP: [Help; 7] = [
         name: "ci",
         does: "every check in order, with a summary",
         flags: &[
-            "[--no-test] [--no-conformance]",
+            "[--no-test] [--no-conformance] [--no-interop]",
             "--only STEP: fmt clippy test doc tidy api features wasm fuzz machete licences",
-            "             advisories conformance",
+            "             advisories conformance interop",
         ],
     },
     Help {
@@ -67,7 +67,7 @@ const HELP: [Help; 7] = [
     },
     Help {
         name: "interop",
-        does: "other implementations over pipes; installs them below target/",
+        does: "other implementations over HTTP and pipes; installs them below target/",
         flags: &[],
     },
     Help {

@@ -10,6 +10,20 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
+/// Variables that would send a client's requests elsewhere or change what a program prints.
+const REMOVED_VARIABLES: [&str; 10] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "RUST_LOG",
+    "NODE_OPTIONS",
+];
+
 /// Runs a command with the terminal's own output and demands success.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
@@ -61,6 +75,14 @@ pub(crate) fn wait_with_deadline(mut child: Guard, limit: Duration) -> Result<Op
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(None)
+}
+
+/// Takes away what a program under test must not inherit.
+pub(crate) fn clean_environment(command: &mut Command) -> &mut Command {
+    for name in REMOVED_VARIABLES {
+        command.env_remove(name);
+    }
+    command
 }
 
 /// A child process that does not outlive this value.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::flags::Flags;
 use crate::process::{self, available};
 use crate::workspace::Workspace;
-use crate::{Result, api, conformance, tidy};
+use crate::{Result, api, conformance, interop, tidy};
 
 /// The unused dependency finder is installed below the target folder when it is missing.
 const MACHETE: &str = "cargo-machete";
@@ -32,7 +32,7 @@ enum Outcome {
     Skipped(String),
 }
 
-const STEPS: [Step; 13] = [
+const STEPS: [Step; 14] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -88,13 +88,21 @@ const STEPS: [Step; 13] = [
         name: "conformance",
         run: conformance,
     },
+    Step {
+        name: "interop",
+        run: interop,
+    },
 ];
 
 /// The command; whether no step failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let only: Option<String> = flags.value("--only")?;
     let mut left_out = Vec::new();
-    for (flag, step) in [("--no-test", "test"), ("--no-conformance", "conformance")] {
+    for (flag, step) in [
+        ("--no-test", "test"),
+        ("--no-conformance", "conformance"),
+        ("--no-interop", "interop"),
+    ] {
         left_out.extend(flags.switch(flag).then_some(step));
     }
     flags.finish()?;
@@ -301,4 +309,13 @@ fn conformance(workspace: &Workspace) -> Result<Outcome> {
         conformance::run(workspace, Flags::new([]))?,
         "a claimed scenario did not pass",
     )
+}
+
+/// The others, those of them that are to be had here.
+fn interop(workspace: &Workspace) -> Result<Outcome> {
+    let total = interop::count(workspace)?;
+    if !total.has_run() {
+        return Ok(Outcome::Skipped("none of the others can be had".to_owned()));
+    }
+    demand(total.is_good(), "a row has failed")
 }

@@ -114,7 +114,7 @@ fn build(workspace: &Workspace, profile: &str) -> Result<()> {
 /// Starts the server, runs its leg, and stops it in any case.
 fn run_server(suite: &Suite, plan: &Plan, binary: &Path, total: &mut Total) -> Result<()> {
     let mut command = Command::new(binary);
-    suite::clean_environment(&mut command).env("PORT", free_port()?.to_string());
+    process::clean_environment(&mut command).env("PORT", free_port()?.to_string());
     let log = suite.out().join("server-stderr.log");
     let mut server = Server::start(&mut command, &log, START_LIMIT)?;
     let runner = Runner {

@@ -20,20 +20,6 @@ const SUITE_VERSION: &str = "0.2.0-alpha.12";
 const SCENARIO_LIMIT: Duration = Duration::from_secs(90);
 const SET_LIMIT: Duration = Duration::from_secs(600);
 
-/// Variables that would send a client's requests elsewhere or change what a program prints.
-const REMOVED_VARIABLES: [&str; 10] = [
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "RUST_LOG",
-    "NODE_OPTIONS",
-];
-
 /// What the suite prints when a scenario does not exist at a revision.
 const NOT_APPLICABLE: &str = "SKIPPED: scenario";
 /// What it prints before the reason when the client ended badly or not at all.
@@ -149,17 +135,9 @@ impl Suite {
             .arg(&self.script)
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
-        clean_environment(&mut command);
+        process::clean_environment(&mut command);
         command
     }
-}
-
-/// Takes away what a program under test must not inherit.
-pub(crate) fn clean_environment(command: &mut Command) -> &mut Command {
-    for name in REMOVED_VARIABLES {
-        command.env_remove(name);
-    }
-    command
 }
 
 /// A finished run of the suite.

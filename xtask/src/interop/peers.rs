@@ -3,83 +3,182 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::{self, ScopedJoinHandle};
 
+use super::Start;
 use crate::Result;
 use crate::node::Packages;
 use crate::process;
+use crate::workspace::Workspace;
 
 /// Pinned: a newer one is adopted on purpose.
-const NPM: [(&str, &str); 3] = [
+const NPM: [(&str, &str); 6] = [
     ("@modelcontextprotocol/client", "2.4.0"),
+    ("@modelcontextprotocol/node", "2.1.2"),
     ("@modelcontextprotocol/sdk", "1.32.2"),
+    ("@modelcontextprotocol/server", "2.4.0"),
     (EVERYTHING, "2026.8.31"),
+    ("zod", "4.6.7"),
 ];
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything";
 /// Folders with what each of them has; the two majors of one package exclude each other.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "fastmcp==4.1.2"];
 const PYTHON_1: [&str; 1] = ["mcp==1.30.0"];
+/// The package with the programs on rmcp, which is no member of the workspace.
+const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
 
-/// A program with its first arguments, or why there is none.
-type Program = std::result::Result<Vec<PathBuf>, String>;
+macro_rules! scripts {
+    ($($name:literal)*) => { [$(($name, include_str!(concat!("peers/", $name)))),*] };
+}
+
+/// The programs and what they share.
+const SCRIPTS: [(&str, &str); 17] = scripts! {
+    "checks.mjs" "checks.py" "client.mjs" "client.py" "client_http.mjs" "client_http.py"
+    "client_http_v1.mjs" "client_http_v1.py" "client_v1.mjs" "client_v1.py" "fixtures.mjs"
+    "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py" "server_http_v1.mjs"
+    "server_http_v1.py"
+};
+
+/// How a program is started, or why there is none.
+pub(super) type Program = std::result::Result<Words, String>;
+
+/// A program with its first arguments.
+#[derive(Debug, Clone)]
+pub(super) struct Words {
+    program: PathBuf,
+    script: Option<PathBuf>,
+}
+
+impl Words {
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.script);
+        command
+    }
+
+    /// The words of the command line.
+    pub(super) fn words(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(self.program.as_path()).chain(self.script.as_deref())
+    }
+}
+
+impl From<std::result::Result<Command, String>> for Start {
+    fn from(command: std::result::Result<Command, String>) -> Self {
+        command.map_or_else(Self::Skip, Self::Run)
+    }
+}
 
 /// What there is to speak with.
 #[derive(Debug)]
-pub(crate) struct Peers {
-    pub(crate) everything: Program,
-    pub(crate) client: Program,
-    pub(crate) client_1: Program,
-    pub(crate) python_server: Program,
-    pub(crate) python_client: Program,
-    pub(crate) fastmcp_server: Program,
-    pub(crate) python_1_server: Program,
-    pub(crate) python_1_client: Program,
+pub(super) struct Peers {
+    home: PathBuf,
+    node: std::result::Result<Packages, String>,
+    python: std::result::Result<PathBuf, String>,
+    python_1: std::result::Result<PathBuf, String>,
+    /// The folder with the programs on rmcp.
+    rmcp: std::result::Result<PathBuf, String>,
 }
 
 impl Peers {
-    /// Installs what is missing. What cannot be installed is skipped later, with the reason.
-    pub(crate) fn install(home: &Path) -> Result<Self> {
+    /// Installs what is missing. What cannot be installed is skipped later, with the
+    /// reason.
+    pub(super) fn install(workspace: &Workspace, home: &Path) -> Result<Self> {
         fs::create_dir_all(home)?;
-        let node = Packages::install(home, &NPM).map_err(|error| error.to_string());
-        let python =
-            python_with(&home.join("python-2"), &PYTHON).map_err(|error| error.to_string());
-        let python_1 =
-            python_with(&home.join("python-1"), &PYTHON_1).map_err(|error| error.to_string());
-        // Node looks for packages from the program's own folder upwards.
-        let file = |name: &str, text: &str| -> Result<PathBuf> {
-            let path = home.join(name);
-            fs::write(&path, text)?;
-            Ok(path)
-        };
-        let of_node = |script: PathBuf| -> Program {
-            let packages = node.as_ref().map_err(String::clone)?;
-            Ok(vec![packages.node().to_owned(), script])
-        };
-        let of_python = |interpreter: &std::result::Result<PathBuf, String>, script: PathBuf| {
-            interpreter.clone().map(|python| vec![python, script])
-        };
+        for (name, text) in SCRIPTS {
+            // Node looks for packages from the program's own folder upwards.
+            fs::write(home.join(name), text)?;
+        }
+        let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
+        let (node, python_2, python_1) = thread::scope(|scope| {
+            let node = scope.spawn(|| Packages::install(home, &NPM).map_err(said));
+            let python_2 = scope.spawn(|| python("python-2", &PYTHON).map_err(said));
+            let python_1 = python("python-1", &PYTHON_1).map_err(said);
+            (joined(node), joined(python_2), python_1)
+        });
         Ok(Self {
-            everything: match &node {
-                Ok(packages) => of_node(packages.file(EVERYTHING, "dist/index.js")),
-                Err(reason) => Err(reason.clone()),
-            },
-            client: of_node(file("client.mjs", include_str!("peers/client.mjs"))?),
-            client_1: of_node(file("client_v1.mjs", include_str!("peers/client_v1.mjs"))?),
-            python_server: of_python(&python, file("server.py", include_str!("peers/server.py"))?),
-            python_client: of_python(&python, file("client.py", include_str!("peers/client.py"))?),
-            fastmcp_server: of_python(
-                &python,
-                file("server_fastmcp.py", include_str!("peers/server_fastmcp.py"))?,
-            ),
-            python_1_server: of_python(
-                &python_1,
-                file("server_v1.py", include_str!("peers/server_v1.py"))?,
-            ),
-            python_1_client: of_python(
-                &python_1,
-                file("client_v1.py", include_str!("peers/client_v1.py"))?,
-            ),
+            home: home.to_owned(),
+            node,
+            python: python_2,
+            python_1,
+            rmcp: on_rmcp(workspace, &home.join("rmcp"))?,
         })
     }
+
+    /// A script for Node.
+    pub(super) fn node(&self, script: &str) -> Program {
+        let packages = self.node.as_ref().map_err(String::clone)?;
+        Ok(Words {
+            program: packages.node().to_owned(),
+            script: Some(self.home.join(script)),
+        })
+    }
+
+    /// A server with everything, from npm.
+    pub(super) fn everything(&self) -> Program {
+        let packages = self.node.as_ref().map_err(String::clone)?;
+        Ok(Words {
+            program: packages.node().to_owned(),
+            script: Some(packages.file(EVERYTHING, "dist/index.js")),
+        })
+    }
+
+    /// A script for the second Python SDK.
+    pub(super) fn python(&self, script: &str) -> Program {
+        self.of_python(&self.python, script)
+    }
+
+    /// A script for the first Python SDK.
+    pub(super) fn python_1(&self, script: &str) -> Program {
+        self.of_python(&self.python_1, script)
+    }
+
+    fn of_python(
+        &self,
+        interpreter: &std::result::Result<PathBuf, String>,
+        script: &str,
+    ) -> Program {
+        Ok(Words {
+            program: interpreter.clone()?,
+            script: Some(self.home.join(script)),
+        })
+    }
+
+    /// A program on rmcp.
+    pub(super) fn rmcp(&self, name: &str) -> Program {
+        let folder = self.rmcp.as_ref().map_err(String::clone)?;
+        Ok(Words {
+            program: folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX)),
+            script: None,
+        })
+    }
+}
+
+/// An error as a text can go from one thread to another.
+fn said(error: Box<dyn std::error::Error>) -> String {
+    error.to_string()
+}
+
+fn joined<T>(
+    thread: ScopedJoinHandle<'_, std::result::Result<T, String>>,
+) -> std::result::Result<T, String> {
+    let panicked = |_| Err("the installation panicked".to_owned());
+    thread.join().unwrap_or_else(panicked)
+}
+
+/// The folder with the programs on rmcp, or why it cannot be had.
+///
+/// # Errors
+///
+/// When the programs do not build: they are this project's own.
+fn on_rmcp(workspace: &Workspace, target: &Path) -> Result<std::result::Result<PathBuf, String>> {
+    let fetch = ["fetch", "--quiet", "--manifest-path", RMCP];
+    if let Err(error) = process::capture(workspace.cargo().args(fetch)) {
+        return Ok(Err(said(error)));
+    }
+    let build = ["build", "--quiet", "--bins", "--manifest-path", RMCP];
+    let mut cargo = workspace.cargo();
+    process::run(cargo.args(build).arg("--target-dir").arg(target))?;
+    Ok(Ok(target.join("debug")))
 }
 
 /// A Python with these packages, in a folder of its own.
