@@ -32,11 +32,11 @@ macro_rules! scripts {
 }
 
 /// The programs and what they share.
-const SCRIPTS: [(&str, &str); 17] = scripts! {
+const SCRIPTS: [(&str, &str); 18] = scripts! {
     "checks.mjs" "checks.py" "client.mjs" "client.py" "client_http.mjs" "client_http.py"
     "client_http_v1.mjs" "client_http_v1.py" "client_v1.mjs" "client_v1.py" "fixtures.mjs"
     "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py" "server_http_v1.mjs"
-    "server_http_v1.py"
+    "server_http_v1.py" "server_v1.py"
 };
 
 /// How a program is started, or why there is none.
@@ -211,4 +211,22 @@ fn python_with(home: &Path, packages: &[&str]) -> Result<PathBuf> {
     process::capture(pip.args(packages).stdin(Stdio::null()))?;
     fs::write(installed, wanted)?;
     Ok(python)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::SCRIPTS;
+
+    #[test]
+    fn every_script_is_written_where_it_runs() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/interop/peers");
+        let there = std::fs::read_dir(folder).unwrap();
+        let mut there: Vec<String> = there
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        there.sort();
+        assert_eq!(there, SCRIPTS.map(|(name, _)| name));
+    }
 }
