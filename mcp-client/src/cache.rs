@@ -4,8 +4,9 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use mcp_core::locks::Mutex;
 use mcp_core::{Asked, Call, ResultBody};
 use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use tokio::time::Instant;
@@ -47,11 +48,7 @@ impl Cache {
 
     /// Forgets everything.
     pub fn clear(&self) {
-        self.lock().forget(|_| true);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+        self.entries.lock().forget(|_| true);
     }
 
     /// Forgets what a change has made stale.
@@ -65,14 +62,16 @@ impl Cache {
             Change::Missed(filter) => key.is_in(filter),
             Change::Other { .. } => false,
         };
-        self.lock()
+        self.entries
+            .lock()
             .forget(|key| &*key.server == server && stale(key));
     }
 
     /// Forgets all pages of a list.
     // spec: CACHE-10
     pub(crate) fn forget_list(&self, server: &str, method: Method) {
-        self.lock()
+        self.entries
+            .lock()
             .forget(|key| &*key.server == server && key.method == method);
     }
 }
@@ -86,7 +85,7 @@ fn is_list_of_resources(method: Method) -> bool {
 
 impl fmt::Debug for Cache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entries = self.lock();
+        let entries = self.entries.lock();
         f.debug_struct("Cache")
             .field("entries", &entries.map.len())
             .field("bytes", &entries.bytes)
@@ -224,7 +223,7 @@ impl Cache {
             // The length keeps the two parts apart.
             owner: format!("{}:{principal}{special}", principal.len()).into(),
             is_special: !special.is_empty(),
-            epoch: self.lock().epoch,
+            epoch: self.entries.lock().epoch,
             cache: self.clone(),
         })
     }
@@ -240,7 +239,7 @@ impl Slot {
 
     /// The answer, if there is a fresh one.
     pub(crate) fn get(&self) -> Option<ResultBody> {
-        let mut entries = self.cache.lock();
+        let mut entries = self.cache.entries.lock();
         let own = entries.get(&self.key(CacheScope::Private));
         own.or_else(|| entries.get(&self.key(CacheScope::Public)))
     }
@@ -256,7 +255,7 @@ impl Slot {
             bytes,
             used: 0,
         };
-        let mut entries = self.cache.lock();
+        let mut entries = self.cache.entries.lock();
         if entries.epoch == self.epoch {
             entries.put(self.key(hint.scope), entry, self.cache.max_bytes);
         }

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::select;
+use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, CloseReason};
 use mcp_types::{
@@ -84,7 +85,7 @@ pub(crate) struct Dispatching(Mutex<Option<AbortHandle>>);
 
 impl Dispatching {
     pub(crate) fn replace(&self, task: AbortHandle) {
-        let mut current = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self.0.lock();
         if let Some(former) = current.replace(task) {
             former.abort();
         }
@@ -93,7 +94,7 @@ impl Dispatching {
 
 impl Drop for Dispatching {
     fn drop(&mut self) {
-        let current = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let current = self.0.get_mut();
         if let Some(task) = current.take() {
             task.abort();
         }
@@ -167,11 +168,11 @@ impl Inner {
     }
 
     pub(crate) fn version(&self) -> ProtocolVersion {
-        self.known().version
+        self.known.read().version
     }
 
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
-        self.known().log_level
+        self.known.read().log_level
     }
 
     /// The wire of the revision that is spoken.
@@ -181,19 +182,15 @@ impl Inner {
 
     /// The number of the session.
     pub(crate) fn session(&self) -> u64 {
-        self.known().session
+        self.known.read().session
     }
 
     pub(crate) fn server(&self) -> Option<Arc<ServerFacts>> {
-        self.known().server.clone()
-    }
-
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
+        self.known.read().server.clone()
     }
 
     pub(crate) fn learn(&self, learn: impl FnOnce(&mut Known)) {
-        learn(&mut self.known.write().unwrap_or_else(PoisonError::into_inner));
+        learn(&mut self.known.write());
     }
 }
 
@@ -280,7 +277,7 @@ impl Client {
     /// # }
     /// ```
     pub fn negotiation(&self) -> Arc<Negotiation> {
-        self.inner.known().negotiation.clone()
+        self.inner.known.read().negotiation.clone()
     }
 }
 

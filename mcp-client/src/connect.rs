@@ -3,10 +3,11 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
+use mcp_core::locks::RwLock;
 use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, mutual};

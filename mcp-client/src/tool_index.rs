@@ -4,9 +4,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, OnceLock};
 
 use http::HeaderMap;
+use mcp_core::locks::RwLock;
 use mcp_core::schema::{Check, Validator};
 use mcp_core::{Asked, BoxFuture, Call, Listing, ParamHeaders, ResultBody};
 use mcp_types::{
@@ -81,21 +82,13 @@ impl ToolIndex {
         Self { validator, known }
     }
 
-    fn known(&self) -> RwLockReadGuard<'_, Known> {
-        self.known.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn known_mut(&self) -> RwLockWriteGuard<'_, Known> {
-        self.known.write().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The arguments of a call that headers repeat; none as long as the tool is unknown.
     // spec: XHDR-02, XHDR-12, XHDR-20
     pub(crate) fn params(&self, asked: &Asked) -> Params {
         let Asked::Call(Call::CallTool(params)) = asked else {
             return Params::new();
         };
-        let known = self.known();
+        let known = self.known.read();
         let plan = known
             .tools
             .get(&params.name)
@@ -110,7 +103,7 @@ impl ToolIndex {
 
     /// The server has said that the tool may be called twice.
     pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
-        let known = self.known();
+        let known = self.known.read();
         known
             .tools
             .get(tool)
@@ -125,7 +118,7 @@ impl ToolIndex {
         page: Arc<Listing<ListToolsResult>>,
         mirrors: bool,
     ) -> Arc<Listing<ListToolsResult>> {
-        let mut known = self.known_mut();
+        let mut known = self.known.write();
         let mut dropped = Vec::new();
         for tool in &page.tools {
             known.dropped.retain(|old| old.name != tool.name);
@@ -173,7 +166,8 @@ impl ToolIndex {
     // spec: TOOL-16, TOOL-17, JSCH-06
     fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
         let output = self
-            .known()
+            .known
+            .read()
             .tools
             .get(tool)
             .and_then(|needs| needs.output.clone());
@@ -248,7 +242,7 @@ impl Client {
     /// The tools that were listed and left out, because their definitions are invalid.
     // spec: XHDR-08
     pub fn dropped_tools(&self) -> Vec<DroppedTool> {
-        self.inner.tools.known().dropped.clone()
+        self.inner.tools.known.read().dropped.clone()
     }
 
     /// What the index learns from a result, and what it has against it.

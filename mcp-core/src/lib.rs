@@ -43,6 +43,8 @@ mod guard;
 mod input;
 pub mod legacy;
 pub mod lines;
+#[doc(hidden)]
+pub mod locks;
 mod note;
 mod outlet;
 mod param_headers;

@@ -7,9 +7,10 @@ mod catalogue;
 mod edits;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use arc_swap::{ArcSwap, Guard};
+use mcp_core::locks::Mutex;
 use mcp_types::Implementation;
 
 pub(crate) use book::Book;
@@ -46,7 +47,7 @@ impl Live {
     /// What is served now.
     pub(crate) fn current(&self) -> Guard<Arc<Catalogue>> {
         if self.stale.load(Ordering::Acquire) {
-            let book = self.lock();
+            let book = self.book.lock();
             if self.stale.load(Ordering::Acquire) {
                 self.serving.store(Arc::new(Catalogue::of(&book)));
                 self.stale.store(false, Ordering::Release);
@@ -62,12 +63,12 @@ impl Live {
 
     /// Looks something up in the book.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&Book) -> T) -> T {
-        look(&self.lock())
+        look(&self.book.lock())
     }
 
     /// Edits the book while the server is built.
     pub(crate) fn write(&self, edit: impl FnOnce(&mut Book)) {
-        edit(&mut self.lock());
+        edit(&mut self.book.lock());
         self.stale.store(true, Ordering::Release);
     }
 
@@ -89,7 +90,7 @@ impl Live {
         edit: impl FnOnce(&mut Shelf<R>, &Book) -> Result<(T, bool), E>,
     ) -> Result<T, E> {
         let (out, before) = {
-            let mut book = self.lock();
+            let mut book = self.book.lock();
             // The edit may look at all of the book but what it edits.
             let mut shelf = std::mem::take(R::shelf_mut(&mut book));
             let edited = edit(&mut shelf, &book);
@@ -114,9 +115,5 @@ impl Live {
         let mut next = Catalogue::clone(&self.serving.load());
         next.renew::<R>(book);
         Some(self.serving.swap(Arc::new(next)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

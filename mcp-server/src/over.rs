@@ -2,8 +2,10 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use mcp_core::locks::Mutex;
 
 /// Happens once: the future of the call is gone, answered or not.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +22,7 @@ struct State {
 impl Over {
     /// It is over.
     pub(crate) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.over = true;
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
@@ -28,7 +30,7 @@ impl Over {
     }
 
     pub(crate) fn has_come(&self) -> bool {
-        self.lock().over
+        self.0.lock().over
     }
 
     /// Waits for it.
@@ -37,10 +39,6 @@ impl Over {
             over: self.clone(),
             id: None,
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -56,7 +54,7 @@ impl Future for Wait {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let mut state = this.over.lock();
+        let mut state = this.over.0.lock();
         if state.over {
             return Poll::Ready(());
         }
@@ -75,7 +73,7 @@ impl Future for Wait {
 impl Drop for Wait {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.over.lock().waiting.retain(|(known, _)| *known != id);
+            self.over.0.lock().waiting.retain(|(known, _)| *known != id);
         }
     }
 }
@@ -98,9 +96,9 @@ mod tests {
             let mut gone = pin!(over.wait());
             assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
             assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
-            assert_eq!(over.lock().waiting.len(), 2);
+            assert_eq!(over.0.lock().waiting.len(), 2);
         }
-        assert_eq!(over.lock().waiting.len(), 1);
+        assert_eq!(over.0.lock().waiting.len(), 1);
         assert!(!over.has_come());
         over.end();
         assert!(over.has_come());

@@ -5,12 +5,13 @@ mod route;
 
 use std::borrow::Cow;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
+use mcp_core::locks::Mutex;
 use mcp_core::peer::{OpenError, Patience, Pending};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote,
@@ -145,9 +146,11 @@ impl Channel for PipeChannel {
             is_subscription: &*out.mirror.method == Method::Listen.as_str(),
         };
         let now = Instant::now().into_std();
-        let opened = shared
-            .lock()
-            .open_as(out.id.clone(), now, Patience::endless(), waiting);
+        let opened =
+            shared
+                .pending
+                .lock()
+                .open_as(out.id.clone(), now, Patience::endless(), waiting);
         if let Err(error) = opened {
             mailbox.fail(match error {
                 OpenError::Closed => ChannelError::Closed(shared.reason()),
@@ -191,7 +194,7 @@ impl Channel for PipeChannel {
     }
 
     fn adopt(&self, version: ProtocolVersion) {
-        *lock(&self.shared.version) = Some(version);
+        *self.shared.version.lock() = Some(version);
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
@@ -230,7 +233,7 @@ impl Shared {
             return;
         }
         self.outbox.end();
-        let pending = self.lock().close();
+        let pending = self.pending.lock().close();
         for (_, waiting) in pending {
             waiting.mailbox.fail(ChannelError::Closed(reason.clone()));
         }
@@ -240,14 +243,6 @@ impl Shared {
     fn reason(&self) -> CloseReason {
         self.closed.borrow().clone().unwrap_or(CloseReason::There)
     }
-
-    fn lock(&self) -> MutexGuard<'_, Pending<Waiting>> {
-        lock(&self.pending)
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// One request: sent when there is room for it, and then the stream of its messages.
@@ -267,7 +262,7 @@ impl Stream for Call {
         if let Some(sending) = &mut self.sending
             && let Poll::Ready(sent) = sending.as_mut().poll(cx)
         {
-            if sent.is_err() && self.shared.lock().settle(&self.id).is_some() {
+            if sent.is_err() && self.shared.pending.lock().settle(&self.id).is_some() {
                 let error = ChannelError::Closed(self.shared.reason());
                 self.messages.0.fail(error);
             }
@@ -282,7 +277,7 @@ impl Stream for Call {
 // spec: STDIO-10, CAN-10
 impl Drop for Call {
     fn drop(&mut self) {
-        let waited = self.shared.lock().settle(&self.id).is_some();
+        let waited = self.shared.pending.lock().settle(&self.id).is_some();
         let was_sent = self.sending.is_none();
         if waited
             && was_sent

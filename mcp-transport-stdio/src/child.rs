@@ -14,9 +14,10 @@ mod windows;
 
 use std::borrow::Cow;
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, Channel, ChannelError, CloseReason, Frames, OutCall, OutNote};
 use mcp_types::ProtocolVersion;
 use tokio::process::{ChildStdin, ChildStdout};
@@ -142,10 +143,7 @@ impl ChildChannel {
 
 impl Shared {
     fn child(&self) -> Arc<Child> {
-        self.child
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.child.lock().clone()
     }
 }
 
@@ -272,7 +270,7 @@ impl Channel for ChildChannel {
         let shared = self.shared.clone();
         Box::pin(async move {
             let child = Arc::new(Child::spawn(&shared.command, &shared.peer, &shared.words)?);
-            let mut current = shared.child.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut current = shared.child.lock();
             let before = std::mem::replace(&mut *current, child);
             drop(current);
             drop(before);

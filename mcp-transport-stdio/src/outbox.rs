@@ -1,8 +1,9 @@
 //! What waits to be written to a pipe: one bounded buffer, which the writer empties whole.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use mcp_core::locks::Mutex;
 use tokio::sync::{Mutex as Turns, Notify};
 
 /// Messages on their way to the writer.
@@ -68,7 +69,7 @@ impl Outbox {
         let _turn = self.turn.lock().await;
         loop {
             {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 if state.phase != Phase::Open {
                     return Err(Ended);
                 }
@@ -91,7 +92,7 @@ impl Outbox {
 
     /// Sends a message that cannot wait for room.
     pub(crate) fn push(&self, message: &[u8]) -> Result<(), Ended> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.phase != Phase::Open {
             return Err(Ended);
         }
@@ -103,7 +104,7 @@ impl Outbox {
     // spec: STDIO-11
     #[cfg(feature = "server")]
     pub(crate) fn revoke(&self, permit: &Permit) {
-        let _state = self.lock();
+        let _state = self.state.lock();
         permit.0.store(true, Ordering::Relaxed);
     }
 
@@ -124,7 +125,7 @@ impl Outbox {
     pub(crate) async fn take(&self, empty: &mut Vec<u8>) -> bool {
         loop {
             {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 if !state.bytes.is_empty() {
                     std::mem::swap(&mut state.bytes, empty);
                     self.taken.notify_one();
@@ -146,21 +147,17 @@ impl Outbox {
     /// Nobody writes any more: nothing is kept, nobody waits.
     pub(crate) fn break_off(&self) {
         self.enter(Phase::Broken);
-        self.lock().bytes = Vec::new();
+        self.state.lock().bytes = Vec::new();
     }
 
     fn enter(&self, phase: Phase) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.phase != Phase::Broken {
             state.phase = phase;
         }
         drop(state);
         self.filled.notify_one();
         self.taken.notify_one();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::Future;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
+use mcp_core::locks::RwLock;
 use mcp_types::{Prompt, Resource, Tool};
 
 use super::{Group, Naming};
@@ -38,13 +39,13 @@ pub(super) struct Routes(RwLock<HashMap<String, (Arc<str>, String)>>);
 
 impl Routes {
     pub(super) fn find(&self, name: &str) -> Option<(Arc<str>, String)> {
-        let routes = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let routes = self.0.read();
         routes.get(name).cloned()
     }
 
     /// Takes a new catalogue; what servers had that could not be asked now stays.
     fn learn<T>(&self, catalogue: &Catalogue<T>, own: impl Fn(&T) -> &str) {
-        let mut routes = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut routes = self.0.write();
         let failures = &catalogue.failures;
         routes.retain(|_, (server, _)| failures.iter().any(|(failed, _)| failed == server));
         for listed in &catalogue.items {

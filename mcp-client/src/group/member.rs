@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::pin::pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
+use mcp_core::locks::RwLock;
 use mcp_core::{BoxFuture, CloseReason};
 use tokio::sync::{Mutex, broadcast};
 use tokio::task::AbortHandle;
@@ -110,10 +111,7 @@ impl Member {
     }
 
     pub(super) fn health(&self) -> Health {
-        self.health
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.health.read().clone()
     }
 
     /// The running client; the server is started if need be, by one caller at a time.
@@ -214,7 +212,7 @@ struct Teller {
 impl Teller {
     /// Says how the server is now, when it was not like that before.
     fn tell(&self, health: Health) {
-        let mut known = self.health.write().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.health.write();
         if *known == health {
             return;
         }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
+use mcp_core::locks::RwLock;
 use mcp_core::patterns::mrtr::Round;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
@@ -76,7 +77,7 @@ impl Inputs {
     /// The same handlers for another client, whose roots and visits are its own.
     pub(crate) fn of_one_client(&self) -> Self {
         let roots = self.roots.as_ref().map(|roots| {
-            let roots = roots.read().unwrap_or_else(PoisonError::into_inner);
+            let roots = roots.read();
             Arc::new(RwLock::new(roots.clone()))
         });
         Self {
@@ -118,7 +119,7 @@ impl Inputs {
     // spec: ROOT-03
     pub(crate) fn stray_root(&self) -> Option<String> {
         let roots = self.roots.as_ref()?;
-        let roots = roots.read().unwrap_or_else(PoisonError::into_inner);
+        let roots = roots.read();
         let stray = roots.iter().find(|root| !root.is_file())?;
         Some(stray.uri.clone())
     }
@@ -129,7 +130,7 @@ impl Inputs {
         if let Some(stray) = roots.iter().find(|root| !root.is_file()) {
             return Err(Kind::Root(stray.uri.clone()));
         }
-        *known.write().unwrap_or_else(PoisonError::into_inner) = roots;
+        *known.write() = roots;
         Ok(())
     }
 
@@ -225,7 +226,7 @@ impl Inputs {
         let roots = self.roots.as_ref().ok_or(InputError::NoHandler {
             wants: InputKind::Roots,
         })?;
-        let roots = roots.read().unwrap_or_else(PoisonError::into_inner);
+        let roots = roots.read();
         Ok(ListRootsResult::new(roots.iter().cloned()))
     }
 }

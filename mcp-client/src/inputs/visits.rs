@@ -1,8 +1,9 @@
 //! URLs that the user is about to visit: what the server of a session tells of them.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
+use mcp_core::locks::Mutex;
 use mcp_types::ElicitUrlParams;
 use tokio::sync::watch;
 
@@ -35,7 +36,7 @@ impl Visits {
         let Some(id) = &asked.elicitation_id else {
             return Visit::new();
         };
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         known.retain(|_, visit| visit.strong_count() > 0);
         if let Some(visit) = known.get(id).and_then(Weak::upgrade) {
             return visit;
@@ -48,7 +49,7 @@ impl Visits {
     /// The server tells that a visit is over. Ids that nobody knows are ignored.
     // spec: ELIC-10
     pub(crate) fn complete(&self, id: &str) {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.0.lock();
         if let Some(visit) = known.get(id).and_then(Weak::upgrade) {
             visit.complete();
         }
@@ -79,6 +80,6 @@ mod tests {
         drop(anew);
         let nameless = ElicitUrlParams::new("Pay", "https://example.com");
         let _visits = [visits.of(&nameless), visits.of(&asked)];
-        assert_eq!(visits.0.lock().unwrap().len(), 1);
+        assert_eq!(visits.0.lock().len(), 1);
     }
 }

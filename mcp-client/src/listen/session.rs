@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 use std::pin::pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use mcp_core::SessionCall;
+use mcp_core::locks::Mutex;
 use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -168,7 +168,7 @@ pub(crate) struct Watched(Mutex<HashMap<String, usize>>);
 impl Watched {
     /// Tells whether nobody wanted it before.
     fn add(&self, uri: &str) -> bool {
-        let mut watched = self.lock();
+        let mut watched = self.0.lock();
         let count = watched.entry(uri.to_owned()).or_default();
         *count += 1;
         *count == 1
@@ -176,7 +176,7 @@ impl Watched {
 
     /// Tells whether nobody wants it any more.
     fn remove(&self, uri: &str) -> bool {
-        let mut watched = self.lock();
+        let mut watched = self.0.lock();
         let Some(count) = watched.get_mut(uri) else {
             return false;
         };
@@ -189,7 +189,7 @@ impl Watched {
     }
 
     pub(crate) fn uris(&self) -> Vec<String> {
-        self.lock().keys().cloned().collect()
+        self.0.lock().keys().cloned().collect()
     }
 
     /// All that a session can tell.
@@ -197,9 +197,5 @@ impl Watched {
         let lists = SubscriptionFilter::new().tools_changed().prompts_changed();
         let uris = self.uris().into_iter();
         uris.fold(lists.resources_changed(), SubscriptionFilter::resource)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

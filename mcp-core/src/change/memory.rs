@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 use mcp_types::SubscriptionFilter;
 
 use super::{ChangeBus, ChangeEvent};
+use crate::locks::Mutex;
 
 /// The bus within one process.
 ///
@@ -38,14 +39,14 @@ impl MemoryBus {
 
     /// How many subscribers it has.
     pub fn watches(&self) -> usize {
-        lock(&self.watches).marks.len()
+        self.watches.lock().marks.len()
     }
 }
 
 impl ChangeBus for MemoryBus {
     fn publish(&self, event: ChangeEvent) {
         let readers: Vec<Waker> = {
-            let watches = lock(&self.watches);
+            let watches = self.watches.lock();
             let marks = watches.marks.values();
             marks.filter_map(|marks| marks.mark(&event)).collect()
         };
@@ -57,7 +58,7 @@ impl ChangeBus for MemoryBus {
             interest,
             ..State::default()
         })));
-        let mut watches = lock(&self.watches);
+        let mut watches = self.watches.lock();
         let number = watches.given;
         watches.given += 1;
         watches.marks.insert(number, marks.clone());
@@ -88,7 +89,7 @@ const MAX_BELOW: usize = 64;
 impl Marks {
     /// Marks a change, if it is wanted; the reader has to be woken then.
     fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
-        let mut state = lock(&self.0);
+        let mut state = self.0.lock();
         let State { interest, .. } = &*state;
         match event {
             ChangeEvent::Tools if interest.tools_list_changed => state.tools = true,
@@ -133,7 +134,7 @@ impl State {
 
 impl fmt::Debug for Marks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        lock(&self.0).fmt(f)
+        self.0.lock().fmt(f)
     }
 }
 
@@ -150,7 +151,7 @@ impl Watch {
     /// Changes what the subscriber wants to know. What was marked before is told still, as far as
     /// it is wanted.
     pub fn set_interest(&self, interest: SubscriptionFilter) {
-        let mut state = lock(&self.marks.0);
+        let mut state = self.marks.0.lock();
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;
         state.resources &= interest.resources_list_changed;
@@ -160,12 +161,12 @@ impl Watch {
 
     /// Takes the next change, if there is one.
     pub fn take(&self) -> Option<ChangeEvent> {
-        lock(&self.marks.0).take()
+        self.marks.0.lock().take()
     }
 
     /// The next change, or the waker is kept until there is one. One reader at a time.
     pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ChangeEvent> {
-        let mut state = lock(&self.marks.0);
+        let mut state = self.marks.0.lock();
         match state.take() {
             Some(event) => Poll::Ready(event),
             None => {
@@ -187,11 +188,7 @@ impl Stream for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(watches) = self.bus.upgrade() {
-            lock(&watches).marks.remove(&self.number);
+            watches.lock().marks.remove(&self.number);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use super::back_channel::{self, CallChannel, MessageSink, Question, Waiting};
 use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
 use crate::front::modern::Inbound;
+use crate::locks::Mutex;
 use crate::peer::{Ids, OpenError, Patience, Pending};
 use crate::wire::{self, AskedBy, Wire};
 use crate::{
@@ -144,7 +145,7 @@ impl Session {
         let profile = service.profile();
         let session = Self::new(facts, service, &profile, record.owner, limits);
         {
-            let mut state = session.lock();
+            let mut state = session.state.lock();
             state.ready = record.ready;
             state.subscriptions = record.subscriptions.into_iter().collect();
             session.tell_interest(&state);
@@ -184,7 +185,7 @@ impl Session {
 
     /// What can be written down.
     pub fn record(&self) -> SessionRecord {
-        let state = self.lock();
+        let state = self.state.lock();
         SessionRecord {
             version: state.facts.version,
             capabilities: state.facts.capabilities.clone(),
@@ -198,7 +199,7 @@ impl Session {
 
     /// Learns what another node has written down since.
     pub fn adopt(&self, record: SessionRecord) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.facts.log_level != record.log_level {
             let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
             state.facts = Arc::new(facts);
@@ -225,12 +226,12 @@ impl Session {
 
     /// What is known of the client.
     pub fn facts(&self) -> Arc<ClientFacts> {
-        self.lock().facts.clone()
+        self.state.lock().facts.clone()
     }
 
     /// The client has said that the handshake is done.
     pub fn is_ready(&self) -> bool {
-        self.lock().ready
+        self.state.lock().ready
     }
 
     /// Whoever asks is the one who opened the session.
@@ -280,7 +281,7 @@ impl Session {
             )),
             // spec: LOG-03
             SessionCall::SetLevel(level) => {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));
                 state.facts = Arc::new(facts);
                 Ok(())
@@ -288,7 +289,7 @@ impl Session {
             SessionCall::Subscribe(params) => self.subscribe(&params.uri, &who()),
             SessionCall::Unsubscribe(params) => {
                 self.check_subscriptions(Method::Unsubscribe)?;
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 state.subscriptions.remove(&params.uri);
                 self.tell_interest(&state);
                 Ok(())
@@ -302,7 +303,7 @@ impl Session {
         if let Some(changes) = &self.changes {
             changes.admit(uri, &self.facts(), who)?;
         }
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.subscriptions.len() >= self.limits.subscriptions
             && !state.subscriptions.contains(uri)
         {
@@ -330,7 +331,7 @@ impl Session {
     fn tell_interest(&self, state: &State) {
         if let Some(watch) = &self.watch {
             let interest = interest(&self.offers, &state.subscriptions);
-            lock(watch).set_interest(interest);
+            watch.lock().set_interest(interest);
         }
     }
 
@@ -339,7 +340,7 @@ impl Session {
         match self.wire.decode_client_note(note) {
             // spec: LIFE-03
             Some(ClientNote::Initialized) => {
-                let mut state = self.lock();
+                let mut state = self.state.lock();
                 state.ready = true;
                 let listener = state.listener.take();
                 drop(state);
@@ -350,7 +351,7 @@ impl Session {
             Some(ClientNote::Cancelled(cancelled)) => Heard::Cancel(cancelled),
             Some(ClientNote::Progress { token, .. }) => {
                 let now = (self.limits.clock)();
-                self.lock_questions().touch(token.as_id(), now);
+                self.questions.lock().touch(token.as_id(), now);
                 Heard::Nothing
             }
             Some(note @ ClientNote::Other { .. }) => Heard::Note(note),
@@ -364,7 +365,7 @@ impl Session {
         let Some(id) = &response.id else {
             return false;
         };
-        let Some(waiting) = self.lock_questions().settle(id) else {
+        let Some(waiting) = self.questions.lock().settle(id) else {
             return false;
         };
         let answer = self
@@ -377,7 +378,7 @@ impl Session {
 
     /// The session has asked something under this id: an answer to it is late, not foreign.
     pub fn has_asked(&self, id: &RequestId) -> bool {
-        self.lock_questions().ids().has_made(id)
+        self.questions.lock().ids().has_made(id)
     }
 
     /// How a call of this session asks its client: on `sink`, the stream of that call.
@@ -398,7 +399,7 @@ impl Session {
     ) -> Result<Question, BackChannelError> {
         let (sender, answer) = oneshot::channel();
         let now = (self.limits.clock)();
-        let mut questions = self.lock_questions();
+        let mut questions = self.questions.lock();
         let waiting = Waiting {
             ask: ask.clone(),
             answer: sender,
@@ -423,12 +424,12 @@ impl Session {
             Ok(text) => text,
             Err(fault) => {
                 // Nothing was sent, so nothing is taken back.
-                self.lock_questions().settle(&id);
+                self.questions.lock().settle(&id);
                 return Err(BackChannelError::Refused(fault));
             }
         };
         if !sink.send(text.into()) {
-            self.lock_questions().settle(&id);
+            self.questions.lock().settle(&id);
             return Err(BackChannelError::Closed);
         }
         Ok(question)
@@ -436,7 +437,7 @@ impl Session {
 
     /// Nobody waits for the answer any more; the client is told, unless it has answered.
     pub(super) fn take_back(&self, id: &RequestId, reason: &str) {
-        let waiting = self.lock_questions().settle(id);
+        let waiting = self.questions.lock().settle(id);
         if let Some(waiting) = waiting {
             back_channel::cancel(self, &waiting, id, reason);
         }
@@ -447,7 +448,7 @@ impl Session {
     // spec: LIFE-12
     pub fn expire(&self) {
         let now = (self.limits.clock)();
-        let next = || self.lock_questions().expire(now);
+        let next = || self.questions.lock().expire(now);
         while let Some((id, waiting)) = next() {
             back_channel::cancel(self, &waiting, &id, "the answer took too long");
             waiting.settle(Err(BackChannelError::TimedOut));
@@ -456,12 +457,12 @@ impl Session {
 
     /// When the next question has waited too long.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.lock_questions().next_deadline()
+        self.questions.lock().next_deadline()
     }
 
     /// The session ends: whoever waits for an answer learns it.
     pub fn close(&self) {
-        let waiting = self.lock_questions().close();
+        let waiting = self.questions.lock().close();
         for (_, waiting) in waiting {
             waiting.settle(Err(BackChannelError::Closed));
         }
@@ -471,7 +472,7 @@ impl Session {
     /// `who` may hear of it. One reader at a time; the last one that polls is woken.
     // spec: LIFE-05, GAP-10
     pub fn poll_change(&self, cx: &mut Context<'_>, who: &Audience) -> Poll<ServerNote> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.ready {
             state.listener = Some(cx.waker().clone());
             return Poll::Pending;
@@ -482,7 +483,7 @@ impl Session {
             return Poll::Pending;
         };
         loop {
-            let event = ready!(lock(watch).poll_change(cx));
+            let event = ready!(watch.lock().poll_change(cx));
             let is_hidden = match &event {
                 ChangeEvent::Resource { uri } => changes.admit(uri, &facts, who).is_err(),
                 _ => false,
@@ -491,14 +492,6 @@ impl Session {
                 return Poll::Ready(event.into());
             }
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        lock(&self.state)
-    }
-
-    fn lock_questions(&self) -> MutexGuard<'_, Pending<Waiting>> {
-        lock(&self.questions)
     }
 }
 
@@ -525,10 +518,6 @@ fn interest(offers: &ServerCapabilities, subscriptions: &BTreeSet<String>) -> Su
 
 fn tells(list_changed: Option<bool>) -> bool {
     list_changed == Some(true)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

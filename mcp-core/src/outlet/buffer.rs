@@ -1,12 +1,13 @@
 //! The bounded buffer between a running call and the body or pipe that carries its notifications.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use mcp_types::RequestId;
 
 use super::{NoteSink, ServerNote};
+use crate::locks::Mutex;
 use crate::wire::Wire;
 
 /// What a transport puts around every message.
@@ -109,13 +110,13 @@ impl NoteBuffer {
 
     /// How many bytes wait to be taken.
     pub fn waiting(&self) -> usize {
-        let state = self.lock();
+        let state = self.state.lock();
         state.bytes.len() + state.newest.len()
     }
 
     /// Takes everything that waits; `None` when the answer was taken before.
     pub fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.bytes.is_empty() && state.newest.is_empty() {
             if state.finished {
                 return Poll::Ready(None);
@@ -128,7 +129,7 @@ impl NoteBuffer {
 
     /// Takes everything that waits, also when that is nothing.
     pub fn take_now(&self) -> Bytes {
-        Self::take(self.lock())
+        Self::take(self.state.lock())
     }
 
     fn take(mut state: MutexGuard<'_, State>) -> Bytes {
@@ -146,20 +147,20 @@ impl NoteBuffer {
 
     /// Nothing waits to be taken.
     pub fn is_empty(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.bytes.is_empty() && state.newest.is_empty()
     }
 
     /// A report of progress waits for room.
     pub fn has_waiting(&self) -> bool {
-        !self.lock().writers.is_empty()
+        !self.state.lock().writers.is_empty()
     }
 
     /// Ready while a report of progress waits for room; else wakes the task once one does. A
     /// subscription waits without anybody's help. Whoever
     /// polls this is the one to say that the reader has [stalled](Self::stall).
     pub fn poll_waiting(&self, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !state.writers.is_empty() && self.subscription.is_none() {
             return Poll::Ready(());
         }
@@ -169,12 +170,12 @@ impl NoteBuffer {
 
     /// How many log messages found no room.
     pub fn dropped_logs(&self) -> u64 {
-        self.lock().dropped_logs
+        self.state.lock().dropped_logs
     }
 
     /// Says that the reader takes nothing: reports stop waiting until it takes again.
     pub fn stall(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.stalled = true;
         let writers = std::mem::take(&mut state.writers);
         drop(state);
@@ -183,7 +184,7 @@ impl NoteBuffer {
 
     /// Appends the answer, already framed, and ends the stream.
     pub fn finish(&self, answer: &[u8]) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.finished || state.abandoned {
             return;
         }
@@ -197,7 +198,7 @@ impl NoteBuffer {
     /// Appends a message of another kind, such as a request to the client. Tells whether it can
     /// still reach its reader. Whoever sends them bounds how many there are.
     pub fn push(&self, message: &[u8]) -> bool {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.finished {
             return false;
         }
@@ -212,13 +213,13 @@ impl NoteBuffer {
 
     /// The answer was taken, or there will be none: nothing comes any more.
     pub fn is_done(&self) -> bool {
-        let state = self.lock();
+        let state = self.state.lock();
         state.finished && state.bytes.is_empty()
     }
 
     /// Says that nobody reads any more: nothing is kept, nobody waits.
     pub fn abandon(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.abandoned = true;
         state.finished = true;
         state.bytes = Vec::new();
@@ -231,10 +232,6 @@ impl NoteBuffer {
         let writers = std::mem::take(&mut state.writers);
         drop(state);
         reader.into_iter().chain(writers).for_each(Waker::wake);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn encode(&self, note: &ServerNote, out: &mut Vec<u8>) {
@@ -250,7 +247,7 @@ impl NoteBuffer {
 
 impl NoteSink for NoteBuffer {
     fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.finished {
             return Poll::Ready(());
         }
@@ -283,7 +280,7 @@ impl NoteSink for NoteBuffer {
     }
 
     fn try_note(&self, note: &ServerNote) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.finished {
             return;
         }
@@ -300,7 +297,7 @@ impl NoteSink for NoteBuffer {
 
 impl std::fmt::Debug for NoteBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let state = self.lock();
+        let state = self.state.lock();
         f.debug_struct("NoteBuffer")
             .field("waiting", &state.bytes.len())
             .field("limit", &self.limit)

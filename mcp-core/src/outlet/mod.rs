@@ -4,7 +4,7 @@ mod buffer;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use mcp_types::{LogMessage, LoggingLevel, Progress, ProgressToken};
@@ -12,6 +12,7 @@ use mcp_types::{LogMessage, LoggingLevel, Progress, ProgressToken};
 pub use buffer::{Framing, NoteBuffer};
 
 use crate::ServerNote;
+use crate::locks::Mutex;
 
 /// Where a transport takes notifications of a call.
 pub trait NoteSink: Send + Sync {
@@ -135,22 +136,18 @@ impl Outlet {
     // spec: PROG-02
     pub fn close(&self) {
         if let Some(inner) = &self.0 {
-            *inner.lock() = None;
+            *inner.last.lock() = None;
         }
     }
 }
 
 impl Inner {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<f64>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_open(&self) -> bool {
-        self.lock().is_some()
+        self.last.lock().is_some()
     }
 
     fn grows(&self, progress: f64) -> bool {
-        let mut last = self.lock();
+        let mut last = self.last.lock();
         let grows = last.is_some_and(|last| progress > last);
         if grows {
             *last = Some(progress);

@@ -1,13 +1,14 @@
 //! The events of streams, so that a client whose connection broke gets what it has missed.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::StoreError;
+use crate::locks::Mutex;
 
 /// A stream of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -210,18 +211,14 @@ impl MemoryEventStore {
 
     /// How many events it keeps.
     pub fn len(&self) -> usize {
-        let state = self.lock();
+        let state = self.state.lock();
         let streams = state.sessions.values().flat_map(HashMap::values);
         streams.map(|stream| stream.events.len()).sum()
     }
 
     /// It keeps no event.
     pub fn is_empty(&self) -> bool {
-        self.lock().sessions.is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().sessions.is_empty()
     }
 
     /// Drops what is too much or too old.
@@ -273,7 +270,7 @@ impl State {
 impl EventStore for MemoryEventStore {
     async fn append(&self, id: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
         let now = (self.clock)();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
         state.bytes += event.text.len();
@@ -295,7 +292,7 @@ impl EventStore for MemoryEventStore {
 
     async fn after(&self, id: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         let now = (self.clock)();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         self.trim(&mut state, now);
         let streams = state.sessions.get(id.session);
         let stream = streams.and_then(|streams| streams.get(id.stream));
@@ -313,7 +310,7 @@ impl EventStore for MemoryEventStore {
     }
 
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if let Some(streams) = state.sessions.remove(session) {
             let events = streams.values().flat_map(|stream| &stream.events);
             let bytes: usize = events.map(|(_, event)| event.text.len()).sum();

@@ -1,13 +1,14 @@
 //! Sessions that another node, or the same one after a restart, can continue.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
 use super::StoreError;
 use crate::legacy::SessionRecord;
+use crate::locks::Mutex;
 
 /// Where sessions are written down. What is lost with it: clients have to open new sessions, as
 /// after every restart of a server without a store.
@@ -89,16 +90,12 @@ impl MemorySessionStore {
 
     /// How many sessions there are.
     pub fn len(&self) -> usize {
-        self.lock().len()
+        self.sessions.lock().len()
     }
 
     /// There is no session.
     pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, (SessionRecord, Instant)>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock().is_empty()
     }
 }
 
@@ -112,14 +109,14 @@ impl Default for MemorySessionStore {
 impl SessionStore for MemorySessionStore {
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
         let now = (self.clock)();
-        let sessions = self.lock();
+        let sessions = self.sessions.lock();
         let kept = sessions.get(id).filter(|(_, until)| *until > now);
         Ok(kept.map(|(record, _)| record.clone()))
     }
 
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
         let now = (self.clock)();
-        let mut sessions = self.lock();
+        let mut sessions = self.sessions.lock();
         if sessions.len() >= self.capacity && !sessions.contains_key(id) {
             sessions.retain(|_, (_, until)| *until > now);
         }
@@ -134,7 +131,7 @@ impl SessionStore for MemorySessionStore {
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
-        self.lock().remove(id);
+        self.sessions.lock().remove(id);
         Ok(())
     }
 }

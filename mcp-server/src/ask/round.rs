@@ -7,9 +7,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Waker};
 
+use mcp_core::locks::Mutex;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
     Reply,
@@ -122,17 +123,13 @@ impl Round {
         &self.over
     }
 
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Asks: looks for the answer, or sees to it that the question is sent.
     pub(super) fn ask(&self, key: &Key, request: &InputRequest) -> Result<Asked, AskError> {
         if self.over.has_come() {
             return Err(AskError::Over);
         }
         needs::check(request, &self.facts)?;
-        let mut board = self.board();
+        let mut board = self.board.lock();
         if board.memory.asked.len() == MAX_QUESTIONS {
             return Err(AskError::InvalidQuestion {
                 key: key.clone(),
@@ -157,7 +154,7 @@ impl Round {
 
     /// The handler has taken the answer, which counts from now on; or it is not one that fits.
     pub(super) fn settle(&self, key: &Key, fits: bool) {
-        let mut board = self.board();
+        let mut board = self.board.lock();
         if let (Some(raw), true) = (board.sent.remove(&**key), fits) {
             let answers = &mut board.memory.answers;
             answers.entry(key.to_string()).or_insert(raw);
@@ -166,7 +163,7 @@ impl Round {
 
     /// Nobody waits for an answer any more.
     pub(super) fn withdraw(&self, key: &Key) {
-        self.board().open.remove(&**key);
+        self.board.lock().open.remove(&**key);
     }
 
     /// The result of work that was done in an earlier round.
@@ -174,7 +171,7 @@ impl Round {
         if self.over.has_come() {
             return Err(AskError::Over);
         }
-        let mut board = self.board();
+        let mut board = self.board.lock();
         if !board.works.insert(key.clone()) {
             return Err(AskError::KeyReused { key: key.clone() });
         }
@@ -183,25 +180,28 @@ impl Round {
 
     /// Work begins, which is not cut off by open questions until the guard is dropped.
     pub(super) fn work(self: &Arc<Self>) -> AtWork {
-        self.board().at_work += 1;
+        self.board.lock().at_work += 1;
         AtWork(self.clone())
     }
 
     /// Work is done.
     pub(super) fn record<T: Serialize>(&self, key: &Key, result: &T) -> Result<(), AskError> {
         let raw = self.write(key, result)?;
-        self.board().memory.done.insert(key.to_string(), raw);
+        self.board.lock().memory.done.insert(key.to_string(), raw);
         Ok(())
     }
 
     pub(super) fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
         let raw = self.write(&Cow::Borrowed("keep"), value)?;
-        self.board().memory.kept = Some(raw);
+        self.board.lock().memory.kept = Some(raw);
         Ok(())
     }
 
     pub(super) fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
-        read(&Cow::Borrowed("keep"), self.board().memory.kept.as_deref())
+        read(
+            &Cow::Borrowed("keep"),
+            self.board.lock().memory.kept.as_deref(),
+        )
     }
 
     fn write<T: Serialize>(&self, key: &Key, value: &T) -> Result<Box<RawValue>, AskError> {
@@ -229,7 +229,7 @@ impl Round {
 
     /// The handler is about to be polled.
     pub(crate) fn watch(&self, cx: &Context<'_>) {
-        match &mut self.board().caller {
+        match &mut self.board.lock().caller {
             Some(caller) => caller.clone_from(cx.waker()),
             none => *none = Some(cx.waker().clone()),
         }
@@ -240,7 +240,7 @@ impl Round {
     /// Whatever else the handler waits for begins anew in the next round, but for work that runs
     /// once: that is waited for.
     pub(crate) fn reply(&self) -> Option<Reply> {
-        let mut board = self.board();
+        let mut board = self.board.lock();
         if board.open.is_empty() || board.at_work > 0 {
             return None;
         }
@@ -272,7 +272,7 @@ impl Round {
         if !cfg!(debug_assertions) {
             return;
         }
-        let board = self.board();
+        let board = self.board.lock();
         let forgotten: Vec<_> = board.before.difference(&board.memory.asked).collect();
         if !forgotten.is_empty() && board.memory.kept.is_none() {
             tracing::warn!(
@@ -352,7 +352,7 @@ pub(super) struct AtWork(Arc<Round>);
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        let mut board = self.0.board();
+        let mut board = self.0.board.lock();
         board.at_work -= 1;
         // It may run on a task of its own, and questions have waited for it.
         board.call_caller();
@@ -361,7 +361,7 @@ impl Drop for AtWork {
 
 impl fmt::Debug for Round {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let board = self.board();
+        let board = self.board.lock();
         f.debug_struct("Round")
             .field("asked", &board.memory.asked)
             .field("open", &board.open.keys())

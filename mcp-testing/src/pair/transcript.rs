@@ -1,7 +1,9 @@
 //! What was said on a wire.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+use mcp::core::locks::Mutex;
 
 /// All that was said on a wire, a line per message: `-> ` from the client, `<- ` from the server, in
 /// the order in which it was sent. Clones are the same transcript.
@@ -20,7 +22,7 @@ pub(super) enum Direction {
 impl Transcript {
     /// Forgets what was said until now.
     pub fn clear(&self) {
-        self.lock().clear();
+        self.0.lock().clear();
     }
 
     pub(super) fn add(&self, direction: Direction, message: &[u8]) {
@@ -32,19 +34,15 @@ impl Transcript {
             Direction::ToServer => "->",
             Direction::ToClient => "<-",
         };
-        let mut text = self.lock();
+        let mut text = self.0.lock();
         for line in message.lines() {
             text.push_str(&format!("{arrow} {line}\n"));
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lock())
+        f.write_str(&self.0.lock())
     }
 }

@@ -1,13 +1,14 @@
 //! The seam below which HTTP clients differ, and what every request carries.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
+use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError};
 use tower_service::Service;
 
@@ -155,11 +156,7 @@ where
     B::Error: Into<BoxError>,
 {
     fn send(&self, request: Request<Bytes>) -> Answered {
-        let mut service = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let mut service = self.0.lock().clone();
         Box::pin(async move {
             let ready = poll_fn(|cx| service.poll_ready(cx)).await;
             ready.map_err(broken)?;

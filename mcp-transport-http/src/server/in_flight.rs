@@ -2,12 +2,13 @@
 //! nobody takes it for gone while one runs.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
 use mcp_core::Fault;
+use mcp_core::locks::Mutex;
 use mcp_types::RequestId;
 use tokio::time::Instant;
 
@@ -81,7 +82,7 @@ impl InFlight {
     /// A call begins.
     // spec: BASE-04
     pub(super) fn begin(self: &Arc<Self>, id: &RequestId) -> Result<Ticket, Fault> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.ended {
             return Err(ended());
         }
@@ -106,14 +107,14 @@ impl InFlight {
 
     /// Something else begins that keeps the session alive.
     pub(super) fn hold(self: &Arc<Self>) -> Hold {
-        self.lock().holds += 1;
+        self.state.lock().holds += 1;
         Hold(Arc::clone(self))
     }
 
     /// The client waits no longer for this call. An unknown one has ended already.
     // spec: CAN-05, CAN-07
     pub(super) fn cancel(&self, id: &RequestId) {
-        let stop = self.lock().running.get(id).cloned();
+        let stop = self.state.lock().running.get(id).cloned();
         if let Some(stop) = stop {
             stop.stop(CANCELLED);
         }
@@ -121,7 +122,7 @@ impl InFlight {
 
     /// Ends them all, and no other begins.
     pub(super) fn end(&self) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.ended = true;
         let running: Vec<_> = state.running.values().cloned().collect();
         drop(state);
@@ -132,12 +133,8 @@ impl InFlight {
 
     /// Since when nothing happens; `None` while something does.
     pub(super) fn quiet_since(&self) -> Option<Instant> {
-        let state = self.lock();
+        let state = self.state.lock();
         (state.holds == 0).then_some(state.quiet_since)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -152,7 +149,7 @@ pub(super) struct Hold(Arc<InFlight>);
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         state.holds = state.holds.saturating_sub(1);
         state.quiet_since = Instant::now();
     }
@@ -184,6 +181,6 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.hold.0.lock().running.remove(&self.id);
+        self.hold.0.state.lock().running.remove(&self.id);
     }
 }

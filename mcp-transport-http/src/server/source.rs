@@ -1,8 +1,9 @@
 //! Where the service of a request comes from.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::request::Parts;
+use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service};
 
 /// Where the service of a request comes from.
@@ -63,7 +64,7 @@ pub(super) struct LegacyFilter(Mutex<Option<(Arc<ServerProfile>, Arc<ServerProfi
 
 impl LegacyFilter {
     pub(super) fn apply(&self, profile: &Arc<ServerProfile>) -> Arc<ServerProfile> {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         if let Some((of, filtered)) = &*last
             && Arc::ptr_eq(of, profile)
         {

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
+use mcp_core::locks::Mutex;
 use mcp_core::{ChannelError, Frame};
 
 /// How many messages wait at the most.
@@ -34,7 +35,7 @@ struct State {
 impl Mailbox {
     /// Adds a message. Tells how many older ones had to make room for it.
     pub(super) fn push(&self, frame: Frame) -> u64 {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.finished {
             return 0;
         }
@@ -55,7 +56,7 @@ impl Mailbox {
 
     /// Adds the last message, if there is one.
     pub(super) fn finish(&self, last: Option<Frame>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !std::mem::replace(&mut state.finished, true) {
             state.frames.extend(last);
         }
@@ -64,7 +65,7 @@ impl Mailbox {
 
     /// There is no last message, but a reason why.
     pub(super) fn fail(&self, error: ChannelError) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if !std::mem::replace(&mut state.finished, true) {
             state.error = Some(error);
         }
@@ -76,10 +77,6 @@ impl Mailbox {
         drop(state);
         reader.into_iter().for_each(Waker::wake);
     }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The caller's end of a mailbox.
@@ -90,7 +87,7 @@ impl Stream for Messages {
     type Item = Result<Frame, ChannelError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        let mut state = self.0.lock();
+        let mut state = self.0.state.lock();
         if let Some(frame) = state.frames.pop_front() {
             state.bytes = state.bytes.saturating_sub(frame.message.len());
             return Poll::Ready(Some(Ok(frame)));

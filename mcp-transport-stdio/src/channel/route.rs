@@ -12,7 +12,7 @@ use mcp_core::{ChannelError, CloseReason, Frame, ServerNote};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
 
-use super::{Epitaph, Shared, Waiting, lock};
+use super::{Epitaph, Shared, Waiting};
 use crate::pipe::{Pipe, excerpt};
 
 /// A server that takes nothing any more may still say something for so long.
@@ -97,7 +97,7 @@ impl Shared {
                     "a line is no message"
                 );
                 // Whoever asked learns what is wrong with the answer.
-                if let Some(waiting) = error.id().and_then(|id| self.lock().settle(id)) {
+                if let Some(waiting) = error.id().and_then(|id| self.pending.lock().settle(id)) {
                     waiting.mailbox.finish(Some(frame));
                 }
             }
@@ -107,7 +107,7 @@ impl Shared {
     // spec: BASE-06, BASE-11, CAN-06
     fn take_response(&self, response: &Response<'_>, frame: Frame) {
         let waiting = match &response.id {
-            Some(id) => self.lock().settle(id),
+            Some(id) => self.pending.lock().settle(id),
             None => self.settle_only(),
         };
         match (waiting, &response.id) {
@@ -154,29 +154,39 @@ impl Shared {
 
     /// The request that a notification belongs to.
     fn owner_of(&self, note: &Notification<'_>) -> Option<Owner> {
-        let version = *lock(&self.version);
+        let version = *self.version.lock();
         let of = wire::of(version.unwrap_or(ProtocolVersion::LATEST));
         // The era is not known before it is negotiated: progress is the same in both.
         let read = of.decode_note(note);
         if let Some(ServerNote::Progress { token, .. }) = &read {
             // A token is the id of its request.
             // spec: PROG-01
-            return self.lock().get(token.as_id()).cloned().map(Owner::Call);
+            return self
+                .pending
+                .lock()
+                .get(token.as_id())
+                .cloned()
+                .map(Owner::Call);
         }
         if of.version().is_modern() {
             // spec: CAN-09
             if let Some(ServerNote::Cancelled(cancelled)) = &read {
-                let waiting = self.lock().settle(cancelled.request_id.as_ref()?);
+                let waiting = self.pending.lock().settle(cancelled.request_id.as_ref()?);
                 return waiting.map(Owner::Ended);
             }
             // spec: STDIO-09, SUB-07
             if let Some(subscription) = MODERN.subscription_of(note) {
-                return self.lock().get(&subscription).cloned().map(Owner::Call);
+                return self
+                    .pending
+                    .lock()
+                    .get(&subscription)
+                    .cloned()
+                    .map(Owner::Call);
             }
             // What a call logs does not say which call: among several it cannot be told.
             // spec: LOG-05
             if let Some(ServerNote::Log(_)) = &read {
-                let pending = self.lock();
+                let pending = self.pending.lock();
                 let (_, waiting) = pending.only(|waiting| !waiting.is_subscription)?;
                 return Some(Owner::Call(waiting.clone()));
             }
@@ -198,7 +208,7 @@ impl Shared {
 
     /// The one call that waits: what names no request can only be about that.
     fn settle_only(&self) -> Option<Waiting> {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         let (id, _) = pending.only(|waiting| !waiting.is_subscription)?;
         let id = id.clone();
         pending.settle(&id)

@@ -119,9 +119,9 @@ async fn dropped_calls_leave_an_empty_table_and_are_cancelled() {
     for id in 1..=1000 {
         calls.push(sent(&channel, &mut server, id, "tools/call").await);
     }
-    assert_eq!(channel.shared.lock().len(), 1000);
+    assert_eq!(channel.shared.pending.lock().len(), 1000);
     drop(calls);
-    assert!(channel.shared.lock().is_empty());
+    assert!(channel.shared.pending.lock().is_empty());
     for id in 1..=1000 {
         let note = server.hear().await.unwrap();
         assert_eq!(note["method"], "notifications/cancelled");
@@ -146,7 +146,7 @@ async fn no_call_waits_for_a_pipe_that_is_stuck() {
     assert!(timeout(SECOND, frames.next()).await.is_err());
     drop(frames);
     assert_eq!(start.elapsed(), SECOND);
-    assert!(channel.shared.lock().is_empty());
+    assert!(channel.shared.pending.lock().is_empty());
     // It was never sent, so there is nothing to cancel.
     let mut line = String::new();
     for _ in 0..2 {
@@ -340,7 +340,7 @@ async fn an_answer_that_cannot_be_read_is_an_answer() {
         matches!(error, ChannelError::TooLarge { limit: 10_000 }),
         "{error:?}"
     );
-    assert!(channel.shared.lock().is_empty());
+    assert!(channel.shared.pending.lock().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -354,5 +354,5 @@ async fn an_id_is_used_by_one_call_at_a_time() {
     ));
     drop(second);
     yield_now().await;
-    assert_eq!(channel.shared.lock().len(), 1);
+    assert_eq!(channel.shared.pending.lock().len(), 1);
 }

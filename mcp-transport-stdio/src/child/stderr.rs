@@ -2,10 +2,11 @@
 //! of it kept.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::lines::{Line, Lines};
+use mcp_core::locks::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -35,7 +36,7 @@ pub(super) struct Tail {
 impl LastWords {
     /// The lines as one text; empty when there are none.
     pub fn text(&self) -> String {
-        let lines = self.lock();
+        let lines = self.0.lock();
         lines
             .iter()
             .map(String::as_str)
@@ -44,16 +45,12 @@ impl LastWords {
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.lock();
+        let mut lines = self.0.lock();
         lines.push_back(line);
         let mut bytes: usize = lines.iter().map(String::len).sum();
         while lines.len() > MAX_LINES || (bytes > MAX_BYTES && lines.len() > 1) {
             bytes -= lines.pop_front().map_or(0, |oldest| oldest.len());
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

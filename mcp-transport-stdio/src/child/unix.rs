@@ -7,8 +7,9 @@
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use mcp_core::locks::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
@@ -47,10 +48,7 @@ impl Process {
     fn reap(&self, mut child: Child) {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.group), ended) {}
-        let mut is_reaped = self
-            .is_reaped
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut is_reaped = self.is_reaped.lock();
         // It has ended and is not reaped yet, so the number is still its own.
         let _ = kill_process_group(self.group, Signal::KILL);
         let status = child.wait().ok();
@@ -74,10 +72,7 @@ impl Process {
     }
 
     fn signal(&self, signal: Signal) {
-        let is_reaped = self
-            .is_reaped
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let is_reaped = self.is_reaped.lock();
         if !*is_reaped {
             // It may have ended a moment ago.
             let _ = kill_process_group(self.group, signal);

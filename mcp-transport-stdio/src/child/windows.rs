@@ -5,9 +5,10 @@
 
 use std::io;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_core::locks::Mutex;
 use process_wrap::std::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
 use tokio::sync::watch;
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
@@ -50,7 +51,7 @@ impl Process {
 
     fn watch(&self) {
         let status = loop {
-            match self.lock().try_wait() {
+            match self.child.lock().try_wait() {
                 Ok(None) => {}
                 Ok(Some(status)) => break Some(status),
                 Err(_) => break None,
@@ -70,15 +71,11 @@ impl Process {
     /// Ends it.
     pub(super) fn kill(&self) {
         // It may have ended a moment ago.
-        let _ = self.lock().start_kill();
+        let _ = self.child.lock().start_kill();
     }
 
     pub(super) fn life(&self) -> &watch::Sender<Life> {
         &self.life
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Box<dyn ChildWrapper>> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -114,5 +114,5 @@ fn what_is_too_much_is_dropped_and_missed() {
     }
     assert_eq!(append(&store, "s", "1", "1234567890"), 106);
     assert_eq!(store.len(), 1);
-    assert!(store.lock().order.len() <= 3);
+    assert!(store.state.lock().order.len() <= 3);
 }

@@ -17,9 +17,10 @@ mod queue;
 mod resume;
 mod session;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::{StreamExt, future, stream};
+use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OutCall, OutNote};
 use mcp_types::{Method, ProtocolVersion};
 
@@ -77,10 +78,6 @@ impl Sessions {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn create(&self) -> Arc<Session> {
         let (http, closing) = (Arc::clone(&self.http), Arc::clone(&self.closing));
         Arc::new(Session::new(http, closing))
@@ -88,7 +85,7 @@ impl Sessions {
 
     /// The session that is open, or the one to come when that is over.
     fn upcoming(&self) -> Arc<Session> {
-        let State { current, next } = &mut *self.state();
+        let State { current, next } = &mut *self.state.lock();
         match current {
             Some(current) if current.over().is_none() => Arc::clone(current),
             _ => Arc::clone(next.get_or_insert_with(|| self.create())),
@@ -97,7 +94,7 @@ impl Sessions {
 
     /// The session that `initialize` opens.
     fn begin(&self) -> Arc<Session> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let session = state.next.take().unwrap_or_else(|| self.create());
         if let Some(before) = state.current.replace(Arc::clone(&session)) {
             before.end(Over::Replaced);
@@ -107,7 +104,7 @@ impl Sessions {
 
     /// The session that messages belong to. Servers that know of none have one all the same.
     fn current(&self, version: ProtocolVersion) -> Arc<Session> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let session = match state.current.clone() {
             Some(current) => current,
             None => {
@@ -162,14 +159,14 @@ impl Sessions {
     pub(super) fn adopt(&self, version: ProtocolVersion) {
         if !version.is_modern() {
             self.upcoming().adopt(version);
-        } else if let Some(session) = self.state().current.take() {
+        } else if let Some(session) = self.state.lock().current.take() {
             session.end(Over::Replaced);
         }
     }
 
     /// Tells the server that its session has ended, if there is one.
     pub(super) fn close(&self) -> BoxFuture<'static, ()> {
-        let session = self.state().current.clone();
+        let session = self.state.lock().current.clone();
         match session {
             Some(session) => Box::pin(async move { session.delete().await }),
             None => Box::pin(future::ready(())),
@@ -179,7 +176,7 @@ impl Sessions {
 
 impl Drop for Sessions {
     fn drop(&mut self) {
-        let State { current, next } = &mut *self.state();
+        let State { current, next } = &mut *self.state.lock();
         for session in current.take().into_iter().chain(next.take()) {
             session.end(Over::Left);
         }

@@ -1,10 +1,10 @@
 //! Messages on their way from whoever reads them to whoever takes them.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
+use mcp_core::locks::Mutex;
 use mcp_core::{ChannelError, Frame};
 use tokio::sync::Notify;
 
@@ -46,14 +46,10 @@ impl State {
 }
 
 impl Queue {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Puts a message in when there is room; gives it back when there is none. A closed queue
     /// loses it.
     pub(super) fn offer(&self, frame: Frame) -> Result<(), Frame> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.closed {
             return Ok(());
         }
@@ -68,7 +64,7 @@ impl Queue {
 
     /// Puts a message in whether there is room or not. Only for the one answer to a call.
     pub(super) fn force(&self, frame: Frame) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.closed {
             return;
         }
@@ -92,7 +88,7 @@ impl Queue {
 
     /// Takes the oldest message.
     pub(super) fn take(&self) -> Option<Frame> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let frame = state.frames.pop_front()?;
         state.bytes -= frame.message.len();
         drop(state);
@@ -105,14 +101,14 @@ impl Queue {
         self.came.register(cx.waker());
         match self.take() {
             Some(frame) => Poll::Ready(Some(frame)),
-            None if self.state().closed => Poll::Ready(None),
+            None if self.state.lock().closed => Poll::Ready(None),
             None => Poll::Pending,
         }
     }
 
     /// Says that something may be missing.
     pub(super) fn mark_gap(&self) {
-        self.state().gap = true;
+        self.state.lock().gap = true;
         self.came.wake();
     }
 
@@ -122,7 +118,7 @@ impl Queue {
         cx: &Context<'_>,
     ) -> Poll<Option<Result<Frame, ChannelError>>> {
         self.came.register(cx.waker());
-        if std::mem::take(&mut self.state().gap) {
+        if std::mem::take(&mut self.state.lock().gap) {
             return Poll::Ready(Some(Err(ChannelError::Broken { source: None })));
         }
         self.poll_take(cx).map(|taken| taken.map(Ok))
@@ -131,7 +127,7 @@ impl Queue {
     /// Nothing comes in any more, and whoever waits for room stops waiting. What is there can
     /// still be taken.
     pub(super) fn close(&self) {
-        self.state().closed = true;
+        self.state.lock().closed = true;
         self.room.notify_waiters();
         self.came.wake();
     }

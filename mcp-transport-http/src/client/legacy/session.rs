@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::future::pending;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
+use mcp_core::locks::Mutex;
 use mcp_core::wire::{self, Wire};
 use mcp_core::{ChannelError, ClientNote, CloseReason, Frame};
 use mcp_types::meta::keys;
@@ -124,23 +125,19 @@ impl Session {
         }
     }
 
-    fn calls(&self) -> MutexGuard<'_, HashMap<RequestId, Arc<OpenCall>>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The revision that was chosen; the last choice counts.
     pub(super) fn adopt(&self, version: ProtocolVersion) {
-        *self.version.lock().unwrap_or_else(PoisonError::into_inner) = Some(version);
+        *self.version.lock() = Some(version);
     }
 
     /// The revision that a message speaks, for as long as none was chosen.
     pub(super) fn assume(&self, version: ProtocolVersion) {
-        let mut known = self.version.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.version.lock();
         known.get_or_insert(version);
     }
 
     fn version(&self) -> Option<ProtocolVersion> {
-        *self.version.lock().unwrap_or_else(PoisonError::into_inner)
+        *self.version.lock()
     }
 
     /// What the server calls the session, as the answer to `initialize` says.
@@ -174,8 +171,7 @@ impl Session {
     }
 
     pub(super) fn take_cancels(&self) -> Option<mpsc::Receiver<Bytes>> {
-        let cancels = self.unsent_cancels.lock();
-        cancels.unwrap_or_else(PoisonError::into_inner).take()
+        self.unsent_cancels.lock().take()
     }
 
     /// Ends the session, if it has not ended.
@@ -230,7 +226,7 @@ impl Session {
             answered: AtomicBool::new(false),
             has_answer: Notify::new(),
         });
-        match self.calls().entry(id) {
+        match self.calls.lock().entry(id) {
             std::collections::hash_map::Entry::Vacant(free) => {
                 free.insert(Arc::clone(&call));
                 Ok(call)
@@ -243,7 +239,7 @@ impl Session {
     }
 
     pub(super) fn leave(&self, call: &OpenCall) {
-        self.calls().remove(&call.id);
+        self.calls.lock().remove(&call.id);
     }
 
     /// Nobody waits for a call any more. Never waits; when too many such notes wait, this one is
@@ -445,7 +441,8 @@ impl Session {
                     // An answer to nothing that waits: on the stream of a call it is an error,
                     // which the caller tells; elsewhere the answer to a call that was cancelled.
                     // spec: BASE-06, CAN-06
-                    self.calls()
+                    self.calls
+                        .lock()
                         .get(&id)
                         .cloned()
                         .map_or(own_answer, Place::Answer)
@@ -476,7 +473,7 @@ impl Session {
         if on.is_some_and(is_of) {
             return Place::OwnNote;
         }
-        let calls = self.calls();
+        let calls = self.calls.lock();
         let other = calls.values().find(|call| is_of(call));
         other.cloned().map_or(Place::Inbox, Place::Note)
     }

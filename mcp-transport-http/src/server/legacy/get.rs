@@ -2,13 +2,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
 use http::request::Parts;
+use mcp_core::locks::Mutex;
 use mcp_core::store::{StoreError, StoredEvent, StreamId};
 use mcp_core::{Audience, BoxFuture};
 use tokio::time::{Sleep, sleep};
@@ -133,7 +134,7 @@ impl Standalone {
         let Some((_, keeping)) = &mut self.keeping else {
             return Poll::Ready(());
         };
-        let keeping = keeping.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let keeping = keeping.get_mut();
         let kept = ready!(keeping.as_mut().poll(cx));
         if let Some((event, _)) = self.keeping.take() {
             match kept {

@@ -1,10 +1,11 @@
 //! One live session.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use mcp_core::Service;
 use mcp_core::legacy::{Session, SessionRecord};
+use mcp_core::locks::Mutex;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -74,7 +75,7 @@ impl Live {
     pub(super) fn unsaved_record(&self) -> Option<SessionRecord> {
         let record = self.machine.record();
         let now = Instant::now();
-        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved = self.saved.lock();
         if let Some((last, since)) = &*saved
             && *last == record
             && now.duration_since(*since) < shared::pause(self.sessions())
@@ -87,13 +88,13 @@ impl Live {
 
     /// Others can find it written down.
     pub(super) fn is_shared(&self) -> bool {
-        let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let saved = self.saved.lock();
         saved.is_some()
     }
 
     /// It is written down as it is.
     pub(super) fn note_saved(&self) {
-        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved = self.saved.lock();
         *saved = Some((self.machine.record(), Instant::now()));
     }
 

@@ -1,9 +1,10 @@
 //! The place of a reader: a stream has one, and whoever comes takes it from the one before.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use mcp_core::locks::Mutex;
 use tokio::time::Instant;
 
 /// Two live readers must not take the place from each other all the time.
@@ -47,7 +48,7 @@ impl Place {
     /// A reader comes.
     pub(super) fn enter(self: &Arc<Self>) -> Result<Seat, TooSoon> {
         let now = Instant::now();
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.is_taken {
             let last = state.last_takeover;
             if last.is_some_and(|last| now.duration_since(last) < TAKEOVER_PAUSE) {
@@ -68,24 +69,20 @@ impl Place {
 
     /// Sends the reader away, if there is one.
     pub(super) fn dismiss(&self, leave: Leave) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.dismissed = Some(leave);
         Self::wake_reader(state);
     }
 
     /// Makes the reader look again.
     pub(super) fn wake(&self) {
-        Self::wake_reader(self.lock());
+        Self::wake_reader(self.state.lock());
     }
 
     fn wake_reader(mut state: MutexGuard<'_, State>) {
         let reader = state.reader.take();
         drop(state);
         reader.into_iter().for_each(Waker::wake);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -100,7 +97,7 @@ impl Seat {
     /// Ready when the reader has to go; else the task is woken then, and by
     /// [`Place::wake`].
     pub(super) fn poll_dismissed(&self, cx: &Context<'_>) -> Poll<Leave> {
-        let mut state = self.place.lock();
+        let mut state = self.place.state.lock();
         if state.readers != self.number {
             return Poll::Ready(Leave::TakenOver);
         }
@@ -114,7 +111,7 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        let mut state = self.place.lock();
+        let mut state = self.place.state.lock();
         if state.readers == self.number {
             state.is_taken = false;
             state.reader = None;

@@ -1,12 +1,13 @@
 //! Reading a stream out of the store: from its beginning, or from where a client was.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
 use mcp_core::BoxFuture;
+use mcp_core::locks::Mutex;
 use mcp_core::store::{Replay, ReplayError, StreamId};
 
 use super::super::config::Config;
@@ -112,10 +113,7 @@ impl Reader {
     /// Reads on, as far as it goes. Pending when there is nothing to read.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(fetch) = &mut self.fetch {
-            let Ok(fetch) = fetch.get_mut() else {
-                return self.stop();
-            };
-            let Poll::Ready(fetched) = fetch.as_mut().poll(cx) else {
+            let Poll::Ready(fetched) = fetch.get_mut().as_mut().poll(cx) else {
                 return Poll::Pending;
             };
             self.fetch = None;

@@ -5,13 +5,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{Admitted, Session};
+use mcp_core::locks::Mutex;
 use mcp_core::{Fault, NoteBuffer, Principal, Reply};
 use mcp_types::{Message, Request, codes};
 use tokio::time::{Sleep, sleep};
@@ -135,11 +136,7 @@ fn begin(
     let limits = door.config.sessions.limits;
     let (machine, reply) =
         Session::open(&params, &door.service, principal, limits).map_err(refuse)?;
-    let slot = connection
-        .slot
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let slot = connection.slot.lock().take();
     let Some(slot) = slot else {
         return Err(Refused::bad_request(
             "the session is being initialized already",

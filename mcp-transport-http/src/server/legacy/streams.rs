@@ -3,10 +3,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 use bytes::Bytes;
 use mcp_core::NoteBuffer;
+use mcp_core::locks::Mutex;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
 
 use super::events::{self, Events};
@@ -32,16 +33,12 @@ impl Streams {
             tail: Mutex::default(),
             streams: Arc::clone(self),
         });
-        self.lock().insert(name, Arc::downgrade(&stream));
+        self.by_name.lock().insert(name, Arc::downgrade(&stream));
         stream
     }
 
     pub(super) fn find(&self, name: &str) -> Option<Arc<Stream>> {
-        self.lock().get(name)?.upgrade()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<str>, Weak<Stream>>> {
-        self.by_name.lock().unwrap_or_else(PoisonError::into_inner)
+        self.by_name.lock().get(name)?.upgrade()
     }
 }
 
@@ -74,7 +71,7 @@ impl Stream {
     }
 
     pub(super) fn tail(&self) -> MutexGuard<'_, Tail> {
-        self.tail.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tail.lock()
     }
 
     /// The handler lets the connection go.
@@ -134,7 +131,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        self.streams.lock().remove(&self.name);
+        self.streams.by_name.lock().remove(&self.name);
     }
 }
 

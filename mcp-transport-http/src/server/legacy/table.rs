@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use mcp_core::Principal;
+use mcp_core::locks::Mutex;
 
 use super::super::sessions::{SessionEnd, Sessions};
 use super::live::Live;
@@ -59,7 +60,7 @@ impl Table {
         limits: &Sessions,
         principal: Option<&Principal>,
     ) -> Result<Slot, Full> {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         if counts.all >= limits.max {
             return Err(Full::Total);
         }
@@ -80,7 +81,7 @@ impl Table {
 
     /// Enters a session, unless its id is taken. Tells whether a reaper is wanted.
     pub(super) fn enter(&self, live: &Arc<Live>) -> Result<bool, IdTaken> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         match state.sessions.entry(Arc::clone(&live.id)) {
             Entry::Occupied(_) => return Err(IdTaken),
             Entry::Vacant(place) => place.insert(Arc::clone(live)),
@@ -89,12 +90,12 @@ impl Table {
     }
 
     pub(super) fn find(&self, id: &str) -> Option<Arc<Live>> {
-        lock(&self.state).sessions.get(id).cloned()
+        self.state.lock().sessions.get(id).cloned()
     }
 
     /// Ends a session, if it has not ended yet.
     pub(super) fn end(&self, id: &str, reason: SessionEnd) {
-        let removed = lock(&self.state).sessions.remove(id);
+        let removed = self.state.lock().sessions.remove(id);
         if let Some(live) = removed {
             live.end(reason);
         }
@@ -102,43 +103,43 @@ impl Table {
 
     pub(super) fn connect(&self, connection: &Arc<Connection>) {
         let id = Arc::clone(&connection.id);
-        lock(&self.connections).insert(id, Arc::clone(connection));
+        self.connections.lock().insert(id, Arc::clone(connection));
     }
 
     pub(super) fn find_connection(&self, id: &str) -> Option<Arc<Connection>> {
-        lock(&self.connections).get(id).cloned()
+        self.connections.lock().get(id).cloned()
     }
 
     /// The connection has ended, and the session that it was.
     pub(super) fn disconnect(&self, id: &str) {
-        lock(&self.connections).remove(id);
+        self.connections.lock().remove(id);
         self.end(id, SessionEnd::Disconnected);
     }
 
     /// Ends them all.
     pub(in super::super) fn end_all(&self) {
-        let sessions = std::mem::take(&mut lock(&self.state).sessions);
+        let sessions = std::mem::take(&mut self.state.lock().sessions);
         for live in sessions.into_values() {
             live.end(SessionEnd::Closed);
         }
-        let connections = std::mem::take(&mut *lock(&self.connections));
+        let connections = std::mem::take(&mut *self.connections.lock());
         for connection in connections.into_values() {
             connection.place.dismiss(Leave::Ended);
         }
     }
 
     pub(super) fn all(&self) -> Vec<Arc<Live>> {
-        lock(&self.state).sessions.values().cloned().collect()
+        self.state.lock().sessions.values().cloned().collect()
     }
 
     /// How many sessions there are.
     pub(in super::super) fn len(&self) -> usize {
-        lock(&self.state).sessions.len()
+        self.state.lock().sessions.len()
     }
 
     /// Lets the reaper go when there is no session: the next one that is entered wants another.
     pub(super) fn let_reaper_go(&self) -> bool {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.is_tended = !state.sessions.is_empty();
         !state.is_tended
     }
@@ -158,7 +159,7 @@ pub(super) struct Slot {
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         counts.all = counts.all.saturating_sub(1);
         if let Some(owner) = self.owner.take()
             && let Entry::Occupied(mut count) = counts.by_owner.entry(owner)
@@ -169,8 +170,4 @@ impl Drop for Slot {
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
