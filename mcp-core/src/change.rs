@@ -136,7 +136,11 @@ type Sight = Arc<dyn Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + 
 /// The changes of a server, as whoever tells them to clients gets them: a bus, how many clients may
 /// listen at a time, and who may be told of what. Clones are the same.
 #[derive(Clone)]
-pub struct Changes {
+pub struct Changes(Arc<Told>);
+
+/// Every session has it, so it is shared.
+#[derive(Clone)]
+struct Told {
     bus: Arc<dyn ChangeBus>,
     listening: Arc<AtomicUsize>,
     max_subscriptions: usize,
@@ -149,18 +153,22 @@ impl Changes {
 
     /// What a bus carries, for everybody.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
-        Self {
+        Self(Arc::new(Told {
             bus,
             listening: Arc::default(),
             max_subscriptions: Self::MAX_SUBSCRIPTIONS,
             sight: None,
-        }
+        }))
+    }
+
+    fn told(&mut self) -> &mut Told {
+        Arc::make_mut(&mut self.0)
     }
 
     /// Sets the bus that carries them.
     #[must_use]
     pub fn bus(mut self, bus: Arc<dyn ChangeBus>) -> Self {
-        self.bus = bus;
+        self.told().bus = bus;
         self
     }
 
@@ -168,7 +176,7 @@ impl Changes {
     // spec: SUB-15
     #[must_use]
     pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
-        self.max_subscriptions = subscriptions;
+        self.told().max_subscriptions = subscriptions;
         self
     }
 
@@ -179,18 +187,18 @@ impl Changes {
         mut self,
         sees: impl Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.sight = Some(Arc::new(sees));
+        self.told().sight = Some(Arc::new(sees));
         self
     }
 
     /// Tells everybody who wants to know. Never waits.
     pub fn publish(&self, event: ChangeEvent) {
-        self.bus.publish(event);
+        self.0.bus.publish(event);
     }
 
     /// The changes from now on of what `interest` names, whoever may be told of them.
     pub fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        self.bus.watch(interest)
+        self.0.bus.watch(interest)
     }
 
     /// Whether somebody may hear of a resource: whoever may not read it is not told either that it
@@ -205,7 +213,7 @@ impl Changes {
             let read = Call::ReadResource(ReadResourceParams::new(uri));
             gate.admit(&read, facts, who.extensions.get())?;
         }
-        let sight = self.sight.as_ref();
+        let sight = self.0.sight.as_ref();
         if sight.is_none_or(|sees| sees(uri, facts, &who.extensions)) {
             return Ok(());
         }
@@ -217,7 +225,7 @@ impl Changes {
 
     /// How many `subscriptions/listen` requests run now.
     pub fn listens(&self) -> usize {
-        self.listening.load(Ordering::Relaxed)
+        self.0.listening.load(Ordering::Relaxed)
     }
 
     /// A place for one more who listens.
@@ -227,9 +235,9 @@ impl Changes {
     /// There is none.
     // spec: SUB-15
     pub(crate) fn seat(&self) -> Result<Seat, Fault> {
-        let taken = self.listening.fetch_add(1, Ordering::Relaxed);
-        let seat = Seat(self.listening.clone());
-        if taken < self.max_subscriptions {
+        let taken = self.0.listening.fetch_add(1, Ordering::Relaxed);
+        let seat = Seat(self.0.listening.clone());
+        if taken < self.0.max_subscriptions {
             return Ok(seat);
         }
         let text = format!(
@@ -249,7 +257,7 @@ impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes")
             .field("listens", &self.listens())
-            .field("max_subscriptions", &self.max_subscriptions)
+            .field("max_subscriptions", &self.0.max_subscriptions)
             .finish_non_exhaustive()
     }
 }

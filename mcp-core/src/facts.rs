@@ -9,7 +9,7 @@ use mcp_types::{
 
 /// What a server knows about the client of a call. Modern requests bring it along, a legacy
 /// session supplies it as state.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClientFacts {
     /// The revision that the call speaks.

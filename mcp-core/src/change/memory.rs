@@ -55,7 +55,7 @@ impl ChangeBus for MemoryBus {
 
     fn watch(&self, interest: SubscriptionFilter) -> Watch {
         let marks = Arc::new(Marks(Mutex::new(State {
-            interest,
+            interest: interest.into(),
             ..State::default()
         })));
         let mut watches = self.watches.lock();
@@ -75,12 +75,33 @@ struct Marks(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
-    interest: SubscriptionFilter,
+    interest: Interest,
     tools: bool,
     prompts: bool,
     resources: bool,
     updated: BTreeSet<Box<str>>,
     reader: Option<Waker>,
+}
+
+/// What of a filter is about changes of lists and resources. There is one for every session, and few
+/// ask for resources.
+#[derive(Debug, Default)]
+struct Interest {
+    tools: bool,
+    prompts: bool,
+    resources: bool,
+    by_uri: Option<Box<SubscriptionFilter>>,
+}
+
+impl From<SubscriptionFilter> for Interest {
+    fn from(filter: SubscriptionFilter) -> Self {
+        Self {
+            tools: filter.tools_list_changed,
+            prompts: filter.prompts_list_changed,
+            resources: filter.resources_list_changed,
+            by_uri: (!filter.resource_subscriptions.is_empty()).then(|| Box::new(filter)),
+        }
+    }
 }
 
 /// How many resources that nobody asked for by their own URI are marked one by one.
@@ -92,9 +113,9 @@ impl Marks {
         let mut state = self.0.lock();
         let State { interest, .. } = &*state;
         match event {
-            ChangeEvent::Tools if interest.tools_list_changed => state.tools = true,
-            ChangeEvent::Prompts if interest.prompts_list_changed => state.prompts = true,
-            ChangeEvent::Resources if interest.resources_list_changed => state.resources = true,
+            ChangeEvent::Tools if interest.tools => state.tools = true,
+            ChangeEvent::Prompts if interest.prompts => state.prompts = true,
+            ChangeEvent::Resources if interest.resources => state.resources = true,
             ChangeEvent::Resource { uri } => state.mark_resource(uri)?,
             _ => return None,
         }
@@ -104,15 +125,16 @@ impl Marks {
 
 impl State {
     fn mark_resource(&mut self, uri: &str) -> Option<()> {
-        let asked = self.interest.covering(uri)?;
-        let room = self.interest.resource_subscriptions.len() + MAX_BELOW;
+        let interest = self.interest.by_uri.as_ref()?;
+        let asked = interest.covering(uri)?;
+        let room = interest.resource_subscriptions.len() + MAX_BELOW;
         if asked == uri || self.updated.contains(uri) || self.updated.len() < room {
             self.updated.insert(uri.into());
             return Some(());
         }
         let asked = Box::from(asked);
         self.updated
-            .retain(|other| self.interest.covering(other) != Some(&asked));
+            .retain(|other| interest.covering(other) != Some(&asked));
         self.updated.insert(asked);
         Some(())
     }
@@ -156,7 +178,7 @@ impl Watch {
         state.prompts &= interest.prompts_list_changed;
         state.resources &= interest.resources_list_changed;
         state.updated.retain(|uri| interest.covers(uri));
-        state.interest = interest;
+        state.interest = interest.into();
     }
 
     /// Takes the next change, if there is one.

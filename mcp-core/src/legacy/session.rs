@@ -89,25 +89,26 @@ pub enum Heard {
     Note(ClientNote),
 }
 
-/// One session.
+/// One session. There may be very many that only wait, so what few of them need is made when it is
+/// needed, and what they have in common is shared.
 pub struct Session {
     wire: &'static dyn Wire,
     limits: SessionLimits,
-    offers: ServerCapabilities,
-    owner: Option<(String, String)>,
+    /// What the server said of itself when the session was opened.
+    profile: Arc<ServerProfile>,
+    owner: Option<Box<(String, String)>>,
     state: Mutex<State>,
-    questions: Mutex<Pending<Waiting>>,
-    watch: Option<Mutex<Watch>>,
-    changes: Option<Changes>,
+    hears: Option<(Watch, Changes)>,
 }
 
-#[derive(Debug)]
 struct State {
     facts: Arc<ClientFacts>,
     ready: bool,
     subscriptions: BTreeSet<String>,
     /// Woken when the session becomes ready.
     listener: Option<Waker>,
+    /// What was asked; there from the first question on.
+    questions: Option<Box<Pending<Waiting>>>,
 }
 
 impl Session {
@@ -127,7 +128,7 @@ impl Session {
         let session = Self::new(
             facts,
             service,
-            &profile,
+            profile,
             principal.map(record::owner),
             limits,
         );
@@ -143,7 +144,7 @@ impl Session {
     ) -> Self {
         let facts = record.facts();
         let profile = service.profile();
-        let session = Self::new(facts, service, &profile, record.owner, limits);
+        let session = Self::new(facts, service, profile, record.owner, limits);
         {
             let mut state = session.state.lock();
             state.ready = record.ready;
@@ -156,30 +157,25 @@ impl Session {
     fn new(
         facts: ClientFacts,
         service: &(impl Service + ?Sized),
-        profile: &ServerProfile,
+        profile: Arc<ServerProfile>,
         owner: Option<(String, String)>,
         limits: SessionLimits,
     ) -> Self {
-        let offers = profile.capabilities.clone();
-        let interest = interest(&offers, &BTreeSet::new());
+        let interest = interest(&profile.capabilities, &BTreeSet::new());
         let changes = service.changes();
-        let watch = changes.as_ref().map(|it| Mutex::new(it.watch(interest)));
         Self {
             wire: wire::of(facts.version),
             limits,
-            offers,
-            owner,
+            profile,
+            owner: owner.map(Box::new),
             state: Mutex::new(State {
                 facts: Arc::new(facts),
                 ready: false,
                 subscriptions: BTreeSet::new(),
                 listener: None,
+                questions: None,
             }),
-            questions: Mutex::new(
-                Pending::new(limits.questions).with_ids(Ids::after(limits.questions_after)),
-            ),
-            watch,
-            changes,
+            hears: changes.map(|changes| (changes.watch(interest), changes)),
         }
     }
 
@@ -192,7 +188,7 @@ impl Session {
             client_info: state.facts.info_text().cloned(),
             log_level: state.facts.log_level,
             subscriptions: state.subscriptions.iter().cloned().collect(),
-            owner: self.owner.clone(),
+            owner: self.owner.as_deref().cloned(),
             ready: state.ready,
         }
     }
@@ -229,6 +225,16 @@ impl Session {
         self.state.lock().facts.clone()
     }
 
+    /// Shares what is known of the client with a session before, when that has a client of the same
+    /// kind: of many sessions most have. `last` becomes what is known of this one's.
+    pub fn share_facts(&self, last: &mut Option<Arc<ClientFacts>>) {
+        let mut state = self.state.lock();
+        match last {
+            Some(last) if **last == *state.facts => state.facts = last.clone(),
+            _ => *last = Some(state.facts.clone()),
+        }
+    }
+
     /// The client has said that the handshake is done.
     pub fn is_ready(&self) -> bool {
         self.state.lock().ready
@@ -237,7 +243,7 @@ impl Session {
     /// Whoever asks is the one who opened the session.
     // spec: SESS-11
     pub fn belongs_to(&self, principal: Option<&Principal>) -> bool {
-        match (&self.owner, principal) {
+        match (self.owner.as_deref(), principal) {
             (None, None) => true,
             (Some((issuer, subject)), Some(principal)) => {
                 *issuer == principal.issuer && *subject == principal.subject
@@ -300,7 +306,7 @@ impl Session {
     // spec: SUB-14, RSRC-12, GAP-10
     fn subscribe(&self, uri: &str, who: &Audience) -> Result<(), Fault> {
         self.check_subscriptions(Method::Subscribe)?;
-        if let Some(changes) = &self.changes {
+        if let Some((_, changes)) = &self.hears {
             changes.admit(uri, &self.facts(), who)?;
         }
         let mut state = self.state.lock();
@@ -321,7 +327,7 @@ impl Session {
     }
 
     fn check_subscriptions(&self, method: Method) -> Result<(), Fault> {
-        let resources = self.offers.resources.as_ref();
+        let resources = self.profile.capabilities.resources.as_ref();
         if resources.is_some_and(|offer| offer.subscribe == Some(true)) {
             return Ok(());
         }
@@ -329,9 +335,9 @@ impl Session {
     }
 
     fn tell_interest(&self, state: &State) {
-        if let Some(watch) = &self.watch {
-            let interest = interest(&self.offers, &state.subscriptions);
-            watch.lock().set_interest(interest);
+        if let Some((watch, _)) = &self.hears {
+            let interest = interest(&self.profile.capabilities, &state.subscriptions);
+            watch.set_interest(interest);
         }
     }
 
@@ -351,7 +357,9 @@ impl Session {
             Some(ClientNote::Cancelled(cancelled)) => Heard::Cancel(cancelled),
             Some(ClientNote::Progress { token, .. }) => {
                 let now = (self.limits.clock)();
-                self.questions.lock().touch(token.as_id(), now);
+                if let Some(questions) = &mut self.state.lock().questions {
+                    questions.touch(token.as_id(), now);
+                }
                 Heard::Nothing
             }
             Some(note @ ClientNote::Other { .. }) => Heard::Note(note),
@@ -365,7 +373,7 @@ impl Session {
         let Some(id) = &response.id else {
             return false;
         };
-        let Some(waiting) = self.questions.lock().settle(id) else {
+        let Some(waiting) = self.take_question(id) else {
             return false;
         };
         let answer = self
@@ -378,7 +386,14 @@ impl Session {
 
     /// The session has asked something under this id: an answer to it is late, not foreign.
     pub fn has_asked(&self, id: &RequestId) -> bool {
-        self.questions.lock().ids().has_made(id)
+        let state = self.state.lock();
+        let questions = state.questions.as_ref();
+        questions.is_some_and(|questions| questions.ids().has_made(id))
+    }
+
+    /// Takes a question out that waits no longer.
+    fn take_question(&self, id: &RequestId) -> Option<Waiting> {
+        self.state.lock().questions.as_mut()?.settle(id)
     }
 
     /// How a call of this session asks its client: on `sink`, the stream of that call.
@@ -399,19 +414,20 @@ impl Session {
     ) -> Result<Question, BackChannelError> {
         let (sender, answer) = oneshot::channel();
         let now = (self.limits.clock)();
-        let mut questions = self.questions.lock();
         let waiting = Waiting {
             ask: ask.clone(),
             answer: sender,
             sink: sink.clone(),
         };
-        let id = questions
-            .open(now, self.limits.patience(), waiting)
-            .map_err(|error| match error {
-                OpenError::Closed => BackChannelError::Closed,
-                _ => BackChannelError::Busy,
-            })?;
-        drop(questions);
+        let opened = {
+            let mut state = self.state.lock();
+            let questions = state.questions(&self.limits);
+            questions.open(now, self.limits.patience(), waiting)
+        };
+        let id = opened.map_err(|error| match error {
+            OpenError::Closed => BackChannelError::Closed,
+            _ => BackChannelError::Busy,
+        })?;
         let token = id.clone().into();
         let mut from = AskedBy::new(&id);
         from.progress_token = Some(&token);
@@ -424,12 +440,12 @@ impl Session {
             Ok(text) => text,
             Err(fault) => {
                 // Nothing was sent, so nothing is taken back.
-                self.questions.lock().settle(&id);
+                self.take_question(&id);
                 return Err(BackChannelError::Refused(fault));
             }
         };
         if !sink.send(text.into()) {
-            self.questions.lock().settle(&id);
+            self.take_question(&id);
             return Err(BackChannelError::Closed);
         }
         Ok(question)
@@ -437,8 +453,7 @@ impl Session {
 
     /// Nobody waits for the answer any more; the client is told, unless it has answered.
     pub(super) fn take_back(&self, id: &RequestId, reason: &str) {
-        let waiting = self.questions.lock().settle(id);
-        if let Some(waiting) = waiting {
+        if let Some(waiting) = self.take_question(id) {
             back_channel::cancel(self, &waiting, id, reason);
         }
     }
@@ -447,8 +462,10 @@ impl Session {
     /// [`next_deadline`](Self::next_deadline) has come.
     // spec: LIFE-12
     pub fn expire(&self) {
-        let now = (self.limits.clock)();
-        let next = || self.questions.lock().expire(now);
+        let next = || {
+            let mut state = self.state.lock();
+            state.questions.as_mut()?.expire((self.limits.clock)())
+        };
         while let Some((id, waiting)) = next() {
             back_channel::cancel(self, &waiting, &id, "the answer took too long");
             waiting.settle(Err(BackChannelError::TimedOut));
@@ -457,12 +474,12 @@ impl Session {
 
     /// When the next question has waited too long.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.questions.lock().next_deadline()
+        self.state.lock().questions.as_ref()?.next_deadline()
     }
 
     /// The session ends: whoever waits for an answer learns it.
     pub fn close(&self) {
-        let waiting = self.questions.lock().close();
+        let waiting = self.state.lock().questions(&self.limits).close();
         for (_, waiting) in waiting {
             waiting.settle(Err(BackChannelError::Closed));
         }
@@ -477,21 +494,29 @@ impl Session {
             state.listener = Some(cx.waker().clone());
             return Poll::Pending;
         }
-        let facts = state.facts.clone();
         drop(state);
-        let (Some(watch), Some(changes)) = (&self.watch, &self.changes) else {
+        let Some((watch, changes)) = &self.hears else {
             return Poll::Pending;
         };
         loop {
-            let event = ready!(watch.lock().poll_change(cx));
+            let event = ready!(watch.poll_change(cx));
             let is_hidden = match &event {
-                ChangeEvent::Resource { uri } => changes.admit(uri, &facts, who).is_err(),
+                ChangeEvent::Resource { uri } => changes.admit(uri, &self.facts(), who).is_err(),
                 _ => false,
             };
             if !is_hidden {
                 return Poll::Ready(event.into());
             }
         }
+    }
+}
+
+impl State {
+    fn questions(&mut self, limits: &SessionLimits) -> &mut Pending<Waiting> {
+        self.questions.get_or_insert_with(|| {
+            let ids = Ids::after(limits.questions_after);
+            Box::new(Pending::new(limits.questions).with_ids(ids))
+        })
     }
 }
 
