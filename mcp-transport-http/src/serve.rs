@@ -213,16 +213,18 @@ where
                 accepted = accepted => accepted,
             };
             if let Some((slot, stream)) = accepted {
+                // Without this the second packet of a stream waits for the client's late
+                // acknowledgement of the first. Failing to set it makes the connection slower, not
+                // wrong.
+                let _ = stream.set_nodelay(true);
                 let connection = connection::serve(
                     stream,
                     self.service.clone(),
                     self.settings.clone(),
                     self.shutdown.clone(),
+                    slot,
                 );
-                tokio::spawn(async move {
-                    connection.await;
-                    drop(slot);
-                });
+                tokio::spawn(connection);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,11 +15,11 @@ use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::{HttpService, service_fn};
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
 use super::{LAST_WORDS, Settings};
@@ -27,20 +27,22 @@ use crate::Shutdown;
 use crate::headers::names;
 use crate::server::discard;
 
-/// Serves the requests of one connection until it ends.
-pub(super) async fn serve<S, B>(
-    stream: TcpStream,
+/// Serves the requests of one connection until it ends. There may be very many that only wait, so
+/// nothing that is large is moved from one future into another, which would have room for both.
+pub(super) async fn serve<I, S, B>(
+    stream: I,
     service: S,
     settings: Settings,
     shutdown: Shutdown,
+    _slot: OwnedSemaphorePermit,
 ) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Clone,
+    I: AsyncRead + AsyncWrite + Unpin,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send,
+    S::Future: Send,
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    // Without this the second packet of a stream waits for the client's late acknowledgement of
-    // the first. Failing to set it makes the connection slower, not wrong.
-    let _ = stream.set_nodelay(true);
     let signs = Arc::new(Signs::default());
     let io = TokioIo::new(Watched {
         io: stream,
@@ -48,27 +50,34 @@ pub(super) async fn serve<S, B>(
     });
     let (shared, path, handle) = (&signs, &*settings.path, &shutdown);
     let endpoint = service_fn(move |mut request: Request<Incoming>| {
-        let at_work = AtWork::begin(shared);
-        let service = (request.uri().path() == path).then(|| service.clone());
+        let at_work = Some(AtWork::begin(shared));
         request.extensions_mut().insert(handle.clone());
-        async move {
-            let response = match service {
-                Some(service) => call(service, request)
-                    .await
-                    .map(|body| Reply::Body { body }),
-                None => not_found(request, path)
-                    .await
-                    .map(|text| Reply::Text { text }),
-            };
-            Ok::<_, Infallible>(response.map(|reply| Answer {
-                reply,
-                _at_work: at_work,
-            }))
-        }
+        let work = if request.uri().path() == path {
+            call(service.clone(), request)
+        } else {
+            Work::Boxed {
+                reply: Box::pin(not_found(request, path)),
+            }
+        };
+        Answering { work, at_work }
     });
     // Without `pipeline_flush`: with it, answers to broken requests stay in the buffer for ever.
-    let connection = http1::Builder::new().serve_connection(io, endpoint);
-    drive(connection, events(&signs, &settings, &shutdown)).await;
+    let mut connection = pin!(http1::Builder::new().serve_connection(io, endpoint));
+    let mut events = events(&signs, &settings, &shutdown);
+    poll_fn(|cx| {
+        while let Poll::Ready(Some(event)) = events.poll_next_unpin(cx) {
+            match event {
+                Event::Drain => {
+                    connection.as_mut().graceful_shutdown();
+                    events.push(Box::pin(closed(&shutdown)));
+                }
+                Event::End => return Poll::Ready(()),
+            }
+        }
+        // Broken connections are everyday life; there is nobody to tell.
+        connection.as_mut().poll(cx).map(drop)
+    })
+    .await;
 }
 
 /// What may happen to a connection from outside of it.
@@ -93,55 +102,87 @@ fn events<'a>(signs: &'a Signs, settings: &'a Settings, shutdown: &'a Shutdown) 
         shutdown.draining().await;
         Event::Drain
     }));
-    events.push(Box::pin(async move {
-        shutdown.closed().await;
-        tokio::time::sleep(LAST_WORDS).await;
-        Event::End
-    }));
     events
 }
 
-async fn drive<S, B>(connection: http1::Connection<TokioIo<Watched>, S>, mut events: Events<'_>)
-where
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    B: Body + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let mut connection = pin!(connection);
-    poll_fn(|cx| {
-        while let Poll::Ready(Some(event)) = events.poll_next_unpin(cx) {
-            match event {
-                Event::Drain => connection.as_mut().graceful_shutdown(),
-                Event::End => return Poll::Ready(()),
-            }
-        }
-        // Broken connections are everyday life; there is nobody to tell.
-        connection.as_mut().poll(cx).map(drop)
-    })
-    .await;
+/// What follows when the server drains.
+async fn closed(shutdown: &Shutdown) -> Event {
+    shutdown.closed().await;
+    tokio::time::sleep(LAST_WORDS).await;
+    Event::End
 }
 
 /// How much is read of a body that goes nowhere.
 const DISCARDED: usize = 8 << 20;
 
-async fn call<S, B>(mut service: S, request: Request<Incoming>) -> Response<B>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-{
-    let ready = poll_fn(|cx| service.poll_ready(cx)).await;
-    let response = match ready {
-        Ok(()) => service.call(request).await,
-        Err(never) => Err(never),
-    };
-    response.unwrap_or_else(|never| match never {})
+pin_project! {
+    /// A request that is being answered. A connection has the room for one all its life, so it is
+    /// small.
+    struct Answering<'a, F, B> {
+        #[pin]
+        work: Work<'a, F, B>,
+        at_work: Option<AtWork>,
+    }
 }
 
-async fn not_found(request: Request<Incoming>, path: &str) -> Response<Option<Bytes>> {
+pin_project! {
+    #[project = WorkProj]
+    enum Work<'a, F, B> {
+        Called { #[pin] response: F },
+        Boxed { reply: Pin<Box<dyn Future<Output = Response<Reply<B>>> + Send + 'a>> },
+    }
+}
+
+impl<F, B> Future for Answering<'_, F, B>
+where
+    F: Future<Output = Result<Response<B>, Infallible>>,
+{
+    type Output = Result<Response<Answer<B>>, Infallible>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let response = match this.work.project() {
+            WorkProj::Called { response } => ready!(response.poll(cx)).map(|it| it.map(Reply::of)),
+            WorkProj::Boxed { reply } => Ok(ready!(reply.as_mut().poll(cx))),
+        };
+        let at_work = this.at_work.take();
+        Poll::Ready(response.map(|response| {
+            response.map(|reply| Answer {
+                reply,
+                _at_work: at_work,
+            })
+        }))
+    }
+}
+
+/// Calls the service at once if it is ready, as most of them always are.
+fn call<'a, S, B>(mut service: S, request: Request<Incoming>) -> Work<'a, S::Future, B>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'a,
+    S::Future: Send,
+{
+    let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
+    if ready.is_ready() {
+        let response = service.call(request);
+        return Work::Called { response };
+    }
+    let reply = Box::pin(async move {
+        let response = match poll_fn(|cx| service.poll_ready(cx)).await {
+            Ok(()) => service.call(request).await,
+            Err(never) => Err(never),
+        };
+        let response = response.unwrap_or_else(|never| match never {});
+        response.map(Reply::of)
+    });
+    Work::Boxed { reply }
+}
+
+async fn not_found<B>(request: Request<Incoming>, path: &str) -> Response<Reply<B>> {
     let (parts, body) = request.into_parts();
     discard(&parts.headers, pin!(body), DISCARDED).await;
     let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
-    let mut response = Response::new(Some(Bytes::from(text)));
+    let text = Some(Bytes::from(text));
+    let mut response = Response::new(Reply::Text { text });
     *response.status_mut() = StatusCode::NOT_FOUND;
     response
         .headers_mut()
@@ -221,7 +262,7 @@ pin_project! {
     struct Answer<B> {
         #[pin]
         reply: Reply<B>,
-        _at_work: AtWork,
+        _at_work: Option<AtWork>,
     }
 }
 
@@ -230,6 +271,12 @@ pin_project! {
     enum Reply<B> {
         Body { #[pin] body: B },
         Text { text: Option<Bytes> },
+    }
+}
+
+impl<B> Reply<B> {
+    fn of(body: B) -> Self {
+        Self::Body { body }
     }
 }
 
@@ -266,14 +313,14 @@ impl<B: Body<Data = Bytes>> Body for Answer<B> {
 
 pin_project! {
     /// A socket that leaves signs of life.
-    struct Watched {
+    struct Watched<I> {
         #[pin]
-        io: TcpStream,
+        io: I,
         signs: Arc<Signs>,
     }
 }
 
-impl AsyncRead for Watched {
+impl<I: AsyncRead> AsyncRead for Watched<I> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -289,16 +336,16 @@ impl AsyncRead for Watched {
     }
 }
 
-impl Watched {
-    fn note(signs: &Signs, polled: &Poll<std::io::Result<usize>>) {
-        signs.stalled.store(polled.is_pending(), Ordering::Relaxed);
+impl Signs {
+    fn note_write(&self, polled: &Poll<std::io::Result<usize>>) {
+        self.stalled.store(polled.is_pending(), Ordering::Relaxed);
         if polled.is_ready() {
-            signs.writes.fetch_add(1, Ordering::Relaxed);
+            self.writes.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-impl AsyncWrite for Watched {
+impl<I: AsyncWrite> AsyncWrite for Watched<I> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -306,7 +353,7 @@ impl AsyncWrite for Watched {
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
         let polled = this.io.poll_write(cx, buf);
-        Self::note(this.signs, &polled);
+        this.signs.note_write(&polled);
         polled
     }
 
@@ -317,7 +364,7 @@ impl AsyncWrite for Watched {
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
         let polled = this.io.poll_write_vectored(cx, bufs);
-        Self::note(this.signs, &polled);
+        this.signs.note_write(&polled);
         polled
     }
 
@@ -333,3 +380,6 @@ impl AsyncWrite for Watched {
         self.project().io.poll_shutdown(cx)
     }
 }
+
+#[cfg(test)]
+mod tests;

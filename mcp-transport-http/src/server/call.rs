@@ -34,6 +34,8 @@ impl Recipient {
 
     /// Writes the answer as an event behind `head`.
     pub(super) fn encode_event(&self, reply: Reply, mut head: Vec<u8>) -> Encoded {
+        // A short answer gets all its room at once.
+        head.reserve(sse::MESSAGE_PREFIX.len() + 300 + sse::MESSAGE_SUFFIX.len());
         head.extend_from_slice(sse::MESSAGE_PREFIX);
         let mut text = self.encode(reply, head);
         text.push(sse::MESSAGE_SUFFIX);

@@ -1,7 +1,8 @@
 //! The running calls of one client: found by their ids, so that it can stop them; counted, so that
 //! nobody takes it for gone while one runs.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
@@ -21,7 +22,7 @@ pub(super) struct InFlight {
 
 #[derive(Debug)]
 struct State {
-    running: HashMap<RequestId, Arc<Stop>>,
+    running: BTreeMap<RequestId, Arc<Stop>>,
     /// Running calls and open streams.
     holds: usize,
     quiet_since: Instant,
@@ -71,7 +72,7 @@ impl InFlight {
         Self {
             limit,
             state: Mutex::new(State {
-                running: HashMap::new(),
+                running: BTreeMap::new(),
                 holds: 0,
                 quiet_since: Instant::now(),
                 ended: false,
@@ -86,20 +87,24 @@ impl InFlight {
         if state.ended {
             return Err(ended());
         }
-        if state.running.contains_key(id) {
-            let message = "a request with this id is running already; give each one its own";
-            return Err(Fault::InvalidRequest(message.into()));
-        }
-        if state.running.len() >= self.limit {
-            let limit = self.limit;
-            let message = format!("this session has {limit} running calls already; let some end");
-            return Err(Fault::Refused(message.into()));
-        }
+        let is_full = state.running.len() >= self.limit;
         let stop = Arc::<Stop>::default();
-        state.running.insert(id.clone(), Arc::clone(&stop));
+        match state.running.entry(id.clone()) {
+            Entry::Occupied(_) => {
+                let message = "a request with this id is running already; give each one its own";
+                return Err(Fault::InvalidRequest(message.into()));
+            }
+            Entry::Vacant(_) if is_full => {
+                let limit = self.limit;
+                let message =
+                    format!("this session has {limit} running calls already; let some end");
+                return Err(Fault::Refused(message.into()));
+            }
+            Entry::Vacant(place) => place.insert(Arc::clone(&stop)),
+        };
         state.holds += 1;
         Ok(Ticket {
-            hold: Hold(Arc::clone(self)),
+            calls: Arc::clone(self),
             id: id.clone(),
             stop,
         })
@@ -109,6 +114,11 @@ impl InFlight {
     pub(super) fn hold(self: &Arc<Self>) -> Hold {
         self.state.lock().holds += 1;
         Hold(Arc::clone(self))
+    }
+
+    /// The client has said something that is done at once.
+    pub(super) fn note_sign(&self) {
+        self.state.lock().quiet_since = Instant::now();
     }
 
     /// The client waits no longer for this call. An unknown one has ended already.
@@ -149,16 +159,21 @@ pub(super) struct Hold(Arc<InFlight>);
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.holds = state.holds.saturating_sub(1);
-        state.quiet_since = Instant::now();
+        self.0.state.lock().let_go();
+    }
+}
+
+impl State {
+    fn let_go(&mut self) {
+        self.holds = self.holds.saturating_sub(1);
+        self.quiet_since = Instant::now();
     }
 }
 
 /// A running call in the table; it leaves when this is dropped.
 #[derive(Debug)]
 pub(super) struct Ticket {
-    hold: Hold,
+    calls: Arc<InFlight>,
     id: RequestId,
     stop: Arc<Stop>,
 }
@@ -181,6 +196,8 @@ impl Ticket {
 
 impl Drop for Ticket {
     fn drop(&mut self) {
-        self.hold.0.state.lock().running.remove(&self.id);
+        let mut state = self.calls.state.lock();
+        state.running.remove(&self.id);
+        state.let_go();
     }
 }

@@ -21,7 +21,7 @@ use super::super::stream::Ping;
 use super::events::{self, Events, LastEvent, STANDALONE};
 use super::live::Live;
 use super::place::Seat;
-use super::{Refused, audience, busy_reader, resume};
+use super::{Refused, busy_reader, lasting_audience, resume};
 use crate::Shutdown;
 use crate::headers::names;
 use crate::sse::encode as sse;
@@ -30,7 +30,7 @@ use crate::sse::encode as sse;
 // spec: HTTP-SL-08, HTTP-SL-09, RSM-03
 pub(super) async fn open(
     live: &Arc<Live>,
-    parts: &Parts,
+    parts: Parts,
     config: &Config,
     shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {
@@ -47,7 +47,7 @@ pub(super) async fn open(
             events::write(&mut first, STANDALONE, *number, event, config.streams.retry);
         }
     }
-    let seat = live.standalone.enter().map_err(|_| busy_reader())?;
+    let seat = live.standalone().enter().map_err(|_| busy_reader())?;
     let draining = shutdown.map(|shutdown| {
         let future: Pin<Box<dyn Future<Output = ()> + Send + Sync>> =
             Box::pin(async move { shutdown.draining().await });
@@ -59,7 +59,7 @@ pub(super) async fn open(
     let mut stream = Standalone {
         _hold: live.calls.hold(),
         live: Arc::clone(live),
-        who: audience(parts, config),
+        who: lasting_audience(parts, config),
         seat,
         ping: Ping::new(config.streams.ping_interval),
         too_old: config.streams.max_age.map(|age| Box::pin(sleep(age))),

@@ -1,7 +1,7 @@
 //! One live session.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use mcp_core::Service;
 use mcp_core::legacy::{Session, SessionRecord};
@@ -24,14 +24,14 @@ pub(super) struct Live {
     pub(super) service: Arc<dyn Service>,
     pub(super) machine: Arc<Session>,
     pub(super) calls: Arc<InFlight>,
-    /// Of the reader of what belongs to no call.
-    pub(super) standalone: Arc<Place>,
-    /// Of calls whose events are kept.
-    pub(super) streams: Arc<Streams>,
+    /// Of the reader of what belongs to no call, once one has come.
+    standalone: OnceLock<Arc<Place>>,
+    /// Of calls whose events are kept, once there is one.
+    streams: OnceLock<Arc<Streams>>,
     config: Arc<Config>,
     opened: Instant,
     /// What was written down last, and when.
-    saved: Mutex<Option<(SessionRecord, Instant)>>,
+    saved: Mutex<Option<Box<(SessionRecord, Instant)>>>,
     /// Whoever wants to know has been told that it has begun.
     is_told: AtomicBool,
     is_over: AtomicBool,
@@ -40,12 +40,12 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(id: Arc<str>, door: &Door, machine: Session, slot: Slot) -> Self {
-        Self::at(Arc::default(), id, door, machine, slot)
+        Self::at(OnceLock::new(), id, door, machine, slot)
     }
 
     /// A session whose reader is there already.
     pub(super) fn at(
-        standalone: Arc<Place>,
+        standalone: OnceLock<Arc<Place>>,
         id: Arc<str>,
         door: &Door,
         machine: Session,
@@ -57,7 +57,7 @@ impl Live {
             machine: Arc::new(machine),
             calls: Arc::new(InFlight::new(door.config.sessions.max_calls)),
             standalone,
-            streams: Arc::default(),
+            streams: OnceLock::new(),
             config: Arc::clone(&door.config),
             opened: Instant::now(),
             saved: Mutex::default(),
@@ -65,6 +65,14 @@ impl Live {
             is_over: AtomicBool::new(false),
             _slot: slot,
         }
+    }
+
+    pub(super) fn standalone(&self) -> &Arc<Place> {
+        self.standalone.get_or_init(Arc::default)
+    }
+
+    pub(super) fn streams(&self) -> &Arc<Streams> {
+        self.streams.get_or_init(Arc::default)
     }
 
     pub(super) fn sessions(&self) -> &Sessions {
@@ -76,13 +84,13 @@ impl Live {
         let record = self.machine.record();
         let now = Instant::now();
         let mut saved = self.saved.lock();
-        if let Some((last, since)) = &*saved
+        if let Some((last, since)) = saved.as_deref()
             && *last == record
             && now.duration_since(*since) < shared::pause(self.sessions())
         {
             return None;
         }
-        *saved = Some((record.clone(), now));
+        *saved = Some(Box::new((record.clone(), now)));
         Some(record)
     }
 
@@ -95,7 +103,7 @@ impl Live {
     /// It is written down as it is.
     pub(super) fn note_saved(&self) {
         let mut saved = self.saved.lock();
-        *saved = Some((self.machine.record(), Instant::now()));
+        *saved = Some(Box::new((self.machine.record(), Instant::now())));
     }
 
     /// When its time is up, as it looks now, and for which reason. `None` while something happens
@@ -135,7 +143,9 @@ impl Live {
         }
         self.calls.end();
         self.machine.close();
-        self.standalone.dismiss(Leave::Ended);
+        if let Some(place) = self.standalone.get() {
+            place.dismiss(Leave::Ended);
+        }
         // Where others share the session, it may go on there.
         if reason == SessionEnd::Deleted || self.sessions().store.is_none() {
             self.forget_events();

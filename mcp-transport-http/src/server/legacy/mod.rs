@@ -105,7 +105,7 @@ impl Door {
         let answered = match self.find(&parts).await {
             Ok(live) => {
                 let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);
-                let opened = get::open(&live, &parts, &self.config, shutdown).await;
+                let opened = get::open(&live, parts, &self.config, shutdown).await;
                 opened.map(|response| with_session(response, &live))
             }
             Err(refused) => Err(refused),
@@ -141,7 +141,10 @@ impl Door {
         if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
             return Err(no_such_session());
         }
-        check_version(parts, &*live.service)?;
+        let chosen = live.machine.wire().version();
+        if headers::version(&parts.headers) != Some(chosen.as_str()) {
+            check_version(parts, &*live.service)?;
+        }
         Ok(live)
     }
 }
@@ -197,11 +200,26 @@ fn check_version(parts: &Parts, service: &dyn Service) -> Result<Option<Protocol
 }
 
 /// Who sends a request, as subscriptions look at them.
-fn audience(parts: &Parts, config: &Config) -> Audience {
-    let mut parts = parts.clone();
+fn audience(mut parts: Parts, config: &Config) -> Audience {
     let mut extensions = std::mem::take(&mut parts.extensions);
     extensions.insert(parts);
     Audience::new(extensions, config.gate.clone())
+}
+
+/// The same for as long as a stream lives. The head is copied: as it came, it holds on to the whole
+/// buffer that it was read into.
+fn lasting_audience(mut parts: Parts, config: &Config) -> Audience {
+    for value in parts.headers.values_mut() {
+        let is_sensitive = value.is_sensitive();
+        if let Ok(own) = HeaderValue::from_bytes(value.as_bytes()) {
+            *value = own;
+            value.set_sensitive(is_sensitive);
+        }
+    }
+    if let Ok(own) = parts.uri.to_string().parse() {
+        parts.uri = own;
+    }
+    audience(parts, config)
 }
 
 /// Another reader has just come.

@@ -26,20 +26,18 @@ pub(super) async fn answer(
     parts: Parts,
     message: Message<'_>,
 ) -> Response<Body> {
-    let _here = live.calls.hold();
-    match message {
-        Message::Request(request) => {
-            let kept = door.config.events.as_ref();
-            let kept = kept.map(|events| live.streams.open(events, Arc::clone(&live.id)));
-            call(&door.config, live, parts, &request, kept).await
-        }
-        Message::Notification(note) => {
-            hear(live, &note);
-            respond::accepted()
-        }
-        Message::Response(response) => settle(live, &response),
-        _ => respond::accepted(),
+    if let Message::Request(request) = message {
+        let kept = door.config.events.as_ref();
+        let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
+        return call(&door.config, live, parts, &request, kept).await;
     }
+    live.calls.note_sign();
+    match message {
+        Message::Notification(note) => hear(live, &note),
+        Message::Response(response) => return settle(live, &response),
+        _ => {}
+    }
+    respond::accepted()
 }
 
 /// Answers a request. Its events are kept in `kept`.
@@ -56,13 +54,18 @@ pub(super) async fn call(
         profile: live.service.profile(),
         wire,
     };
-    let admitted = live.machine.admit(request, || audience(&parts, config));
+    let admitted = live
+        .machine
+        .admit(request, || audience(parts.clone(), config));
     let begun = admitted.and_then(|admitted| match admitted {
         Admitted::Call(inbound) => {
             let ticket = live.calls.begin(&to.id)?;
             Ok(Ok((inbound, ticket)))
         }
-        Admitted::Answer(reply) => Ok(Err(reply)),
+        Admitted::Answer(reply) => {
+            live.calls.note_sign();
+            Ok(Err(reply))
+        }
         _ => Err(Fault::internal("the session knows no answer")),
     });
     let mode = config.sessions.answer;

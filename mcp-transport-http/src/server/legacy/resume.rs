@@ -44,7 +44,7 @@ pub(super) async fn resume(
         return Err(Refused::bad_request("this server keeps no events"));
     };
     let id = StreamId::new(&session.id, &last.stream);
-    let stream = session.streams.find(&last.stream);
+    let stream = session.streams().find(&last.stream);
     let missed = kept.store.after(id, Some(last.number)).await;
     let missed = missed.map_err(|error| events::refuse(&error))?;
     let mut reader = Reader::new(last.stream, config);

@@ -26,7 +26,7 @@ use super::super::stream::Ping;
 use super::live::Live;
 use super::place::{Place, Seat};
 use super::table::{Slot, Table};
-use super::{Door, Refused, audience, no_such_session, open as opening, post};
+use super::{Door, Refused, audience, lasting_audience, no_such_session, open as opening, post};
 use crate::sse::encode as sse;
 
 /// The member of the query that names a connection.
@@ -77,7 +77,7 @@ pub(super) fn open(door: &Door, mut parts: Parts) -> Result<Response<Body>, Refu
         table: Arc::downgrade(&door.table),
         connection,
         seat,
-        who: audience(&parts, config),
+        who: lasting_audience(parts, config),
         hold: None,
         first: endpoint.into(),
         ping: Ping::new(config.streams.ping_interval),
@@ -143,7 +143,7 @@ fn begin(
         ));
     };
     let (id, place) = (Arc::clone(&connection.id), Arc::clone(&connection.place));
-    let live = Live::at(place, id, door, machine, slot);
+    let live = Live::at(place.into(), id, door, machine, slot);
     let live = opening::enter(door, live).map_err(|_| no_such_session())?;
     let wire = live.machine.wire();
     let out = Arc::new(new_buffer(wire).hurrying());
@@ -174,7 +174,7 @@ fn call(door: &Door, mut parts: Parts, opened: &Opened, request: &Request<'_>) {
     };
     let admitted = live
         .machine
-        .admit(request, || audience(&parts, &door.config));
+        .admit(request, || audience(parts.clone(), &door.config));
     let admitted = admitted.and_then(|admitted| match admitted {
         Admitted::Call(mut inbound) => {
             if let Some(gate) = &door.config.gate {

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use mcp_core::Principal;
 use mcp_core::locks::Mutex;
+use mcp_core::{ClientFacts, Principal};
 
 use super::super::sessions::{SessionEnd, Sessions};
 use super::live::Live;
@@ -26,6 +26,8 @@ struct State {
     sessions: HashMap<Arc<str>, Arc<Live>>,
     /// A reaper walks about.
     is_tended: bool,
+    /// Of the newest session's client. Most clients are of few kinds.
+    facts: Option<Arc<ClientFacts>>,
 }
 
 /// Sessions, and those that are being opened.
@@ -75,7 +77,7 @@ impl Table {
         counts.all += 1;
         Ok(Slot {
             counts: Arc::clone(&self.counts),
-            owner,
+            owner: owner.map(Box::new),
         })
     }
 
@@ -86,6 +88,7 @@ impl Table {
             Entry::Occupied(_) => return Err(IdTaken),
             Entry::Vacant(place) => place.insert(Arc::clone(live)),
         };
+        live.machine.share_facts(&mut state.facts);
         Ok(!std::mem::replace(&mut state.is_tended, true))
     }
 
@@ -154,7 +157,7 @@ impl Drop for Table {
 /// The place of a session in the counts. Whoever drops it gives it back.
 pub(super) struct Slot {
     counts: Arc<Mutex<Counts>>,
-    owner: Option<Owner>,
+    owner: Option<Box<Owner>>,
 }
 
 impl Drop for Slot {
@@ -162,7 +165,7 @@ impl Drop for Slot {
         let mut counts = self.counts.lock();
         counts.all = counts.all.saturating_sub(1);
         if let Some(owner) = self.owner.take()
-            && let Entry::Occupied(mut count) = counts.by_owner.entry(owner)
+            && let Entry::Occupied(mut count) = counts.by_owner.entry(*owner)
         {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
