@@ -1,7 +1,7 @@
 //! What sessions cost in memory, counted: those that are abandoned give all of it back, and a first
 //! message that is refused leaves nothing.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
 use std::future::ready;
 use std::sync::Arc;
