@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,8 +18,8 @@ use mcp_core::{
     ResultBody, ServerNote,
 };
 use mcp_types::{
-    ElicitUrlParams, InputRequired, InputResponse, LogMessage, LoggingLevel, Message, Meta,
-    Notification, Progress, ProgressToken, ProtocolVersion, RequestId, Response, codes,
+    ElicitUrlParams, InputRequired, InputResponse, Message, Notification, ProgressToken,
+    ProtocolVersion, RequestId, Response, codes,
 };
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
@@ -29,43 +28,9 @@ use crate::cache::Slot;
 use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
+use crate::options::Options;
 use crate::visiting::{self, Visiting};
 use crate::{Asker, Client, Error, InputError, session};
-
-/// What the caller wants beside the answer.
-#[derive(Default)]
-pub(crate) struct Options<'a> {
-    pub(crate) idle: Option<Duration>,
-    pub(crate) total: Option<Duration>,
-    pub(crate) headers: HeaderMap,
-    /// Ends the call.
-    pub(crate) cancel: Option<BoxFuture<'a, ()>>,
-    /// The caller does not want an answer that is kept.
-    pub(crate) fresh: bool,
-    /// Whether the call may be made twice, when the caller knows.
-    pub(crate) idempotent: Option<bool>,
-    pub(crate) meta: Option<Meta>,
-    pub(crate) log_level: Option<LoggingLevel>,
-    pub(crate) on_progress: Option<Hook<'a, Progress>>,
-    pub(crate) on_log: Option<Hook<'a, LogMessage>>,
-}
-
-/// Code of the caller that runs while the call waits, on the task that awaits it.
-pub(crate) struct Hook<'a, T>(Option<Box<dyn FnMut(T) + Send + 'a>>);
-
-impl<'a, T> Hook<'a, T> {
-    pub(crate) fn new(hook: impl FnMut(T) + Send + 'a) -> Self {
-        Self(Some(Box::new(hook)))
-    }
-
-    /// Runs the hook. One that panics is not run again; the call goes on.
-    fn run(&mut self, value: T) {
-        let Some(hook) = &mut self.0 else { return };
-        if catch_unwind(AssertUnwindSafe(|| hook(value))).is_err() {
-            self.0 = None;
-        }
-    }
-}
 
 /// Makes a call with all that belongs to it and waits for its result. Dropping the future cancels
 /// the call.
@@ -74,13 +39,7 @@ pub(crate) async fn run(
     asked: Asked,
     options: Options<'_>,
 ) -> Result<ResultBody, Error> {
-    let mut running = Running::start(client, asked, options);
-    loop {
-        match running.step().await? {
-            Step::Done(body) => return Ok(body),
-            Step::Asks(round) => running.fulfil(&round).await?,
-        }
-    }
+    Running::start(client, asked, options).finish().await
 }
 
 /// A call on its way: one request, or several when the server asks for input.
@@ -139,11 +98,17 @@ pub(crate) enum Step {
 
 impl<'a> Running<'a> {
     pub(crate) fn start(client: &Client, asked: Asked, options: Options<'a>) -> Self {
+        let clock = Clock::start(client.inner.timeouts, options.idle, options.total);
+        Self::go_on(client, asked, options, clock)
+    }
+
+    /// Starts with the time that an earlier call has left.
+    pub(crate) fn go_on(client: &Client, asked: Asked, options: Options<'a>, clock: Clock) -> Self {
         let inner = &client.inner;
         Self {
             client: client.clone(),
             asked,
-            clock: Clock::start(inner.timeouts, options.idle, options.total),
+            clock,
             options,
             version: inner.version(),
             retried: false,
@@ -158,8 +123,24 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// What a further call can go on with. The time stands still until it does.
+    pub(crate) fn into_rest(mut self) -> (Options<'a>, Clock) {
+        self.clock.pause();
+        (self.options, self.clock)
+    }
+
     pub(crate) fn failed(&self, kind: impl Into<Kind>) -> Error {
         Error::of(&self.client.inner.channel.peer(), &self.asked, kind.into())
+    }
+
+    /// Makes the call, with the handlers of the client answering what the server asks.
+    pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
+        loop {
+            match self.step().await? {
+                Step::Done(body) => return Ok(body),
+                Step::Asks(round) => self.fulfil(&round).await?,
+            }
+        }
     }
 
     /// Makes the request, unless the caller cancels the call.
@@ -469,7 +450,7 @@ impl<'a> Running<'a> {
                     let reply = wire::of(self.version)
                         .decode_reply(&self.asked, &response)
                         .map_err(Kind::Decode)?;
-                    finish(&mut frames).await;
+                    drain(&mut frames).await;
                     return Ok(Answer {
                         reply,
                         status: frame.status,
@@ -584,6 +565,6 @@ const GRACE: Duration = Duration::from_millis(10);
 /// Takes the end of the stream, which is due right after the response: a connection whose answer
 /// was read to its end can be used again.
 // spec: HTTP-SM-14
-async fn finish(frames: &mut Frames) {
+async fn drain(frames: &mut Frames) {
     let _ = timeout(GRACE, frames.next()).await;
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::locks::RwLock;
 use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::schema::Validator;
@@ -17,7 +19,7 @@ use mcp_types::{
     LoggingLevel, ProtocolVersion, Root,
 };
 
-use crate::call::{self, Options};
+use crate::call;
 use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};
 use crate::clock::Timeouts;
 use crate::closing::Closing;
@@ -26,6 +28,7 @@ use crate::events::Events;
 use crate::inputs::Inputs;
 use crate::listen::Watched;
 use crate::negotiate::negotiate;
+use crate::options::{Options, header};
 use crate::tool_index::ToolIndex;
 use crate::{
     Cache, Client, ElicitRequest, Error, IntoInput, Negotiation, SampleRequest, UrlRequest,
@@ -84,6 +87,9 @@ pub struct ClientBuilder {
     log_level: Option<LoggingLevel>,
     validator: Option<Arc<dyn Validator>>,
     probe_timeout: Duration,
+    headers: HeaderMap,
+    /// A header that cannot be one.
+    problem: Option<Box<str>>,
 }
 
 impl Default for ClientBuilder {
@@ -100,6 +106,8 @@ impl Default for ClientBuilder {
             log_level: None,
             validator: None,
             probe_timeout: Duration::from_secs(5),
+            headers: HeaderMap::new(),
+            problem: None,
         }
     }
 }
@@ -223,7 +231,42 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how the revision is chosen.
+    /// Sets a header of every request, over transports that have them: a token, a tenant. It comes
+    /// before one of the same name that the channel has, and one that a
+    /// [call](crate::PreparedCall::header) has comes before it. Headers of the protocol itself cannot
+    /// be set. What no header can be is an error when the client connects.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_client::Client;
+    ///
+    /// let builder = Client::builder().header("x-tenant", "acme").bearer_token("…");
+    /// ```
+    pub fn header(
+        mut self,
+        name: impl TryInto<HeaderName> + AsRef<str>,
+        value: impl TryInto<HeaderValue>,
+    ) -> Self {
+        let shown = name.as_ref().into();
+        match header(name, value) {
+            Ok((name, value)) => {
+                self.headers.insert(name, value);
+            }
+            Err(_) => {
+                self.problem.get_or_insert(shown);
+            }
+        }
+        self
+    }
+
+    /// Sends a token with every request, as `Authorization: Bearer …`. For tokens that expire see
+    /// `headers_from` of the channel.
+    pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
+        self.header(AUTHORIZATION, format!("Bearer {}", token.as_ref()))
+    }
+
+    /// Sets how the revision is chosen. Default: [`ConnectMode::Auto`].
     pub fn mode(mut self, mode: ConnectMode) -> Self {
         self.mode = mode;
         self
@@ -255,9 +298,15 @@ impl ClientBuilder {
     /// # Errors
     ///
     /// An [`Error`] when the server does not answer, when the two sides have no revision in common
-    /// ([`Error::supported_versions`] tells what the server speaks), or when a root is no `file://`
-    /// URI.
-    pub async fn over(mut self, channel: impl Channel) -> Result<Client, Error> {
+    /// ([`Error::supported_versions`] tells what the server speaks), when a root is no `file://`
+    /// URI, or when a header cannot be one.
+    pub async fn over(mut self, mut channel: impl Channel) -> Result<Client, Error> {
+        if let Some(name) = self.problem {
+            return Err(Kind::Header(name).into());
+        }
+        if !self.headers.is_empty() {
+            channel.set_headers(self.headers);
+        }
         if let Some(uri) = self.inputs.stray_root() {
             return Err(Kind::Root(uri).into());
         }

@@ -36,6 +36,7 @@ mod inputs;
 mod listen;
 mod manual;
 mod negotiate;
+mod options;
 mod prepared;
 mod session;
 mod tool_index;

@@ -38,12 +38,16 @@ use crate::{Error, PreparedCall};
 #[derive(Debug)]
 pub struct ManualCall<'a, T>(pub(crate) PreparedCall<'a, T>);
 
-impl<'a, T: 'a> IntoFuture for ManualCall<'a, T> {
+impl<'a, T: Send + 'a> IntoFuture for ManualCall<'a, T> {
     type Output = Result<Turn<'a, T>, Error>;
     type IntoFuture = BoxFuture<'a, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
+            // No server asks for anything before it answers with a page.
+            if self.0.is_list() {
+                return self.0.run().await.map(Turn::Done);
+            }
             let read = self.0.reader();
             next(Box::new(self.0.start()?), read).await
         })

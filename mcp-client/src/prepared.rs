@@ -1,16 +1,20 @@
 //! A call with its settings, sent when it is awaited.
 
 use std::fmt;
-use std::future::{Future, IntoFuture};
+use std::future::{Future, IntoFuture, ready};
 use std::time::Duration;
 
+use futures_core::Stream;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use mcp_core::{Asked, BoxFuture, Call, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{LogMessage, LoggingLevel, Progress};
 
-use crate::call::{Hook, Options, Running, Step};
+use crate::api::{List, Walk};
+use crate::call::Running;
 use crate::error::Kind;
+use crate::options::{Hook, Options, header};
 use crate::{Client, Error, ManualCall};
 
 /// A call that is sent when it is awaited. Dropping it while it waits cancels it.
@@ -36,6 +40,24 @@ use crate::{Client, Error, ManualCall};
 /// # Ok(())
 /// # }
 /// ```
+///
+/// The calls of whole lists ([`Client::list_all_tools`] and the others) take the same settings. Each
+/// page is one request that has them; [`timeout`](Self::timeout) counts for each,
+/// [`max_total_timeout`](Self::max_total_timeout) for all of them together:
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+/// let tools = client
+///     .list_all_tools()
+///     .timeout(Duration::from_secs(5))
+///     .max_pages(20)
+///     .fresh()
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a call does nothing unless it is awaited"]
 pub struct PreparedCall<'a, T> {
     client: Client,
@@ -44,7 +66,13 @@ pub struct PreparedCall<'a, T> {
     problem: Option<Kind>,
     options: Options<'a>,
     read: fn(ResultBody) -> Option<T>,
+    /// How it goes on after an answer that is a page of a list.
+    list: Option<List<T>>,
+    max_pages: usize,
 }
+
+/// How many pages a list may have; the server decides how long they are.
+const MAX_PAGES: usize = 1000;
 
 impl<'a, T> PreparedCall<'a, T> {
     pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
@@ -54,7 +82,15 @@ impl<'a, T> PreparedCall<'a, T> {
             problem: None,
             options: Options::default(),
             read,
+            list: None,
+            max_pages: MAX_PAGES,
         }
+    }
+
+    /// Goes on after each answer until there is no page left.
+    pub(crate) fn paged(mut self, list: List<T>) -> Self {
+        self.list = Some(list);
+        self
     }
 
     /// Lets the call fail when it is awaited; the first reason counts.
@@ -105,14 +141,12 @@ impl<'a, T> PreparedCall<'a, T> {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        let shown = name.as_ref().into();
-        match (name.try_into(), value.try_into()) {
-            (Ok(name), Ok(value)) => {
+        match header(name, value) {
+            Ok((name, value)) => {
                 self.options.headers.append(name, value);
                 self
             }
-            // The value may be a secret, so only the name is told.
-            _ => self.fail(Kind::Header(shown)),
+            Err(problem) => self.fail(problem),
         }
     }
 
@@ -157,15 +191,30 @@ impl<'a, T> PreparedCall<'a, T> {
         ManualCall(self)
     }
 
-    async fn run(self) -> Result<T, Error> {
+    pub(crate) async fn run(self) -> Result<T, Error> {
+        if let Some(List { empty, join, .. }) = &self.list {
+            let (mut all, join) = (empty(), *join);
+            let mut walk = self.walk()?;
+            while let Some(page) = walk.step().await? {
+                join(&mut all, page);
+            }
+            return Ok(all);
+        }
         let read = self.read;
         let mut running = self.start()?;
-        loop {
-            match running.step().await? {
-                Step::Done(body) => return running.read(body, read),
-                Step::Asks(round) => running.fulfil(&round).await?,
-            }
-        }
+        let body = running.finish().await?;
+        running.read(body, read)
+    }
+
+    /// It makes a request per page.
+    pub(crate) fn is_list(&self) -> bool {
+        self.list.is_some()
+    }
+
+    fn walk(mut self) -> Result<Walk<'a, T>, Error> {
+        let (client, read, list) = (self.client.clone(), self.read, self.list.take());
+        let max_pages = self.max_pages;
+        Ok(Walk::new(client, self.start()?, read, list, max_pages))
     }
 
     pub(crate) fn reader(&self) -> fn(ResultBody) -> Option<T> {
@@ -181,7 +230,28 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 }
 
-impl<'a, T: 'a> IntoFuture for PreparedCall<'a, T> {
+/// Calls of whole lists.
+impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {
+    /// Sets how many pages the list may have; one that has more is an error. Default: 1000.
+    pub fn max_pages(mut self, pages: usize) -> Self {
+        self.max_pages = pages;
+        self
+    }
+
+    /// The items one by one. Each page is asked for when the one before is used up; the time
+    /// between two requests is not counted. An error ends the stream.
+    pub fn stream(self) -> impl Stream<Item = Result<T, Error>> + Send + Unpin + use<'a, T> {
+        let pages = stream::once(ready(self.walk())).map_ok(|walk| {
+            stream::try_unfold(walk, |mut walk| async move {
+                let page = walk.step().await?;
+                Ok::<_, Error>(page.map(|items| (stream::iter(items).map(Ok), walk)))
+            })
+        });
+        Box::pin(pages.try_flatten().try_flatten())
+    }
+}
+
+impl<'a, T: Send + 'a> IntoFuture for PreparedCall<'a, T> {
     type Output = Result<T, Error>;
     type IntoFuture = BoxFuture<'a, Self::Output>;
 

@@ -17,9 +17,10 @@ use mcp_types::{
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::call::{self, Options};
+use crate::call;
 use crate::client::Inner;
 use crate::error::Kind;
+use crate::options::Options;
 use crate::{Client, Error};
 
 /// So many tools are remembered; when there are more, all are forgotten and learned again.

@@ -31,6 +31,10 @@ pub trait Channel: Send + Sync + 'static {
         false
     }
 
+    /// Sets headers of every request, before the first one is sent. Transports without headers have
+    /// no use for them.
+    fn set_headers(&mut self, _: http::HeaderMap) {}
+
     /// Sends what nobody answers: a notification, or the answer to a request of the server.
     ///
     /// The default refuses it: a channel that knows the modern era alone has no use for either.

@@ -13,6 +13,8 @@ use serde::Serialize;
 use crate::error::Kind;
 use crate::{Client, PreparedCall};
 
+pub(crate) use pages::{List, Walk};
+
 /// A call with arguments of the caller; what cannot be sent lets the call fail when it is awaited.
 fn with_arguments<'a, T>(
     client: &Client,

@@ -5,16 +5,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use futures_core::Stream;
-use futures_util::{StreamExt, TryStreamExt, stream};
 use mcp_core::{Asked, Call, Listing, ResultBody};
 use mcp_types::{Cursor, Page};
 
+use crate::call::Running;
+use crate::clock::Clock;
 use crate::error::Kind;
+use crate::options::Options;
 use crate::{Client, Error, PreparedCall};
-
-/// Pages of a list; the server decides how long they are, we decide how many there may be.
-const MAX_PAGES: usize = 1000;
 
 /// A page of a list, by the method that asks for it.
 pub(super) trait Paged: Sized + Send + 'static {
@@ -27,8 +25,11 @@ pub(super) trait Paged: Sized + Send + 'static {
     /// Finds the page in its answer.
     fn read(body: ResultBody) -> Option<Self>;
 
-    /// The items, and where the list goes on.
-    fn split(self) -> (Vec<Self::Item>, Option<Cursor>);
+    /// The items of the page.
+    fn items(self) -> Vec<Self::Item>;
+
+    /// Where the list goes on after the page in an answer.
+    fn next(body: &ResultBody) -> Option<Cursor>;
 }
 
 /// Ties a page's type to its method: `Page of Item in field, by Variant`.
@@ -48,8 +49,15 @@ macro_rules! paged {
                 }
             }
 
-            fn split(self) -> (Vec<Self::Item>, Option<mcp_types::Cursor>) {
-                (self.$field, self.next_cursor)
+            fn items(self) -> Vec<Self::Item> {
+                self.$field
+            }
+
+            fn next(body: &mcp_core::ResultBody) -> Option<mcp_types::Cursor> {
+                match body {
+                    mcp_core::ResultBody::$variant(page) => page.next_cursor.clone(),
+                    _ => None,
+                }
             }
         })*
     };
@@ -69,61 +77,86 @@ impl Client {
         PreparedCall::new(self, P::call(page), P::read)
     }
 
-    /// The items of all pages; each page is asked for when the one before is used up.
-    pub(super) fn pages<P: Paged>(
-        &self,
-    ) -> impl Stream<Item = Result<P::Item, Error>> + Send + Unpin + use<P> {
-        let walk = Walk {
-            client: self.clone(),
-            next: Some(None),
-            seen: HashSet::new(),
-        };
-        let pages = stream::try_unfold(walk, |mut walk| async move {
-            let items = walk.step::<P>().await?;
-            Ok::<_, Error>(items.map(|items| (stream::iter(items).map(Ok), walk)))
-        });
-        Box::pin(pages.try_flatten())
-    }
-
     /// All items of all pages.
-    pub(super) async fn all<P: Paged>(&self) -> Result<Vec<P::Item>, Error> {
-        self.pages::<P>().try_collect().await
+    pub(super) fn all<'a, P: Paged>(&self) -> PreparedCall<'a, Vec<P::Item>> {
+        let read = |body| P::read(body).map(P::items);
+        PreparedCall::new(self, P::call(Page::first()), read).paged(List {
+            empty: Vec::new,
+            join: |all, mut page| all.append(&mut page),
+            call: P::call,
+            next: P::next,
+        })
     }
+}
+
+/// How a list goes on from page to page.
+pub(crate) struct List<T> {
+    pub(crate) empty: fn() -> T,
+    pub(crate) join: fn(&mut T, T),
+    call: fn(Page) -> Call,
+    next: fn(&ResultBody) -> Option<Cursor>,
 }
 
 /// The way through a list.
-struct Walk {
+pub(crate) struct Walk<'a, T> {
     client: Client,
-    /// The page to ask for, by its cursor; `None` behind the last page.
-    next: Option<Option<Cursor>>,
+    state: State<'a>,
+    read: fn(ResultBody) -> Option<T>,
+    list: Option<List<T>>,
     seen: HashSet<Cursor>,
+    max_pages: usize,
 }
 
-impl Walk {
-    /// The items of the next page; `None` behind the last one.
-    // spec: PAG-02, PAG-03, PAG-04
-    async fn step<P: Paged>(&mut self) -> Result<Option<Vec<P::Item>>, Error> {
-        let Some(cursor) = self.next.take() else {
-            return Ok(None);
-        };
-        let (items, next) = self.client.page::<P>(cursor).await?.split();
-        if let Some(next) = &next {
-            if !self.seen.insert(next.clone()) {
-                return Err(self.lost::<P>(Kind::RepeatedCursor));
-            }
-            if self.seen.len() >= MAX_PAGES {
-                return Err(self.lost::<P>(Kind::TooManyPages(MAX_PAGES)));
-            }
+enum State<'a> {
+    /// The first request is to be made.
+    First(Running<'a>),
+    /// The next page is there; what was wanted of the page before goes for it, too.
+    Next(Call, Options<'a>, Clock),
+    Over,
+}
+
+impl<'a, T> Walk<'a, T> {
+    pub(crate) fn new(
+        client: Client,
+        first: Running<'a>,
+        read: fn(ResultBody) -> Option<T>,
+        list: Option<List<T>>,
+        max_pages: usize,
+    ) -> Self {
+        Self {
+            client,
+            state: State::First(first),
+            read,
+            list,
+            seen: HashSet::new(),
+            max_pages,
         }
-        self.next = next.map(Some);
-        Ok(Some(items))
     }
 
-    fn lost<P: Paged>(&self, kind: Kind) -> Error {
-        Error::of(
-            &self.client.inner.channel.peer(),
-            &Asked::Call(P::call(Page::first())),
-            kind,
-        )
+    /// The next page; `None` behind the last one.
+    // spec: PAG-02, PAG-03, PAG-04
+    pub(crate) async fn step(&mut self) -> Result<Option<T>, Error> {
+        let mut running = match std::mem::replace(&mut self.state, State::Over) {
+            State::First(running) => running,
+            State::Next(call, options, clock) => {
+                Running::go_on(&self.client, Asked::Call(call), options, clock)
+            }
+            State::Over => return Ok(None),
+        };
+        let body = running.finish().await?;
+        let list = self.list.as_ref();
+        let next = list.and_then(|list| Some((list.call, (list.next)(&body)?)));
+        let page = running.read(body, self.read)?;
+        if let Some((call, cursor)) = next {
+            if !self.seen.insert(cursor.clone()) {
+                return Err(running.failed(Kind::RepeatedCursor));
+            }
+            if self.seen.len() >= self.max_pages {
+                return Err(running.failed(Kind::TooManyPages(self.max_pages)));
+            }
+            let (options, clock) = running.into_rest();
+            self.state = State::Next(call(Page::at(cursor)), options, clock);
+        }
+        Ok(Some(page))
     }
 }

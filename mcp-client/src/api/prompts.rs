@@ -32,16 +32,12 @@ impl Client {
 
     /// The prompts of the server, over all pages, like [`list_tools`](Self::list_tools).
     pub fn list_prompts(&self) -> impl Stream<Item = Result<Prompt, Error>> + Send + Unpin + use<> {
-        self.pages::<ListPromptsResult>()
+        self.list_all_prompts().stream()
     }
 
-    /// All prompts of the server.
-    ///
-    /// # Errors
-    ///
-    /// The first error of [`list_prompts`](Self::list_prompts).
-    pub async fn list_all_prompts(&self) -> Result<Vec<Prompt>, Error> {
-        self.all::<ListPromptsResult>().await
+    /// All prompts of the server, like [`list_all_tools`](Self::list_all_tools).
+    pub fn list_all_prompts<'a>(&self) -> PreparedCall<'a, Vec<Prompt>> {
+        self.all::<ListPromptsResult>()
     }
 
     /// One page of prompts: the first one, or the one at a cursor.

@@ -34,16 +34,12 @@ impl Client {
     pub fn list_resources(
         &self,
     ) -> impl Stream<Item = Result<Resource, Error>> + Send + Unpin + use<> {
-        self.pages::<ListResourcesResult>()
+        self.list_all_resources().stream()
     }
 
-    /// All resources of the server.
-    ///
-    /// # Errors
-    ///
-    /// The first error of [`list_resources`](Self::list_resources).
-    pub async fn list_all_resources(&self) -> Result<Vec<Resource>, Error> {
-        self.all::<ListResourcesResult>().await
+    /// All resources of the server, like [`list_all_tools`](Self::list_all_tools).
+    pub fn list_all_resources<'a>(&self) -> PreparedCall<'a, Vec<Resource>> {
+        self.all::<ListResourcesResult>()
     }
 
     /// One page of resources: the first one, or the one at a cursor.
@@ -59,16 +55,12 @@ impl Client {
     pub fn list_resource_templates(
         &self,
     ) -> impl Stream<Item = Result<ResourceTemplate, Error>> + Send + Unpin + use<> {
-        self.pages::<ListResourceTemplatesResult>()
+        self.list_all_resource_templates().stream()
     }
 
-    /// All resource templates of the server.
-    ///
-    /// # Errors
-    ///
-    /// The first error of [`list_resource_templates`](Self::list_resource_templates).
-    pub async fn list_all_resource_templates(&self) -> Result<Vec<ResourceTemplate>, Error> {
-        self.all::<ListResourceTemplatesResult>().await
+    /// All resource templates of the server, like [`list_all_tools`](Self::list_all_tools).
+    pub fn list_all_resource_templates<'a>(&self) -> PreparedCall<'a, Vec<ResourceTemplate>> {
+        self.all::<ListResourceTemplatesResult>()
     }
 
     /// One page of resource templates: the first one, or the one at a cursor.

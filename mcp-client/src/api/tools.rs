@@ -49,21 +49,36 @@ impl Client {
         })
     }
 
-    /// The tools of the server, over all pages. Each page is asked for when it is needed.
+    /// The tools of the server one by one; each page is asked for when it is needed. An error ends
+    /// the stream.
     ///
-    /// An error ends the stream. A list that never ends is one: a cursor that comes twice, or more
-    /// than 1000 pages.
+    /// This is [`list_all_tools`](Self::list_all_tools) as a [`stream`](PreparedCall::stream), which
+    /// takes settings.
     pub fn list_tools(&self) -> impl Stream<Item = Result<Tool, Error>> + Send + Unpin + use<> {
-        self.pages::<ListToolsResult>()
+        self.list_all_tools().stream()
     }
 
-    /// All tools of the server.
+    /// All tools of the server, over all pages; [`max_pages`](PreparedCall::max_pages) bounds them.
     ///
     /// # Errors
     ///
-    /// The first error of [`list_tools`](Self::list_tools).
-    pub async fn list_all_tools(&self) -> Result<Vec<Tool>, Error> {
-        self.all::<ListToolsResult>().await
+    /// Those of a call, and one for a list that never ends: a cursor that comes twice, or more pages
+    /// than there may be.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    ///
+    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// for tool in client.list_all_tools().timeout(Duration::from_secs(5)).await? {
+    ///     println!("{}: {}", tool.name, tool.description());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list_all_tools<'a>(&self) -> PreparedCall<'a, Vec<Tool>> {
+        self.all::<ListToolsResult>()
     }
 
     /// One page of tools: the first one, or the one at a cursor.

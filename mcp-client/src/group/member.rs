@@ -40,6 +40,8 @@ type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send 
 
 pub(super) struct Member {
     pub(super) name: Arc<str>,
+    /// What names in the group begin with; no other member has it.
+    pub(super) prefix: String,
     connect: Option<Connect>,
     life: Mutex<Life>,
     health: Arc<RwLock<Health>>,
@@ -90,6 +92,7 @@ impl Member {
     fn with(name: &str, connect: Option<Connect>, health: Health) -> Self {
         Self {
             name: name.into(),
+            prefix: String::new(),
             connect,
             life: Mutex::new(Life {
                 state: State::Idle,
@@ -101,7 +104,13 @@ impl Member {
         }
     }
 
-    pub(super) fn join(&mut self, events: broadcast::Sender<GroupEvent>, listens: bool) {
+    pub(super) fn join(
+        &mut self,
+        prefix: String,
+        events: broadcast::Sender<GroupEvent>,
+        listens: bool,
+    ) {
+        self.prefix = prefix;
         self.events = Some(events);
         self.listens = listens;
     }

@@ -3,10 +3,12 @@
 //! Servers start when they are first needed. One that ends is started anew, ever more slowly when
 //! it keeps ending; the others do not notice.
 
-mod catalogue;
+mod calls;
 mod config;
+mod lists;
 mod member;
 
+use std::collections::HashSet;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -14,24 +16,27 @@ use std::sync::Arc;
 use futures_core::Stream;
 use futures_util::future::join_all;
 use futures_util::stream;
-use mcp_types::CallToolResult;
-use serde::Serialize;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use crate::error::Kind;
 use crate::{Change, Client, Error};
-use catalogue::Routes;
+use lists::{Routes, untaken, word};
 use member::Member;
 
-pub use catalogue::{Catalogue, Listed};
 pub use config::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec, Variables};
+pub use lists::{GroupList, Listed};
 pub use member::Health;
 
 /// Events that wait for a listener which does not read; older ones make room.
 const WAITING: usize = 256;
 
 /// Several servers behind one handle. Cheap to clone; clones share everything.
+///
+/// Lists hold what all servers have, under names that cannot collide ([`Naming`]); calls take such a
+/// name and go to the server that has it. For a call with settings, and for all that is not here
+/// (subscriptions, log messages), [`route_tool`](Self::route_tool) and its siblings give the server's
+/// [`Client`] and the name there.
 ///
 /// # Examples
 ///
@@ -70,7 +75,8 @@ struct Inner {
     events: broadcast::Sender<GroupEvent>,
 }
 
-/// How tools and prompts of the servers are called in the group.
+/// How tools and prompts of the servers are called in the group. Resources are always called
+/// `server__uri`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Naming {
@@ -158,8 +164,10 @@ impl GroupBuilder {
     /// Makes the group. No server is started yet.
     pub fn build(self) -> Group {
         let mut members = self.members;
+        let mut taken = HashSet::new();
         for member in &mut members {
-            member.join(self.events.clone(), self.listens);
+            let prefix = untaken(word(&member.name), &mut taken);
+            member.join(prefix, self.events.clone(), self.listens);
         }
         Group {
             inner: Arc::new(Inner {
@@ -213,47 +221,6 @@ impl Group {
         members
             .map(|member| (member.name.clone(), member.health()))
             .collect()
-    }
-
-    /// Calls a tool by its name in the group.
-    ///
-    /// # Errors
-    ///
-    /// See [`route`](Self::route); and what the call fails with.
-    pub async fn call(&self, tool: &str, args: impl Serialize) -> Result<CallToolResult, Error> {
-        let (client, name) = self.route(tool).await?;
-        client.call(name, args).await
-    }
-
-    /// The server of a tool, by the tool's name in the group, and the tool's own name: for calls
-    /// with settings.
-    ///
-    /// # Errors
-    ///
-    /// When no server has that tool, or its server cannot be had.
-    pub async fn route(&self, tool: &str) -> Result<(Client, String), Error> {
-        if self.inner.tools.find(tool).is_none() {
-            self.list_tools().await;
-        }
-        self.routed(&self.inner.tools, tool).await
-    }
-
-    /// The server of a prompt, and the prompt's own name, like [`route`](Self::route).
-    ///
-    /// # Errors
-    ///
-    /// When no server has that prompt, or its server cannot be had.
-    pub async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
-        if self.inner.prompts.find(prompt).is_none() {
-            self.list_prompts().await;
-        }
-        self.routed(&self.inner.prompts, prompt).await
-    }
-
-    async fn routed(&self, routes: &Routes, name: &str) -> Result<(Client, String), Error> {
-        let found = routes.find(name);
-        let (server, own) = found.ok_or_else(|| Kind::NotInGroup(name.into()))?;
-        Ok((self.client(&server).await?, own))
     }
 
     /// What happens from now on: changes of lists, servers that start and end.

@@ -17,6 +17,7 @@ use mcp_core::{BoxFuture, ServerNote};
 use mcp_types::{RawObject, SubscriptionFilter};
 
 use crate::error::Kind;
+use crate::options::header;
 use crate::{Client, Error};
 
 pub(crate) use session::Watched;
@@ -123,13 +124,12 @@ impl Subscribe {
         name: impl TryInto<HeaderName> + AsRef<str>,
         value: impl TryInto<HeaderValue>,
     ) -> Self {
-        let shown = name.as_ref().into();
-        match (name.try_into(), value.try_into()) {
-            (Ok(name), Ok(value)) => {
+        match header(name, value) {
+            Ok((name, value)) => {
                 self.settings.headers.append(name, value);
             }
-            _ => {
-                self.problem.get_or_insert(Kind::Header(shown));
+            Err(problem) => {
+                self.problem.get_or_insert(problem);
             }
         }
         self

@@ -12,8 +12,9 @@ use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{Change, Settings, Subscription};
-use crate::call::{self, Options};
+use crate::call;
 use crate::error::Kind;
+use crate::options::Options;
 use crate::{Client, Error};
 
 // spec: SUB-14

@@ -10,9 +10,10 @@ use mcp_core::{Asked, ClientNote, OutNote, Reply, ResultBody, SessionCall};
 use mcp_types::{InitializeParams, LoggingLevel, ProtocolVersion, Root, SubscribeParams};
 use tokio::time::timeout;
 
-use crate::call::{self, Options};
+use crate::call;
 use crate::client::{Inner, ServerFacts};
 use crate::error::Kind;
+use crate::options::Options;
 use crate::{Change, Client, Error};
 
 /// How long a notification may take to be sent.

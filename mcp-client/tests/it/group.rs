@@ -8,7 +8,7 @@ use futures::StreamExt;
 use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
 use mcp_client::{Change, Client, ConnectMode, Error};
 use mcp_core::{ChannelError, CloseReason};
-use mcp_types::ProtocolVersion;
+use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
@@ -111,7 +111,7 @@ async fn one_catalogue_for_all() {
     let result = group.call("my_mail__read", json!({"id": 1})).await.unwrap();
     assert_eq!(result.text(), "from mail");
     assert_eq!(mail.sent()[1].body["params"]["name"], "read");
-    let (client, name) = group.route("files__find").await.unwrap();
+    let (client, name) = group.route_tool("files__find").await.unwrap();
     assert_eq!(client.call(name, ()).await.unwrap().text(), "from files");
     for (error, message) in [
         (
@@ -272,4 +272,99 @@ async fn changes_of_all_servers() {
     assert!(group.client("files").await.unwrap_err().is_closed());
     drop(group);
     assert!(events.next().await.is_none());
+}
+
+fn answers(results: impl IntoIterator<Item = serde_json::Value>) -> Arc<Script> {
+    Script::new(results.into_iter().map(|it| vec![result(&it)]))
+}
+
+#[tokio::test]
+async fn resources_prompts_and_completion_of_all_servers() {
+    let resource = |uri: &str| json!({"resources": [{"uri": uri, "name": "x"}]});
+    let template = |uri: &str| json!({"resourceTemplates": [{"uriTemplate": uri, "name": "x"}]});
+    let contents = |text: &str| json!({"contents": [{"uri": "config://app", "text": text}]});
+    let completion = |value: &str| json!({"completion": {"values": [value]}});
+    let prompts = json!({"prompts": [{"name": "review"}]});
+    let said = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "hi"}}]});
+    let crm = answers([
+        resource("config://app"),
+        template("users://{id}"),
+        contents("of crm"),
+        contents("user 7"),
+        completion("8"),
+        prompts,
+        said,
+        completion("rust"),
+    ]);
+    // Its prefix is the same word as that of the other, and the beginning of a third.
+    let other = answers([
+        resource("config://app"),
+        template("users://{id}"),
+        contents("of the other"),
+        json!({"prompts": []}),
+    ]);
+    let third = answers([
+        resource("a:"),
+        template("b:{c}"),
+        contents("of the third"),
+        json!({"prompts": []}),
+    ]);
+    let (a, b, c) = (crm.clone(), other.clone(), third.clone());
+    let group = quiet()
+        .server("my crm", move || connect(a.clone()))
+        .server("my_crm", move || connect(b.clone()))
+        .server("my_crm__x", move || connect(c.clone()))
+        .build();
+    let resources = group.list_resources().await;
+    let names: Vec<_> = resources.items.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "my_crm__config://app",
+            "my_crm_2__config://app",
+            "my_crm__x__a:"
+        ]
+    );
+    let templates = group.list_resource_templates().await;
+    let names: Vec<_> = templates.items.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(
+        names,
+        [
+            "my_crm__users://{id}",
+            "my_crm_2__users://{id}",
+            "my_crm__x__b:{c}"
+        ]
+    );
+    for (name, text) in [
+        ("my_crm__config://app", "of crm"),
+        ("my_crm__users://7", "user 7"),
+        ("my_crm_2__config://app", "of the other"),
+        ("my_crm__x__a:", "of the third"),
+    ] {
+        assert_eq!(group.read_resource(name).await.unwrap().text(), text);
+    }
+    assert_eq!(crm.sent()[3].body["params"]["uri"], "users://7");
+    let unknown = group.read_resource("config://app").await.unwrap_err();
+    assert_eq!(
+        unknown.to_string(),
+        "no server of the group has \"config://app\""
+    );
+
+    let of_template = CompletionReference::resource("my_crm__users://{id}");
+    let found = group
+        .complete(CompleteParams::new(of_template, "id", ""))
+        .await;
+    assert_eq!(found.unwrap().completion.values, ["8"]);
+    assert_eq!(
+        crm.sent()[4].body["params"]["ref"]["uri"],
+        json!("users://{id}")
+    );
+    let prompt = group.get_prompt("my_crm__review", ()).await.unwrap();
+    assert_eq!(prompt.messages.len(), 1);
+    let of_prompt = CompletionReference::prompt("my_crm__review");
+    let found = group
+        .complete(CompleteParams::new(of_prompt, "language", "ru"))
+        .await;
+    assert_eq!(found.unwrap().completion.values, ["rust"]);
+    assert_eq!(crm.sent()[7].body["params"]["ref"]["name"], "review");
 }

@@ -1,10 +1,14 @@
 //! Lists in pages.
 
+use std::time::Duration;
+
 use futures::{StreamExt, TryStreamExt};
+use mcp_client::Turn;
 use mcp_types::Cursor;
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
-use crate::script::{Script, Step, error, result, say};
+use crate::script::{Script, Step, error, progress, result, say, wait};
 
 fn tools(names: &[&str], next: Value) -> Vec<Step> {
     let tools: Vec<_> = names
@@ -125,4 +129,120 @@ async fn lists_beside_tools() {
         "a:{b}"
     );
     assert_eq!(client.list_all_prompts().await.unwrap()[0].name, "a");
+}
+
+#[tokio::test]
+async fn a_whole_list_takes_the_settings_of_a_call() {
+    let script = Script::new([
+        [vec![progress(1.0)], tools(&["a"], json!("1"))]
+            .into_iter()
+            .flatten()
+            .collect(),
+        [vec![progress(2.0)], tools(&["b"], Value::Null)]
+            .into_iter()
+            .flatten()
+            .collect(),
+    ]);
+    let client = script.client().await;
+    let mut steps = Vec::new();
+    let list = client
+        .list_all_tools()
+        .header("x-a", "1")
+        .meta("com.example/a", 1)
+        .on_progress(|step| steps.push(step.progress));
+    assert_eq!(list.await.unwrap().len(), 2);
+    assert_eq!(steps, [1.0, 2.0]);
+    for sent in script.sent() {
+        assert_eq!(sent.headers["x-a"], "1");
+        assert_eq!(sent.meta("com.example/a"), &json!(1));
+    }
+    let error = client.list_all_tools().header("x a", "1").await;
+    assert!(error.unwrap_err().to_string().contains("x a"));
+    assert_eq!(script.sent().len(), 2);
+}
+
+#[tokio::test]
+async fn a_bound_on_pages() {
+    let pages = || {
+        [
+            tools(&["a"], json!("1")),
+            tools(&["b"], json!("2")),
+            tools(&["c"], Value::Null),
+        ]
+    };
+    for (max_pages, outcome) in [(2, Err("the list has more than 2 pages")), (3, Ok(3))] {
+        let client = Script::new(pages()).client().await;
+        let list = client.list_all_tools().max_pages(max_pages).await;
+        match (list, outcome) {
+            (Ok(list), Ok(count)) => assert_eq!(list.len(), count),
+            (Err(error), Err(text)) => assert!(error.to_string().ends_with(text), "{error}"),
+            (list, _) => panic!("{list:?}"),
+        }
+    }
+    let client = Script::new(pages()).client().await;
+    let found: Vec<_> = client
+        .list_all_tools()
+        .max_pages(2)
+        .stream()
+        .collect()
+        .await;
+    assert_eq!(
+        (found[0].is_ok(), found[1].is_err(), found.len()),
+        (true, true, 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_all_pages_together() {
+    let slow = |name, next| {
+        let mut page = tools(&[name], next);
+        page.insert(0, wait(3));
+        page
+    };
+    let pages = || {
+        [
+            slow("a", json!("1")),
+            slow("b", json!("2")),
+            slow("c", Value::Null),
+        ]
+    };
+    let limit = Duration::from_secs(7);
+
+    let client = Script::new(pages()).client().await;
+    assert_eq!(
+        client.list_all_tools().timeout(limit).await.unwrap().len(),
+        3
+    );
+
+    let client = Script::new(pages()).client().await;
+    let error = client
+        .list_all_tools()
+        .max_total_timeout(limit)
+        .await
+        .unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+
+    // What the caller does between two pages is not the server's time.
+    let client = Script::new(pages()).client().await;
+    let mut stream = client
+        .list_all_tools()
+        .max_total_timeout(Duration::from_secs(10))
+        .stream();
+    while stream.try_next().await.unwrap().is_some() {
+        sleep(Duration::from_secs(60)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_list_by_hand_is_the_list() {
+    let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
+    let turn = script
+        .client()
+        .await
+        .list_all_tools()
+        .manual()
+        .await
+        .unwrap();
+    let Turn::Done(list) = turn else { panic!() };
+    assert_eq!(list.len(), 2);
 }

@@ -97,7 +97,7 @@ impl Default for Limits {
 ///
 /// let channel = HttpChannel::new("https://example.com/mcp")?
 ///     .header("authorization", "Bearer …")?
-///     .max_body(1 << 20);
+///     .body_limit(1 << 20);
 /// # Ok::<(), mcp_core::ChannelError>(())
 /// ```
 pub struct HttpChannel {
@@ -213,7 +213,7 @@ impl HttpChannel {
 
     /// Sets how long a JSON answer may be, in bytes. Default: 64 MiB.
     #[must_use]
-    pub fn max_body(mut self, bytes: usize) -> Self {
+    pub fn body_limit(mut self, bytes: usize) -> Self {
         self.http().limits.body = bytes;
         self
     }
@@ -276,6 +276,10 @@ impl Channel for HttpChannel {
     // spec: XHDR-02
     fn repeats_arguments(&self) -> bool {
         true
+    }
+
+    fn set_headers(&mut self, headers: HeaderMap) {
+        requests::replace(&mut self.http().headers, &headers);
     }
 
     fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {

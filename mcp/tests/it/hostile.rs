@@ -81,7 +81,7 @@ async fn client(server: &Server, version: ProtocolVersion, deadline: Duration) -
         .mode(ConnectMode::Pin(version))
         .timeout(deadline);
     builder
-        .over(channel.max_body(LIMIT).event_limits(limits))
+        .over(channel.body_limit(LIMIT).event_limits(limits))
         .await
         .unwrap()
 }
