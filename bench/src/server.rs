@@ -38,7 +38,7 @@ pub fn server(listed: usize) -> Server {
                 .handler(async |Args(steps): Args<Steps>, progress: Progress| {
                     for step in 1..=steps.n {
                         progress
-                            .send(mcp::types::Progress::new(step.into()).of(steps.n.into()))
+                            .send(mcp::types::ProgressUpdate::new(step.into()).of(steps.n.into()))
                             .await;
                     }
                     "done"

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::BoxFuture;
-use mcp_types::{LogMessage, LoggingLevel, Meta, Progress};
+use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressUpdate};
 
 use crate::error::Kind;
 
@@ -23,7 +23,7 @@ pub(crate) struct Options<'a> {
     pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
-    pub(crate) on_progress: Option<Hook<'a, Progress>>,
+    pub(crate) on_progress: Option<Hook<'a, ProgressUpdate>>,
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,
 }
 

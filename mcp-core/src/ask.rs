@@ -44,7 +44,7 @@ impl From<InputRequest> for ServerAsk {
 /// What a client answers to a [`ServerAsk`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum ClientAnswer {
     /// The client is there.
     Pong,
     /// The input.
@@ -53,13 +53,13 @@ pub enum Answer {
     Fault(Fault),
 }
 
-impl From<InputResponse> for Answer {
+impl From<InputResponse> for ClientAnswer {
     fn from(response: InputResponse) -> Self {
         Self::Input(response)
     }
 }
 
-impl From<Fault> for Answer {
+impl From<Fault> for ClientAnswer {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }

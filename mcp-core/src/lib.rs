@@ -18,7 +18,7 @@
 //! | input for a call, round by round | [`patterns`] |
 //! | progress and log messages of a running call | [`Outlet`] |
 //! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
-//! | what a server asks its client | [`ServerAsk`], [`Answer`] |
+//! | what a server asks its client | [`ServerAsk`], [`ClientAnswer`] |
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | layers around calls | [`tower`] |
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`ChangeEvent`] |
@@ -59,7 +59,7 @@ pub mod tower;
 pub mod versioning;
 pub mod wire;
 
-pub use ask::{Answer, ServerAsk};
+pub use ask::{ClientAnswer, ServerAsk};
 pub use call::{Asked, Call, SessionCall};
 pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};

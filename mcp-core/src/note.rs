@@ -1,7 +1,7 @@
 //! Notifications, without the wire they go over.
 
 use mcp_types::{
-    Cancelled, ElicitationComplete, LogMessage, Method, Progress, ProgressToken, RawObject,
+    Cancelled, ElicitationComplete, LogMessage, Method, ProgressToken, ProgressUpdate, RawObject,
     SubscriptionFilter,
 };
 
@@ -17,7 +17,7 @@ pub enum ServerNote {
         /// The token that the client gave.
         token: ProgressToken,
         /// How far.
-        progress: Progress,
+        progress: ProgressUpdate,
     },
     /// What a handler has to say.
     Log(LogMessage),
@@ -83,7 +83,7 @@ pub enum ClientNote {
         /// The token that the server gave.
         token: ProgressToken,
         /// How far.
-        progress: Progress,
+        progress: ProgressUpdate,
     },
     /// The roots have changed (legacy era alone).
     // spec: ROOT-02

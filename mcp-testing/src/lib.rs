@@ -3,7 +3,7 @@
 //! | you want | look at |
 //! |---|---|
 //! | a client of a server, with nothing between them | [`connect`] |
-//! | the same over a pipe or HTTP, with trouble on the wire, in virtual time | [`Pair`], [`Fault`] |
+//! | the same over a pipe or HTTP, with trouble on the wire, in virtual time | [`Pair`], [`WireFault`] |
 //! | the text of what they say | [`Transcript`] |
 //! | a test that fails when a tool changes | [`snapshot!`] |
 //!
@@ -39,7 +39,7 @@ use mcp::{Client, IntoServer, Result};
 
 pub use catalogue::{Catalogue, HasCatalogue, assert_snapshot};
 pub use mcp::core::Direct;
-pub use pair::{Connected, Fault, Pair, Transcript};
+pub use pair::{Connected, Pair, Transcript, WireFault};
 
 /// Connects a client to a server in the same process.
 ///

@@ -15,7 +15,7 @@ use mcp::{IntoServer, Result};
 use tokio::io::{duplex, split};
 use tokio::task::JoinHandle;
 
-pub use fault::Fault;
+pub use fault::WireFault;
 pub use transcript::Transcript;
 
 /// How many bytes a pipe holds that nobody has read yet.
@@ -26,7 +26,7 @@ const ROOM: usize = 64 * 1024;
 ///
 /// ```
 /// # use mcp::prelude::*;
-/// use mcp_testing::{Fault, Pair};
+/// use mcp_testing::{WireFault, Pair};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -34,7 +34,7 @@ const ROOM: usize = 64 * 1024;
 /// let server = Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"));
 /// let pair = Pair::stdio(server)
 ///     .revision(ProtocolVersion::V2025_11_25)
-///     .fault(Fault::split())
+///     .fault(WireFault::split())
 ///     .start()
 ///     .await?;
 /// assert_eq!(pair.client.call("now", json!({})).await?.text(), "half past");
@@ -47,8 +47,8 @@ pub struct Pair {
     wire: Wire,
     server: Server,
     client: ClientBuilder,
-    answers: Vec<Fault>,
-    requests: Vec<Fault>,
+    answers: Vec<WireFault>,
+    requests: Vec<WireFault>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -101,13 +101,13 @@ impl Pair {
     }
 
     /// Adds trouble on the way from the server to the client.
-    pub fn fault(mut self, fault: Fault) -> Self {
+    pub fn fault(mut self, fault: WireFault) -> Self {
         self.answers.push(fault);
         self
     }
 
     /// Adds trouble on the way from the client to the server of a pipe. Without effect over HTTP.
-    pub fn fault_of_client(mut self, fault: Fault) -> Self {
+    pub fn fault_of_client(mut self, fault: WireFault) -> Self {
         self.requests.push(fault);
         self
     }

@@ -80,7 +80,7 @@ pub use logging::{LogMessage, LoggingLevel, SetLevelParams};
 pub use meta::Meta;
 pub use method::{Capability, Method, MethodKind, MethodSpec, Sender};
 pub use page::{Cursor, Page};
-pub use progress::{Progress, ProgressParams, ProgressToken};
+pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };

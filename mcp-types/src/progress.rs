@@ -29,7 +29,7 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
 // spec: PROG-02
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct ProgressUpdate {
     /// How far the work is; grows with every report.
     #[serde(serialize_with = "number::plain")]
     pub progress: f64,
@@ -45,7 +45,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-impl Progress {
+impl ProgressUpdate {
     /// So far.
     pub fn new(progress: f64) -> Self {
         Self {
@@ -98,7 +98,7 @@ pub struct ProgressParams {
 
 impl ProgressParams {
     /// Progress under the token of a request.
-    pub fn new(token: impl Into<ProgressToken>, progress: Progress) -> Self {
+    pub fn new(token: impl Into<ProgressToken>, progress: ProgressUpdate) -> Self {
         Self {
             progress_token: token.into(),
             progress: progress.progress,
@@ -109,8 +109,8 @@ impl ProgressParams {
     }
 
     /// The token and what is reported under it.
-    pub fn into_parts(self) -> (ProgressToken, Progress) {
-        let progress = Progress {
+    pub fn into_parts(self) -> (ProgressToken, ProgressUpdate) {
+        let progress = ProgressUpdate {
             progress: self.progress,
             total: self.total,
             message: self.message,

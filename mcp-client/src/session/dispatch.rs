@@ -10,7 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use mcp_core::{
-    Answer, ChannelError, Fault, Frame, Frames, Mirror, OutNote, ServerAsk, ServerNote, wire,
+    ChannelError, ClientAnswer, Fault, Frame, Frames, Mirror, OutNote, ServerAsk, ServerNote, wire,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
@@ -157,7 +157,7 @@ impl Work {
     async fn run(self, ask: Result<ServerAsk, Fault>) -> RequestId {
         let answer = match ask {
             Ok(ask) => self.find(ask).await,
-            Err(fault) => Answer::Fault(fault),
+            Err(fault) => ClientAnswer::Fault(fault),
         };
         let mut body = Vec::new();
         let wire = wire::of(self.mirror.version);
@@ -175,12 +175,12 @@ impl Work {
         self.id
     }
 
-    async fn find(&self, ask: ServerAsk) -> Answer {
+    async fn find(&self, ask: ServerAsk) -> ClientAnswer {
         let ServerAsk::Input(request) = ask else {
-            return Answer::Pong;
+            return ClientAnswer::Pong;
         };
         let Some(inner) = self.client.upgrade() else {
-            return Answer::Fault(Fault::internal("the client has gone"));
+            return ClientAnswer::Fault(Fault::internal("the client has gone"));
         };
         let inputs = inner.inputs.clone();
         let declared = inner.profile.capabilities.clone();
@@ -193,8 +193,8 @@ impl Work {
         let _asked = inner.questions.begin();
         drop(inner);
         match inputs.answer(request, asker, &declared).await {
-            Ok(response) => Answer::Input(response),
-            Err(error) => Answer::Fault(error.into_fault()),
+            Ok(response) => ClientAnswer::Input(response),
+            Err(error) => ClientAnswer::Fault(error.into_fault()),
         }
     }
 }

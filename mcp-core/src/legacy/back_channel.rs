@@ -12,7 +12,9 @@ use futures_channel::oneshot;
 use mcp_types::{Cancelled, InputRequest, InputResponse, RequestId};
 
 use super::Session;
-use crate::{Answer, BackChannel, BackChannelError, BoxFuture, NoteBuffer, ServerAsk, ServerNote};
+use crate::{
+    BackChannel, BackChannelError, BoxFuture, ClientAnswer, NoteBuffer, ServerAsk, ServerNote,
+};
 
 /// Where messages to the client go: the stream of the call that they belong to, or the pipe.
 pub trait MessageSink: Send + Sync + 'static {
@@ -41,9 +43,9 @@ impl BackChannel for CallChannel {
         let asked = self.session.ask(request.into(), &self.sink);
         Box::pin(async move {
             match asked?.await? {
-                Answer::Input(response) => Ok(response),
-                Answer::Fault(fault) => Err(BackChannelError::Refused(fault)),
-                Answer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+                ClientAnswer::Input(response) => Ok(response),
+                ClientAnswer::Fault(fault) => Err(BackChannelError::Refused(fault)),
+                ClientAnswer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
             }
         })
     }
@@ -52,12 +54,12 @@ impl BackChannel for CallChannel {
 /// A question that waits for its answer.
 pub(super) struct Waiting {
     pub(super) ask: ServerAsk,
-    pub(super) answer: oneshot::Sender<Result<Answer, BackChannelError>>,
+    pub(super) answer: oneshot::Sender<Result<ClientAnswer, BackChannelError>>,
     pub(super) sink: Arc<dyn MessageSink>,
 }
 
 impl Waiting {
-    pub(super) fn settle(self, answer: Result<Answer, BackChannelError>) {
+    pub(super) fn settle(self, answer: Result<ClientAnswer, BackChannelError>) {
         // Whoever asked may have gone.
         let _ = self.answer.send(answer);
     }
@@ -68,11 +70,11 @@ impl Waiting {
 pub struct Question {
     pub(super) session: Arc<Session>,
     pub(super) id: RequestId,
-    pub(super) answer: oneshot::Receiver<Result<Answer, BackChannelError>>,
+    pub(super) answer: oneshot::Receiver<Result<ClientAnswer, BackChannelError>>,
 }
 
 impl Future for Question {
-    type Output = Result<Answer, BackChannelError>;
+    type Output = Result<ClientAnswer, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.answer)

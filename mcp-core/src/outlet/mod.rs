@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use mcp_types::{LogMessage, LoggingLevel, Progress, ProgressToken};
+use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate};
 
 pub use buffer::{Framing, NoteBuffer};
 
@@ -104,7 +104,7 @@ impl Outlet {
     /// did not ask, when the progress does not grow, or when the call is answered already. Numbers
     /// that JSON cannot write (infinite ones) are left out.
     // spec: PROG-02, PROG-03
-    pub fn report(&self, mut progress: Progress) -> Report {
+    pub fn report(&self, mut progress: ProgressUpdate) -> Report {
         let Some(inner) = &self.0 else {
             return Report(None);
         };

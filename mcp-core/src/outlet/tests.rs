@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use mcp_types::{LogMessage, LoggingLevel, Progress};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
 use super::{Framing, NoteBuffer, Outlet};
 use crate::wire::MODERN;
@@ -39,7 +39,7 @@ fn nobody_asked() {
     let outlet = Outlet::new(None, None, || unreachable!());
     assert!(!outlet.wants_progress());
     assert!(!outlet.wants_log(LoggingLevel::Emergency));
-    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
 }
 
@@ -47,7 +47,7 @@ fn nobody_asked() {
 fn progress_grows_and_logs_have_a_least_level() {
     let (outlet, buffer) = outlet(1000);
     for progress in [1.0, 0.5, 1.0, f64::NAN, 2.0] {
-        assert!(poll(outlet.report(Progress::new(progress).of(2.0))).is_ready());
+        assert!(poll(outlet.report(ProgressUpdate::new(progress).of(2.0))).is_ready());
     }
     outlet.log(LogMessage::new(LoggingLevel::Info, "not wanted"));
     outlet.log(LogMessage::new(LoggingLevel::Error, "wanted"));
@@ -65,7 +65,7 @@ fn progress_grows_and_logs_have_a_least_level() {
 fn what_json_cannot_write_is_left_out() {
     let (outlet, buffer) = outlet(1000);
     for progress in [f64::NEG_INFINITY, f64::INFINITY, 1.0] {
-        let progress = Progress::new(progress).of(f64::INFINITY);
+        let progress = ProgressUpdate::new(progress).of(f64::INFINITY);
         assert!(poll(outlet.report(progress)).is_ready());
     }
     let lines = taken(&buffer);
@@ -80,7 +80,7 @@ fn a_buffer_of_several_calls_lets_nobody_wait() {
     let outlet = Outlet::new(Some(1.into()), None, || sink);
     assert!(buffer.push(b"question"));
     for progress in 1..5 {
-        assert!(poll(outlet.report(Progress::new(f64::from(progress)))).is_ready());
+        assert!(poll(outlet.report(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
     assert!(buffer.waiting() > "question\n".len());
     let lines = taken(&buffer);
@@ -96,7 +96,7 @@ fn nothing_after_the_answer() {
     let (outlet, buffer) = outlet(1000);
     buffer.finish(b"answer\n");
     outlet.close();
-    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "late"));
     assert_eq!(taken(&buffer), ["answer"]);
     let end = buffer.poll_take(&mut Context::from_waker(Waker::noop()));
@@ -106,8 +106,8 @@ fn nothing_after_the_answer() {
 #[test]
 fn reports_wait_for_room_and_logs_do_not() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
-    let mut waiting = pin!(outlet.report(Progress::new(2.0)));
+    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report(ProgressUpdate::new(2.0)));
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(cx).is_pending());
     assert!(buffer.has_waiting());
@@ -123,14 +123,14 @@ fn reports_wait_for_room_and_logs_do_not() {
 #[test]
 fn a_stalled_reader_gets_the_newest_report() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
-    let mut waiting = pin!(outlet.report(Progress::new(2.0)));
+    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report(ProgressUpdate::new(2.0)));
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(cx).is_pending());
     buffer.stall();
     assert!(waiting.as_mut().poll(cx).is_ready());
     for progress in 3..100 {
-        assert!(poll(outlet.report(Progress::new(f64::from(progress)))).is_ready());
+        assert!(poll(outlet.report(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
     buffer.finish(b"answer\n");
     let lines = taken(&buffer);
@@ -142,9 +142,9 @@ fn a_stalled_reader_gets_the_newest_report() {
 #[test]
 fn an_abandoned_buffer_keeps_nothing() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(Progress::new(1.0))).is_ready());
+    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
     buffer.abandon();
-    assert!(poll(outlet.report(Progress::new(2.0))).is_ready());
+    assert!(poll(outlet.report(ProgressUpdate::new(2.0))).is_ready());
     buffer.finish(b"answer");
     assert!(buffer.is_empty());
 }

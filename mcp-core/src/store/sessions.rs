@@ -74,9 +74,9 @@ impl MemorySessionStore {
         }
     }
 
-    /// Sets how many sessions it holds.
+    /// Sets how many sessions it holds. Default: 100,000.
     #[must_use]
-    pub fn capacity(mut self, sessions: usize) -> Self {
+    pub fn max_sessions(mut self, sessions: usize) -> Self {
         self.capacity = sessions;
         self
     }

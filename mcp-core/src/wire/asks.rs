@@ -12,7 +12,7 @@ use super::narrow;
 use super::{
     AskedBy, DecodeError, DecodedAsk, RequestHead, results, splice_json, write_json, write_request,
 };
-use crate::{Answer, Fault, ServerAsk};
+use crate::{ClientAnswer, Fault, ServerAsk};
 
 /// A server of this revision may ask that.
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
@@ -169,14 +169,14 @@ pub(super) fn read_answer(
     response: &Response<'_>,
     from: ProtocolVersion,
     to_fault: impl FnOnce(mcp_types::ErrorObject) -> Fault,
-) -> Result<Answer, DecodeError> {
+) -> Result<ClientAnswer, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
-        Err(error) => return Ok(Answer::Fault(to_fault(error.clone()))),
+        Err(error) => return Ok(ClientAnswer::Fault(to_fault(error.clone()))),
     };
     let method = asked.method();
     let ServerAsk::Input(request) = asked else {
-        return Ok(Answer::Pong);
+        return Ok(ClientAnswer::Pong);
     };
     let response = match request {
         InputRequest::Elicit(params) => {
@@ -190,5 +190,5 @@ pub(super) fn read_answer(
         InputRequest::ListRoots => InputResponse::ListRoots(results::read_as(method, raw)?),
         _ => InputResponse::Other(results::read_as(method, raw)?),
     };
-    Ok(Answer::Input(response))
+    Ok(ClientAnswer::Input(response))
 }

@@ -21,8 +21,8 @@ use mcp_types::{
 };
 
 use crate::{
-    Answer, Asked, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk, ServerNote,
-    ServerProfile,
+    Asked, ClientAnswer, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk,
+    ServerNote, ServerProfile,
 };
 
 pub use legacy::batch;
@@ -115,7 +115,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// Client: writes the answer to a request of the server. Tells whether it was written: modern
     /// clients answer nothing.
     #[must_use = "what does not exist is not written"]
-    fn encode_answer(&self, answer: &Answer, id: &RequestId, out: &mut Vec<u8>) -> bool;
+    fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool;
 
     /// Server: reads the client's answer to `asked`.
     ///
@@ -126,7 +126,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
         &self,
         asked: &ServerAsk,
         response: &Response<'_>,
-    ) -> Result<Answer, DecodeError>;
+    ) -> Result<ClientAnswer, DecodeError>;
 }
 
 mod sealed {

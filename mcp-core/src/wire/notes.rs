@@ -2,8 +2,8 @@
 
 use mcp_types::meta::keys;
 use mcp_types::{
-    Cancelled, JsonObject, Meta, Method, MethodKind, Notification, Progress, ProgressParams,
-    ProgressToken, ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender,
+    Cancelled, JsonObject, Meta, Method, MethodKind, Notification, ProgressParams, ProgressToken,
+    ProgressUpdate, ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender,
     SubscriptionAcknowledged,
 };
 use serde::Serialize;
@@ -81,9 +81,9 @@ fn may_send(method: Method, version: ProtocolVersion, sender: Sender) -> bool {
         && (spec.sender == sender || spec.sender == Sender::Both)
 }
 
-fn progress(note: &Notification<'_>) -> Option<(ProgressToken, Progress)> {
+fn progress(note: &Notification<'_>) -> Option<(ProgressToken, ProgressUpdate)> {
     let params = &note.params;
-    let mut progress = Progress::new(params.required("progress").ok()?);
+    let mut progress = ProgressUpdate::new(params.required("progress").ok()?);
     progress.total = params.optional("total").ok()?;
     progress.message = params.optional("message").ok()?;
     Some((params.required("progressToken").ok()?, progress))
@@ -200,7 +200,7 @@ pub(super) fn write_client(note: &ClientNote, to: ProtocolVersion, out: &mut Vec
 
 fn write_progress(
     token: &ProgressToken,
-    progress: &Progress,
+    progress: &ProgressUpdate,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) {

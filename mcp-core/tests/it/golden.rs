@@ -2,7 +2,7 @@
 //! subscriptions.
 
 use mcp_core::{
-    Answer, Asked, ClientNote, Fault, Reply, ResultBody, ServerAsk, ServerNote, SessionCall,
+    Asked, ClientAnswer, ClientNote, Fault, Reply, ResultBody, ServerAsk, ServerNote, SessionCall,
 };
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
@@ -75,7 +75,7 @@ impl Book {
         &mut self,
         version: ProtocolVersion,
         method: Method,
-        answer: impl Into<Answer>,
+        answer: impl Into<ClientAnswer>,
     ) -> Value {
         let text = Side::new(version).answer(&answer.into());
         self.value(version, Some(method), text)["result"].take()
@@ -203,7 +203,10 @@ fn tending(book: &mut Book) {
             book.reply(version, Method::Ping, ResultBody::Empty),
             json!({})
         );
-        assert_eq!(book.answer(version, Method::Ping, Answer::Pong), json!({}));
+        assert_eq!(
+            book.answer(version, Method::Ping, ClientAnswer::Pong),
+            json!({})
+        );
         let text = Side::new(version).ask(&ServerAsk::Ping).unwrap();
         assert_eq!(
             text,
@@ -277,8 +280,8 @@ fn forms(book: &mut Book) {
     );
     let content = json!({"name": "Ada", "colours": ["#f00", "#0f0"]});
     let accepted = ElicitResult::accept(content.as_object().unwrap().clone());
-    assert_eq!(read, Answer::Input(accepted.clone().into()));
-    let answer = Answer::Input(accepted.into());
+    assert_eq!(read, ClientAnswer::Input(accepted.clone().into()));
+    let answer = ClientAnswer::Input(accepted.into());
     let old = book.answer(R3, Method::Elicit, answer.clone());
     assert_eq!(old["content"]["colours"], "#f00, #0f0");
     assert_eq!(book.answer(R4, Method::Elicit, answer)["content"], content);
@@ -354,7 +357,7 @@ fn sampling(book: &mut Book) {
         let asked = book.ask(version, with_tools.clone());
         assert_eq!(asked.is_ok(), version == R4, "{version}");
         let result = CreateMessageResult::new("m", blocks.clone());
-        let answer = Answer::Input(result.into());
+        let answer = ClientAnswer::Input(result.into());
         let answer = book.answer(version, Method::CreateMessage, answer);
         let one = "a\n[sound, audio/wav, 3 bytes]\n[call of add: {}]";
         if version == R4 {
@@ -380,7 +383,7 @@ fn roots(book: &mut Book) {
         let answer = book.answer(
             version,
             Method::ListRoots,
-            Answer::Input(listed.clone().into()),
+            ClientAnswer::Input(listed.clone().into()),
         );
         assert_eq!(answer["roots"][0]["name"], "a");
         assert_eq!(answer["roots"][0].get("_meta").is_some(), version >= R3);

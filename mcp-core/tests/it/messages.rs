@@ -2,8 +2,8 @@
 
 use mcp_core::wire::{self, AskedBy, Outbound, Outgoing};
 use mcp_core::{
-    Answer, Asked, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk, ServerNote,
-    ServerProfile,
+    Asked, ClientAnswer, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk,
+    ServerNote, ServerProfile,
 };
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
@@ -95,13 +95,13 @@ impl Side {
         self.wire().decode_ask(&request(text)).unwrap()
     }
 
-    pub(crate) fn answer(&self, answer: &Answer) -> Vec<u8> {
+    pub(crate) fn answer(&self, answer: &ClientAnswer) -> Vec<u8> {
         let mut out = Vec::new();
         assert!(self.wire().encode_answer(answer, &self.id, &mut out));
         out
     }
 
-    pub(crate) fn read_answer(&self, asked: &ServerAsk, text: &[u8]) -> Answer {
+    pub(crate) fn read_answer(&self, asked: &ServerAsk, text: &[u8]) -> ClientAnswer {
         self.wire().decode_answer(asked, &response(text)).unwrap()
     }
 }

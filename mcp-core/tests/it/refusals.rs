@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_core::wire::{self, AskedBy, Outbound};
 use mcp_core::{
-    Answer, Asked, BoxFuture, Call, Exchange, Fault, ItemKind, Outlet, Reply, ServerAsk,
+    Asked, BoxFuture, Call, ClientAnswer, Exchange, Fault, ItemKind, Outlet, Reply, ServerAsk,
     ServerProfile, Service, front, versioning,
 };
 use mcp_types::{
@@ -71,7 +71,7 @@ fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
         assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
     }
     let mut out = Vec::new();
-    assert!(!wire.encode_answer(&Answer::Pong, &id, &mut out) && out.is_empty());
+    assert!(!wire.encode_answer(&ClientAnswer::Pong, &id, &mut out) && out.is_empty());
 }
 
 #[test]
@@ -152,9 +152,12 @@ fn faults_that_the_other_side_acts_on_arrive() {
     let refused = Fault::UserRejected("the user said no".into());
     let ask = InputRequest::from(mcp_types::CreateMessageParams::new([], 1)).into();
     let legacy = Side::new(ProtocolVersion::V2025_11_25);
-    let text = legacy.answer(&Answer::Fault(refused.clone()));
+    let text = legacy.answer(&ClientAnswer::Fault(refused.clone()));
     assert!(String::from_utf8_lossy(&text).contains(r#""code":-1,"#));
-    assert_eq!(legacy.read_answer(&ask, &text), Answer::Fault(refused));
+    assert_eq!(
+        legacy.read_answer(&ask, &text),
+        ClientAnswer::Fault(refused)
+    );
 }
 
 struct Nothing;

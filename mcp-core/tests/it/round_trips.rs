@@ -169,7 +169,7 @@ fn asks_and_answers() {
             let text = side.answer(&answer);
             let read = side.read_answer(&ask, &text);
             same_text(&side.answer(&read), &text);
-            if range == Range::Shared && !matches!(answer, mcp_core::Answer::Fault(_)) {
+            if range == Range::Shared && !matches!(answer, mcp_core::ClientAnswer::Fault(_)) {
                 assert_eq!(read, answer);
             }
         });

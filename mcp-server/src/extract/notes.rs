@@ -29,13 +29,17 @@ impl Progress {
     /// grow are left out.
     pub async fn report(&self, done: f64, total: f64, message: impl Into<String>) {
         if self.is_wanted() {
-            self.send(mcp_types::Progress::new(done).of(total).message(message))
-                .await;
+            self.send(
+                mcp_types::ProgressUpdate::new(done)
+                    .of(total)
+                    .message(message),
+            )
+            .await;
         }
     }
 
     /// Reports progress whose end is not known, or without words.
-    pub async fn send(&self, progress: mcp_types::Progress) {
+    pub async fn send(&self, progress: mcp_types::ProgressUpdate) {
         self.0.report(progress).await;
     }
 

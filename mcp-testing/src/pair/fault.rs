@@ -7,7 +7,7 @@ use bytes::Bytes;
 /// Trouble on a wire, in one direction of it. Messages are counted from 1; over HTTP what is
 /// counted are the pieces of an answer's body: an event, or a whole JSON answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault(Kind);
+pub struct WireFault(Kind);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
@@ -18,7 +18,7 @@ enum Kind {
     Split,
 }
 
-impl Fault {
+impl WireFault {
     /// After so many messages the connection is lost, in both directions.
     pub fn cut_stream_after(messages: usize) -> Self {
         Self(Kind::Cut(messages))
@@ -53,7 +53,7 @@ pub(super) enum End {
 }
 
 /// How a direction ends before the message with this number, if it does.
-pub(super) fn end_before(faults: &[Fault], number: usize) -> Option<End> {
+pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
     faults.iter().find_map(|fault| match fault.0 {
         Kind::Cut(after) if number > after => Some(End::Cut),
         Kind::HalfClose(after) if number > after => Some(End::HalfClose),
@@ -63,7 +63,7 @@ pub(super) fn end_before(faults: &[Fault], number: usize) -> Option<End> {
 
 /// The pieces in which a message arrives, and the pause after each of them.
 pub(super) fn pieces(
-    faults: &[Fault],
+    faults: &[WireFault],
     number: usize,
     mut message: Bytes,
 ) -> (Vec<Bytes>, Duration) {

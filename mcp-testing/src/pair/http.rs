@@ -16,7 +16,7 @@ use mcp::prelude::*;
 use tokio::time::{Sleep, sleep};
 use tower_service::Service;
 
-use super::fault::{End, Fault, end_before, pieces};
+use super::fault::{End, WireFault, end_before, pieces};
 use super::transcript::{Direction, Transcript};
 
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -26,14 +26,14 @@ type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 #[derive(Clone)]
 pub(super) struct InProcess {
     endpoint: StreamableHttp<Server>,
-    faults: Arc<[Fault]>,
+    faults: Arc<[WireFault]>,
     transcript: Transcript,
 }
 
 impl InProcess {
     pub(super) fn new(
         endpoint: StreamableHttp<Server>,
-        faults: Vec<Fault>,
+        faults: Vec<WireFault>,
         transcript: Transcript,
     ) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Service<Request<Bytes>> for InProcess {
 /// The body of an answer, with trouble.
 pub(super) struct Troubled {
     inner: BoxBody,
-    faults: Arc<[Fault]>,
+    faults: Arc<[WireFault]>,
     transcript: Transcript,
     number: usize,
     /// What has come and not been looked at.

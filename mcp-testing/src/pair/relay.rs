@@ -9,21 +9,21 @@ use tokio::io::{
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::fault::{End, Fault, end_before, pieces};
+use super::fault::{End, WireFault, end_before, pieces};
 use super::transcript::{Direction, Transcript};
 
 /// Carries lines from each end to the other, in two tasks that end with the pipes.
 pub(super) fn join(
     client: DuplexStream,
     server: DuplexStream,
-    requests: Vec<Fault>,
-    answers: Vec<Fault>,
+    requests: Vec<WireFault>,
+    answers: Vec<WireFault>,
     transcript: &Transcript,
 ) {
     let cut = Arc::new(Notify::new());
     let (from_client, to_client) = split(client);
     let (from_server, to_server) = split(server);
-    let start = |from, to, faults: Vec<Fault>, direction| {
+    let start = |from, to, faults: Vec<WireFault>, direction| {
         let (cut, transcript) = (cut.clone(), transcript.clone());
         tokio::spawn(async move {
             tokio::select! {
@@ -45,7 +45,7 @@ pub(super) fn join(
 async fn carry(
     from: ReadHalf<DuplexStream>,
     mut to: WriteHalf<DuplexStream>,
-    faults: &[Fault],
+    faults: &[WireFault],
     direction: Direction,
     transcript: &Transcript,
 ) -> Option<End> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect_file;
 use mcp::prelude::*;
-use mcp_testing::{Fault, HasCatalogue as _, Pair};
+use mcp_testing::{HasCatalogue as _, Pair, WireFault};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -83,7 +83,9 @@ async fn every_revision_over_http() -> mcp::Result<()> {
 async fn wherever_the_messages_are_cut() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
         for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
-            let pair = pair.fault(Fault::split()).fault_of_client(Fault::split());
+            let pair = pair
+                .fault(WireFault::split())
+                .fault_of_client(WireFault::split());
             script(pair, version).await?;
         }
     }
@@ -94,7 +96,7 @@ async fn wherever_the_messages_are_cut() -> mcp::Result<()> {
 async fn a_slow_wire_takes_its_time() -> mcp::Result<()> {
     for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
         let start = Instant::now();
-        let slow = Fault::slow(100, Duration::from_millis(100));
+        let slow = WireFault::slow(100, Duration::from_millis(100));
         script(pair.fault(slow), ProtocolVersion::LATEST).await?;
         let took = start.elapsed();
         assert!(
@@ -107,7 +109,10 @@ async fn a_slow_wire_takes_its_time() -> mcp::Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_connection_ends_every_call() -> mcp::Result<()> {
-    for fault in [Fault::cut_stream_after(2), Fault::half_close_after(2)] {
+    for fault in [
+        WireFault::cut_stream_after(2),
+        WireFault::half_close_after(2),
+    ] {
         let pair = Pair::stdio(Shop)
             .client(client())
             .fault(fault)
@@ -134,7 +139,7 @@ async fn a_lost_connection_ends_every_call() -> mcp::Result<()> {
 async fn a_lost_stream_is_the_error_of_its_call() -> mcp::Result<()> {
     let pair = Pair::http(Shop)
         .client(client())
-        .fault(Fault::cut_stream_after(1));
+        .fault(WireFault::cut_stream_after(1));
     let pair = pair.revision(ProtocolVersion::LATEST).start().await?;
     let call = pair.client.call("bake", json!({ "loaves": 5 }));
     assert!(call.on_progress(|_| ()).await.is_err());
@@ -152,7 +157,7 @@ async fn a_lost_stream_is_the_error_of_its_call() -> mcp::Result<()> {
 async fn a_garbled_answer_is_no_answer() -> mcp::Result<()> {
     let pair = Pair::stdio(Shop)
         .client(client())
-        .fault(Fault::garble(2))
+        .fault(WireFault::garble(2))
         .start()
         .await?;
     let error = pair

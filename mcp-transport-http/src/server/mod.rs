@@ -280,7 +280,7 @@ impl<S> StreamableHttp<S> {
 
     /// Ends streams when `shutdown` says so. [`Serve`](crate::Serve) brings its own.
     #[must_use]
-    pub fn shutdown(mut self, shutdown: Shutdown) -> Self {
+    pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
         self.config().shutdown = Some(shutdown);
         self
     }

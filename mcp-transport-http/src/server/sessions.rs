@@ -168,7 +168,7 @@ impl Sessions {
     /// progress, five minutes by default.
     // spec: LIFE-12
     #[must_use]
-    pub fn answer_within(mut self, time: Duration) -> Self {
+    pub fn ask_timeout(mut self, time: Duration) -> Self {
         self.limits.answer_within = time;
         self
     }
@@ -247,6 +247,20 @@ pub enum SessionEnd {
     Elsewhere,
     /// The server has ended it.
     Closed,
+}
+
+/// For logs.
+impl fmt::Display for SessionEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deleted => "its client has ended it",
+            Self::Idle => "nothing happened in it",
+            Self::NeverReady => "its client has not finished the handshake",
+            Self::Disconnected => "the connection of its client has ended",
+            Self::Elsewhere => "another server has ended it",
+            Self::Closed => "the server has ended it",
+        })
+    }
 }
 
 /// What else an endpoint does about sessions.

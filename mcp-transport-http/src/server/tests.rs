@@ -9,7 +9,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile};
 use mcp_types::{
-    CallToolParams, CallToolResult, ContentBlock, ErrorObject, Implementation, Progress,
+    CallToolParams, CallToolResult, ContentBlock, ErrorObject, Implementation, ProgressUpdate,
     ProtocolVersion, codes,
 };
 use serde_json::{Value, json};
@@ -157,8 +157,8 @@ fn a_silent_call_touches_no_runtime() {
 fn a_call_that_speaks_and_ends_is_one_body_of_events() {
     // spec: HTTP-SM-12, HTTP-S-12
     let endpoint = endpoint(|exchange| async move {
-        exchange.outlet.report(Progress::new(1.0)).await;
-        exchange.outlet.report(Progress::new(2.0)).await;
+        exchange.outlet.report(ProgressUpdate::new(1.0)).await;
+        exchange.outlet.report(ProgressUpdate::new(2.0)).await;
         text("done")
     });
     let response = call_now(&endpoint, tool_call(true));
@@ -360,7 +360,7 @@ fn replies_have_the_status_of_their_fault() {
         let endpoint = endpoint(move |exchange| {
             let fault = fault.clone();
             async move {
-                exchange.outlet.report(Progress::new(1.0)).await;
+                exchange.outlet.report(ProgressUpdate::new(1.0)).await;
                 Reply::Fault(fault)
             }
         });

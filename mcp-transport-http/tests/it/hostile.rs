@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_types::Progress;
+use mcp_types::ProgressUpdate;
 use tokio::io::AsyncWriteExt;
 use tokio::sync::Notify;
 
@@ -195,7 +195,7 @@ async fn a_reader_that_stops() {
             let message = "x".repeat(100_000);
             // More than any pair of socket buffers holds.
             for step in 0..300 {
-                let progress = Progress::new(f64::from(step)).message(message.as_str());
+                let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
                 exchange.outlet.report(progress).await;
             }
             flag.notify_one();
@@ -221,7 +221,7 @@ async fn a_reader_that_never_comes_back() {
         async move {
             let message = "x".repeat(1_000_000);
             for step in 0.. {
-                let progress = Progress::new(f64::from(step)).message(message.as_str());
+                let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
                 exchange.outlet.report(progress).await;
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }

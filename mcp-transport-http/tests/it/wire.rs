@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_types::Progress;
+use mcp_types::ProgressUpdate;
 
 use crate::support::{echo, endpoint, start, text};
 
@@ -32,9 +32,9 @@ async fn notifications_are_streamed_as_they_come() {
         endpoint(move |exchange| {
             let gate = gate.clone();
             async move {
-                exchange.outlet.report(Progress::new(1.0)).await;
+                exchange.outlet.report(ProgressUpdate::new(1.0)).await;
                 gate.notified().await;
-                exchange.outlet.report(Progress::new(2.0)).await;
+                exchange.outlet.report(ProgressUpdate::new(2.0)).await;
                 text("done")
             }
         }),

@@ -11,8 +11,8 @@ use mcp_core::{
 };
 use mcp_transport_stdio::StdioServer;
 use mcp_types::{
-    CallToolResult, ContentBlock, ElicitParams, FormSchema, Implementation, InputRequest, Progress,
-    ProtocolVersion, RawObject, ServerCapabilities,
+    CallToolResult, ContentBlock, ElicitParams, FormSchema, Implementation, InputRequest,
+    ProgressUpdate, ProtocolVersion, RawObject, ServerCapabilities,
 };
 use serde_json::{Value, json};
 use tokio::io::{
@@ -77,7 +77,10 @@ async fn obey(exchange: Exchange) -> Reply {
         ["raw", bytes] => return raw(bytes.parse().unwrap()),
         ["report", count] => {
             for step in 1..=count.parse().unwrap() {
-                exchange.outlet.report(Progress::new(f64::from(step))).await;
+                exchange
+                    .outlet
+                    .report(ProgressUpdate::new(f64::from(step)))
+                    .await;
             }
         }
         ["panic"] => panic!("as told"),

@@ -11,7 +11,7 @@ use mcp_types::{
     ClientCapabilities, ContentBlock, CreateMessageParams, ElicitFormParams, ElicitParams,
     ElicitUrlParams, ElicitationCapability, EmbeddedResource, EnumSchema, FormSchema, ImageContent,
     InputRequest, InputRequests, InputRequired, JsonObject, Meta, MultiSelectSchema, NumberSchema,
-    PrimitiveSchema, Progress, ProgressParams, RawObject, RequestId, ResourceContents,
+    PrimitiveSchema, ProgressParams, ProgressUpdate, RawObject, RequestId, ResourceContents,
     ResourceLink, Role, RootsCapability, SamplingCapability, SamplingContent, SamplingMessage,
     Settings, StopReason, StringFormat, StringSchema, SubscriptionFilter, TextContent,
     ToolResultContent, ToolUseContent,
@@ -424,7 +424,7 @@ proptest! {
     #[test]
     fn subscriptions_and_progress(filter in filter(), (done, total) in (number(), number())) {
         round_trip(&filter);
-        let progress = ProgressParams::new("t", Progress::new(done).of(total));
+        let progress = ProgressParams::new("t", ProgressUpdate::new(done).of(total));
         round_trip(&progress);
     }
 

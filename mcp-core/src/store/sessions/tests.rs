@@ -31,7 +31,7 @@ fn clock() -> Instant {
 
 #[test]
 fn sessions_are_kept_for_their_time() {
-    let store = MemorySessionStore::new().capacity(2).clock(clock);
+    let store = MemorySessionStore::new().max_sessions(2).clock(clock);
     let save = |id: &str, ttl| {
         block_on(store.save(id, record(id), Duration::from_secs(ttl))).unwrap();
     };

@@ -14,7 +14,7 @@ use super::{
     AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, asks, notes,
     write_error,
 };
-use crate::{Answer, Asked, ClientNote, Fault, Reply, ServerAsk, ServerNote};
+use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerAsk, ServerNote};
 
 /// The wire of one revision.
 #[derive(Debug)]
@@ -106,11 +106,11 @@ impl Wire for Legacy {
         asks::read(request, self.version)
     }
 
-    fn encode_answer(&self, answer: &Answer, id: &RequestId, out: &mut Vec<u8>) -> bool {
+    fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool {
         match answer {
-            Answer::Pong => asks::write_pong(id, out),
-            Answer::Input(response) => asks::write_answer(response, id, self.version, out),
-            Answer::Fault(fault) => self.encode_error(fault, Some(id), out),
+            ClientAnswer::Pong => asks::write_pong(id, out),
+            ClientAnswer::Input(response) => asks::write_answer(response, id, self.version, out),
+            ClientAnswer::Fault(fault) => self.encode_error(fault, Some(id), out),
         }
         true
     }
@@ -119,7 +119,7 @@ impl Wire for Legacy {
         &self,
         asked: &ServerAsk,
         response: &Response<'_>,
-    ) -> Result<Answer, DecodeError> {
+    ) -> Result<ClientAnswer, DecodeError> {
         asks::read_answer(asked, response, self.version, |error| {
             errors::to_fault(error, asked.method(), self.version)
         })

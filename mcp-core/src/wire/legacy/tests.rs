@@ -5,7 +5,8 @@ use std::sync::Arc;
 use mcp_types::legacy_tasks::TaskSupport;
 use mcp_types::{
     Annotations, CallToolParams, CallToolResult, ContentBlock, Icon, Implementation,
-    ListToolsResult, Message, Meta, Page, Progress, ProtocolVersion, RawObject, RequestId, Tool,
+    ListToolsResult, Message, Meta, Page, ProgressUpdate, ProtocolVersion, RawObject, RequestId,
+    Tool,
 };
 use serde_json::{Value, json};
 
@@ -209,7 +210,7 @@ fn faults_have_the_codes_of_their_time() {
 fn progress_has_words_since_the_second_revision() {
     let note = ServerNote::Progress {
         token: 1.into(),
-        progress: Progress::new(0.5).message("x"),
+        progress: ProgressUpdate::new(0.5).message("x"),
     };
     for version in ALL {
         let mut text = Vec::new();

@@ -13,7 +13,7 @@ use super::{
     AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, notes,
     write_error,
 };
-use crate::{Answer, Asked, ClientNote, Fault, Reply, ServerAsk, ServerNote};
+use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerAsk, ServerNote};
 
 pub use envelope::Envelope;
 
@@ -83,11 +83,15 @@ impl Wire for Modern {
         Err(Fault::no_such_method(&*request.method))
     }
 
-    fn encode_answer(&self, _: &Answer, _: &RequestId, _: &mut Vec<u8>) -> bool {
+    fn encode_answer(&self, _: &ClientAnswer, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }
 
-    fn decode_answer(&self, asked: &ServerAsk, _: &Response<'_>) -> Result<Answer, DecodeError> {
+    fn decode_answer(
+        &self,
+        asked: &ServerAsk,
+        _: &Response<'_>,
+    ) -> Result<ClientAnswer, DecodeError> {
         let reason = "nothing is asked this way in the modern era";
         Err(DecodeError::malformed(asked.method(), reason))
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mcp_types::{
     CacheHint, CallToolParams, CallToolResult, ClientCapabilities, Implementation, ListToolsResult,
-    LogMessage, LoggingLevel, Message, Meta, Page, Progress, RawObject, RequestId, Tool,
+    LogMessage, LoggingLevel, Message, Meta, Page, ProgressUpdate, RawObject, RequestId, Tool,
 };
 use serde_json::{Value, json};
 
@@ -378,11 +378,11 @@ fn notes_read_back() {
     for note in [
         ServerNote::Progress {
             token: 3.into(),
-            progress: Progress::new(1.0).of(2.0).message("x"),
+            progress: ProgressUpdate::new(1.0).of(2.0).message("x"),
         },
         ServerNote::Progress {
             token: "t".into(),
-            progress: Progress::new(0.5),
+            progress: ProgressUpdate::new(0.5),
         },
         ServerNote::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
     ] {

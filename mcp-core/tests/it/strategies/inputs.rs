@@ -1,6 +1,6 @@
 //! What servers ask and clients answer.
 
-use mcp_core::{Answer, Fault, InputState, ServerAsk};
+use mcp_core::{ClientAnswer, Fault, InputState, ServerAsk};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,
@@ -149,11 +149,11 @@ fn create_message(range: Range) -> BoxedStrategy<InputRequest> {
 }
 
 /// A request of a server with an answer to it.
-pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerAsk, Answer)> {
-    let ping = Just((ServerAsk::Ping, Answer::Pong));
+pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerAsk, ClientAnswer)> {
+    let ping = Just((ServerAsk::Ping, ClientAnswer::Pong));
     let input = input_request(range).prop_flat_map(move |request| {
         let response = input_response(&request, range);
-        (Just(request.into()), response.prop_map(Answer::Input))
+        (Just(request.into()), response.prop_map(ClientAnswer::Input))
     });
     let fault =
         input_request(range).prop_map(|request| (request.into(), Fault::bad_params("no").into()));

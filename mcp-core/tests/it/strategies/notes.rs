@@ -1,17 +1,17 @@
 //! What both sides tell.
 
 use mcp_core::{ClientNote, ServerNote};
-use mcp_types::{Cancelled, ElicitationComplete, LogMessage, Progress, RequestId};
+use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
 use proptest::option::of;
 use proptest::prelude::*;
 
 use super::basics::{Range, id, number, raw_object, text, token, uri, value};
 use super::calls::{filter, level};
 
-fn progress() -> BoxedStrategy<Progress> {
+fn progress() -> BoxedStrategy<ProgressUpdate> {
     (number(), of(number()), of(text()))
         .prop_map(|(progress, total, message)| {
-            let mut it = Progress::new(progress);
+            let mut it = ProgressUpdate::new(progress);
             (it.total, it.message) = (total, message);
             it
         })

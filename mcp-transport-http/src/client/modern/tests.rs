@@ -334,7 +334,8 @@ fn answers_that_are_too_long() {
     };
     let known = channel(|_| response(200, None, "0123456789")).body_limit(9);
     assert_eq!(limit(&frames(&known)[0]), 9);
-    let chunked = channel(|_| pieces("application/json", vec!["01234", "56789"], None)).body_limit(9);
+    let chunked =
+        channel(|_| pieces("application/json", vec!["01234", "56789"], None)).body_limit(9);
     assert_eq!(limit(&frames(&chunked)[0]), 9);
     let fits = channel(|_| pieces("application/json", vec!["01234", "56789"], None)).body_limit(10);
     assert!(frames(&fits)[0].is_ok());

@@ -153,7 +153,7 @@ async fn a_server_that_drains_ends_them_in_good_order() {
     // spec: SUB-09
     let (endpoint, changes, bus) = changing();
     let shutdown = Shutdown::new();
-    let endpoint = endpoint.shutdown(shutdown.clone());
+    let endpoint = endpoint.shutdown_with(shutdown.clone());
     let mut body = begin(&endpoint).await;
     changes.publish(ChangeEvent::Tools);
     assert!(is_change(&events(&frame(&mut body).await.unwrap())[0]));

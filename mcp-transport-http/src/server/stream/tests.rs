@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use http_body_util::BodyExt;
 use mcp_core::{Outlet, Reply};
-use mcp_types::{LogMessage, LoggingLevel, Progress, codes};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, codes};
 use serde_json::Value;
 use tokio::sync::Notify;
 use tower_service::Service as _;
@@ -92,7 +92,10 @@ async fn notifications_go_out_before_the_answer() {
     // spec: HTTP-SM-12, HTTP-SM-14
     let endpoint = endpoint(|exchange| async move {
         for step in 1..4 {
-            exchange.outlet.report(Progress::new(f64::from(step))).await;
+            exchange
+                .outlet
+                .report(ProgressUpdate::new(f64::from(step)))
+                .await;
             exchange
                 .outlet
                 .log(LogMessage::new(LoggingLevel::Info, "step"));
@@ -121,7 +124,7 @@ async fn silence_is_filled_with_comments() {
     // spec: HTTP-SM-20
     let endpoint = endpoint(|exchange| async move {
         sleep(Duration::from_secs(50)).await;
-        exchange.outlet.report(Progress::new(1.0)).await;
+        exchange.outlet.report(ProgressUpdate::new(1.0)).await;
         sleep(Duration::from_secs(20)).await;
         text("done")
     })
@@ -182,7 +185,7 @@ async fn a_reader_that_stops_freezes_nobody() {
         async move {
             let message = "x".repeat(1000);
             for step in 0..1000 {
-                let progress = Progress::new(f64::from(step)).message(message.as_str());
+                let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
                 exchange.outlet.report(progress).await;
             }
             flag.notify_one();
@@ -208,7 +211,7 @@ async fn a_reader_that_keeps_up_gets_everything() {
     let endpoint = endpoint(|exchange| async move {
         let message = "x".repeat(1000);
         for step in 0..1000 {
-            let progress = Progress::new(f64::from(step)).message(message.as_str());
+            let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
             exchange.outlet.report(progress).await;
         }
         text("done")
@@ -231,7 +234,7 @@ async fn a_report_from_another_task_does_not_wait_for_ever_either() {
         let reports = tokio::spawn(async move {
             let message = "x".repeat(100_000);
             for step in 0..10 {
-                let progress = Progress::new(f64::from(step)).message(message.as_str());
+                let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
                 outlet.report(progress).await;
             }
         });
@@ -281,7 +284,7 @@ async fn a_stream_ends_with_its_age() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_ends_with_the_server() {
     let shutdown = Shutdown::new();
-    let endpoint = endpoint(|_| std::future::pending::<Reply>()).shutdown(shutdown.clone());
+    let endpoint = endpoint(|_| std::future::pending::<Reply>()).shutdown_with(shutdown.clone());
     let error = last_error(endpoint, Some(shutdown)).await;
     assert!(error["message"].as_str().unwrap().contains("shutting down"));
 }

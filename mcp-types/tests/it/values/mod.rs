@@ -16,11 +16,11 @@ use mcp_types::{
     CompleteParams, CompleteResult, Completion, CompletionReference, ContentBlock, Cursor,
     EmbeddedResource, GetPromptParams, GetPromptResult, Icon, IconTheme, ImageContent,
     Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LogMessage, LoggingLevel, Meta, Method, Page, Progress,
-    ProgressParams, ProgressToken, Prompt, PromptArgument, PromptMessage, RawObject,
-    ReadResourceParams, ReadResourceResult, RequestId, Resource, ResourceContents, ResourceLink,
-    ResourceTemplate, Role, ServerCapabilities, SetLevelParams, Settings, SubscribeParams,
-    TextContent, Tool, ToolAnnotations, ToolResultContent, ToolUseContent,
+    ListResourcesResult, ListToolsResult, LogMessage, LoggingLevel, Meta, Method, Page,
+    ProgressParams, ProgressToken, ProgressUpdate, Prompt, PromptArgument, PromptMessage,
+    RawObject, ReadResourceParams, ReadResourceResult, RequestId, Resource, ResourceContents,
+    ResourceLink, ResourceTemplate, Role, ServerCapabilities, SetLevelParams, Settings,
+    SubscribeParams, TextContent, Tool, ToolAnnotations, ToolResultContent, ToolUseContent,
 };
 use serde::Serialize;
 use serde_json::{Value, json};

@@ -130,7 +130,7 @@ fn utilities(cases: &mut Cases) {
     completed.meta = Some(extra());
     let mut message = LogMessage::new(LoggingLevel::Notice, json!({"a": 1})).logger("db");
     message.meta = Some(extra());
-    let progress = Progress::new(1.0).of(2.5).message("half");
+    let progress = ProgressUpdate::new(1.0).of(2.5).message("half");
     let token = ProgressToken::from("t");
     let mut told = ProgressParams::new(token.clone(), progress);
     told.meta = Some(extra());
@@ -155,7 +155,7 @@ fn utilities(cases: &mut Cases) {
         .note(
             "ProgressNotification",
             Method::Progress,
-            &ProgressParams::new(token, Progress::new(0.5)),
+            &ProgressParams::new(token, ProgressUpdate::new(0.5)),
         )
         .note("ProgressNotification", Method::Progress, &told)
         .note(

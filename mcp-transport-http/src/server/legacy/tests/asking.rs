@@ -88,7 +88,7 @@ async fn answers_find_their_question_and_no_other() {
 async fn a_question_is_given_up_after_a_while() {
     // spec: LIFE-12, CAN-01
     let (endpoint, _) = endpoint();
-    let sessions = Sessions::in_memory().answer_within(Duration::from_secs(20));
+    let sessions = Sessions::in_memory().ask_timeout(Duration::from_secs(20));
     let peer = Peer::open(&endpoint.sessions(sessions)).await;
     let mut got = peer.tool(1, "ask").await;
     let asked = got.event().await.data.unwrap()["id"].clone();

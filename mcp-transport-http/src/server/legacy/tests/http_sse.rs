@@ -161,7 +161,7 @@ async fn it_is_off_unless_it_is_switched_on_and_ends_when_the_server_drains() {
     let peer = Peer::new(&endpoint().0);
     assert_eq!(peer.get().await.refusal().await, (400, -32000));
     let shutdown = Shutdown::new();
-    let old = Old::open(&serving().0.shutdown(shutdown.clone())).await;
+    let old = Old::open(&serving().0.shutdown_with(shutdown.clone())).await;
     shutdown.drain();
     assert_eq!(old.stream.rest().await, []);
 }

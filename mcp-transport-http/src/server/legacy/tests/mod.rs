@@ -24,7 +24,7 @@ use mcp_core::{
     StreamControl,
 };
 use mcp_types::{
-    CallToolResult, ContentBlock, Implementation, LogMessage, LoggingLevel, Progress,
+    CallToolResult, ContentBlock, Implementation, LogMessage, LoggingLevel, ProgressUpdate,
     ProtocolVersion, ServerCapabilities,
 };
 use serde_json::{Value, json};
@@ -109,7 +109,10 @@ impl Tools {
             }
             "steps" => {
                 for step in 1..4 {
-                    exchange.outlet.report(Progress::new(f64::from(step))).await;
+                    exchange
+                        .outlet
+                        .report(ProgressUpdate::new(f64::from(step)))
+                        .await;
                     let message = LogMessage::new(LoggingLevel::Info, "step");
                     exchange.outlet.log(message);
                     tokio::time::sleep(Duration::from_millis(10)).await;

@@ -277,7 +277,7 @@ async fn fifty_open_streams_end_in_order_when_the_server_drains() {
         if keeps {
             endpoint = endpoint.events(MemoryEventStore::new().clock(clock));
         }
-        let endpoint = endpoint.shutdown(shutdown.clone());
+        let endpoint = endpoint.shutdown_with(shutdown.clone());
         let mut streams = Vec::new();
         let mut calls = Vec::new();
         for _ in 0..25 {
