@@ -9,7 +9,7 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
 use mcp_core::{Asked, BoxFuture, Call, ResultBody};
 use mcp_types::meta::TraceContext;
-use mcp_types::{LogMessage, LoggingLevel, Progress};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
 use crate::api::{List, Walk};
 use crate::call::Running;
@@ -115,7 +115,7 @@ impl<'a, T> PreparedCall<'a, T> {
 
     /// Asks for progress. The hook runs on the task that awaits the call; one that panics is not
     /// run again.
-    pub fn on_progress(mut self, hook: impl FnMut(Progress) + Send + 'a) -> Self {
+    pub fn on_progress(mut self, hook: impl FnMut(ProgressUpdate) + Send + 'a) -> Self {
         self.options.on_progress = Some(Hook::new(hook));
         self
     }

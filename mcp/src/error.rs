@@ -22,6 +22,7 @@ enum Kind {
     #[cfg(feature = "server")]
     Setup(mcp_server::SetupError),
     Io(io::Error),
+    Json(serde_json::Error),
     Result(UnexpectedResult),
 }
 
@@ -34,29 +35,63 @@ impl Error {
         }
     }
 
-    /// A call took longer than its limit.
+    /// The server did not answer in time, or could not be reached in time.
     #[cfg(feature = "client")]
     pub fn is_timeout(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_timeout)
     }
 
-    /// The connection is gone.
+    /// The connection ended before the answer was there, or had ended already.
     #[cfg(feature = "client")]
     pub fn is_closed(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_closed)
     }
 
-    /// The server wants to know who asks.
+    /// The server wants to know who asks, or does not let them (HTTP 401, 403).
     #[cfg(feature = "client")]
     pub fn is_auth(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_auth)
     }
 
-    /// The same call may succeed later.
+    /// The cause may pass by itself: the same call may succeed later. See
+    /// [`may_have_run`](Self::may_have_run) for calls that must not be made twice.
     #[cfg(feature = "client")]
     pub fn is_retryable(&self) -> bool {
         self.as_client()
             .is_some_and(mcp_client::Error::is_retryable)
+    }
+
+    /// The caller has cancelled the call ([`cancel_on`](crate::PreparedCall::cancel_on)).
+    #[cfg(feature = "client")]
+    pub fn is_cancelled(&self) -> bool {
+        self.as_client()
+            .is_some_and(mcp_client::Error::is_cancelled)
+    }
+
+    /// The connection broke, and the server may have done what it was asked. It was not asked again
+    /// because the call is not known to be [idempotent](crate::PreparedCall::idempotent).
+    #[cfg(feature = "client")]
+    pub fn may_have_run(&self) -> bool {
+        self.as_client()
+            .is_some_and(mcp_client::Error::may_have_run)
+    }
+
+    /// How long the server wants to be left alone before the next try, when it said so.
+    #[cfg(feature = "client")]
+    pub fn retry_after(&self) -> Option<std::time::Duration> {
+        self.as_client()?.retry_after()
+    }
+
+    /// What the server speaks, when that is nothing that this client may speak.
+    #[cfg(feature = "client")]
+    pub fn supported_versions(&self) -> Option<&[String]> {
+        self.as_client()?.supported_versions()
+    }
+
+    /// Why the server did not get the input that it asked for.
+    #[cfg(feature = "client")]
+    pub fn input(&self) -> Option<&mcp_client::InputError> {
+        self.as_client()?.input()
     }
 
     /// The error that the server answered.
@@ -85,6 +120,7 @@ impl Error {
             #[cfg(feature = "server")]
             Kind::Setup(error) => error,
             Kind::Io(error) => error,
+            Kind::Json(error) => error,
             Kind::Result(error) => error,
         }
     }
@@ -132,6 +168,7 @@ impl From<Error> for mcp_client::Error {
             Kind::Setup(error) => Self::other(error),
             Kind::Config(error) => Self::other(error),
             Kind::Io(error) => Self::other(error),
+            Kind::Json(error) => Self::other(error),
             Kind::Result(error) => error.into(),
         }
     }
@@ -162,6 +199,13 @@ impl From<mcp_server::SetupError> for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self(Box::new(Kind::Io(error)))
+    }
+}
+
+/// For what is read by `parse`: answers of a form, results of extensions.
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Self {
+        Self(Box::new(Kind::Json(error)))
     }
 }
 

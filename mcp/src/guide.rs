@@ -22,6 +22,7 @@
 //! | test a server | [`testing`] |
 //! | run it behind a proxy, on several nodes | [`deployment`] |
 //! | know what is closed by default, and open it | [`security`] |
+//! | know every limit, its default, and what sets it | [`limits`] |
 //! | know what an error means | [`errors`] |
 //! | translate what you know of rmcp | [`coming_from_rmcp`] |
 //!
@@ -108,6 +109,15 @@ pub mod deployment {}
 ))]
 #[doc = include_str!("docs/security.md")]
 pub mod security {}
+
+#[cfg(all(
+    feature = "macros",
+    feature = "stdio",
+    feature = "http-server",
+    feature = "http-client"
+))]
+#[doc = include_str!("docs/limits.md")]
+pub mod limits {}
 
 #[cfg(all(
     feature = "macros",

@@ -29,8 +29,8 @@ pub use mcp_client::group;
 pub use mcp_client::group::Group;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, Client, ConnectMode, ElicitRequest, InputError, Negotiation, Rejected,
-    SampleRequest, Subscription, Turn, UrlRequest,
+    Cache, Change, Client, ClientBuilder, ConnectMode, ElicitRequest, InputError, Negotiation,
+    PreparedCall, Rejected, SampleRequest, Subscription, Turn, UrlRequest,
 };
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};

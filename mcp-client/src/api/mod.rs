@@ -3,6 +3,7 @@
 mod completion;
 mod pages;
 mod prompts;
+mod request;
 mod resources;
 mod tools;
 

@@ -36,6 +36,17 @@ pub enum Health {
     Down(String),
 }
 
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unused(reason) => write!(f, "not used: {reason}"),
+            Self::Idle => f.write_str("not started yet"),
+            Self::Running => f.write_str("running"),
+            Self::Down(reason) => write!(f, "down: {reason}"),
+        }
+    }
+}
+
 type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 pub(super) struct Member {

@@ -403,3 +403,24 @@ async fn calls_beside_tools() {
         json!({"name": "language", "value": "ru"})
     );
 }
+
+#[tokio::test]
+async fn a_request_of_an_extension() {
+    let script = Script::new([vec![result(
+        &json!({"resultType": "complete", "skills": [], "more": 1}),
+    )]]);
+    let client = script.client().await;
+    let request = client.request("skills/list", json!({"cursor": "2"}));
+    let found = request.header("x-a", "1").await.unwrap();
+    let found: Value = found.parse().unwrap();
+    assert_eq!((&found["skills"], &found["more"]), (&json!([]), &json!(1)));
+    let sent = &script.sent()[0];
+    assert_eq!(sent.body["method"], "skills/list");
+    assert_eq!(sent.body["params"]["cursor"], "2");
+    assert_eq!(sent.headers["x-a"], "1");
+    let error = client.request("skills/list", [1]).await.unwrap_err();
+    assert!(
+        error.to_string().contains("the arguments cannot be sent"),
+        "{error}"
+    );
+}

@@ -75,6 +75,8 @@ async fn one_catalogue_for_all() {
         (Health::Idle, Health::Unused("switched off".to_owned()))
     );
 
+    assert_eq!(health(3).to_string(), "not used: switched off");
+
     let catalogue = group.list_tools().await;
     let names: Vec<_> = catalogue
         .items

@@ -1,0 +1,54 @@
+//! Headers that a client sets once and for all.
+
+use mcp::prelude::*;
+use mcp::{ClientBuilder, HttpChannel};
+use tokio::net::TcpListener;
+
+/// Tells the headers that its request came with.
+fn server() -> Server {
+    let tell = |Headers(headers): Headers| {
+        let of = |name: &str| match headers.get(name) {
+            Some(value) => value.to_str().unwrap_or_default().to_owned(),
+            None => "none".to_owned(),
+        };
+        format!("{}, {}", of("authorization"), of("x-tenant"))
+    };
+    Server::new("mirror", "1.0.0").tool(Tool::new("headers").handler(tell))
+}
+
+#[tokio::test]
+async fn headers_of_a_client_go_with_every_request() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let serving = tokio::spawn(async move { mcp::serve_http(server(), listener).await.unwrap() });
+    for mode in [
+        ConnectMode::Pin(ProtocolVersion::LATEST),
+        ConnectMode::Legacy,
+    ] {
+        let builder: ClientBuilder = Client::builder()
+            .mode(mode)
+            .bearer_token("secret")
+            .header("x-tenant", "acme");
+        let channel = HttpChannel::new(&url).unwrap();
+        let channel = channel.header("x-tenant", "of the channel").unwrap();
+        for client in [
+            builder.clone().connect(url.as_str()).await.unwrap(),
+            builder.clone().connect(channel).await.unwrap(),
+        ] {
+            let told = client.call("headers", ()).await.unwrap().text();
+            assert_eq!(told, "Bearer secret, acme");
+            let told = client.call("headers", ()).header("x-tenant", "of the call");
+            assert_eq!(told.await.unwrap().text(), "Bearer secret, of the call");
+            client.close().await.unwrap();
+        }
+        assert!(!format!("{builder:?}").contains("secret"));
+    }
+    serving.abort();
+
+    let strange = Client::builder().header("x tenant", "acme");
+    let error = strange.connect(url.as_str()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the header \"x tenant\" cannot be sent: its name or its value is invalid"
+    );
+}
