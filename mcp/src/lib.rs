@@ -1,4 +1,17 @@
 #![doc = include_str!("docs/crate.md")]
+#![cfg_attr(
+    not(all(
+        feature = "macros",
+        feature = "stdio",
+        feature = "http-server",
+        feature = "http-client",
+        feature = "json-schema"
+    )),
+    allow(
+        rustdoc::broken_intra_doc_links,
+        reason = "pages name what further features add; with all of them every link is checked"
+    )
+)]
 
 #[cfg(feature = "client")]
 mod connect;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mcp_types::JsonObject;
 use serde_json::Value;
 
-/// Checks values by JSON Schemas: [`JsonSchema`](super::JsonSchema), or one of your own.
+/// Checks values by JSON Schemas: `JsonSchema` (feature `json-schema`), or one of your own.
 pub trait Validator: fmt::Debug + Send + Sync + 'static {
     /// Makes a check of a schema, once. Nothing is fetched.
     ///
