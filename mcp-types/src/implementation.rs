@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::JsonObject;
+use crate::setters::{display_name, setters};
 use crate::text::text_enum;
 
 /// Name and version of a client or a server. Never changes behaviour, never decides security.
@@ -36,6 +37,9 @@ pub struct Implementation {
 }
 
 impl Implementation {
+    setters! { title, icon }
+    display_name!();
+
     /// A name and a version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
@@ -43,13 +47,6 @@ impl Implementation {
             version: version.into(),
             ..Self::default()
         }
-    }
-
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
     }
 
     /// Says what the program does.
@@ -64,19 +61,6 @@ impl Implementation {
     pub fn website_url(mut self, url: impl Into<String>) -> Self {
         self.website_url = Some(url.into());
         self
-    }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
-    }
-
-    /// The name to show to people.
-    // spec: LIFE-16
-    pub fn display_name(&self) -> &str {
-        self.title.as_deref().unwrap_or(&self.name)
     }
 }
 

@@ -3,9 +3,8 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::setters::definition_setters;
+use crate::setters::{display_name, setters};
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Role};
 
 /// A prompt as a server lists it. Unknown members survive.
@@ -36,7 +35,8 @@ pub struct Prompt {
 }
 
 impl Prompt {
-    definition_setters!();
+    setters! { title, describe, icon, meta }
+    display_name!();
 
     /// A prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
@@ -51,11 +51,6 @@ impl Prompt {
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.push(argument);
         self
-    }
-
-    /// The name to show to people.
-    pub fn display_name(&self) -> &str {
-        self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
@@ -77,26 +72,14 @@ pub struct PromptArgument {
 }
 
 impl PromptArgument {
+    setters! { title, describe }
+
     /// An argument that may be left out.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             ..Self::default()
         }
-    }
-
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is for.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
     }
 
     /// It has to be given.
@@ -203,25 +186,13 @@ pub struct GetPromptResult {
 }
 
 impl GetPromptResult {
+    setters! { describe, meta }
+
     /// The conversation that a prompt makes.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self {
             messages: messages.into_iter().collect(),
             ..Self::default()
         }
-    }
-
-    /// Says what the prompt is for.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 }

@@ -3,9 +3,8 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::setters::definition_setters;
+use crate::setters::{display_name, setters};
 use crate::{Annotations, Cursor, Icon, JsonObject, Meta, ResourceContents};
 
 /// A resource as a server lists it. Unknown members survive.
@@ -45,7 +44,8 @@ pub struct Resource {
 }
 
 impl Resource {
-    definition_setters!();
+    setters! { name, title, describe, mime_type, size, icon, annotations, meta }
+    display_name!();
 
     /// A resource. Its name for programs is the URI until [`name`](Self::name) sets another.
     pub fn new(uri: impl Into<String>) -> Self {
@@ -55,39 +55,6 @@ impl Resource {
             uri,
             ..Self::default()
         }
-    }
-
-    /// Sets the name for programs.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Sets the MIME type.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Sets the size in bytes.
-    #[must_use]
-    pub fn size(mut self, bytes: u64) -> Self {
-        self.size = Some(bytes);
-        self
-    }
-
-    /// Says who it is for.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// The name to show to people.
-    pub fn display_name(&self) -> &str {
-        self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
@@ -125,7 +92,8 @@ pub struct ResourceTemplate {
 }
 
 impl ResourceTemplate {
-    definition_setters!();
+    setters! { name, title, describe, mime_type, icon, annotations, meta }
+    display_name!();
 
     /// A family of resources: a URI template of RFC 6570. Its name for programs is the template
     /// until [`name`](Self::name) sets another.
@@ -136,32 +104,6 @@ impl ResourceTemplate {
             uri_template,
             ..Self::default()
         }
-    }
-
-    /// Sets the name for programs.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<String>) -> Self {
-        self.name = name.into();
-        self
-    }
-
-    /// Sets the MIME type that all of them have.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Says who they are for.
-    #[must_use]
-    pub fn annotations(mut self, annotations: Annotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// The name to show to people.
-    pub fn display_name(&self) -> &str {
-        self.title.as_deref().unwrap_or(&self.name)
     }
 }
 
@@ -243,19 +185,14 @@ pub struct ReadResourceResult {
 }
 
 impl ReadResourceResult {
+    setters! { meta }
+
     /// The contents; several when the resource has parts.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
             meta: None,
         }
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 
     /// All contents that are text, one per line.

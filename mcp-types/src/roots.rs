@@ -3,9 +3,9 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::Meta;
+use crate::setters::setters;
 
 /// A folder or file that a server may look at.
 // spec: ROOT-03
@@ -23,6 +23,8 @@ pub struct Root {
 }
 
 impl Root {
+    setters! { meta }
+
     /// A folder or file at a `file://` URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
@@ -35,13 +37,6 @@ impl Root {
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
-use crate::setters::definition_setters;
+use crate::setters::setters;
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
@@ -50,7 +50,7 @@ pub struct Tool {
 }
 
 impl Tool {
-    definition_setters!();
+    setters! { title, describe, icon, meta }
 
     /// A tool without parameters; `handler` in `mcp-server` fills in what its types say.
     pub fn new(name: impl Into<String>) -> Self {
@@ -279,6 +279,8 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawV
 }
 
 impl CallToolResult {
+    setters! { meta }
+
     /// What the tool says.
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
@@ -313,13 +315,6 @@ impl CallToolResult {
             is_error: Some(true),
             ..Self::from_text(text)
         }
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 
     /// The tool failed.

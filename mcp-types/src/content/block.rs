@@ -11,6 +11,7 @@ use super::{
     Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolResultContent,
     ToolUseContent,
 };
+use crate::setters::setters;
 use crate::text::Text;
 use crate::{JsonObject, Meta};
 
@@ -98,27 +99,6 @@ pub struct AudioContent {
     pub meta: Option<Meta>,
 }
 
-/// Writes the two setters that most kinds of content have.
-macro_rules! hints {
-    () => {
-        /// Says who it is for.
-        #[must_use]
-        pub fn annotations(mut self, annotations: Annotations) -> Self {
-            self.annotations = Some(annotations);
-            self
-        }
-
-        /// Adds a key to `_meta`.
-        #[must_use]
-        pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
-            self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-            self
-        }
-    };
-}
-
-pub(super) use hints;
-
 impl TextContent {
     /// Text.
     pub fn new(text: impl Into<String>) -> Self {
@@ -128,7 +108,7 @@ impl TextContent {
         }
     }
 
-    hints!();
+    setters! { annotations, meta }
 }
 
 impl ImageContent {
@@ -141,7 +121,7 @@ impl ImageContent {
         }
     }
 
-    hints!();
+    setters! { annotations, meta }
 }
 
 impl AudioContent {
@@ -154,7 +134,7 @@ impl AudioContent {
         }
     }
 
-    hints!();
+    setters! { annotations, meta }
 }
 
 impl ContentBlock {

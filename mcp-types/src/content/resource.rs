@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::block::hints;
 use super::{Annotations, Blob};
+use crate::setters::setters;
 use crate::{Icon, Meta};
 
 /// The contents of a resource (or of a part of it): text or bytes.
@@ -167,6 +167,8 @@ pub struct EmbeddedResource {
 }
 
 impl EmbeddedResource {
+    setters! { annotations, meta }
+
     /// Embeds contents.
     pub fn new(resource: ResourceContents) -> Self {
         Self {
@@ -175,8 +177,6 @@ impl EmbeddedResource {
             meta: None,
         }
     }
-
-    hints!();
 }
 
 /// A link to a resource that the server can read.
@@ -213,6 +213,8 @@ pub struct ResourceLink {
 }
 
 impl ResourceLink {
+    setters! { title, describe, mime_type, size, icon, annotations, meta }
+
     /// A link with a name for programs.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -220,42 +222,6 @@ impl ResourceLink {
             name: name.into(),
             ..Self::default()
         }
-    }
-    hints!();
-
-    /// Sets the name for people.
-    #[must_use]
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = Some(title.into());
-        self
-    }
-
-    /// Says what it is, for a language model.
-    #[must_use]
-    pub fn describe(mut self, description: impl Into<String>) -> Self {
-        self.description = Some(description.into());
-        self
-    }
-
-    /// Sets the MIME type.
-    #[must_use]
-    pub fn mime_type(mut self, mime_type: impl Into<String>) -> Self {
-        self.mime_type = Some(mime_type.into());
-        self
-    }
-
-    /// Sets the size in bytes.
-    #[must_use]
-    pub fn size(mut self, bytes: u64) -> Self {
-        self.size = Some(bytes);
-        self
-    }
-
-    /// Adds a picture.
-    #[must_use]
-    pub fn icon(mut self, icon: Icon) -> Self {
-        self.icons.push(icon);
-        self
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::ContentBlock;
 use super::block::PlainBlock;
+use crate::setters::setters;
 use crate::{CallToolParams, CallToolResult, Meta, RawObject};
 
 /// A language model wants to call a tool (2025-11-25 and later, in sampling alone).
@@ -30,6 +31,8 @@ pub struct ToolUseContent {
 }
 
 impl ToolUseContent {
+    setters! { meta }
+
     /// A call of a tool.
     pub fn new(id: impl Into<String>, name: impl Into<String>, input: RawObject) -> Self {
         Self {
@@ -43,13 +46,6 @@ impl ToolUseContent {
     /// The call as a server takes it.
     pub fn to_call(&self) -> CallToolParams {
         CallToolParams::new(&*self.name, Some(self.input.clone()))
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
-        self
     }
 }
 
@@ -81,6 +77,8 @@ pub struct ToolResultContent {
 }
 
 impl ToolResultContent {
+    setters! { meta }
+
     /// What a tool said in answer to the call `tool_use_id`.
     pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
         Self {
@@ -114,13 +112,6 @@ impl ToolResultContent {
     #[must_use]
     pub fn structured(mut self, value: impl Into<Value>) -> Self {
         self.structured_content = Some(value.into());
-        self
-    }
-
-    /// Adds a key to `_meta`.
-    #[must_use]
-    pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::primitive::naming;
+use crate::setters::setters;
 use crate::text::fixed_text;
 
 /// One of the texts to pick from.
@@ -133,7 +133,7 @@ impl EnumSchema {
         }
     }
 
-    naming!();
+    setters! { title, describe }
 
     /// Sets what the field begins with (2025-11-25 and later).
     #[must_use]
@@ -176,7 +176,7 @@ impl MultiSelectSchema {
         }
     }
 
-    naming!();
+    setters! { title, describe }
 
     /// Sets the fewest texts to pick.
     #[must_use]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{EnumSchema, MultiSelectSchema};
+use crate::setters::setters;
 use crate::text::{fixed_text, text_enum};
 use crate::{JsonObject, number};
 
@@ -108,27 +109,6 @@ from_field! {
     MultiSelect(MultiSelectSchema),
 }
 
-/// Writes the two setters that every kind of field has.
-macro_rules! naming {
-    () => {
-        /// Sets what the field is called.
-        #[must_use]
-        pub fn title(mut self, title: impl Into<String>) -> Self {
-            self.title = Some(title.into());
-            self
-        }
-
-        /// Says what the field is for.
-        #[must_use]
-        pub fn describe(mut self, description: impl Into<String>) -> Self {
-            self.description = Some(description.into());
-            self
-        }
-    };
-}
-
-pub(super) use naming;
-
 /// A field with text.
 // spec: ELIC-05, ELIC-06
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -180,7 +160,7 @@ impl StringSchema {
         Self::default()
     }
 
-    naming!();
+    setters! { title, describe }
 
     /// Sets the fewest characters.
     #[must_use]
@@ -277,7 +257,7 @@ impl NumberSchema {
         Self::of(NumberType::Integer)
     }
 
-    naming!();
+    setters! { title, describe }
 
     /// Sets the least number.
     #[must_use]
@@ -335,7 +315,7 @@ impl BooleanSchema {
         Self::default()
     }
 
-    naming!();
+    setters! { title, describe }
 
     /// Sets what the field begins with.
     #[must_use]
