@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
+use mcp_core::backoff::Backoff;
 use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::versioning::mutual;
 use mcp_core::wire::{self, Outgoing};
@@ -23,7 +24,6 @@ use mcp_types::{
 };
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 
-use crate::backoff::Backoff;
 use crate::cache::Slot;
 use crate::client::Inner;
 use crate::clock::Clock;

@@ -22,7 +22,6 @@
 //! | tools, resources, prompts, completion; lists in pages | `api` |
 
 mod api;
-mod backoff;
 mod cache;
 mod call;
 mod client;

@@ -1,7 +1,7 @@
 //! The rules of the Model Context Protocol without IO.
 //!
-//! This crate knows no socket, clock, runtime or randomness: times and ids are arguments, effects
-//! are return values. Transports do the IO and own no rule that could live here.
+//! This crate knows no socket, clock or runtime: times and ids are arguments, effects are return
+//! values. Chance spreads waits, and decides nothing else. Transports do the IO and own no rule that could live here.
 //!
 //! ```text
 //!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_call ─► Exchange ─► Service
@@ -30,6 +30,8 @@
 //! | sessions and streams that outlive a process | [`store`] |
 
 mod ask;
+#[doc(hidden)]
+pub mod backoff;
 mod call;
 mod change;
 mod channel;

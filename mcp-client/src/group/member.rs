@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
+use mcp_core::backoff::Backoff;
 use mcp_core::locks::RwLock;
 use mcp_core::{BoxFuture, CloseReason};
 use tokio::sync::{Mutex, broadcast};
@@ -14,7 +15,6 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::GroupEvent;
-use crate::backoff::Backoff;
 use crate::error::Kind;
 use crate::{Client, Error};
 

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
+use mcp_core::backoff::Backoff;
 use mcp_core::wire::Outgoing;
 use mcp_core::{Asked, Frames, Reply, ServerNote};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::{Change, Settings, Subscription};
-use crate::backoff::Backoff;
 use crate::clock::Clock;
 use crate::error::Kind;
 use crate::{Client, Error, call};

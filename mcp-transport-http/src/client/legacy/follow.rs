@@ -2,12 +2,11 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::Arc;
 
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
+use mcp_core::backoff::chance;
 use mcp_core::{ChannelError, Frame};
 use tokio::time::{Instant, sleep};
 
@@ -193,10 +192,4 @@ fn outcome_of(error: &ChannelError) -> Option<Outcome> {
         }),
         _ => None,
     }
-}
-
-/// A number from 0 up to 1; good enough to spread waits, and for nothing else.
-fn chance() -> f64 {
-    let bits = RandomState::new().build_hasher().finish();
-    f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
 }

@@ -6,6 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
+use mcp_core::backoff::{doubled, spread};
 
 /// The wait before a stream is opened again when the server names none.
 const FIRST: Duration = Duration::from_millis(500);
@@ -118,11 +119,7 @@ impl Resume {
         let asked = self.retry.unwrap_or(FIRST);
         // A little later than asked, never sooner.
         let asked = asked.saturating_add(asked.min(MOST).mul_f64(0.1 * chance));
-        Next::After(
-            asked
-                .max(self.growing().mul_f64(0.5 + 0.5 * chance))
-                .max(least),
-        )
+        Next::After(asked.max(spread(self.growing(), chance)).max(least))
     }
 
     fn fail(&mut self) {
@@ -132,12 +129,9 @@ impl Resume {
 
     /// Nothing at first, then twice as much each time.
     fn growing(&self) -> Duration {
-        match self.fruitless.checked_sub(2) {
-            Some(times) => {
-                let factor = 2_u32.checked_pow(times + 1).unwrap_or(u32::MAX);
-                FIRST.saturating_mul(factor).min(MOST)
-            }
-            None => Duration::ZERO,
+        match self.fruitless {
+            0 | 1 => Duration::ZERO,
+            times => doubled(FIRST, times - 1, MOST),
         }
     }
 }

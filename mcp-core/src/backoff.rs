@@ -8,14 +8,15 @@ use std::time::Duration;
 /// together do not come back together.
 // spec: CACHE-06
 #[derive(Debug, Clone)]
-pub(crate) struct Backoff {
+pub struct Backoff {
     first: Duration,
     most: Duration,
     tries: u32,
 }
 
 impl Backoff {
-    pub(crate) fn new(first: Duration, most: Duration) -> Self {
+    /// Waits from `first` up to `most`.
+    pub fn new(first: Duration, most: Duration) -> Self {
         Self {
             first,
             most,
@@ -24,21 +25,32 @@ impl Backoff {
     }
 
     /// The next wait: at least half of what is due.
-    pub(crate) fn next(&mut self) -> Duration {
-        let factor = 1_u32.checked_shl(self.tries).unwrap_or(u32::MAX);
-        self.tries = self.tries.saturating_add(1).min(31);
-        let due = self.first.saturating_mul(factor).min(self.most);
-        due.mul_f64(0.5 + chance() / 2.0)
+    #[expect(clippy::should_implement_trait, reason = "the waits never end")]
+    pub fn next(&mut self) -> Duration {
+        let due = doubled(self.first, self.tries, self.most);
+        self.tries = self.tries.saturating_add(1);
+        spread(due, chance())
     }
 
     /// Begins anew: the last try has come to something.
-    pub(crate) fn reset(&mut self) {
+    pub fn reset(&mut self) {
         self.tries = 0;
     }
 }
 
+/// `first`, doubled so many times, but `most` at the most.
+pub fn doubled(first: Duration, times: u32, most: Duration) -> Duration {
+    let factor = 1_u32.checked_shl(times).unwrap_or(u32::MAX);
+    first.saturating_mul(factor).min(most)
+}
+
+/// A wait cut short by `chance`, a number from 0 up to 1: at least half of what is due.
+pub fn spread(due: Duration, chance: f64) -> Duration {
+    due.mul_f64(0.5 + chance / 2.0)
+}
+
 /// A number from 0 up to 1; good enough to spread waits, and for nothing else.
-fn chance() -> f64 {
+pub fn chance() -> f64 {
     let bits = RandomState::new().build_hasher().finish();
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
 }
