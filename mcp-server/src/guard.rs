@@ -49,9 +49,10 @@ impl Drop for Watched {
 // spec: MRTR-01
 pub(crate) async fn run<T>(
     what: &str,
-    watched: Watched,
+    watched: Result<Watched, Fault>,
     handler: impl Future<Output = T>,
 ) -> Result<T, Reply> {
+    let watched = watched?;
     let mut handler = pin!(catch_panic(handler));
     let round = watched.round.as_deref();
     let ended = poll_fn(|cx| {

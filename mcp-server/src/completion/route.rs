@@ -1,7 +1,6 @@
 //! A completion as data: whose argument, and what is called.
 
 use std::fmt;
-use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::{BoxFuture, ItemKind, Reply, ResultBody};
@@ -12,8 +11,7 @@ use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{CompletionError, Failed};
 use crate::guard;
 use crate::handler::CompletionHandler;
-use crate::middleware::{Layers, Middleware};
-use crate::standing::Standing;
+use crate::standing::{Standing, route_setters};
 
 type Erased =
     Arc<dyn Fn(CallContext, Arc<CompletionReference>) -> BoxFuture<'static, Reply> + Send + Sync>;
@@ -29,11 +27,12 @@ pub struct CompletionRoute {
     argument: Arc<str>,
     handler: Erased,
     spec: Arc<RouteSpec>,
-    layers: Layers,
     pub(crate) standing: Standing,
 }
 
 impl CompletionRoute {
+    route_setters! { "completion": layer }
+
     /// Completes an argument of a prompt.
     pub fn prompt<M, H: CompletionHandler<M>>(
         prompt: impl Into<String>,
@@ -93,10 +92,7 @@ impl CompletionRoute {
         }
         let handler: Erased = Arc::new(move |mut call, reference| {
             let name = name.clone();
-            let watched = match call.watch(needs) {
-                Ok(watched) => watched,
-                Err(fault) => return Box::pin(ready(fault.into())),
-            };
+            let watched = call.watch(needs);
             let running = handler(call);
             Box::pin(async move {
                 let (kind, id) = owner(&reference);
@@ -112,17 +108,8 @@ impl CompletionRoute {
             argument,
             handler,
             spec: Arc::new(spec),
-            layers: Layers::default(),
             standing: Standing::default(),
         }
-    }
-
-    /// Puts a layer around the calls of this completion: the last one that is added is the outermost. It is
-    /// inside of the layers of the server.
-    #[must_use]
-    pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
-        self
     }
 
     /// What has the argument.
@@ -147,8 +134,7 @@ impl CompletionRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        let call = call.within(&self.standing);
-        self.layers.call(call, self, |route, call| {
+        self.standing.answer(call, self, |route, call| {
             (route.handler)(call, route.reference.clone())
         })
     }

@@ -9,14 +9,12 @@ use mcp_types::{GetPromptResult, JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
 use super::IntoPrompt;
-use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, PromptError};
 use crate::guard;
 use crate::handler::PromptHandler;
-use crate::middleware::{Layers, Middleware};
-use crate::standing::Standing;
+use crate::standing::{Standing, route_setters};
 
 type Erased = Arc<dyn Fn(CallContext, Arc<Prompt>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
@@ -27,7 +25,6 @@ pub struct PromptRoute {
     handler: Erased,
     choices: Arc<Choices>,
     spec: Arc<RouteSpec>,
-    layers: Layers,
     pub(crate) standing: Standing,
 }
 
@@ -82,6 +79,8 @@ impl PromptExt for Prompt {
 }
 
 impl PromptRoute {
+    route_setters! { "prompt": layer, visible_to }
+
     /// The one place where the types of a handler are forgotten; one boxed future per call.
     pub(crate) fn new<F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self
     where
@@ -102,10 +101,7 @@ impl PromptRoute {
             if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
                 return Box::pin(ready(fault.into()));
             }
-            let watched = match call.watch(needs) {
-                Ok(watched) => watched,
-                Err(fault) => return Box::pin(ready(fault.into())),
-            };
+            let watched = call.watch(needs);
             let running = handler(call);
             Box::pin(async move {
                 let failed = Failed {
@@ -128,28 +124,8 @@ impl PromptRoute {
             handler,
             choices: Arc::new(Choices::of(spec.input_schema.as_ref())),
             spec: Arc::new(spec),
-            layers: Layers::default(),
             standing: Standing::default(),
         }
-    }
-
-    /// Puts a layer around the calls of this prompt: the last one that is added is the outermost. It is
-    /// inside of the layers of the server.
-    #[must_use]
-    pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
-        self
-    }
-
-    /// Shows the prompt to the callers that `sees` accepts, and to nobody else: for all others
-    /// it is unknown.
-    #[must_use]
-    pub fn visible_to(
-        mut self,
-        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.standing.show_to(sees);
-        self
     }
 
     /// The prompt as it is listed.
@@ -171,8 +147,7 @@ impl PromptRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        let call = call.within(&self.standing);
-        self.layers.call(call, self, |route, call| {
+        self.standing.answer(call, self, |route, call| {
             (route.handler)(call, route.prompt.clone())
         })
     }

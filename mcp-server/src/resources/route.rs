@@ -12,14 +12,12 @@ use mcp_types::{
 
 use super::IntoContents;
 use super::template::{self, Template, Variables};
-use crate::caller::Caller;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, ResourceError};
 use crate::guard;
 use crate::handler::ReadHandler;
-use crate::middleware::{Layers, Middleware};
-use crate::standing::Standing;
+use crate::standing::{Standing, route_setters};
 
 type Erased =
     Arc<dyn Fn(CallContext, Option<CacheHint>) -> BoxFuture<'static, Reply> + Send + Sync>;
@@ -30,7 +28,6 @@ pub struct ResourceRoute {
     resource: Arc<Resource>,
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
-    layers: Layers,
     pub(crate) standing: Standing,
 }
 
@@ -54,7 +51,6 @@ pub struct TemplateRoute {
     choices: Arc<Choices>,
     reader: Arc<Reader>,
     cache: Option<CacheHint>,
-    layers: Layers,
     pub(crate) standing: Standing,
 }
 
@@ -159,10 +155,7 @@ impl Reader {
             if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
                 return Box::pin(ready(fault.into()));
             }
-            let watched = match call.watch(needs) {
-                Ok(watched) => watched,
-                Err(fault) => return Box::pin(ready(fault.into())),
-            };
+            let watched = call.watch(needs);
             let running = handler(call);
             Box::pin(async move {
                 let failed = Failed {
@@ -203,6 +196,8 @@ fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>)
 }
 
 impl ResourceRoute {
+    route_setters! { "resource": layer, visible_to, cache }
+
     pub(crate) fn new(resource: Resource, mut reader: Reader) -> Self {
         if let Err(problem) = template::check_uri(&resource.uri) {
             reader.spec.problem(problem);
@@ -211,35 +206,8 @@ impl ResourceRoute {
             resource: Arc::new(resource),
             reader: Arc::new(reader),
             cache: None,
-            layers: Layers::default(),
             standing: Standing::default(),
         }
-    }
-
-    /// Sets how long clients may keep the contents.
-    #[must_use]
-    pub fn cache(mut self, cache: CacheHint) -> Self {
-        self.cache = Some(cache);
-        self
-    }
-
-    /// Puts a layer around the calls of this resource: the last one that is added is the outermost. It is
-    /// inside of the layers of the server.
-    #[must_use]
-    pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
-        self
-    }
-
-    /// Shows the resource to the callers that `sees` accepts, and to nobody else: for all others
-    /// it is unknown.
-    #[must_use]
-    pub fn visible_to(
-        mut self,
-        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.standing.show_to(sees);
-        self
     }
 
     /// The resource as it is listed.
@@ -252,14 +220,15 @@ impl ResourceRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        let call = call.within(&self.standing);
-        self.layers.call(call, self, |route, call| {
+        self.standing.answer(call, self, |route, call| {
             (route.reader.read)(call, route.cache)
         })
     }
 }
 
 impl TemplateRoute {
+    route_setters! { "template": layer, visible_to, cache }
+
     pub(crate) fn new(template: ResourceTemplate, mut reader: Reader) -> Self {
         let matcher = Template::parse(&template.uri_template);
         let spec = &mut reader.spec;
@@ -274,35 +243,8 @@ impl TemplateRoute {
             choices: Arc::new(choices),
             reader: Arc::new(reader),
             cache: None,
-            layers: Layers::default(),
             standing: Standing::default(),
         }
-    }
-
-    /// Sets how long clients may keep the contents.
-    #[must_use]
-    pub fn cache(mut self, cache: CacheHint) -> Self {
-        self.cache = Some(cache);
-        self
-    }
-
-    /// Puts a layer around the calls of this template: the last one that is added is the outermost. It is
-    /// inside of the layers of the server.
-    #[must_use]
-    pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
-        self
-    }
-
-    /// Shows the template to the callers that `sees` accepts, and to nobody else: for all others
-    /// it is unknown, and so is every resource that it reads.
-    #[must_use]
-    pub fn visible_to(
-        mut self,
-        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.standing.show_to(sees);
-        self
     }
 
     /// The template as it is listed.
@@ -339,8 +281,8 @@ impl TemplateRoute {
             .collect();
         // An object of strings is always written.
         let variables = RawObject::from_value(&variables).unwrap_or_else(|_| RawObject::empty());
-        let call = call.within(&self.standing).with_variables(variables);
-        self.layers.call(call, self, |route, call| {
+        let call = call.with_variables(variables);
+        self.standing.answer(call, self, |route, call| {
             (route.reader.read)(call, route.cache)
         })
     }

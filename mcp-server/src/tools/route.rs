@@ -11,12 +11,10 @@ use mcp_types::{CallToolResult, Tool};
 use super::checks::{Checking, ToolChecks};
 use super::constraints::Constraints;
 use super::{IntoToolResult, ToolError};
-use crate::caller::Caller;
 use crate::extract::{CallContext, RouteSpec};
 use crate::guard;
 use crate::handler::Handler;
-use crate::middleware::{Layers, Middleware};
-use crate::standing::Standing;
+use crate::standing::{Standing, route_setters};
 
 type Erased = Arc<dyn Fn(CallContext, Arc<Tool>) -> BoxFuture<'static, Reply> + Send + Sync>;
 
@@ -28,7 +26,6 @@ pub struct ToolRoute {
     spec: Arc<RouteSpec>,
     headers: Option<Arc<ParamHeaders>>,
     checks: ToolChecks,
-    layers: Layers,
     pub(crate) standing: Standing,
 }
 
@@ -62,6 +59,8 @@ impl ToolExt for Tool {
 }
 
 impl ToolRoute {
+    route_setters! { "tool": layer, visible_to }
+
     /// The one place where the types of a handler are forgotten; one boxed future per call.
     pub(crate) fn new<Output, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self
     where
@@ -89,10 +88,7 @@ impl ToolRoute {
         });
         let needs = spec.needs;
         let handler: Erased = Arc::new(move |mut call, tool| {
-            let watched = match call.watch(needs) {
-                Ok(watched) => watched,
-                Err(fault) => return Box::pin(ready(fault.into())),
-            };
+            let watched = call.watch(needs);
             let running = handler(call);
             Box::pin(async move {
                 match guard::run(&tool.name, watched, running).await {
@@ -108,28 +104,8 @@ impl ToolRoute {
             spec: Arc::new(spec),
             headers: headers.map(Arc::new),
             checks: ToolChecks::new(by_hand, constraints),
-            layers: Layers::default(),
             standing: Standing::default(),
         }
-    }
-
-    /// Puts a layer around the calls of this tool: the last one that is added is the outermost. It is
-    /// inside of the layers of the server.
-    #[must_use]
-    pub fn layer(mut self, layer: impl Middleware) -> Self {
-        self.layers.add(layer);
-        self
-    }
-
-    /// Shows the tool to the callers that `sees` accepts, and to nobody else: for all others
-    /// it is unknown.
-    #[must_use]
-    pub fn visible_to(
-        mut self,
-        sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.standing.show_to(sees);
-        self
     }
 
     /// The tool as it is listed.
@@ -152,9 +128,8 @@ impl ToolRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
-        let call = call.within(&self.standing);
-        self.layers
-            .call(call, self, |route, call| route.checked(call))
+        self.standing
+            .answer(call, self, |route, call| route.checked(call))
     }
 
     fn checked(&self, mut call: CallContext) -> BoxFuture<'static, Reply> {
