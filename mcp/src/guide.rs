@@ -29,110 +29,39 @@
 //! # Adding a page
 //!
 //! Write `src/docs/<topic>.md` (the text starts with one sentence, then `#` headings; every block
-//! compiles), add a row to the table above and a module to the list below. A page whose blocks need
-//! a feature says so by its `#[cfg(feature = "…")]`.
+//! compiles), add a row to the table above, and one to the list below with the features that its
+//! blocks need.
 
-#[cfg(feature = "http-server")]
-#[doc = include_str!("docs/servers.md")]
-pub mod servers {}
+/// Hooks a page into the guide, where the features are on that its blocks need.
+macro_rules! pages {
+    ($($name:ident: $file:literal, $($feature:literal)+;)*) => {
+        $(
+            #[cfg(all($(feature = $feature),+))]
+            #[doc = include_str!(concat!("docs/", $file))]
+            pub mod $name {}
+        )*
+    };
+}
 
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/tools.md")]
-pub mod tools {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/schemas.md")]
-pub mod schemas {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/resources.md")]
-pub mod resources {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/prompts.md")]
-pub mod prompts {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/completion.md")]
-pub mod completion {}
-
-#[cfg(all(feature = "macros", feature = "client"))]
-#[doc = include_str!("docs/changes.md")]
-pub mod changes {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/logging-and-progress.md")]
-pub mod logging_and_progress {}
-
-#[cfg(all(feature = "client", feature = "server", feature = "stdio"))]
-#[doc = include_str!("docs/stdio.md")]
-pub mod stdio {}
-
-#[cfg(feature = "macros")]
-#[doc = include_str!("docs/asking.md")]
-pub mod asking {}
-
-#[cfg(feature = "server")]
-#[doc = include_str!("docs/middleware.md")]
-pub mod middleware {}
-
-#[cfg(feature = "http-server")]
-#[doc = include_str!("docs/http.md")]
-pub mod http {}
-
-#[cfg(all(feature = "http-server", feature = "server"))]
-#[doc = include_str!("docs/sessions.md")]
-pub mod sessions {}
-
-#[cfg(all(feature = "http-client", feature = "server"))]
-#[doc = include_str!("docs/clients.md")]
-pub mod clients {}
-
-#[cfg(all(feature = "macros", feature = "http-server", feature = "http-client"))]
-#[doc = include_str!("docs/testing.md")]
-pub mod testing {}
-
-#[cfg(all(
-    feature = "macros",
-    feature = "stdio",
-    feature = "http-server",
-    feature = "http-client"
-))]
-#[doc = include_str!("docs/deployment.md")]
-pub mod deployment {}
-
-#[cfg(all(
-    feature = "macros",
-    feature = "stdio",
-    feature = "http-server",
-    feature = "http-client"
-))]
-#[doc = include_str!("docs/security.md")]
-pub mod security {}
-
-#[cfg(all(
-    feature = "macros",
-    feature = "stdio",
-    feature = "http-server",
-    feature = "http-client"
-))]
-#[doc = include_str!("docs/limits.md")]
-pub mod limits {}
-
-#[cfg(all(
-    feature = "macros",
-    feature = "stdio",
-    feature = "http-server",
-    feature = "http-client"
-))]
-#[doc = include_str!("docs/errors.md")]
-pub mod errors {}
-
-#[cfg(all(
-    feature = "macros",
-    feature = "stdio",
-    feature = "http-server",
-    feature = "http-client"
-))]
-#[doc = include_str!("docs/coming_from_rmcp.md")]
-pub mod coming_from_rmcp {}
+pages! {
+    servers: "servers.md", "http-server";
+    tools: "tools.md", "macros";
+    schemas: "schemas.md", "macros";
+    resources: "resources.md", "macros";
+    prompts: "prompts.md", "macros";
+    completion: "completion.md", "macros";
+    changes: "changes.md", "macros" "client";
+    logging_and_progress: "logging-and-progress.md", "macros";
+    stdio: "stdio.md", "client" "server" "stdio";
+    asking: "asking.md", "macros";
+    middleware: "middleware.md", "server";
+    http: "http.md", "http-server";
+    sessions: "sessions.md", "http-server" "server";
+    clients: "clients.md", "http-client" "server";
+    testing: "testing.md", "macros" "http-server" "http-client";
+    deployment: "deployment.md", "macros" "stdio" "http-server" "http-client";
+    security: "security.md", "macros" "stdio" "http-server" "http-client";
+    limits: "limits.md", "macros" "stdio" "http-server" "http-client";
+    errors: "errors.md", "macros" "stdio" "http-server" "http-client";
+    coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
+}

@@ -4,7 +4,8 @@
 //! [`ByCall`] for four references, [`ByValue`] for three, [`ByWrapper`] for two, the inherent
 //! method for one. A step whose bounds `T` does not meet does not count, so the order of the steps
 //! is the order of preference. The last steps take every `T` and then fail on a bound, with a
-//! message for humans.
+//! message for humans. The compiler shows these lines beside that message, so each stands written
+//! out, not in a macro.
 //!
 //! A parameter without a name is asked by `.nameless()`, one of a resource that no variable of the URI
 //! is called like by `.outside()`, one of a completion by `.beside()`: none of them can be an argument.
@@ -242,6 +243,32 @@ pub trait NamedParameter {}
 )]
 pub trait Values {}
 
+/// Writes what `#[arg(…)]` does to a parameter that is no argument: nothing. The compiler has said
+/// already that it does not belong there.
+macro_rules! no_options {
+    () => {
+        /// There are no options.
+        pub fn default_of_type(self) -> Option<fn() -> T> {
+            None
+        }
+
+        /// There are no options.
+        pub fn default_value(self, _: fn() -> T) -> Option<fn() -> T> {
+            None
+        }
+
+        /// There are no options.
+        pub fn with_default(self, about: About, _: Option<fn() -> T>) -> About {
+            about
+        }
+
+        /// There are no options.
+        pub fn with_range(self, about: About, _: Range) -> About {
+            about
+        }
+    };
+}
+
 impl<T: FromCall> Extractor<T> {
     /// Describes the parameter.
     pub fn describe(self, params: &mut Params, _: About) {
@@ -269,25 +296,7 @@ impl<T: FromCall> Extractor<T> {
         T::from_call(input.call())
     }
 
-    /// Said already: there are no options.
-    pub fn default_of_type(self) -> Option<fn() -> T> {
-        None
-    }
-
-    /// Said already: there are no options.
-    pub fn default_value(self, _: fn() -> T) -> Option<fn() -> T> {
-        None
-    }
-
-    /// Said already: there are no options.
-    pub fn with_default(self, about: About, _: Option<fn() -> T>) -> About {
-        about
-    }
-
-    /// Said already: there are no options.
-    pub fn with_range(self, about: About, _: Range) -> About {
-        about
-    }
+    no_options!();
 }
 
 impl<T: DeserializeOwned + JsonSchema> Argument<T> {
@@ -362,25 +371,7 @@ impl<T> Neither<T> {
         Err(Rejection::missing("not a parameter"))
     }
 
-    /// Never called.
-    pub fn default_of_type(self) -> Option<fn() -> T> {
-        None
-    }
-
-    /// Never called.
-    pub fn default_value(self, _: fn() -> T) -> Option<fn() -> T> {
-        None
-    }
-
-    /// Never called.
-    pub fn with_default(self, about: About, _: Option<fn() -> T>) -> About {
-        about
-    }
-
-    /// Never called.
-    pub fn with_range(self, about: About, _: Range) -> About {
-        about
-    }
+    no_options!();
 }
 
 macro_rules! markers {
