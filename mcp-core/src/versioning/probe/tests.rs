@@ -30,8 +30,19 @@ fn unsupported(names: &[&str]) -> Fault {
     }
 }
 
-fn status(code: u16) -> StatusCode {
-    StatusCode::from_u16(code).unwrap()
+/// An HTTP status alone.
+fn status(code: u16) -> Evidence<'static> {
+    Evidence::Status(StatusCode::from_u16(code).unwrap())
+}
+
+/// An error on a pipe.
+fn told(fault: &Fault) -> Evidence<'_> {
+    Evidence::Fault(fault, None)
+}
+
+/// An error with an HTTP status.
+fn refused(fault: &Fault, code: u16) -> Evidence<'_> {
+    Evidence::Fault(fault, Some(StatusCode::from_u16(code).unwrap()))
 }
 
 fn short(step: &Step) -> String {
@@ -61,6 +72,8 @@ fn first_steps() {
 
 #[test]
 fn answers_to_discover() {
+    use Evidence::{Discovered, Gone, Silence, Unreadable};
+
     let both = found(&["2030-01-01", "2026-07-28", "2025-11-25"]);
     let (old, odd) = (found(&["2025-11-25", "2024-11-05"]), found(&["2030-01-01"]));
     let no_method = Fault::no_such_method("server/discover");
@@ -68,124 +81,68 @@ fn answers_to_discover() {
     let nothing = unsupported(&["2030-01-01"]);
     let mismatch = Fault::HeaderMismatch("no".into());
     let other = Fault::Internal("odd".into());
-    for (evidence, all, modern_alone) in [
+    for (all, modern_alone, evidence) in [
         (
-            Evidence::Discovered(&both),
             "done 2026-07-28",
             "done 2026-07-28",
+            &[Discovered(&both)][..],
         ),
         (
-            Evidence::Discovered(&old),
             "initialize 2025-11-25",
             "nothing in common",
+            &[
+                Discovered(&old),
+                Unreadable,
+                Silence,
+                Gone,
+                told(&no_method),
+                refused(&no_method, 404),
+                refused(&no_method, 200),
+                refused(&other, 400),
+                refused(&mismatch, 200),
+                status(400),
+                status(404),
+                status(405),
+                status(415),
+            ][..],
         ),
         (
-            Evidence::Discovered(&odd),
             "nothing in common",
             "nothing in common",
+            &[Discovered(&odd), told(&nothing)][..],
         ),
         (
-            Evidence::Unreadable,
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Silence,
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (Evidence::Gone, "initialize 2025-11-25", "nothing in common"),
-        (
-            Evidence::Fault(&newer, None),
             "discover 2026-07-28",
             "discover 2026-07-28",
+            &[told(&newer)][..],
         ),
         (
-            Evidence::Fault(&older, Some(status(400))),
             "initialize 2025-06-18",
             "nothing in common",
+            &[refused(&older, 400)][..],
         ),
         (
-            Evidence::Fault(&nothing, None),
-            "nothing in common",
-            "nothing in common",
-        ),
-        (
-            Evidence::Fault(&no_method, None),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Fault(&no_method, Some(status(404))),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Fault(&no_method, Some(status(200))),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Fault(&other, Some(status(400))),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Fault(&other, Some(status(500))),
             "failed",
             "failed",
+            &[refused(&other, 500), status(429), status(503)][..],
         ),
-        (Evidence::Fault(&mismatch, None), "refused", "refused"),
         (
-            Evidence::Fault(&mismatch, Some(status(400))),
             "refused",
             "refused",
+            &[told(&mismatch), refused(&mismatch, 400)][..],
         ),
         (
-            Evidence::Fault(&mismatch, Some(status(200))),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Status(status(400)),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Status(status(404)),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Status(status(405)),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Status(status(415)),
-            "initialize 2025-11-25",
-            "nothing in common",
-        ),
-        (
-            Evidence::Status(status(401)),
             "unauthorized",
             "unauthorized",
+            &[status(401), status(403)][..],
         ),
-        (
-            Evidence::Status(status(403)),
-            "unauthorized",
-            "unauthorized",
-        ),
-        (Evidence::Status(status(429)), "failed", "failed"),
-        (Evidence::Status(status(503)), "failed", "failed"),
     ] {
         for (spoken, expected) in [(ALL, all), (MODERN, modern_alone)] {
-            let (mut probe, _) = Probe::start(spoken);
-            assert_eq!(
-                short(&probe.next(evidence)),
-                expected,
-                "{evidence:?} {spoken:?}"
-            );
+            for evidence in evidence {
+                let (mut probe, _) = Probe::start(spoken);
+                let step = short(&probe.next(*evidence));
+                assert_eq!(step, expected, "{evidence:?} {spoken:?}");
+            }
         }
     }
 }
@@ -202,12 +159,12 @@ fn answers_to_initialize() {
         (Evidence::Initialized(&older), "done 2024-11-05"),
         (Evidence::Initialized(&modern), "nothing in common"),
         (Evidence::Initialized(&odd), "nothing in common"),
-        (Evidence::Fault(&late, None), "discover 2026-07-28"),
-        (Evidence::Fault(&never, None), "nothing in common"),
-        (Evidence::Fault(&other, None), "bewildered"),
-        (Evidence::Status(status(404)), "bewildered"),
-        (Evidence::Status(status(401)), "unauthorized"),
-        (Evidence::Status(status(500)), "failed"),
+        (told(&late), "discover 2026-07-28"),
+        (told(&never), "nothing in common"),
+        (told(&other), "bewildered"),
+        (status(404), "bewildered"),
+        (status(401), "unauthorized"),
+        (status(500), "failed"),
         (Evidence::Silence, "bewildered"),
         (Evidence::Gone, "bewildered"),
         (Evidence::Unreadable, "bewildered"),
@@ -222,7 +179,7 @@ fn answers_to_initialize() {
 fn no_probe_goes_on_for_ever() {
     let again = unsupported(&["2026-07-28"]);
     let (mut probe, _) = Probe::start(ALL);
-    let evidence = Evidence::Fault(&again, None);
+    let evidence = told(&again);
     assert_eq!(short(&probe.next(evidence)), "discover 2026-07-28");
     assert_eq!(short(&probe.next(evidence)), "refused");
 

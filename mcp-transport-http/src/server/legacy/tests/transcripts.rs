@@ -6,12 +6,13 @@ use expect_test::{Expect, expect};
 
 use super::*;
 
-/// The main exchanges of a session. Its id is always the same.
-async fn transcript(version: &'static str) -> String {
+/// The main exchanges of a session, whose id is always the same, and apart from them the call that
+/// asks. The revision is called so in both.
+async fn transcript(version: &'static str) -> (String, String) {
     let (endpoint, _) = endpoint();
     let endpoint = endpoint.session_id(|_| "id".to_owned());
     let mut peer = Peer::new(&endpoint).speaking(version);
-    let mut log = String::new();
+    let (mut log, mut asking) = (String::new(), String::new());
     for message in [
         initialize(version),
         initialized(),
@@ -20,7 +21,6 @@ async fn transcript(version: &'static str) -> String {
         steps(2),
         json!({ "jsonrpc": "2.0", "id": 3, "method": "nonsense" }),
         json!({ "jsonrpc": "2.0", "id": 4, "method": "resources/subscribe", "params": { "uri": "file:///a" } }),
-        tool(5, "ask"),
     ] {
         let method = message["method"].as_str().unwrap().to_owned();
         let got = peer.send(message).await;
@@ -29,9 +29,12 @@ async fn transcript(version: &'static str) -> String {
         }
         write_response(&mut log, &method, got).await;
     }
+    let got = peer.send(tool(5, "ask")).await;
+    write_response(&mut asking, "tools/call", got).await;
     write_response(&mut log, "DELETE", peer.delete().await).await;
     write_response(&mut log, "DELETE", peer.delete().await).await;
-    log
+    let neutral = |text: String| text.replace(version, "REVISION");
+    (neutral(log), neutral(asking))
 }
 
 async fn write_response(log: &mut String, method: &str, mut got: Got) {
@@ -45,23 +48,21 @@ async fn write_response(log: &mut String, method: &str, mut got: Got) {
     }
 }
 
-#[track_caller]
-fn check(version: &'static str, expected: &Expect) {
+/// The transcripts of a revision.
+fn of(version: &'static str) -> (String, String) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()
         .unwrap();
-    expected.assert_eq(&runtime.block_on(transcript(version)));
+    runtime.block_on(transcript(version))
 }
 
 #[test]
-fn revision_2025_11_25() {
-    check(
-        "2025-11-25",
-        &expect![[r#"
+fn a_session_is_the_same_in_each_revision() {
+    let expected = expect![[r#"
         initialize -> 200 application/json id
-          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
+          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"REVISION","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
         notifications/initialized -> 202  
         ping -> 200 application/json id
           {"jsonrpc":"2.0","id":1,"result":{}}
@@ -86,133 +87,37 @@ fn revision_2025_11_25() {
           {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
         resources/subscribe -> 200 application/json id
           {"jsonrpc":"2.0","id":4,"result":{}}
+        DELETE -> 200  
+        DELETE -> 404 application/json 
+          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
+    "#]];
+    for version in ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] {
+        expected.assert_eq(&of(version).0);
+    }
+}
+
+#[track_caller]
+fn check_asking(versions: [&'static str; 2], expected: &Expect) {
+    for version in versions {
+        expected.assert_eq(&of(version).1);
+    }
+}
+
+#[test]
+fn elicitation_is_known_since_2025_06_18() {
+    check_asking(
+        ["2025-11-25", "2025-06-18"],
+        &expect![[r#"
         tools/call -> 200 text/event-stream id
           event: message
           data: {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Go on?","requestedSchema":{"type":"object","properties":{}}}}
-        DELETE -> 200  
-        DELETE -> 404 application/json 
-          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
     "#]],
     );
-}
-
-#[test]
-fn revision_2025_06_18() {
-    check(
-        "2025-06-18",
+    check_asking(
+        ["2025-03-26", "2024-11-05"],
         &expect![[r#"
-        initialize -> 200 application/json id
-          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
-        notifications/initialized -> 202  
-        ping -> 200 application/json id
-          {"jsonrpc":"2.0","id":1,"result":{}}
-        tools/call -> 200 application/json id
-          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
-        tools/call -> 200 text/event-stream id
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        nonsense -> 200 application/json id
-          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
-        resources/subscribe -> 200 application/json id
-          {"jsonrpc":"2.0","id":4,"result":{}}
-        tools/call -> 200 text/event-stream id
-          event: message
-          data: {"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"_meta":{"progressToken":1},"message":"Go on?","requestedSchema":{"type":"object","properties":{}}}}
-        DELETE -> 200  
-        DELETE -> 404 application/json 
-          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
-    "#]],
-    );
-}
-
-#[test]
-fn revision_2025_03_26() {
-    check(
-        "2025-03-26",
-        &expect![[r#"
-        initialize -> 200 application/json id
-          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-03-26","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
-        notifications/initialized -> 202  
-        ping -> 200 application/json id
-          {"jsonrpc":"2.0","id":1,"result":{}}
-        tools/call -> 200 application/json id
-          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
-        tools/call -> 200 text/event-stream id
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        nonsense -> 200 application/json id
-          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
-        resources/subscribe -> 200 application/json id
-          {"jsonrpc":"2.0","id":4,"result":{}}
         tools/call -> 200 application/json id
           {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs"}]}}
-        DELETE -> 200  
-        DELETE -> 404 application/json 
-          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
-    "#]],
-    );
-}
-
-#[test]
-fn revision_2024_11_05() {
-    check(
-        "2024-11-05",
-        &expect![[r#"
-        initialize -> 200 application/json id
-          {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2024-11-05","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true}},"serverInfo":{"name":"test","version":"1.0.0"}}}
-        notifications/initialized -> 202  
-        ping -> 200 application/json id
-          {"jsonrpc":"2.0","id":1,"result":{}}
-        tools/call -> 200 application/json id
-          {"jsonrpc":"2.0","id":"a","result":{"content":[{"type":"text","text":"echo"}]}}
-        tools/call -> 200 text/event-stream id
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":1}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":2}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"p","progress":3}}
-          event: message
-          data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"step"}}
-          event: message
-          data: {"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"done"}]}}
-        nonsense -> 200 application/json id
-          {"jsonrpc":"2.0","id":3,"error":{"code":-32601,"message":"method not found: nonsense"}}
-        resources/subscribe -> 200 application/json id
-          {"jsonrpc":"2.0","id":4,"result":{}}
-        tools/call -> 200 application/json id
-          {"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"the client did not answer: the client does not declare a capability that this call needs"}]}}
-        DELETE -> 200  
-        DELETE -> 404 application/json 
-          {"jsonrpc":"2.0","error":{"code":-32001,"message":"session not found; open another one with `initialize`"}}
     "#]],
     );
 }
