@@ -32,11 +32,11 @@ macro_rules! scripts {
 }
 
 /// The programs and what they share.
-const SCRIPTS: [(&str, &str); 18] = scripts! {
+const SCRIPTS: [(&str, &str); 19] = scripts! {
     "checks.mjs" "checks.py" "client.mjs" "client.py" "client_http.mjs" "client_http.py"
     "client_http_v1.mjs" "client_http_v1.py" "client_v1.mjs" "client_v1.py" "fixtures.mjs"
-    "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py" "server_http_v1.mjs"
-    "server_http_v1.py" "server_v1.py"
+    "fixtures.py" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
+    "server_http_v1.mjs" "server_http_v1.py" "server_v1.py"
 };
 
 /// How a program is started, or why there is none.

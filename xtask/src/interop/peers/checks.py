@@ -17,6 +17,31 @@ def has(answer, *wanted):
 def text(result):
     return result.content[0].text
 
+class Peer:
+    """What the clients over HTTP have in common; `told` is where they note a change of the tools."""
+
+    def __init__(self, client, told):
+        self.client, self.told = client, told
+        self.list_tools, self.list_resources = client.list_tools, client.list_resources
+        self.list_prompts, self.prompt = client.list_prompts, client.get_prompt
+        self.read, self.call = client.read_resource, client.call_tool
+
+    async def changed(self, trigger):
+        await trigger()
+        await asyncio.sleep(5 * PAUSE)
+        return bool(self.told)
+
+def handlers(types, told):
+    """What answers the server and notes what it tells, made of the SDK's types."""
+    async def elicit(context, params):
+        return types.ElicitResult(action="accept", content=USER)
+    async def sample(context, params):
+        return types.CreateMessageResult.model_validate(SAMPLED)
+    async def hear(message):
+        if isinstance(getattr(message, "root", message), types.ToolListChangedNotification):
+            told.append(message)
+    return dict(elicitation_callback=elicit, sampling_callback=sample, message_handler=hear)
+
 async def tools(peer):
     has([tool.name for tool in (await peer.list_tools()).tools], "test_simple_text")
     has(text(await peer.call("test_simple_text", {})), "simple text response")
