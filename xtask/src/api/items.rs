@@ -10,7 +10,7 @@ use syn::{
 };
 
 use super::text;
-use crate::tidy::source::RustFile;
+use crate::tidy::source::{RustFile, without_docs};
 
 /// The modules of a file that stand in files of their own: their path without its ending, their
 /// name, and how far they are open.
@@ -132,6 +132,12 @@ fn collect_impl(block: &ItemImpl, lines: &mut BTreeSet<String>) {
                 let (name, ty) = (&it.ident, &it.ty);
                 let rest = text::of(quote!(#name: #ty));
                 add(lines, &it.attrs, &format!("const {owner}::{rest}"));
+            }
+            // What it writes is not known here, but that it is written is.
+            ImplItem::Macro(it) => {
+                let name = text::of(&it.mac.path);
+                let asked = text::of(without_docs(it.mac.tokens.clone()));
+                add(lines, &it.attrs, &format!("in {owner}: {name}!({asked})"));
             }
             _ => {}
         }

@@ -2,7 +2,8 @@
 //!
 //! The list is taken from the source, not from rustdoc, whose machine-readable output needs a
 //! nightly compiler. That is possible because everything that is `pub` can be reached (the lint
-//! `unreachable_pub` sees to it). Implementations of traits, and what macros write, are not in it.
+//! `unreachable_pub` sees to it). Implementations of traits are not in it; of what macros write,
+//! only that they are asked to.
 
 mod items;
 mod text;

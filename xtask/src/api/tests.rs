@@ -34,6 +34,7 @@ impl<T> Shelf<T> {
     pub(crate) fn inner(&self) {}
     #[doc(hidden)]
     pub fn odd(&self) {}
+    setters! { size, title }
 }
 impl<T> Clone for Shelf<T> { fn clone(&self) -> Self { loop {} } }
 pub enum Full { Up, Down(u8), Side { by: u8 } }
@@ -53,6 +54,7 @@ enum Full
 fn Hold::drop(&mut self) { … }
 fn Hold::hold(&self) -> Self::Of
 fn Shelf<T>::add(self, book: T) -> Self
+in Shelf<T>: setters!(size, title)
 mod far  [feature = "client"]
 mod prelude
 prelude: use crate::Shelf as _

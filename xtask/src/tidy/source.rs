@@ -259,7 +259,7 @@ fn attributes(item: &Item) -> &[Attribute] {
 }
 
 /// Drops `#[doc = …]`, which is what doc comments become.
-fn without_docs(tokens: TokenStream) -> TokenStream {
+pub(crate) fn without_docs(tokens: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
         match token {
