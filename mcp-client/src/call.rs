@@ -323,7 +323,7 @@ impl<'a> Running<'a> {
     fn ended(&self, kind: Kind) -> Kind {
         if let Kind::Channel(ChannelError::Closed(reason)) = &kind {
             // Calls from now on know it before they are sent.
-            self.client.inner.closing.close(reason.clone());
+            self.client.inner.closing.end(reason.clone());
         }
         match self.is_idempotent() {
             true => kind,

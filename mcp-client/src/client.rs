@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::select;
+use mcp_core::ending::Ending;
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, CloseReason};
@@ -19,7 +20,6 @@ use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::clock::Timeouts;
-use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
@@ -65,7 +65,7 @@ pub(crate) struct Inner {
     pub(crate) spoken: Vec<ProtocolVersion>,
     pub(crate) known: RwLock<Known>,
     pub(crate) last_id: AtomicI64,
-    pub(crate) closing: Closing,
+    pub(crate) closing: Ending<CloseReason>,
     pub(crate) cache: Cache,
     /// Whose private answers those in the cache are.
     pub(crate) principal: Box<str>,
@@ -242,7 +242,7 @@ impl Client {
         let (reason, _) = select(inner.channel.closed(), pin!(inner.closing.wait()))
             .await
             .factor_first();
-        inner.closing.close(reason.clone());
+        inner.closing.end(reason.clone());
         reason
     }
 
@@ -259,7 +259,7 @@ impl Client {
     ///
     /// [`Error::is_timeout`] when the other side could not be told within 5 seconds.
     pub async fn close(&self) -> Result<(), Error> {
-        self.inner.closing.close(CloseReason::Here);
+        self.inner.closing.end(CloseReason::Here);
         let closing = self.inner.channel.close();
         timeout(CLOSE_LIMIT, closing)
             .await

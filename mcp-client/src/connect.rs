@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use mcp_core::ending::Ending;
 use mcp_core::locks::RwLock;
 use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::schema::Validator;
@@ -22,7 +23,6 @@ use mcp_types::{
 use crate::call;
 use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};
 use crate::clock::Timeouts;
-use crate::closing::Closing;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
@@ -332,7 +332,7 @@ impl ClientBuilder {
                     session: 0,
                 }),
                 last_id: AtomicI64::new(0),
-                closing: Closing::default(),
+                closing: Ending::default(),
                 cache: self.cache,
                 principal: self.principal.unwrap_or_else(stranger),
                 events: Events::default(),

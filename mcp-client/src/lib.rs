@@ -26,7 +26,6 @@ mod cache;
 mod call;
 mod client;
 mod clock;
-mod closing;
 mod connect;
 mod error;
 mod events;

@@ -36,6 +36,8 @@ mod call;
 mod change;
 mod channel;
 mod direct;
+#[doc(hidden)]
+pub mod ending;
 mod exchange;
 mod facts;
 mod fault;

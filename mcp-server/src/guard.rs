@@ -6,20 +6,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
+use mcp_core::ending::Ending;
 use mcp_core::{Fault, Panicked, Reply, catch_panic};
 
 use crate::ask::Round;
-use crate::over::Over;
 
 /// What of a call is looked after while its handler runs; nothing as a rule.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    over: Option<Over>,
+    over: Option<Ending>,
     round: Option<Arc<Round>>,
 }
 
 impl Watched {
-    pub(crate) fn new(over: Over, round: Option<Arc<Round>>) -> Self {
+    pub(crate) fn new(over: Ending, round: Option<Arc<Round>>) -> Self {
         Self {
             over: Some(over),
             round,
@@ -31,7 +31,7 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if let Some(over) = &self.over {
-            over.end();
+            over.end(());
         }
     }
 }

@@ -54,7 +54,6 @@ mod live;
 pub mod macro_support;
 pub mod middleware;
 mod notify;
-mod over;
 mod prompts;
 mod request_state;
 mod resources;

@@ -6,13 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use mcp_core::ending::Wait;
 use mcp_core::{BackChannelError, BoxFuture};
 use mcp_types::{InputRequest, InputResponse};
 
 use super::error::AskError;
 use super::once;
 use super::round::{Asked, Key, Round};
-use crate::over::Wait;
 
 /// A question: a future of its answer. Asked when it is awaited.
 ///

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
+use mcp_core::ending::Ending;
 use mcp_core::locks::Mutex;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
@@ -22,7 +23,6 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::error::{AskError, start_again, unsealed};
 use super::needs;
-use crate::over::Over;
 use crate::request_state::{Binding, SealError, StateKeys};
 
 /// Questions that one call may ask: more than anybody answers.
@@ -34,7 +34,7 @@ pub(super) type Key = Cow<'static, str>;
 pub(crate) struct Round {
     facts: Arc<ClientFacts>,
     way: Way,
-    over: Over,
+    over: Ending,
     board: Mutex<Board>,
 }
 
@@ -95,7 +95,7 @@ impl Round {
     pub(crate) fn open(
         exchange: &Exchange,
         keys: Option<&Arc<StateKeys>>,
-        over: Over,
+        over: Ending,
     ) -> Result<Option<Self>, Fault> {
         let (way, board) = match &exchange.input {
             Input::Recorded(input) => {

@@ -1,9 +1,9 @@
 //! The end of a call.
 
 use mcp_core::Fault;
+use mcp_core::ending::Ending;
 
 use super::{CallContext, FromCall, Rejection, RouteSpec};
-use crate::over::Over;
 
 /// Tells that the call is over, to whatever the handler has started beside itself.
 ///
@@ -26,7 +26,7 @@ use crate::over::Over;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Cancel(Over);
+pub struct Cancel(Ending);
 
 impl Cancel {
     /// Waits until the call is over.

@@ -13,6 +13,7 @@ mod text;
 use std::any::TypeId;
 use std::sync::{Arc, Weak};
 
+use mcp_core::ending::Ending;
 use mcp_core::{Call, ClientFacts, Exchange, Fault, Outlet};
 use mcp_types::{CompleteParams, JsonObject, RawObject};
 use serde::de::DeserializeOwned;
@@ -30,7 +31,6 @@ pub use state::State;
 use crate::ask::Round;
 use crate::guard::Watched;
 use crate::live::{Catalogue, Edits, Live};
-use crate::over::Over;
 use crate::standing::{Scopes, Standing};
 use crate::tools::Checking;
 use crate::tools::constraints::Constraints;
@@ -91,7 +91,7 @@ pub struct CallContext {
     scopes: Scopes,
     /// Of a URI template.
     variables: Option<RawObject>,
-    over: Option<Over>,
+    over: Option<Ending>,
     round: Option<Arc<Round>>,
 }
 
@@ -123,7 +123,7 @@ impl CallContext {
         if !needs.asks && !needs.over {
             return Ok(Watched::default());
         }
-        let over = Over::default();
+        let over = Ending::default();
         let method = self.exchange.call.method();
         if needs.asks && method.is_some_and(|method| method.spec().may_require_input) {
             let round = Round::open(&self.exchange, self.state(), over.clone())?;
@@ -139,7 +139,7 @@ impl CallContext {
     }
 
     /// The end of the call, for a handler that waits for it.
-    pub(crate) fn over(&self) -> Option<&Over> {
+    pub(crate) fn over(&self) -> Option<&Ending> {
         self.over.as_ref()
     }
 

@@ -13,7 +13,6 @@
 
 mod answer;
 mod body;
-mod ending;
 mod endpoint;
 mod legacy;
 mod modern;
@@ -21,6 +20,7 @@ mod requests;
 mod reqwest;
 mod sse_2024;
 mod tls;
+mod until_closed;
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -30,15 +30,16 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
+use mcp_core::ending::Ending;
 use mcp_core::{BoxFuture, Channel, ChannelError, CloseReason, Frames, OutCall, OutNote};
 use mcp_types::ProtocolVersion;
 use tower_service::Service;
 
 use crate::sse::SseLimits;
-use ending::{Ending, UntilClosed};
 use endpoint::Endpoint;
 use legacy::{Sessions, Settings};
 use requests::Http;
+use until_closed::UntilClosed;
 
 pub use self::reqwest::{HttpBody, HttpClient};
 
@@ -103,7 +104,7 @@ impl Default for Limits {
 pub struct HttpChannel {
     http: Arc<Http>,
     settings: Settings,
-    closing: Arc<Ending<CloseReason>>,
+    closing: Ending<CloseReason>,
     sessions: OnceLock<Sessions>,
 }
 
@@ -151,7 +152,7 @@ impl HttpChannel {
         Ok(Self {
             http: Arc::new(Http::new(endpoint, service)),
             settings: Settings::default(),
-            closing: Arc::default(),
+            closing: Ending::default(),
             sessions: OnceLock::new(),
         })
     }
@@ -252,7 +253,7 @@ impl HttpChannel {
     /// Made when the first is needed, with the settings of then.
     fn sessions(&self) -> &Sessions {
         self.sessions.get_or_init(|| {
-            let (http, closing) = (Arc::clone(&self.http), Arc::clone(&self.closing));
+            let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
             Sessions::new(http, closing, self.settings)
         })
     }
@@ -263,8 +264,7 @@ impl Channel for HttpChannel {
         if !out.mirror.version.is_modern() {
             return self.sessions().call(out);
         }
-        let closing = Arc::clone(&self.closing);
-        let closed = async move { closing.wait().await };
+        let closed = self.closing.wait();
         let frames = modern::frames(Arc::clone(&self.http), out);
         Box::pin(UntilClosed::new(frames, closed))
     }
@@ -295,8 +295,7 @@ impl Channel for HttpChannel {
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
-        let closing = Arc::clone(&self.closing);
-        Box::pin(async move { closing.wait().await })
+        Box::pin(self.closing.wait())
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {

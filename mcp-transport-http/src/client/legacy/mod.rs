@@ -20,6 +20,7 @@ mod session;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, future, stream};
+use mcp_core::ending::Ending;
 use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OutCall, OutNote};
 use mcp_types::{Method, ProtocolVersion};
@@ -27,7 +28,6 @@ use mcp_types::{Method, ProtocolVersion};
 use session::Over;
 pub(super) use session::Session;
 
-use super::ending::Ending;
 use super::requests::Http;
 
 /// What is done beside calls.
@@ -51,7 +51,7 @@ impl Default for Settings {
 /// The sessions of a channel, one after the other.
 pub(super) struct Sessions {
     http: Arc<Http>,
-    closing: Arc<Ending<CloseReason>>,
+    closing: Ending<CloseReason>,
     settings: Settings,
     state: Mutex<State>,
 }
@@ -65,11 +65,7 @@ struct State {
 }
 
 impl Sessions {
-    pub(super) fn new(
-        http: Arc<Http>,
-        closing: Arc<Ending<CloseReason>>,
-        settings: Settings,
-    ) -> Self {
+    pub(super) fn new(http: Arc<Http>, closing: Ending<CloseReason>, settings: Settings) -> Self {
         Self {
             http,
             closing,
@@ -79,7 +75,7 @@ impl Sessions {
     }
 
     fn create(&self) -> Arc<Session> {
-        let (http, closing) = (Arc::clone(&self.http), Arc::clone(&self.closing));
+        let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
         Arc::new(Session::new(http, closing))
     }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
+use mcp_core::ending::Ending;
 use mcp_core::locks::Mutex;
 use mcp_core::wire::{self, Wire};
 use mcp_core::{ChannelError, ClientNote, CloseReason, Frame};
@@ -23,7 +24,6 @@ use tokio::time::timeout;
 
 use super::queue::Queue;
 use crate::client::answer::{self, Answer, Events};
-use crate::client::ending::Ending;
 use crate::client::requests::{Body, Http, Unsent};
 use crate::headers::names;
 
@@ -31,7 +31,7 @@ use crate::headers::names;
 pub(crate) struct Session {
     pub(super) http: Arc<Http>,
     /// The end of the whole channel.
-    pub(crate) closing: Arc<Ending<CloseReason>>,
+    pub(crate) closing: Ending<CloseReason>,
     /// Its own end.
     over: Ending<Over>,
     /// What the server calls it: a secret, which nothing shows.
@@ -105,7 +105,7 @@ pub(super) const NOTE_TIMEOUT: Duration = Duration::from_secs(30);
 const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {
-    pub(super) fn new(http: Arc<Http>, closing: Arc<Ending<CloseReason>>) -> Self {
+    pub(super) fn new(http: Arc<Http>, closing: Ending<CloseReason>) -> Self {
         let (cancels, unsent_cancels) = mpsc::channel(CANCELS);
         Self {
             http,
