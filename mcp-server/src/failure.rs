@@ -1,11 +1,9 @@
 //! How reading a resource, getting a prompt and completing an argument fail: always as an error of
 //! the protocol.
 
-use std::borrow::Cow;
 use std::error::Error;
 
 use mcp_core::{Fault, ItemKind};
-use mcp_types::ErrorObject;
 
 use crate::ask::AskError;
 use crate::extract::Rejection;
@@ -79,6 +77,30 @@ impl Failed<'_> {
     }
 }
 
+/// Writes how an error of a handler becomes one of the protocol.
+macro_rules! protocol_errors {
+    () => {
+        /// The protocol error "invalid params".
+        pub fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+            Self::fault(Fault::bad_params(message))
+        }
+
+        /// A protocol error with a code of your own, outside of -32768 to -32000.
+        // spec: ERR-08
+        pub fn protocol(code: i64, message: impl Into<String>) -> Self {
+            let error = mcp_types::ErrorObject::new(code, message);
+            Self::fault(Fault::Protocol(error))
+        }
+
+        /// A protocol error.
+        pub fn fault(fault: Fault) -> Self {
+            Self(Kind::Fault(fault))
+        }
+    };
+}
+
+pub(crate) use protocol_errors;
+
 macro_rules! errors {
     ($($(#[$about:meta])* $name:ident;)*) => {
         $(
@@ -97,21 +119,7 @@ macro_rules! errors {
                     Self::from(NotFound)
                 }
 
-                /// The protocol error "invalid params".
-                pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
-                    Self::fault(Fault::bad_params(message))
-                }
-
-                /// A protocol error with a code of your own, outside of -32768 to -32000.
-                // spec: ERR-08
-                pub fn protocol(code: i64, message: impl Into<String>) -> Self {
-                    Self::fault(Fault::Protocol(ErrorObject::new(code, message)))
-                }
-
-                /// A protocol error.
-                pub fn fault(fault: Fault) -> Self {
-                    Self(Kind::Fault(fault))
-                }
+                protocol_errors!();
 
                 pub(crate) fn into_fault(self, at: Failed<'_>) -> Fault {
                     self.0.into_fault(at)

@@ -119,7 +119,7 @@ impl Round {
         &self.facts
     }
 
-    pub(super) fn over(&self) -> &Over {
+    pub(super) fn over(&self) -> &Ending {
         &self.over
     }
 

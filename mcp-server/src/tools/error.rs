@@ -2,14 +2,14 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling>
 
-use std::borrow::Cow;
 use std::error::Error;
 
 use mcp_core::{Fault, Reply};
-use mcp_types::{CallToolResult, ErrorObject};
+use mcp_types::CallToolResult;
 
 use crate::ask::AskError;
 use crate::extract::Rejection;
+use crate::failure::protocol_errors;
 
 /// Why a tool failed.
 ///
@@ -57,21 +57,7 @@ impl ToolError {
         Self(Kind::Result(Box::new(result)))
     }
 
-    /// The protocol error "invalid params".
-    pub fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::fault(Fault::bad_params(message))
-    }
-
-    /// A protocol error with a code of your own, outside of -32768 to -32000.
-    // spec: ERR-08
-    pub fn protocol(code: i64, message: impl Into<String>) -> Self {
-        Self::fault(Fault::Protocol(ErrorObject::new(code, message)))
-    }
-
-    /// A protocol error.
-    pub fn fault(fault: Fault) -> Self {
-        Self(Kind::Fault(fault))
-    }
+    protocol_errors!();
 
     pub(crate) fn into_reply(self, tool: &str) -> Reply {
         match self.0 {

@@ -1,9 +1,8 @@
 //! What a client offers.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use super::{Settings, extension_settings};
+use super::{Settings, extensions};
 use crate::JsonObject;
 use crate::legacy_tasks::TasksCapability;
 use crate::members::read_members;
@@ -119,6 +118,8 @@ impl ElicitationCapability {
 }
 
 impl ClientCapabilities {
+    extensions!();
+
     /// Declares `roots`.
     #[must_use]
     pub fn with_roots(mut self) -> Self {
@@ -169,15 +170,6 @@ impl ClientCapabilities {
         self
     }
 
-    /// Declares an extension with its settings: a struct or a map.
-    // spec: EXT-01
-    #[must_use]
-    pub fn with_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        let settings = extension_settings(settings);
-        self.extensions.insert(id.into(), settings.into());
-        self
-    }
-
     /// The client asks its user by forms.
     pub fn allows_form(&self) -> bool {
         self.elicitation
@@ -196,17 +188,6 @@ impl ClientCapabilities {
     pub fn allows_sampling_tools(&self) -> bool {
         let sampling = self.sampling.as_ref();
         sampling.is_some_and(|sampling| sampling.tools.is_some())
-    }
-
-    /// The settings of an extension, when it is declared and they are of type `T`.
-    // spec: EXT-05
-    pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Option<T> {
-        T::deserialize(self.extensions.get(id)?).ok()
-    }
-
-    /// An extension is declared.
-    pub fn has_extension(&self, id: &str) -> bool {
-        self.extensions.contains_key(id)
     }
 }
 

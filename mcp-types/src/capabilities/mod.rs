@@ -68,3 +68,34 @@ fn extension_settings(settings: &impl Serialize) -> JsonObject {
         _ => JsonObject::new(),
     }
 }
+
+/// Writes what both sides can do with extensions, which each declares in the same way.
+macro_rules! extensions {
+    () => {
+        /// Declares an extension with its settings: a struct or a map.
+        // spec: EXT-01
+        #[must_use]
+        pub fn with_extension(
+            mut self,
+            id: impl Into<String>,
+            settings: &impl serde::Serialize,
+        ) -> Self {
+            let settings = $crate::capabilities::extension_settings(settings);
+            self.extensions.insert(id.into(), settings.into());
+            self
+        }
+
+        /// The settings of an extension, when it is declared and they are of type `T`.
+        // spec: EXT-05
+        pub fn extension<T: serde::de::DeserializeOwned>(&self, id: &str) -> Option<T> {
+            T::deserialize(self.extensions.get(id)?).ok()
+        }
+
+        /// An extension is declared.
+        pub fn has_extension(&self, id: &str) -> bool {
+            self.extensions.contains_key(id)
+        }
+    };
+}
+
+pub(crate) use extensions;

@@ -1,9 +1,8 @@
 //! What a server offers.
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{Settings, extension_settings};
+use super::{Settings, extensions};
 use crate::JsonObject;
 use crate::legacy_tasks::TasksCapability;
 
@@ -71,6 +70,8 @@ pub struct ResourcesCapability {
 }
 
 impl ServerCapabilities {
+    extensions!();
+
     /// Declares `tools`, and whether changes of the list are announced.
     #[must_use]
     pub fn with_tools(mut self, list_changed: bool) -> Self {
@@ -106,26 +107,6 @@ impl ServerCapabilities {
     pub fn with_logging(mut self) -> Self {
         self.logging.get_or_insert_default();
         self
-    }
-
-    /// Declares an extension with its settings: a struct or a map.
-    // spec: EXT-01
-    #[must_use]
-    pub fn with_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        let settings = extension_settings(settings);
-        self.extensions.insert(id.into(), settings.into());
-        self
-    }
-
-    /// The settings of an extension, when it is declared and they are of type `T`.
-    // spec: EXT-05
-    pub fn extension<T: DeserializeOwned>(&self, id: &str) -> Option<T> {
-        T::deserialize(self.extensions.get(id)?).ok()
-    }
-
-    /// An extension is declared.
-    pub fn has_extension(&self, id: &str) -> bool {
-        self.extensions.contains_key(id)
     }
 }
 
