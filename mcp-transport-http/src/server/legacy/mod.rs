@@ -43,6 +43,7 @@ use crate::headers::{self, names};
 pub(super) use events::Events;
 use live::Live;
 use place::TAKEOVER_PAUSE;
+use post::Step;
 pub(super) use resume::begin as read_kept;
 pub(super) use sse_2024::named as named_connection;
 pub(super) use streams::Stream;
@@ -62,12 +63,21 @@ impl Door {
             Mode::InMemory if opens(&message, &parts) => open::answer(self, &parts, message).await,
             Mode::InMemory => match self.find(&parts).await {
                 Ok(live) => {
-                    let response = post::answer(self, &live, parts, message).await;
+                    let response = match post::take(self, &live, parts, message) {
+                        Step::Answered(response) => response,
+                        Step::Call(call) => {
+                            let response = call.answer(&live.service, &self.config).await;
+                            with_session(response, &live)
+                        }
+                    };
                     shared::save(&live).await.map(|()| response)
                 }
                 Err(refused) => Err(refused),
             },
-            _ => stateless::answer(self, parts, message).await,
+            _ => match stateless::take(self, parts, message) {
+                Ok(step) => Ok(step.answer(&self.service, &self.config).await),
+                Err(refused) => Err(refused),
+            },
         };
         answered.unwrap_or_else(Refused::into_response)
     }

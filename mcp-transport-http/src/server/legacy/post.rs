@@ -1,9 +1,11 @@
-//! A message of a session.
+//! A message of a session. What can be done with it at once is done outside of any future: the one
+//! that a call leaves has room for the call alone.
 
 use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::modern::Inbound;
 use mcp_core::legacy::{Admitted, Heard};
 use mcp_core::{Fault, Service, StreamControl};
 use mcp_types::{Message, Notification, Request};
@@ -19,35 +21,71 @@ use super::streams::Stream;
 use super::{Door, audience, with_session};
 use crate::status;
 
-/// Answers a message.
-pub(super) async fn answer(
-    door: &Door,
-    live: &Arc<Live>,
-    parts: Parts,
-    message: Message<'_>,
-) -> Response<Body> {
+/// What a request comes to.
+#[expect(clippy::large_enum_variant, reason = "it goes no further")]
+pub(super) enum Step {
+    /// It is answered.
+    Answered(Response<Body>),
+    /// A call that may be served.
+    Call(Box<Admission>),
+}
+
+impl Step {
+    pub(super) async fn answer(
+        self,
+        service: &Arc<dyn Service>,
+        config: &Config,
+    ) -> Response<Body> {
+        match self {
+            Self::Answered(response) => response,
+            Self::Call(call) => call.answer(service, config).await,
+        }
+    }
+}
+
+/// A call that may be served.
+pub(super) struct Admission {
+    pub(super) to: Recipient,
+    pub(super) inbound: Box<Inbound>,
+    pub(super) parts: Parts,
+    pub(super) manner: Manner,
+}
+
+impl Admission {
+    pub(super) fn answer<'a>(
+        self,
+        service: &'a Arc<dyn Service>,
+        config: &'a Config,
+    ) -> impl Future<Output = Response<Body>> + 'a {
+        let (to, manner) = (self.to, self.manner);
+        answer::answer(service, config, to, self.inbound, self.parts, manner)
+    }
+}
+
+/// Takes a message.
+pub(super) fn take(door: &Door, live: &Arc<Live>, parts: Parts, message: Message<'_>) -> Step {
     if let Message::Request(request) = message {
         let kept = door.config.events.as_ref();
         let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
-        return call(&door.config, live, parts, &request, kept).await;
+        return begin(&door.config, live, parts, &request, kept);
     }
     live.calls.note_sign();
     match message {
         Message::Notification(note) => hear(live, &note),
-        Message::Response(response) => return settle(live, &response),
+        Message::Response(response) => return Step::Answered(settle(live, &response)),
         _ => {}
     }
-    respond::accepted()
+    Step::Answered(respond::accepted())
 }
 
-/// Answers a request. Its events are kept in `kept`.
-pub(super) async fn call(
+/// Begins with a request. Its events are kept in `kept`.
+pub(super) fn begin(
     config: &Config,
     live: &Arc<Live>,
     mut parts: Parts,
     request: &Request<'_>,
     mut kept: Option<Arc<Stream>>,
-) -> Response<Body> {
+) -> Step {
     let wire = live.machine.wire();
     let to = Recipient {
         id: request.id.clone(),
@@ -94,7 +132,12 @@ pub(super) async fn call(
                 ticket: Some(ticket),
                 kept,
             };
-            answer::answer(&live.service, config, to, inbound, parts, manner).await
+            return Step::Call(Box::new(Admission {
+                to,
+                inbound,
+                parts,
+                manner,
+            }));
         }
         Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
             respond::finished_events(to.encode_event(reply, Vec::new()))
@@ -102,7 +145,7 @@ pub(super) async fn call(
         Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
     };
-    with_session(response, live)
+    Step::Answered(with_session(response, live))
 }
 
 /// Takes a notification to heart.

@@ -7,25 +7,22 @@ use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
-use super::super::answer::{self, Manner};
+use super::super::answer::Manner;
 use super::super::call::Recipient;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::batch::{Part, join};
+use super::post::{Admission, Step};
 use super::{Door, Refused, check_version};
 use crate::status;
 
-/// Answers a message.
-pub(super) async fn answer(
-    door: &Door,
-    parts: Parts,
-    message: Message<'_>,
-) -> Result<Response<Body>, Refused> {
+/// Takes a message.
+pub(super) fn take(door: &Door, parts: Parts, message: Message<'_>) -> Result<Step, Refused> {
     let version = version(door, &parts)?;
     match message {
-        Message::Request(request) => Ok(call(door, parts, &request, version).await),
+        Message::Request(request) => Ok(begin(door, parts, &request, version)),
         // There is no session that it could change.
-        Message::Notification(_) => Ok(respond::accepted()),
+        Message::Notification(_) => Ok(Step::Answered(respond::accepted())),
         _ => Err(Refused::bad_request(
             "without sessions nothing is asked here, so nobody waits for responses",
         )),
@@ -45,7 +42,8 @@ pub(super) async fn answer_batch(
         Ok(Message::Request(request)) => {
             let parts = parts.clone();
             Some(Part::Call(Box::pin(async move {
-                call(door, parts, &request, version).await
+                let step = begin(door, parts, &request, version);
+                step.answer(&door.service, &door.config).await
             })))
         }
         Ok(_) => None,
@@ -59,12 +57,7 @@ fn version(door: &Door, parts: &Parts) -> Result<ProtocolVersion, Refused> {
     Ok(check_version(parts, &*door.service)?.unwrap_or(DEFAULT_VERSION))
 }
 
-async fn call(
-    door: &Door,
-    parts: Parts,
-    request: &Request<'_>,
-    version: ProtocolVersion,
-) -> Response<Body> {
+fn begin(door: &Door, parts: Parts, request: &Request<'_>, version: ProtocolVersion) -> Step {
     let profile = door.service.profile();
     let mode = door.config.sessions.answer;
     let admitted = stateless(request, version, &profile);
@@ -75,15 +68,19 @@ async fn call(
     };
     let reply = match admitted {
         Ok(Admitted::Call(inbound)) => {
-            let manner = Manner::alone(mode);
-            let (service, config) = (&door.service, &door.config);
-            return answer::answer(service, config, to, inbound, parts, manner).await;
+            return Step::Call(Box::new(Admission {
+                to,
+                inbound,
+                parts,
+                manner: Manner::alone(mode),
+            }));
         }
         Ok(Admitted::Answer(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
         Err(fault) => {
             let status = status::of_session(&fault);
-            return respond::error(status, to.wire, Some(&to.id), &fault);
+            let refused = respond::error(status, to.wire, Some(&to.id), &fault);
+            return Step::Answered(refused);
         }
     };
     // The answer to `initialize` is of the revision that it names.
@@ -95,8 +92,8 @@ async fn call(
     {
         to.wire = wire::of(chosen);
     }
-    match mode {
+    Step::Answered(match mode {
         AnswerMode::AlwaysSse => respond::finished_events(to.encode_event(reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
-    }
+    })
 }
