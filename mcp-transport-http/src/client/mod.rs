@@ -3,8 +3,7 @@
 //! | you look for | module |
 //! |---|---|
 //! | a call without a session | `modern` |
-//! | sessions, their streams, their end | `legacy` |
-//! | HTTP+SSE, where nothing else is spoken | `sse_2024` |
+//! | sessions, their streams, their end; HTTP+SSE | `legacy` |
 //! | what an answer may be | `answer` |
 //! | what every request carries, and who sends it | `requests` |
 //! | the URL: what is sent, what is shown | `endpoint` |
@@ -18,7 +17,6 @@ mod legacy;
 mod modern;
 mod requests;
 mod reqwest;
-mod sse_2024;
 mod tls;
 mod until_closed;
 

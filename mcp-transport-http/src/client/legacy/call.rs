@@ -14,9 +14,9 @@ use super::Settings;
 use super::follow::Follow;
 use super::keep::{Work, keep};
 use super::session::{OpenCall, Session};
+use super::sse_2024;
 use crate::client::answer::{self, Answer};
 use crate::client::requests::Body;
-use crate::client::sse_2024;
 
 /// Sends the call when first polled.
 pub(super) fn frames(session: Arc<Session>, out: OutCall, settings: Settings) -> Frames {

@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 
 use super::follow::standalone;
 use super::session::Session;
+use super::sse_2024;
 use crate::client::answer::Events;
-use crate::client::sse_2024;
 
 /// What the task does beside sending cancellations and saying good-bye.
 pub(super) enum Work {

@@ -6,6 +6,7 @@
 //! | one call, from its POST to its answer | `call` |
 //! | streams that break and go on | `follow`, by the machine in `resume` |
 //! | the one task of a session | `keep` |
+//! | HTTP+SSE, where nothing else is spoken | `sse_2024` |
 //! | what waits between reader and taker | `queue` |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
@@ -16,6 +17,7 @@ mod keep;
 mod queue;
 mod resume;
 mod session;
+mod sse_2024;
 
 use std::sync::Arc;
 
@@ -25,8 +27,7 @@ use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OutCall, OutNote};
 use mcp_types::{Method, ProtocolVersion};
 
-use session::Over;
-pub(super) use session::Session;
+use session::{Over, Session};
 
 use super::requests::Http;
 

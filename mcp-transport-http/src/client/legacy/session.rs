@@ -28,10 +28,10 @@ use crate::client::requests::{Body, Http, Unsent};
 use crate::headers::names;
 
 /// A session, from before it is opened until after its end.
-pub(crate) struct Session {
+pub(super) struct Session {
     pub(super) http: Arc<Http>,
     /// The end of the whole channel.
-    pub(crate) closing: Ending<CloseReason>,
+    pub(super) closing: Ending<CloseReason>,
     /// Its own end.
     over: Ending<Over>,
     /// What the server calls it: a secret, which nothing shows.
@@ -75,7 +75,7 @@ impl From<Over> for ChannelError {
 }
 
 /// A call that waits for its answer.
-pub(crate) struct OpenCall {
+pub(super) struct OpenCall {
     pub(super) id: RequestId,
     progress_token: Option<ProgressToken>,
     pub(super) queue: Queue,
@@ -391,7 +391,7 @@ impl Session {
     }
 
     /// Brings a message to where it belongs. `on` is the call whose stream it came on.
-    pub(crate) async fn deliver(&self, on: Option<&OpenCall>, frame: Frame) {
+    pub(super) async fn deliver(&self, on: Option<&OpenCall>, frame: Frame) {
         let allows_batch = self.version().is_some_and(ProtocolVersion::allows_batch);
         if allows_batch && Message::parse(&frame.message).err() == Some(ParseError::Batch) {
             // spec: BASE-14

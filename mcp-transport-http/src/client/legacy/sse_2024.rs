@@ -10,9 +10,9 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use mcp_core::{ChannelError, CloseReason, Frame};
 use tokio::time::timeout;
 
-use super::answer::{self, Answer, Events};
-use super::legacy::Session;
-use super::requests::{Http, Unsent};
+use super::session::Session;
+use crate::client::answer::{self, Answer, Events};
+use crate::client::requests::{Http, Unsent};
 use crate::headers::names;
 use crate::sse::{SseError, SseItem, SseStreamError};
 
