@@ -2,18 +2,12 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
+use mcp_core::tower::{Middleware, Next, from_fn};
 use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
-use pin_project_lite::pin_project;
-use tower_layer::Layer;
-use tower_service::Service;
 use tracing::field::Empty;
-use tracing::instrument::Instrumented;
 use tracing::{Instrument, Level, Span};
 
 /// The longest text of a client that goes into a span, in bytes.
@@ -168,67 +162,22 @@ fn without_secrets(uri: &str) -> Cow<'_, str> {
     }
 }
 
-impl<S> Layer<S> for RequestLog {
-    type Service = LoggedService<S>;
-
-    fn layer(&self, inner: S) -> LoggedService<S> {
-        LoggedService {
-            log: self.clone(),
-            inner,
-        }
-    }
-}
-
-/// A service whose requests are logged. Made by [`RequestLog`].
-#[derive(Debug, Clone)]
-pub struct LoggedService<S> {
-    log: RequestLog,
-    inner: S,
-}
-
-impl<S: Service<Exchange, Response = Reply>> Service<Exchange> for LoggedService<S> {
-    type Response = Reply;
-    type Error = S::Error;
-    type Future = Logged<S::Future>;
-
-    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(cx)
-    }
-
-    fn call(&mut self, exchange: Exchange) -> Logged<S::Future> {
-        let span = self.log.span(&exchange);
-        let line = Line::start(&span, &exchange.call);
-        let running = span.in_scope(|| self.inner.call(exchange));
-        Logged {
-            running: running.instrument(span),
-            line,
-        }
-    }
-}
-
-pin_project! {
-    /// A request that runs and is logged. Made by [`LoggedService`].
-    #[derive(Debug)]
-    pub struct Logged<F> {
-        #[pin]
-        running: Instrumented<F>,
-        line: Option<Line>,
-    }
-}
-
-impl<F: Future<Output = Result<Reply, E>>, E> Future for Logged<F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let this = self.project();
-        let answer = ready!(this.running.poll(cx));
-        if let Some(line) = this.line.take() {
-            line.end(match &answer {
-                Ok(reply) => outcome(reply),
-                Err(_) => "failed in a layer",
-            });
-        }
-        Poll::Ready(answer)
+impl Middleware for RequestLog {
+    fn wrap(self, next: Next) -> Next {
+        let log = Arc::new(self);
+        let logged = from_fn(move |exchange, next: Next| {
+            let span = log.span(&exchange);
+            let line = Line::start(&span, &exchange.call);
+            let running = async move {
+                let reply = next.run(exchange).await;
+                if let Some(line) = line {
+                    line.end(outcome(&reply));
+                }
+                reply
+            };
+            running.instrument(span)
+        });
+        logged.wrap(next)
     }
 }
 

@@ -6,6 +6,6 @@ mod log;
 pub use mcp_core::tower::{BoxError, FromFn, FromFnService, Middleware, Next, Running, from_fn};
 pub use mcp_core::{Call, Exchange, Fault, Reply};
 
-pub use log::{Logged, LoggedService, RequestLog};
+pub use log::RequestLog;
 
 pub(crate) use layers::{Layers, Shared};
