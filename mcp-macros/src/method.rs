@@ -19,12 +19,6 @@ use crate::route::{Completes, Kind, Route, make};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
-/// `#[arg]`, `#[mcp::arg]`, whatever the path.
-pub(crate) fn is_named(attribute: &Attribute, name: &str) -> bool {
-    let last = attribute.path().segments.last();
-    last.is_some_and(|segment| segment.ident == name)
-}
-
 /// A method that becomes a route.
 pub(crate) struct RouteMethod {
     kind: Kind,

@@ -8,7 +8,6 @@ use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Ty
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::method::is_named;
 use crate::options::{Options, Root, at};
 use crate::route::Kind;
 
@@ -272,6 +271,12 @@ fn take_arg(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Attr
         errors.at(second, "write all options in one `#[arg(…)]`");
     }
     first
+}
+
+/// `#[arg]`, `#[mcp::arg]`, whatever the path.
+fn is_named(attribute: &Attribute, name: &str) -> bool {
+    let last = attribute.path().segments.last();
+    last.is_some_and(|segment| segment.ident == name)
 }
 
 /// `a` and `mut a` have a name, `Args(a)` and `_` have none.
