@@ -70,7 +70,12 @@ macro_rules! arities {
 
 macro_rules! handler {
     ($handler:ident, $result:ident, [$($extractor:ident),*]) => {
-        #[allow(non_snake_case, unused_mut, unused_variables)]
+        #[allow(
+            non_snake_case,
+            unused_mut,
+            unused_variables,
+            reason = "variables are called like their types; no extractor uses nothing"
+        )]
         impl<F, Fut, $($extractor),*> $handler<(Async, $($extractor,)*)> for F
         where
             F: Fn($($extractor),*) -> Fut + Clone + Send + std::marker::Sync + 'static,
@@ -90,7 +95,12 @@ macro_rules! handler {
             }
         }
 
-        #[allow(non_snake_case, unused_mut, unused_variables)]
+        #[allow(
+            non_snake_case,
+            unused_mut,
+            unused_variables,
+            reason = "variables are called like their types; no extractor uses nothing"
+        )]
         impl<F, R, $($extractor),*> $handler<(Sync, $($extractor,)*)> for F
         where
             F: Fn($($extractor),*) -> R + Clone + Send + std::marker::Sync + 'static,

@@ -7,6 +7,8 @@ mod calls;
 #[cfg(test)]
 mod connecting;
 #[cfg(test)]
+mod eras;
+#[cfg(test)]
 mod group;
 #[cfg(test)]
 mod http;

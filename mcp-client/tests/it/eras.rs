@@ -1,0 +1,175 @@
+//! Which era a server speaks, found out.
+
+use mcp_client::{Client, ConnectMode};
+use mcp_core::versioning::Verdict;
+use mcp_core::{ChannelError, CloseReason};
+use mcp_types::ProtocolVersion::{self, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28};
+use mcp_types::codes;
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::script::{Script, Step, error, refuse, result, wait};
+use crate::session::{methods, no_method, opened, text};
+
+#[tokio::test]
+async fn auto_falls_back() {
+    let (script, _inbound) = Script::session([no_method(), opened("2025-06-18"), text("3")]);
+    let client = Client::builder()
+        .identity("me", "1")
+        .roots(["file:///a"])
+        .over(script.channel())
+        .await
+        .unwrap();
+    assert_eq!(client.protocol_version(), V2025_06_18);
+    assert_eq!(client.server_info().unwrap().name, "old");
+    assert_eq!(client.instructions().as_deref(), Some("Be patient."));
+    assert!(client.server_capabilities().unwrap().logging.is_some());
+    assert_eq!(
+        client.negotiation().to_string(),
+        "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; spoken: 2025-06-18"
+    );
+    assert_eq!(
+        client.negotiation().verdict(),
+        &Verdict::legacy(V2025_06_18)
+    );
+    assert_eq!(script.adopted(), [V2026_07_28, V2025_11_25, V2025_06_18]);
+
+    assert_eq!(
+        client.call("add", json!({"a": 1})).await.unwrap().text(),
+        "3"
+    );
+    let sent = script.sent();
+    assert_eq!(
+        sent[1].body["params"],
+        json!({
+            "protocolVersion": "2025-11-25",
+            "capabilities": {"roots": {"listChanged": true}},
+            "clientInfo": {"name": "me", "version": "1"},
+        })
+    );
+    assert_eq!(
+        sent[2].body["params"],
+        json!({"name": "add", "arguments": {"a": 1}})
+    );
+    assert_eq!(sent[2].mirror.version, V2025_06_18);
+    let notes = script.notes(1).await;
+    assert_eq!(
+        notes[0].body,
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    );
+    assert_eq!(notes[0].mirror.version, V2025_06_18);
+    let error = client.discover().await.unwrap_err().to_string();
+    assert!(error.contains("nothing to discover"), "{error}");
+}
+
+#[tokio::test]
+async fn modes() {
+    let modern = || Verdict::modern(V2026_07_28, None);
+    for (mode, answers, asked, spoken) in [
+        (
+            ConnectMode::Legacy,
+            vec![opened("2025-03-26")],
+            vec!["initialize"],
+            V2025_03_26,
+        ),
+        (
+            ConnectMode::Pin(V2025_06_18),
+            vec![opened("2025-06-18")],
+            vec!["initialize"],
+            V2025_06_18,
+        ),
+        (ConnectMode::Pin(V2026_07_28), vec![], vec![], V2026_07_28),
+        (ConnectMode::Prior(modern()), vec![], vec![], V2026_07_28),
+        (
+            ConnectMode::Prior(Verdict::legacy(V2025_06_18)),
+            vec![opened("2025-06-18")],
+            vec!["initialize"],
+            V2025_06_18,
+        ),
+    ] {
+        let (script, _inbound) = Script::session(answers);
+        let client = Client::builder()
+            .mode(mode.clone())
+            .over(script.channel())
+            .await
+            .unwrap();
+        assert_eq!(methods(&script), asked, "{mode:?}");
+        assert_eq!(client.protocol_version(), spoken);
+    }
+    // A pinned revision is the only one.
+    let (script, _inbound) = Script::session([opened("2025-03-26")]);
+    let mode = ConnectMode::Pin(V2025_06_18);
+    let error = Client::builder()
+        .mode(mode)
+        .over(script.channel())
+        .await
+        .unwrap_err();
+    assert_eq!(error.supported_versions().unwrap(), ["2025-03-26"]);
+}
+
+#[tokio::test]
+async fn a_verdict_saves_the_questions() {
+    let found = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
+        "instructions": "Hi.", "ttlMs": 0, "cacheScope": "private",
+    });
+    let script = Script::new([vec![result(&found)]]);
+    let first = Client::over(script.channel()).await.unwrap();
+    let kept = serde_json::to_string(first.negotiation().verdict()).unwrap();
+    let prior: Verdict = serde_json::from_str(&kept).unwrap();
+    let again = Client::builder()
+        .mode(ConnectMode::Prior(prior))
+        .over(script.channel())
+        .await
+        .unwrap();
+    assert_eq!(again.instructions().as_deref(), Some("Hi."));
+    assert_eq!(again.negotiation().to_string(), "spoken: 2026-07-28");
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn pipes_are_known_by_their_silence_and_their_end() {
+    // Nothing at all, and then the answer to `initialize`.
+    let script = Script::pipe([vec![wait(900)], opened("2025-11-25")]);
+    let start = Instant::now();
+    let client = Client::over(script.channel()).await.unwrap();
+    assert_eq!(start.elapsed().as_secs(), 5);
+    assert_eq!(
+        (client.protocol_version(), script.reopened()),
+        (V2025_11_25, 0)
+    );
+
+    // The server has gone at the question: it is started anew.
+    for end in [
+        vec![],
+        vec![Step::Fail(ChannelError::Closed(CloseReason::There))],
+    ] {
+        let script = Script::pipe([end, opened("2025-11-25")]);
+        Client::over(script.channel()).await.unwrap();
+        assert_eq!(script.reopened(), 1);
+    }
+    // Over HTTP neither tells anything.
+    for answer in [vec![wait(900)], vec![]] {
+        let script = Script::new([answer, opened("2025-11-25")]);
+        let error = Client::over(script.channel()).await.unwrap_err();
+        assert!(error.is_timeout() || error.is_closed(), "{error}");
+        assert_eq!(script.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_slow_modern_server_is_asked_again() {
+    let supported = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
+    let refused = refuse(400, error(codes::UNSUPPORTED_PROTOCOL_VERSION, &supported));
+    let found = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {},
+        "ttlMs": 0, "cacheScope": "private",
+    });
+    let script = Script::new([no_method(), vec![refused], vec![result(&found)]]);
+    let client = Client::over(script.channel()).await.unwrap();
+    assert_eq!(client.protocol_version(), ProtocolVersion::LATEST);
+    assert_eq!(
+        methods(&script),
+        ["server/discover", "initialize", "server/discover"]
+    );
+}
