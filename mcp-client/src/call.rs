@@ -1,5 +1,8 @@
-//! The one path that every call takes: written, sent, waited for, read; and again while the server
-//! asks for input.
+//! The one path that every call takes: one request after the other, until the server has all that it
+//! asks for and the answer is there.
+
+mod again;
+mod attempt;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -7,30 +10,20 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::future::{Either, select};
-use http::{HeaderMap, StatusCode};
 use mcp_core::backoff::Backoff;
 use mcp_core::patterns::mrtr::{Mrtr, Round};
-use mcp_core::versioning::mutual;
-use mcp_core::wire::{self, Outgoing};
-use mcp_core::{
-    Asked, BoxFuture, Call, ChannelError, Fault, Frames, InputState, Mirror, OutCall, Reply,
-    ResultBody, ServerNote,
-};
-use mcp_types::{
-    ElicitUrlParams, InputRequired, InputResponse, Message, Notification, ProgressToken,
-    ProtocolVersion, RequestId, Response, codes,
-};
-use tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use mcp_core::{Asked, BoxFuture, ChannelError, Fault, InputState, Reply, ResultBody};
+use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
 
 use crate::cache::Slot;
-use crate::client::Inner;
 use crate::clock::Clock;
 use crate::error::Kind;
 use crate::options::Options;
 use crate::visiting::{self, Visiting};
 use crate::{Asker, Client, Error, InputError, session};
+
+pub(crate) use attempt::{Answer, check_id, once, send};
 
 /// Makes a call with all that belongs to it and waits for its result. Dropping the future cancels
 /// the call.
@@ -62,32 +55,6 @@ pub(crate) struct Running<'a> {
     input: Option<InputState>,
     /// URLs that the user visits before the call is made again.
     visiting: Visiting,
-}
-
-/// How often a call that may be made twice is made again after a break.
-const MAX_REPEATS: usize = 2;
-
-/// Makes one request in a revision and takes whatever comes.
-pub(crate) async fn once(
-    client: &Client,
-    asked: &Asked,
-    version: ProtocolVersion,
-    idle: Option<Duration>,
-) -> Result<Answer, Kind> {
-    let options = Options {
-        idle,
-        ..Options::default()
-    };
-    let mut running = Running::start(client, asked.clone(), options);
-    running.version = version;
-    running.attempt().await
-}
-
-/// The answer to one request.
-pub(crate) struct Answer {
-    pub(crate) reply: Reply,
-    pub(crate) status: Option<StatusCode>,
-    bytes: usize,
 }
 
 /// What a request came to.
@@ -278,85 +245,6 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// The call may be made again after its stream broke. A state is never used twice: servers may
-    /// take each but once.
-    // spec: MRTR-09
-    fn repeats_after_break(&mut self) -> bool {
-        let repeats = self.is_idempotent() && self.input.is_none() && self.repeats < MAX_REPEATS;
-        self.repeats += usize::from(repeats);
-        repeats
-    }
-
-    /// It makes no difference whether the server does it once or twice.
-    fn is_idempotent(&self) -> bool {
-        let only_reads = match &self.asked {
-            Asked::Call(Call::CallTool(params)) => {
-                self.client.inner.tools.is_idempotent(&params.name)
-            }
-            Asked::Call(Call::Other { .. }) => false,
-            Asked::Call(_) | Asked::Discover => true,
-            _ => false,
-        };
-        self.options.idempotent.unwrap_or(only_reads)
-    }
-
-    async fn wait_to_repeat(&mut self) -> Result<(), Kind> {
-        let end = self.clock.end();
-        let wait = Instant::now() + self.backoff.next();
-        sleep_until(wait.min(end)).await;
-        if wait >= end {
-            return Err(self.clock.timed_out(end));
-        }
-        Ok(())
-    }
-
-    /// Says of a call that broke whether it may have been made.
-    fn lost(&self, kind: Kind) -> Kind {
-        if kind.is_broken() && !self.is_idempotent() {
-            Kind::Lost(Box::new(kind))
-        } else {
-            kind
-        }
-    }
-
-    /// Says the same of a call whose connection ended by itself while it was on its way.
-    fn ended(&self, kind: Kind) -> Kind {
-        if let Kind::Channel(ChannelError::Closed(reason)) = &kind {
-            // Calls from now on know it before they are sent.
-            self.client.inner.closing.end(reason.clone());
-        }
-        match self.is_idempotent() {
-            true => kind,
-            false => Kind::Lost(Box::new(kind)),
-        }
-    }
-
-    /// Takes another version when the server refuses this one; once, also when the server names
-    /// the very version that it refused.
-    // spec: VER-04
-    fn corrects(&mut self, fault: &Fault) -> bool {
-        let Fault::UnsupportedVersion { supported, .. } = fault else {
-            return false;
-        };
-        match mutual(supported, &self.client.inner.spoken) {
-            Some(version) if !self.retried => {
-                self.version = version;
-                self.retried = true;
-                true
-            }
-            _ => false,
-        }
-    }
-
-    /// Looks up which headers the server misses, once.
-    // spec: XHDR-19
-    async fn learns_headers(&mut self) -> bool {
-        let may = !std::mem::replace(&mut self.relisted, true);
-        let (asked, headers) = (&self.asked, &self.options.headers);
-        let end = self.clock.end();
-        may && self.client.learns_headers(asked, headers, end).await
-    }
-
     /// Reads the result of the call.
     pub(crate) fn read<T>(
         &self,
@@ -402,113 +290,6 @@ impl<'a> Running<'a> {
         self.input = Some(input);
         Ok(())
     }
-
-    /// One request and its answer.
-    async fn attempt(&mut self) -> Result<Answer, Kind> {
-        if let Some(reason) = self.client.inner.closing.reason() {
-            return Err(Kind::closed(reason));
-        }
-        // spec: BASE-05, MRTR-12
-        let number = self.client.inner.next_id();
-        let id = RequestId::from(number);
-        // spec: PROG-01
-        let token = self
-            .options
-            .on_progress
-            .is_some()
-            .then(|| ProgressToken::from(number));
-        let client = self.client.clone();
-        self.session = client.inner.session();
-        let mut closed = pin!(client.inner.closing.wait());
-        let mut frames = self.send(&id, token.as_ref());
-        let mut deadline = self.clock.deadline();
-        loop {
-            let next = select(frames.next(), &mut closed);
-            let frame = match timeout_at(deadline, next).await {
-                Ok(Either::Left((Some(frame), _))) => frame.map_err(Kind::Channel)?,
-                Ok(Either::Left((None, _))) => return Err(Kind::Unanswered),
-                Ok(Either::Right((reason, _))) => return Err(Kind::closed(reason)),
-                // Users take their time, which is not the server's.
-                Err(_) if client.inner.questions.are_open() => {
-                    self.clock.extend();
-                    deadline = self.clock.deadline();
-                    continue;
-                }
-                // The stream is dropped with this frame of the call: that cancels the request.
-                // spec: CAN-10
-                Err(_) => return Err(self.clock.timed_out(deadline)),
-            };
-            match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
-                Message::Notification(note) => {
-                    let is_progress = self.take_note(&note, token.as_ref());
-                    if is_progress {
-                        deadline = self.clock.deadline();
-                    }
-                }
-                Message::Response(response) => {
-                    check_id(&response, &id, frame.status)?;
-                    let reply = wire::of(self.version)
-                        .decode_reply(&self.asked, &response)
-                        .map_err(Kind::Decode)?;
-                    drain(&mut frames).await;
-                    return Ok(Answer {
-                        reply,
-                        status: frame.status,
-                        bytes: frame.message.len(),
-                    });
-                }
-                // No server may ask anything here; one that does gets no answer.
-                // spec: BASE-17, BASE-19
-                _ => {}
-            }
-        }
-    }
-
-    fn send(&self, id: &RequestId, token: Option<&ProgressToken>) -> Frames {
-        let inner = &self.client.inner;
-        let mut outgoing = Outgoing::new(id, &inner.profile);
-        outgoing.progress_token = token;
-        outgoing.log_level = self.options.log_level.or_else(|| inner.log_level());
-        outgoing.meta = self.options.meta.as_ref();
-        outgoing.input = self.input.as_ref();
-        send(
-            inner,
-            &self.asked,
-            self.version,
-            &outgoing,
-            &self.options.headers,
-        )
-    }
-
-    /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
-    /// progress of this call.
-    fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
-        match wire::of(self.version).decode_note(note) {
-            // spec: PROG-02
-            Some(ServerNote::Progress {
-                token: given,
-                progress,
-            }) if Some(&given) == token => {
-                if let Some(hook) = &mut self.options.on_progress {
-                    hook.run(progress);
-                }
-                true
-            }
-            Some(ServerNote::Log(message)) => {
-                self.client.inner.events.log(&message);
-                if let Some(hook) = &mut self.options.on_log {
-                    hook.run(message);
-                }
-                false
-            }
-            // A session tells on any stream what has changed.
-            Some(note) if !self.version.is_modern() => {
-                self.client.inner.hear(note);
-                false
-            }
-            _ => false,
-        }
-    }
 }
 
 /// Waits for `work`, or gives `None` when the caller cancels it first.
@@ -523,48 +304,4 @@ async fn unless<T>(
         Either::Left(_) => None,
         Either::Right((done, _)) => Some(done),
     }
-}
-
-/// Writes a request and sends it.
-pub(crate) fn send(
-    inner: &Inner,
-    asked: &Asked,
-    version: ProtocolVersion,
-    outgoing: &Outgoing<'_>,
-    headers: &HeaderMap,
-) -> Frames {
-    let body = wire::of(version).encode_call(asked, outgoing);
-    let mirror = Mirror::new(version, asked.method_name(), asked.item());
-    let mirror = mirror.params(inner.params(asked, version));
-    let mut out = OutCall::new(outgoing.id.clone(), body, mirror);
-    out.headers.clone_from(headers);
-    inner.channel.call(out)
-}
-
-/// A response without an id is an error about a request whose id could not be read: ours, since
-/// nothing else comes on this stream. So is an error with a status of its own, whatever id it has:
-/// it is the answer to this very POST, and some servers have no better id than a word of their own.
-// spec: BASE-06, BASE-11, COMPAT-11
-pub(crate) fn check_id(
-    response: &Response<'_>,
-    id: &RequestId,
-    status: Option<StatusCode>,
-) -> Result<(), Kind> {
-    let is_refusal = response.outcome.is_err() && status.is_some_and(|it| !it.is_success());
-    match &response.id {
-        Some(answered) if answered != id && !is_refusal => Err(Kind::WrongId {
-            answered: answered.clone(),
-        }),
-        _ => Ok(()),
-    }
-}
-
-/// How long a call waits for the end of its stream after the response.
-const GRACE: Duration = Duration::from_millis(10);
-
-/// Takes the end of the stream, which is due right after the response: a connection whose answer
-/// was read to its end can be used again.
-// spec: HTTP-SM-14
-async fn drain(frames: &mut Frames) {
-    let _ = timeout(GRACE, frames.next()).await;
 }
