@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::{Settings, extensions};
-use crate::JsonObject;
 use crate::legacy_tasks::TasksCapability;
 use crate::members::read_members;
 
@@ -28,14 +27,14 @@ pub struct ClientCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Box<TasksCapability>>,
     /// Extensions by identifier, with their settings.
-    #[serde(skip_serializing_if = "JsonObject::is_empty")]
-    pub extensions: JsonObject,
+    #[serde(skip_serializing_if = "Settings::is_empty")]
+    pub extensions: Settings,
     /// Non-standard capabilities.
-    #[serde(skip_serializing_if = "JsonObject::is_empty")]
-    pub experimental: JsonObject,
+    #[serde(skip_serializing_if = "Settings::is_empty")]
+    pub experimental: Settings,
     /// Capabilities that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 read_members!(ClientCapabilities as "client capabilities" {

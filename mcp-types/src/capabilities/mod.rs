@@ -20,7 +20,7 @@ use crate::JsonObject;
 /// Without members it costs no memory beside its place, since capabilities come with every modern
 /// request.
 // spec: VER-19
-#[derive(Clone, Default, PartialEq)]
+#[derive(Clone, Default)]
 pub struct Settings(Option<Box<JsonObject>>);
 
 static EMPTY: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
@@ -31,9 +31,24 @@ impl Settings {
         self.0.as_deref().unwrap_or(&EMPTY)
     }
 
+    /// Adds a member, or replaces the one of that name.
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) {
+        self.as_object_mut().insert(key.into(), value.into());
+    }
+
+    pub(crate) fn as_object_mut(&mut self) -> &mut JsonObject {
+        self.0.get_or_insert_default()
+    }
+
     /// There are no members.
     pub fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.0.as_ref().is_none_or(|members| members.is_empty())
+    }
+}
+
+impl PartialEq for Settings {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_object() == other.as_object()
     }
 }
 
@@ -81,19 +96,19 @@ macro_rules! extensions {
             settings: &impl serde::Serialize,
         ) -> Self {
             let settings = $crate::capabilities::extension_settings(settings);
-            self.extensions.insert(id.into(), settings.into());
+            self.extensions.insert(id, settings);
             self
         }
 
         /// The settings of an extension, when it is declared and they are of type `T`.
         // spec: EXT-05
         pub fn extension<T: serde::de::DeserializeOwned>(&self, id: &str) -> Option<T> {
-            T::deserialize(self.extensions.get(id)?).ok()
+            T::deserialize(self.extensions.as_object().get(id)?).ok()
         }
 
         /// An extension is declared.
         pub fn has_extension(&self, id: &str) -> bool {
-            self.extensions.contains_key(id)
+            self.extensions.as_object().contains_key(id)
         }
     };
 }

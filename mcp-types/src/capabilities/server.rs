@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Settings, extensions};
-use crate::JsonObject;
 use crate::legacy_tasks::TasksCapability;
 
 /// Capabilities of a server. Unknown capabilities survive in `other`.
@@ -30,14 +29,14 @@ pub struct ServerCapabilities {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Box<TasksCapability>>,
     /// Extensions by identifier, with their settings.
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
-    pub extensions: JsonObject,
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub extensions: Settings,
     /// Non-standard capabilities.
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
-    pub experimental: JsonObject,
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub experimental: Settings,
     /// Capabilities that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 /// The `tools` or the `prompts` capability.

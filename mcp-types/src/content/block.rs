@@ -185,6 +185,18 @@ impl ContentBlock {
             _ => None,
         }
     }
+
+    /// The text, when it is text and carries nothing beside.
+    pub fn as_plain_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(TextContent {
+                text,
+                annotations: None,
+                meta: None,
+            }) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// Writes `From` for every kind of block.

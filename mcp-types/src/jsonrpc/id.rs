@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::parse::read_string;
 
 /// The id of a request: an integer or a string, echoed with the JSON type it came with.
 ///
@@ -16,6 +19,18 @@ pub enum RequestId {
     Number(i64),
     /// A string.
     String(Box<str>),
+}
+
+impl RequestId {
+    /// The id that a raw value is, if it is one.
+    pub(super) fn from_raw(raw: &RawValue) -> Option<Self> {
+        if let Some(text) = read_string(raw) {
+            return Some(Self::String(text.into()));
+        }
+        // JSON has no leading `+`; its `-0` is a fraction.
+        let number = raw.get().parse().ok()?;
+        (number != 0 || raw.get() == "0").then_some(Self::Number(number))
+    }
 }
 
 impl From<i64> for RequestId {

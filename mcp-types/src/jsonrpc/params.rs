@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+use super::parse::read_string;
 use crate::{RawObject, RawObjectError};
 
 /// The members of a `params` object, each still raw JSON.
@@ -94,6 +95,27 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// The member `key` as a string, borrowed unless it has escapes, if it is there and not `null`.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamError::Invalid`] when it is another kind of value.
+    pub fn text(&self, key: &'static str) -> Result<Option<Cow<'a, str>>, ParamError> {
+        match self.get(key) {
+            Some(raw) if raw.get() != "null" => read_text(key, raw).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The required member `key` as a string, borrowed unless it has escapes.
+    ///
+    /// # Errors
+    ///
+    /// [`ParamError`] when it is missing or another kind of value.
+    pub fn required_text(&self, key: &'static str) -> Result<Cow<'a, str>, ParamError> {
+        read_text(key, self.get(key).ok_or(ParamError::Missing(key))?)
+    }
+
     /// The member `key` as raw text of an object, if it is there and not `null`.
     ///
     /// # Errors
@@ -135,6 +157,13 @@ impl<'a> Params<'a> {
         }
         text.push('}');
         RawObject::from_text(text).unwrap_or_else(|_| RawObject::empty())
+    }
+}
+
+fn read_text<'a>(key: &'static str, raw: &'a RawValue) -> Result<Cow<'a, str>, ParamError> {
+    match read_string(raw) {
+        Some(text) => Ok(text),
+        None => read::<String>(key, raw).map(Cow::Owned),
     }
 }
 

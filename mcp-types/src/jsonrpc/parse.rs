@@ -165,13 +165,11 @@ impl<'a> Envelope<'a> {
     // spec: BASE-11
     fn read_id(&mut self) -> Option<RequestId> {
         let raw = self.id.filter(|raw| raw.get() != "null")?;
-        match serde_json::from_str(raw.get()) {
-            Ok(id) => Some(id),
-            Err(_) => {
-                self.note("`id` must be a string or a 64-bit integer");
-                None
-            }
+        let id = RequestId::from_raw(raw);
+        if id.is_none() {
+            self.note("`id` must be a string or a 64-bit integer");
         }
+        id
     }
 }
 
@@ -184,7 +182,7 @@ fn invalid<T>(
 }
 
 /// A JSON string, borrowed unless it has escapes.
-fn read_string<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
+pub(super) fn read_string<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
     let text = raw.get();
     let inner = text.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {

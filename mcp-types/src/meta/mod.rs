@@ -13,7 +13,7 @@ use serde_json::Value;
 pub use syntax::{InvalidKey, check_key, is_reserved_key};
 pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
-use crate::JsonObject;
+use crate::{JsonObject, Settings};
 
 /// The `_meta` object of a definition, a result or a notification. Unknown keys survive.
 ///
@@ -27,29 +27,30 @@ use crate::JsonObject;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Meta(JsonObject);
+pub struct Meta(Settings);
 
 impl Meta {
     /// Adds a key; replaces its former value.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.0.insert(key.into(), value.into());
+        self.insert(key, value);
         self
     }
 
     /// The value at `key`, when it is there and of type `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
-        self.0.get(key).and_then(|value| T::deserialize(value).ok())
+        let value = self.as_object().get(key);
+        value.and_then(|value| T::deserialize(value).ok())
     }
 
     /// Adds a key; gives back its former value.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        self.0.insert(key.into(), value.into())
+        self.0.as_object_mut().insert(key.into(), value.into())
     }
 
     /// Takes a key out; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
-        self.0.shift_remove(key)
+        self.0.as_object_mut().shift_remove(key)
     }
 
     /// No key at all.
@@ -59,18 +60,18 @@ impl Meta {
 
     /// The members.
     pub fn as_object(&self) -> &JsonObject {
-        &self.0
+        self.0.as_object()
     }
 }
 
 impl From<JsonObject> for Meta {
     fn from(members: JsonObject) -> Self {
-        Self(members)
+        Self(members.into())
     }
 }
 
 impl FromIterator<(String, Value)> for Meta {
     fn from_iter<T: IntoIterator<Item = (String, Value)>>(members: T) -> Self {
-        Self(members.into_iter().collect())
+        Self::from(members.into_iter().collect::<JsonObject>())
     }
 }

@@ -225,7 +225,7 @@ fn client() -> BoxedStrategy<ClientCapabilities> {
                     (roots, sampling, elicitation);
                 client.tasks = tasks.map(|tasks| serde_json::from_value(tasks).unwrap());
                 (client.extensions, client.experimental, client.other) =
-                    (extensions, experimental, other);
+                    (extensions.into(), experimental.into(), other.into());
                 client
             },
         )
