@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use mcp_types::meta::keys;
 use mcp_types::{
     CacheHint, ClientCapabilities, DiscoverResult, Implementation, LoggingLevel, ProtocolVersion,
     RawObject, ServerCapabilities,
@@ -105,22 +106,22 @@ pub struct ServerProfile {
     /// How long the answer to `server/discover` stays fresh.
     pub cache: CacheHint,
     info: Implementation,
-    info_text: Box<str>,
+    /// As a member of `_meta`.
+    info_member: Box<str>,
 }
 
 impl ServerProfile {
     /// A name and a version, and no capabilities.
     pub fn new(info: Implementation) -> Self {
-        let info_text = serde_json::to_string(&info)
-            .unwrap_or_else(|_| "{}".to_owned())
-            .into();
+        let info_text = serde_json::to_string(&info).unwrap_or_else(|_| "{}".to_owned());
+        let info_member = format!("\"{}\":{info_text}", keys::SERVER_INFO).into();
         Self {
             capabilities: ServerCapabilities::default(),
             instructions: None,
             versions: vec![ProtocolVersion::LATEST],
             cache: CacheHint::default(),
             info,
-            info_text,
+            info_member,
         }
     }
 
@@ -158,9 +159,10 @@ impl ServerProfile {
         &self.info
     }
 
-    /// Name and version as JSON text, ready to be put into results.
-    pub fn info_text(&self) -> &str {
-        &self.info_text
+    /// Name and version as the member of `_meta` that results have: key and value, as JSON text.
+    // spec: META-12
+    pub fn info_member(&self) -> &str {
+        &self.info_member
     }
 
     /// It speaks a revision with sessions.

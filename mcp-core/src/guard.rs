@@ -2,10 +2,12 @@
 
 use std::any::Any;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project_lite::pin_project;
 
 /// User code panicked. Its text may hold anything: it is for the log alone.
 pub struct Panicked(Box<dyn Any + Send>);
@@ -33,13 +35,31 @@ impl fmt::Debug for Panicked {
 /// # Errors
 ///
 /// When it panicked.
-pub async fn catch_panic<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match catch_panic_now(|| future.as_mut().poll(cx)) {
-        Ok(polled) => polled.map(Ok),
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
+pub fn catch_panic<F: Future>(future: F) -> CatchPanic<F> {
+    CatchPanic { future }
+}
+
+pin_project! {
+    /// A future whose panic is caught. Made by [`catch_panic`].
+    // No `async fn`: that would hold the future twice.
+    #[derive(Debug)]
+    #[must_use = "futures do nothing unless polled"]
+    pub struct CatchPanic<F> {
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for CatchPanic<F> {
+    type Output = Result<F::Output, Panicked>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let future = self.project().future;
+        match catch_panic_now(|| future.poll(cx)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
 }
 
 /// Runs user code that does not wait, and catches its panic; see [`catch_panic`].

@@ -72,7 +72,7 @@ pub use exchange::Exchange;
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
-pub use guard::{Panicked, catch_panic, catch_panic_now};
+pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use note::{ClientNote, ServerNote};
 pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};

@@ -36,7 +36,7 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
         Method::ListResourceTemplates => Call::ListResourceTemplates(page()?),
         Method::ListPrompts => Call::ListPrompts(page()?),
         Method::CallTool => {
-            let name: String = params.required("name")?;
+            let name = params.required_text("name")?;
             let mut call = CallToolParams::new(name, params.object("arguments")?);
             // Ignored by those who run no tasks, whatever it is.
             // spec: TASKL-01, TASKL-02
@@ -46,10 +46,10 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
             Call::CallTool(call)
         }
         Method::ReadResource => {
-            Call::ReadResource(ReadResourceParams::new(params.required::<String>("uri")?))
+            Call::ReadResource(ReadResourceParams::new(params.required_text("uri")?))
         }
         Method::GetPrompt => {
-            let name: String = params.required("name")?;
+            let name = params.required_text("name")?;
             Call::GetPrompt(GetPromptParams::new(name, params.object("arguments")?))
         }
         Method::Complete => Call::Complete(whole(request)?),

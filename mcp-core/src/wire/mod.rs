@@ -16,8 +16,8 @@ use std::fmt::Debug;
 use bytes::Bytes;
 use mcp_types::meta::keys;
 use mcp_types::{
-    ErrorObject, LoggingLevel, Meta, Method, Notification, ProgressToken, ProtocolVersion,
-    RawObject, Request, RequestId, Response,
+    CallToolResult, ContentBlock, ErrorObject, LoggingLevel, Meta, Method, Notification,
+    ProgressToken, ProtocolVersion, RawObject, Request, RequestId, Response,
 };
 
 use crate::{
@@ -331,8 +331,7 @@ impl DecodeError {
 // spec: STDIO-02
 pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
     let start = out.len();
-    let written = serde_json::to_writer(&mut *out, value);
-    debug_assert!(written.is_ok(), "{written:?}");
+    write_scalar(out, value);
     let mut rest = out.get_mut(start..).unwrap_or_default();
     // Inside of a string a line break is escaped: these stand between tokens.
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -342,6 +341,13 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Si
         *line_break = b' ';
         rest = after;
     }
+}
+
+/// Writes a value that has no line breaks but those in its strings, which are escaped: a string, a
+/// number.
+pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+    let written = serde_json::to_writer(out, value);
+    debug_assert!(written.is_ok(), "{written:?}");
 }
 
 /// Writes the members of `value`, an object, behind an open object, and closes it.
@@ -358,6 +364,38 @@ pub(crate) fn splice_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
     } else if let Some(brace) = out.get_mut(start) {
         *brace = b',';
     }
+}
+
+/// Writes the members of a tool's result behind an open object, and closes it. Most results are
+/// texts and nothing else; these need no serializer.
+pub(crate) fn splice_called(out: &mut Vec<u8>, result: &CallToolResult) {
+    let texts = || result.content.iter().map(ContentBlock::as_plain_text);
+    let is_plain = result.structured_content.is_none()
+        && result.meta.is_none()
+        && texts().all(|text| text.is_some());
+    if !is_plain {
+        return splice_json(out, result);
+    }
+    if out.last() != Some(&b'{') {
+        out.push(b',');
+    }
+    out.extend_from_slice(br#""content":["#);
+    for (index, text) in texts().flatten().enumerate() {
+        out.extend_from_slice(match index {
+            0 => br#"{"type":"text","text":"#.as_slice(),
+            _ => br#",{"type":"text","text":"#,
+        });
+        write_scalar(out, text);
+        out.push(b'}');
+    }
+    out.push(b']');
+    if let Some(is_error) = result.is_error {
+        out.extend_from_slice(match is_error {
+            true => br#","isError":true"#.as_slice(),
+            false => br#","isError":false"#,
+        });
+    }
+    out.push(b'}');
 }
 
 /// Writes a request of a session. `own` is what its parameters have as `_meta`, `more` is what the

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    Encoded, Outbound, Outgoing, RequestHead, calls, sessions, splice_json, write_error,
-    write_json, write_request,
+    Encoded, Outbound, Outgoing, RequestHead, calls, sessions, splice_called, splice_json,
+    write_error, write_json, write_request, write_scalar,
 };
 use crate::{Asked, Fault, Listing, Reply, ResultBody};
 
@@ -40,7 +40,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out.head, to.id);
+    write_scalar(&mut out.head, to.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.push(b"}");
@@ -50,7 +50,11 @@ pub(super) fn reply(
 // spec: BASE-26
 fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
     match body {
-        ResultBody::CallTool(body) => whole(body, version, out),
+        ResultBody::CallTool(mut body) => {
+            body.narrow(version);
+            out.head.push(b'{');
+            splice_called(&mut out.head, &body);
+        }
         ResultBody::ReadResource(body) => whole(body, version, out),
         ResultBody::GetPrompt(body) => whole(body, version, out),
         ResultBody::Complete(body) => write_json(&mut out.head, &body),

@@ -7,7 +7,10 @@ use serde::ser::{SerializeMap, Serializer};
 use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
-use crate::wire::{Encoded, Outbound, Outgoing, calls, splice_json, write_error, write_json};
+use crate::wire::{
+    Encoded, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
+    write_scalar,
+};
 use crate::{Asked, Reply, ResultBody};
 
 /// Writes the answer behind `head`.
@@ -22,7 +25,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
     }
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out.head, to.id);
+    write_scalar(&mut out.head, to.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
         Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
@@ -50,7 +53,8 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
     match body {
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &body, None, to);
+            write_stamp(head, result_type::COMPLETE, None, body.meta.take(), to);
+            splice_called(head, &body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
@@ -168,27 +172,30 @@ fn write_stamp(
     to: &Outbound<'_>,
 ) {
     out.extend_from_slice(br#"{"resultType":"#);
-    write_json(out, result_type);
+    match result_type {
+        // The usual one needs no look at its characters.
+        result_type::COMPLETE => out.extend_from_slice(br#""complete""#),
+        other => write_json(out, other),
+    }
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
-        write_json(out, &cache.ttl_ms());
+        write_scalar(out, &cache.ttl_ms());
         out.extend_from_slice(match cache.scope {
             CacheScope::Public => br#","cacheScope":"public""#.as_slice(),
             _ => br#","cacheScope":"private""#,
         });
     }
     out.extend_from_slice(br#","_meta":{"#);
-    let meta = meta.unwrap_or_default();
+    let meta = meta.filter(|meta| !meta.is_empty());
+    let members = meta.as_ref().map(Meta::as_object);
     // What a proxied result says of its own server stays.
-    if !meta.as_object().contains_key(keys::SERVER_INFO) {
-        write_json(out, keys::SERVER_INFO);
-        out.push(b':');
-        out.extend_from_slice(to.profile.info_text().as_bytes());
-        if !meta.is_empty() {
+    if members.is_none_or(|members| !members.contains_key(keys::SERVER_INFO)) {
+        out.extend_from_slice(to.profile.info_member().as_bytes());
+        if members.is_some() {
             out.push(b',');
         }
     }
-    for (index, (key, value)) in meta.as_object().iter().enumerate() {
+    for (index, (key, value)) in members.into_iter().flatten().enumerate() {
         if index > 0 {
             out.push(b',');
         }
