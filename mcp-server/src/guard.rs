@@ -1,13 +1,14 @@
 //! What stands around every handler: a panic is an error of its call, not the end of the server;
 //! open questions are asked by the reply.
 
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 use mcp_core::ending::Ending;
-use mcp_core::{Fault, Panicked, Reply, catch_panic};
+use mcp_core::{CatchPanic, Fault, Panicked, Reply, catch_panic};
+use pin_project_lite::pin_project;
 
 use crate::ask::Round;
 
@@ -36,42 +37,79 @@ impl Drop for Watched {
     }
 }
 
+/// What has a handler.
+pub(crate) trait Handled {
+    /// What the handler gives.
+    type Given;
+
+    /// For the log, and for errors.
+    fn name(&self) -> &str;
+
+    /// The reply of what the handler gave.
+    fn reply(&self, given: Self::Given) -> Reply;
+}
+
 /// Runs a handler to its end, or until its reply has to ask the client something: then the handler
 /// is dropped.
 ///
 /// A panic becomes a fault. Its text goes to the log alone: it may hold anything. What the code had
 /// borrowed from others (state) may be half changed, as after any other failure: locks show it by
 /// poisoning.
-///
-/// # Errors
-///
-/// The reply that takes the place of the handler's.
 // spec: MRTR-01
-pub(crate) async fn run<T>(
-    what: &str,
+pub(crate) fn run<W: Handled, F: Future<Output = W::Given>>(
+    what: W,
     watched: Result<Watched, Fault>,
-    handler: impl Future<Output = T>,
-) -> Result<T, Reply> {
-    let watched = watched?;
-    let mut handler = pin!(catch_panic(handler));
-    let round = watched.round.as_deref();
-    let ended = poll_fn(|cx| {
+    handler: F,
+) -> Run<W, F> {
+    Run {
+        handler: Some(catch_panic(handler)),
+        what,
+        watched,
+    }
+}
+
+pin_project! {
+    /// A handler at work; see [`run`].
+    // No `async fn`: that would hold the handler several times.
+    pub(crate) struct Run<W, F> {
+        #[pin]
+        handler: Option<CatchPanic<F>>,
+        what: W,
+        watched: Result<Watched, Fault>,
+    }
+}
+
+impl<W: Handled, F: Future<Output = W::Given>> Future for Run<W, F> {
+    type Output = Reply;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Reply> {
+        let mut this = self.project();
+        let Some(handler) = this.handler.as_mut().as_pin_mut() else {
+            return Poll::Pending;
+        };
+        let watched = match this.watched {
+            Ok(watched) => watched,
+            Err(fault) => return Poll::Ready(fault.clone().into()),
+        };
+        let round = watched.round.as_deref();
         if let Some(round) = round {
             round.watch(cx);
         }
-        match handler.as_mut().poll(cx) {
-            Poll::Ready(ended) => Poll::Ready(ended.map_err(|panic| panicked(what, &panic).into())),
+        let reply = match handler.poll(cx) {
+            Poll::Ready(Ok(given)) => this.what.reply(given),
+            Poll::Ready(Err(panic)) => panicked(this.what.name(), &panic).into(),
             Poll::Pending => match round.and_then(Round::reply) {
-                Some(asking) => Poll::Ready(Err(asking)),
-                None => Poll::Pending,
+                Some(asking) => asking,
+                None => return Poll::Pending,
             },
+        };
+        if let Some(round) = round {
+            round.end(this.what.name());
         }
-    })
-    .await;
-    if let Some(round) = round {
-        round.end(what);
+        this.handler.set(None);
+        *watched = Watched::default();
+        Poll::Ready(reply)
     }
-    ended
 }
 
 fn panicked(what: &str, panic: &Panicked) -> Fault {

@@ -9,7 +9,7 @@ use mcp_types::{CompleteResult, CompletionReference};
 use super::IntoCompletion;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{CompletionError, Failed};
-use crate::guard;
+use crate::guard::{self, Handled};
 use crate::handler::CompletionHandler;
 use crate::standing::{Standing, route_setters};
 
@@ -91,17 +91,13 @@ impl CompletionRoute {
             spec.problem("a completion cannot ask the client; drop `Ask`");
         }
         let handler: Erased = Arc::new(move |mut call, reference| {
-            let name = name.clone();
+            let argument = name.clone();
             let watched = call.watch(needs);
-            let running = handler(call);
-            Box::pin(async move {
-                let (kind, id) = owner(&reference);
-                match guard::run(&name, watched, running).await {
-                    Ok(Ok(result)) => ResultBody::Complete(result).into(),
-                    Ok(Err(error)) => error.into_fault(Failed { kind, id }).into(),
-                    Err(reply) => reply,
-                }
-            })
+            let completing = Completing {
+                argument,
+                reference,
+            };
+            Box::pin(guard::run(completing, watched, handler(call)))
         });
         Self {
             reference: Arc::new(reference),
@@ -146,6 +142,30 @@ pub(crate) fn owner(reference: &CompletionReference) -> (ItemKind, &str) {
         CompletionReference::Resource { uri } => (ItemKind::Resource, uri),
         CompletionReference::Prompt { name } => (ItemKind::Prompt, name),
         _ => (ItemKind::Prompt, ""),
+    }
+}
+
+/// An argument that is being completed.
+struct Completing {
+    argument: Arc<str>,
+    reference: Arc<CompletionReference>,
+}
+
+impl Handled for Completing {
+    type Given = Result<CompleteResult, CompletionError>;
+
+    fn name(&self) -> &str {
+        &self.argument
+    }
+
+    fn reply(&self, given: Self::Given) -> Reply {
+        match given {
+            Ok(result) => ResultBody::Complete(result).into(),
+            Err(error) => {
+                let (kind, id) = owner(&self.reference);
+                error.into_fault(Failed { kind, id }).into()
+            }
+        }
     }
 }
 

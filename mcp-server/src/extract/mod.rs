@@ -85,7 +85,8 @@ impl<T: FromCall> FromCall for Option<T> {
 /// A call, as extractors see it.
 #[derive(Debug)]
 pub struct CallContext {
-    exchange: Exchange,
+    // Boxed, since a call moves through several futures.
+    exchange: Box<Exchange>,
     server: Arc<Catalogue>,
     /// The states of the routers that the route came by.
     scopes: Scopes,
@@ -98,7 +99,7 @@ pub struct CallContext {
 impl CallContext {
     pub(crate) fn new(exchange: Exchange, server: Arc<Catalogue>) -> Self {
         Self {
-            exchange,
+            exchange: Box::new(exchange),
             server,
             scopes: None,
             variables: None,
@@ -160,14 +161,14 @@ impl CallContext {
             round: _,
         } = self;
         let again = move |exchange| Self {
-            exchange,
+            exchange: Box::new(exchange),
             server: server.clone(),
             scopes: scopes.clone(),
             variables: variables.clone(),
             over: None,
             round: None,
         };
-        (exchange, again)
+        (*exchange, again)
     }
 
     /// Takes the arguments: of a tool, of a prompt, the variables of a URI template, what is known

@@ -12,7 +12,7 @@ use super::IntoPrompt;
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, PromptError};
-use crate::guard;
+use crate::guard::{self, Handled};
 use crate::handler::PromptHandler;
 use crate::standing::{Standing, route_setters};
 
@@ -102,22 +102,7 @@ impl PromptRoute {
                 return Box::pin(ready(fault.into()));
             }
             let watched = call.watch(needs);
-            let running = handler(call);
-            Box::pin(async move {
-                let failed = Failed {
-                    kind: ItemKind::Prompt,
-                    id: &prompt.name,
-                };
-                match guard::run(&prompt.name, watched, running).await {
-                    Ok(Ok(mut result)) => {
-                        let description = &mut result.description;
-                        *description = description.take().or_else(|| prompt.description.clone());
-                        ResultBody::GetPrompt(result).into()
-                    }
-                    Ok(Err(error)) => error.into_fault(failed).into(),
-                    Err(reply) => reply,
-                }
-            })
+            Box::pin(guard::run(prompt, watched, handler(call)))
         });
         Self {
             prompt: Arc::new(prompt),
@@ -188,6 +173,28 @@ fn arguments(schema: &JsonObject) -> Vec<PromptArgument> {
         argument
     });
     arguments.collect()
+}
+
+impl Handled for Arc<Prompt> {
+    type Given = Result<GetPromptResult, PromptError>;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reply(&self, given: Self::Given) -> Reply {
+        match given {
+            Ok(mut result) => {
+                let description = &mut result.description;
+                *description = description.take().or_else(|| self.description.clone());
+                ResultBody::GetPrompt(result).into()
+            }
+            Err(error) => {
+                let (kind, id) = (ItemKind::Prompt, &*self.name);
+                error.into_fault(Failed { kind, id }).into()
+            }
+        }
+    }
 }
 
 impl fmt::Debug for PromptRoute {

@@ -15,7 +15,7 @@ use super::template::{self, Template, Variables};
 use crate::completion::Choices;
 use crate::extract::{CallContext, RouteSpec};
 use crate::failure::{Failed, ResourceError};
-use crate::guard;
+use crate::guard::{self, Handled};
 use crate::handler::ReadHandler;
 use crate::standing::{Standing, route_setters};
 
@@ -156,24 +156,44 @@ impl Reader {
                 return Box::pin(ready(fault.into()));
             }
             let watched = call.watch(needs);
-            let running = handler(call);
-            Box::pin(async move {
-                let failed = Failed {
-                    kind: ItemKind::Resource,
-                    id: &uri,
-                };
-                match guard::run(&uri, watched, running).await {
-                    Ok(Ok(mut result)) => {
-                        complete(&mut result, &uri, mime_type.as_deref());
-                        let body = ResultBody::ReadResource(result);
-                        Reply::Complete { body, cache }
-                    }
-                    Ok(Err(error)) => error.into_fault(failed).into(),
-                    Err(reply) => reply,
-                }
-            })
+            let reading = Reading {
+                uri,
+                mime_type,
+                cache,
+            };
+            Box::pin(guard::run(reading, watched, handler(call)))
         });
         Self { read, spec }
+    }
+}
+
+/// A resource that is being read.
+struct Reading {
+    uri: Box<str>,
+    mime_type: Option<Arc<str>>,
+    cache: Option<CacheHint>,
+}
+
+impl Handled for Reading {
+    type Given = Result<ReadResourceResult, ResourceError>;
+
+    fn name(&self) -> &str {
+        &self.uri
+    }
+
+    fn reply(&self, given: Self::Given) -> Reply {
+        match given {
+            Ok(mut result) => {
+                complete(&mut result, &self.uri, self.mime_type.as_deref());
+                let body = ResultBody::ReadResource(result);
+                let cache = self.cache;
+                Reply::Complete { body, cache }
+            }
+            Err(error) => {
+                let (kind, id) = (ItemKind::Resource, &*self.uri);
+                error.into_fault(Failed { kind, id }).into()
+            }
+        }
     }
 }
 

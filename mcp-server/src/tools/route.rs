@@ -12,7 +12,7 @@ use super::checks::{Checking, ToolChecks};
 use super::constraints::Constraints;
 use super::{IntoToolResult, ToolError};
 use crate::extract::{CallContext, RouteSpec};
-use crate::guard;
+use crate::guard::{self, Handled};
 use crate::handler::Handler;
 use crate::standing::{Standing, route_setters};
 
@@ -89,14 +89,7 @@ impl ToolRoute {
         let needs = spec.needs;
         let handler: Erased = Arc::new(move |mut call, tool| {
             let watched = call.watch(needs);
-            let running = handler(call);
-            Box::pin(async move {
-                match guard::run(&tool.name, watched, running).await {
-                    Ok(Ok(result)) => result.into(),
-                    Ok(Err(error)) => error.into_reply(&tool.name),
-                    Err(reply) => reply,
-                }
-            })
+            Box::pin(guard::run(tool, watched, handler(call)))
         });
         Self {
             tool: Arc::new(tool),
@@ -150,6 +143,21 @@ impl ToolRoute {
     /// What clients are known to refuse.
     pub(crate) fn lints(&self, checking: &Checking) -> Vec<Lint> {
         self.checks.lints(&self.tool, checking)
+    }
+}
+
+impl Handled for Arc<Tool> {
+    type Given = Result<CallToolResult, ToolError>;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reply(&self, given: Self::Given) -> Reply {
+        match given {
+            Ok(result) => result.into(),
+            Err(error) => error.into_reply(&self.name),
+        }
     }
 }
 
