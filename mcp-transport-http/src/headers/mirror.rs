@@ -3,13 +3,13 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
-use std::borrow::Cow;
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, Mirror};
 use mcp_types::{Method, Request};
 
+use super::found::{Found, find};
 use super::value::{decode, encode, trim_blanks};
 use super::{names, params};
 
@@ -39,8 +39,11 @@ pub fn emit(mirror: &Mirror, headers: &mut HeaderMap) {
 
 /// Server: the version that the headers name, for requests whose body names none.
 pub fn version(headers: &HeaderMap) -> Option<&str> {
-    let value = headers.get(names::MCP_PROTOCOL_VERSION)?;
-    std::str::from_utf8(trim_blanks(value.as_bytes())).ok()
+    named_version(headers.get(names::MCP_PROTOCOL_VERSION))
+}
+
+fn named_version(value: Option<&HeaderValue>) -> Option<&str> {
+    std::str::from_utf8(trim_blanks(value?.as_bytes())).ok()
 }
 
 /// Server: compares the headers of a request with its body, which names `version`.
@@ -50,43 +53,73 @@ pub fn version(headers: &HeaderMap) -> Option<&str> {
 /// [`Fault::HeaderMismatch`] that names the header and both values.
 // spec: HTTP-SM-10
 pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Result<(), Fault> {
-    // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
-    compare(
-        headers,
-        &names::MCP_PROTOCOL_VERSION,
-        &"the request's `_meta`",
-        version,
-    )?;
-    // spec: HTTP-SM-06
-    compare(headers, &names::MCP_METHOD, &"`method`", &request.method)?;
-    // spec: HTTP-SM-07, HTTP-SM-08, GAP-11
-    let param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
-    let Some(param) = param else { return Ok(()) };
-    match request.params.optional::<Cow<'_, str>>(param) {
-        Ok(Some(name)) => compare(
-            headers,
-            &names::MCP_NAME,
-            &format_args!("`params.{param}`"),
-            &name,
-        ),
-        // What is wrong with the parameters is told when they are read.
-        Ok(None) | Err(_) => only(headers, &names::MCP_NAME).map(drop),
+    Mirrored::of(headers).verify(request, version)
+}
+
+/// The headers that mirror a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mirrored<'a> {
+    version: Found<'a>,
+    method: Found<'a>,
+    name: Found<'a>,
+}
+
+static MIRRORED: [HeaderName; 3] = [
+    names::MCP_PROTOCOL_VERSION,
+    names::MCP_METHOD,
+    names::MCP_NAME,
+];
+
+impl<'a> Mirrored<'a> {
+    pub(crate) fn of(headers: &'a HeaderMap) -> Self {
+        let [version, method, name] = find(headers, &MIRRORED);
+        Self {
+            version,
+            method,
+            name,
+        }
+    }
+
+    /// See [`version`].
+    pub(crate) fn version(&self) -> Option<&'a str> {
+        named_version(self.version.first)
+    }
+
+    /// See [`verify`].
+    pub(crate) fn verify(&self, request: &Request<'_>, version: &str) -> Result<(), Fault> {
+        // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
+        let of = &"the request's `_meta`";
+        compare(self.version, &names::MCP_PROTOCOL_VERSION, of, version)?;
+        // spec: HTTP-SM-06
+        let of = &"`method`";
+        compare(self.method, &names::MCP_METHOD, of, &request.method)?;
+        // spec: HTTP-SM-07, HTTP-SM-08, GAP-11
+        let param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
+        let Some(param) = param else { return Ok(()) };
+        match request.params.text(param) {
+            Ok(Some(name)) => {
+                let of = &format_args!("`params.{param}`");
+                compare(self.name, &names::MCP_NAME, of, &name)
+            }
+            // What is wrong with the parameters is told when they are read.
+            Ok(None) | Err(_) => only(self.name, &names::MCP_NAME).map(drop),
+        }
     }
 }
 
 fn compare(
-    headers: &HeaderMap,
+    found: Found<'_>,
     name: &HeaderName,
     of: &dyn fmt::Display,
     expected: &str,
 ) -> Result<(), Fault> {
-    let value = only(headers, name)?;
+    let value = only(found, name)?.as_bytes();
     // The usual value is plain and equal.
-    if value.as_bytes() == expected.as_bytes() && value.to_str().is_ok_and(|plain| !is_odd(plain)) {
+    if value == expected.as_bytes() && is_usual(value) {
         return Ok(());
     }
     // spec: XHDR-16, HTTP-SM-09
-    let given = decode(value.as_bytes())
+    let given = decode(value)
         .map_err(|error| mismatch(format!("the header {name} cannot be read: {error}")))?;
     if given == expected {
         return Ok(());
@@ -96,19 +129,20 @@ fn compare(
     )))
 }
 
-/// Text that only looks equal: its real value is behind the sentinel or without the blanks.
-fn is_odd(plain: &str) -> bool {
-    plain.starts_with(['=', ' ', '\t']) || plain.ends_with([' ', '\t'])
+/// Printable, and not text that only looks equal: whose real value is behind the sentinel or
+/// without the blanks.
+fn is_usual(value: &[u8]) -> bool {
+    let is_odd = matches!(value, [b'=' | b' ', ..] | [.., b' ']);
+    !is_odd && value.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 /// The one value of a header that must be there.
 // spec: HTTP-SM-11
-fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<&'a HeaderValue, Fault> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (Some(value), None) => Ok(value),
-        (None, _) => Err(mismatch(format!("the header {name} is missing"))),
-        (Some(_), Some(_)) => Err(mismatch(format!("the header {name} comes twice"))),
+fn only<'a>(found: Found<'a>, name: &HeaderName) -> Result<&'a HeaderValue, Fault> {
+    match found.only() {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Err(mismatch(format!("the header {name} is missing"))),
+        Err(_) => Err(mismatch(format!("the header {name} comes twice"))),
     }
 }
 

@@ -1,11 +1,16 @@
 //! HTTP headers of the Model Context Protocol: their names, the encoding of their values, and the
 //! rules that tie them to the message in the body.
 
+mod found;
 mod mirror;
 pub mod names;
 mod params;
 mod value;
 
+#[cfg(feature = "server")]
+pub(crate) use found::{Found, find};
+#[cfg(feature = "server")]
+pub(crate) use mirror::Mirrored;
 pub use mirror::{emit, verify, version};
 pub use params::verify_arguments;
 #[cfg(feature = "server")]

@@ -5,10 +5,10 @@
 //! once there is something to stream does it move into a task of its own, where a client that
 //! does not read cannot hold it up.
 
-use std::future::{pending, poll_fn};
-use std::pin::pin;
+use std::future::{Future, pending, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
 use mcp_core::{NoteBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
-use tokio::time::sleep;
+use tokio::time::{Sleep, sleep};
 
 use super::call::{Call, Outcome, Recipient, Sign};
 use super::config::Config;
@@ -80,27 +80,29 @@ pub(super) async fn answer<S: Service + ?Sized>(
     let mut here = InPlace {
         call: Some(call),
         config,
+        mode: manner.mode,
+        timer: None,
         shutdown,
         leaving: manner.leaving,
         kept: manner.kept,
     };
-    let patience = match manner.mode {
-        AnswerMode::Auto => config.streams.commit_after,
-        AnswerMode::AlwaysSse => Duration::ZERO,
-        AnswerMode::AlwaysJson => Duration::MAX,
-    };
-    let sign = here.first_sign(patience).await;
-    let Some(call) = here.call.take() else {
-        return respond::no_events();
-    };
-    match sign {
-        Sign::End(Outcome::Reply(reply)) => {
-            let kept = here.kept.take();
-            answer_at_once(call, reply, manner.mode, kept, config).await
-        }
-        Sign::End(Outcome::Cancelled) => respond::no_events(),
-        Sign::Events(first) => here.stream(call, first),
+    match poll_fn(|cx| here.poll_answer(cx)).await {
+        Answered::Now(response) => response,
+        // Boxed, so that it makes no other answer larger.
+        Answered::Kept { kept, wire, events } => Box::pin(keep(kept, wire, events, config)).await,
     }
+}
+
+/// How a call was answered.
+#[expect(clippy::large_enum_variant, reason = "it goes no further")]
+enum Answered {
+    Now(Response<Body>),
+    /// By events that have to be kept first.
+    Kept {
+        kept: Arc<Stream>,
+        wire: &'static dyn Wire,
+        events: Bytes,
+    },
 }
 
 /// How long changes gather between two rounds of them.
@@ -125,13 +127,12 @@ fn lend(inbound: &mut Inbound, config: &Config, shutdown: Option<Shutdown>) {
 
 /// The answer of a call that did not make us wait.
 // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
-async fn answer_at_once(
+fn answer_at_once(
     call: Call,
     reply: Reply,
     mode: AnswerMode,
     kept: Option<Arc<Stream>>,
-    config: &Config,
-) -> Response<Body> {
+) -> Answered {
     call.outlet.close();
     let status = match (&reply, &call.ticket) {
         (_, Some(ticket)) if ticket.stopped() == Some(Stopped::Ended) => StatusCode::GONE,
@@ -143,14 +144,29 @@ async fn answer_at_once(
     // notifications before it are given up.
     let is_silent = notes.is_empty() && mode != AnswerMode::AlwaysSse;
     if is_silent || status != StatusCode::OK {
-        return respond::json(status, call.to.encode(reply, Vec::new()));
+        let text = call.to.encode(reply, Vec::new());
+        return Answered::Now(respond::json(status, text));
     }
     let events = call.to.encode_event(reply, notes.into());
-    let Some(kept) = kept else {
-        return respond::finished_events(events);
-    };
-    prime(&kept, call.to.wire).await;
-    kept.write(events.into_bytes(), true).await;
+    match kept {
+        None => Answered::Now(respond::finished_events(events)),
+        Some(kept) => Answered::Kept {
+            kept,
+            wire: call.to.wire,
+            events: events.into_bytes(),
+        },
+    }
+}
+
+/// Keeps the events of an answer, and sends them.
+async fn keep(
+    kept: Arc<Stream>,
+    wire: &'static dyn Wire,
+    events: Bytes,
+    config: &Config,
+) -> Response<Body> {
+    prime(&kept, wire).await;
+    kept.write(events, true).await;
     legacy::read_kept(kept, config)
 }
 
@@ -173,28 +189,50 @@ pub(super) fn shutdown(extensions: &mut Extensions, config: &Config) -> Option<S
 struct InPlace<'a> {
     call: Option<Call>,
     config: &'a Config,
+    mode: AnswerMode,
+    timer: Option<Pin<Box<Sleep>>>,
     shutdown: Option<Shutdown>,
     leaving: Leaving,
     kept: Option<Arc<Stream>>,
 }
 
 impl InPlace<'_> {
-    async fn first_sign(&mut self, patience: Duration) -> Sign {
-        let Some(call) = &mut self.call else {
-            return Sign::End(Outcome::Cancelled);
+    /// Works until the answer is there, or until it is time for a stream.
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
+        let sign = match &mut self.call {
+            None => Sign::End(Outcome::Cancelled),
+            Some(call) => match call.poll_sign(cx) {
+                Poll::Ready(sign) => sign,
+                Poll::Pending => {
+                    ready!(self.poll_patience(cx));
+                    Sign::Events(Bytes::new())
+                }
+            },
         };
-        let Some(kept) = &self.kept else {
-            return call.first_sign(patience).await;
+        let Some(call) = self.call.take() else {
+            return Poll::Ready(Answered::Now(respond::no_events()));
         };
-        let mut sign = pin!(call.first_sign(patience));
-        poll_fn(|cx| {
-            let polled = sign.as_mut().poll(cx);
-            if polled.is_pending() && kept.is_released() {
-                return Poll::Ready(Sign::Events(Bytes::new()));
+        Poll::Ready(match sign {
+            Sign::End(Outcome::Reply(reply)) => {
+                answer_at_once(call, reply, self.mode, self.kept.take())
             }
-            polled
+            Sign::End(Outcome::Cancelled) => Answered::Now(respond::no_events()),
+            Sign::Events(first) => Answered::Now(self.stream(call, first)),
         })
-        .await
+    }
+
+    /// It is time for a stream. The timer is made when the call makes us wait, not before.
+    fn poll_patience(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let patience = match self.mode {
+            AnswerMode::Auto => self.config.streams.commit_after,
+            AnswerMode::AlwaysSse => Duration::ZERO,
+            AnswerMode::AlwaysJson => Duration::MAX,
+        };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(patience)));
+        match &self.kept {
+            Some(kept) if kept.is_released() => Poll::Ready(()),
+            _ => timer.as_mut().poll(cx),
+        }
     }
 
     fn stream(&mut self, call: Call, first: Bytes) -> Response<Body> {

@@ -3,7 +3,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -81,7 +80,7 @@ fn panicked() -> Reply {
 /// What a call shows first.
 pub(super) enum Sign {
     End(Outcome),
-    /// Notifications, or nothing for too long.
+    /// Notifications.
     Events(Bytes),
 }
 
@@ -128,23 +127,15 @@ impl Call {
         self.handler.poll(cx).map(Outcome::Reply)
     }
 
-    /// Works until the answer is there, or until it is time for a stream. The timer is made when
-    /// the call makes us wait, not before.
-    pub(super) async fn first_sign(&mut self, patience: Duration) -> Sign {
-        let mut timer = None;
-        std::future::poll_fn(|cx| {
-            if let Poll::Ready(outcome) = self.poll(cx) {
-                return Poll::Ready(Sign::End(outcome));
-            }
-            if let Some(notes) = &self.notes
-                && let Poll::Ready(Some(first)) = notes.poll_take(cx)
-            {
-                return Poll::Ready(Sign::Events(first));
-            }
-            let timer = timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(patience)));
-            timer.poll_unpin(cx).map(|()| Sign::Events(Bytes::new()))
-        })
-        .await
+    /// Looks whether the answer is there, or the first notifications.
+    pub(super) fn poll_sign(&mut self, cx: &mut Context<'_>) -> Poll<Sign> {
+        if let Poll::Ready(outcome) = self.poll(cx) {
+            return Poll::Ready(Sign::End(outcome));
+        }
+        match self.notes.as_ref().map(|notes| notes.poll_take(cx)) {
+            Some(Poll::Ready(Some(first))) => Poll::Ready(Sign::Events(first)),
+            _ => Poll::Pending,
+        }
     }
 }
 

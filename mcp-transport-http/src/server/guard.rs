@@ -9,10 +9,10 @@ mod authority;
 
 use std::fmt;
 
-use http::header::{AsHeaderName, HeaderMap, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
 
-use crate::headers::names;
+use crate::headers::{Found, find, names};
 use authority::{Allowed, Authority};
 
 /// The parts of a request's head that the guard looks at.
@@ -81,40 +81,46 @@ impl Guard {
 
     /// Checks a request that should be a POST of one message.
     pub(crate) fn check(&self, head: Head<'_>) -> Result<Admitted, Refusal> {
-        let admitted = self.check_message(head)?;
-        check_accept(head.headers)?;
+        let seen = Seen::in_head(head);
+        let admitted = self.check_seen(head, &seen)?;
+        check_accept(head.headers, seen.accept)?;
         Ok(admitted)
     }
 
     /// Checks a POST whose answer says nothing.
     pub(crate) fn check_message(&self, head: Head<'_>) -> Result<Admitted, Refusal> {
-        self.check_origins(head)?;
+        self.check_seen(head, &Seen::in_head(head))
+    }
+
+    fn check_seen(&self, head: Head<'_>, seen: &Seen<'_>) -> Result<Admitted, Refusal> {
+        self.check_host(head.uri, seen.host)?;
+        self.check_origin(head.headers, seen.origin)?;
         check_method(head.method)?;
-        check_content_type(head.headers)?;
-        let content_length = self.check_length(head.headers)?;
+        check_content_type(seen)?;
+        let content_length = self.check_length(seen.content_length)?;
         Ok(Admitted { content_length })
     }
 
     /// Checks where a request comes from and goes to.
     pub(crate) fn check_origins(&self, head: Head<'_>) -> Result<(), Refusal> {
-        self.check_host(head)?;
-        self.check_origin(head.headers)
+        let seen = Seen::in_head(head);
+        self.check_host(head.uri, seen.host)?;
+        self.check_origin(head.headers, seen.origin)
     }
 
     /// The `Host` header, and with it the authority of the target: HTTP/2 has only that, and
     /// HTTP/1 may name one that overrules the header. Each one that is there must be allowed.
-    fn check_host(&self, head: Head<'_>) -> Result<(), Refusal> {
+    fn check_host(&self, uri: &Uri, header: Found<'_>) -> Result<(), Refusal> {
         if self.hosts.is_any() {
             return Ok(());
         }
-        let header = only(head.headers, names::HOST).map_err(|_| {
+        let header = header.only().map_err(|_| {
             Refusal::new(
                 StatusCode::BAD_REQUEST,
                 "the request has more than one Host header",
             )
         })?;
-        let authority = head
-            .uri
+        let authority = uri
             .authority()
             .map(|authority| authority.as_str().as_bytes());
         if header.is_none() && authority.is_none() {
@@ -136,8 +142,8 @@ impl Guard {
     }
 
     // spec: HTTP-S-02, HTTP-S-03
-    fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        if self.origins.is_any() {
+    fn check_origin(&self, headers: &HeaderMap, seen: Found<'_>) -> Result<(), Refusal> {
+        if self.origins.is_any() || seen.first.is_none() {
             return Ok(());
         }
         for origin in headers.get_all(names::ORIGIN) {
@@ -149,8 +155,8 @@ impl Guard {
         Ok(())
     }
 
-    fn check_length(&self, headers: &HeaderMap) -> Result<Option<usize>, Refusal> {
-        let Some(length) = headers.get(names::CONTENT_LENGTH) else {
+    fn check_length(&self, header: Found<'_>) -> Result<Option<usize>, Refusal> {
+        let Some(length) = header.first else {
             return Ok(None);
         };
         // A length that is not a number is the HTTP server's business; the body is counted anyway.
@@ -164,6 +170,46 @@ impl Guard {
         match usize::try_from(length) {
             Ok(length) if length <= self.body_limit => Ok(Some(length)),
             _ => Err(too_large(self.body_limit)),
+        }
+    }
+}
+
+/// The headers that the guard looks at.
+struct Seen<'a> {
+    host: Found<'a>,
+    origin: Found<'a>,
+    accept: Found<'a>,
+    content_type: Found<'a>,
+    content_encoding: Found<'a>,
+    content_length: Found<'a>,
+}
+
+static SEEN: [HeaderName; 6] = [
+    names::HOST,
+    names::ORIGIN,
+    names::ACCEPT,
+    names::CONTENT_TYPE,
+    names::CONTENT_ENCODING,
+    names::CONTENT_LENGTH,
+];
+
+impl<'a> Seen<'a> {
+    fn in_head(head: Head<'a>) -> Self {
+        let [
+            host,
+            origin,
+            accept,
+            content_type,
+            content_encoding,
+            content_length,
+        ] = find(head.headers, &SEEN);
+        Self {
+            host,
+            origin,
+            accept,
+            content_type,
+            content_encoding,
+            content_length,
         }
     }
 }
@@ -197,20 +243,20 @@ pub(crate) fn not_served(method: &Method) -> Refusal {
 }
 
 // spec: HTTP-S-10
-fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_content_type(seen: &Seen<'_>) -> Result<(), Refusal> {
     let refuse = |given: &dyn fmt::Display| {
         Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             format!("Content-Type must be {}, not {given}", names::JSON_TYPE),
         ))
     };
-    match only(headers, names::CONTENT_TYPE) {
+    match seen.content_type.only() {
         Ok(Some(value)) if accept::is_json(value.as_bytes()) => {}
         Ok(Some(value)) => return refuse(&Shown(value.as_bytes())),
         Ok(None) => return refuse(&"absent"),
         Err(_) => return refuse(&"sent twice"),
     }
-    match headers.get(names::CONTENT_ENCODING) {
+    match seen.content_encoding.first {
         Some(coding) if !coding.as_bytes().eq_ignore_ascii_case(b"identity") => Err(Refusal::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             format!(
@@ -225,7 +271,13 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
 /// The server chooses between JSON and an event stream only once it knows the answer, so the
 /// client must take either. No `Accept` at all means that it takes anything.
 // spec: HTTP-S-08, HTTP-S-10
-fn check_accept(headers: &HeaderMap) -> Result<(), Refusal> {
+fn check_accept(headers: &HeaderMap, seen: Found<'_>) -> Result<(), Refusal> {
+    if seen
+        .first
+        .is_none_or(|first| accept::is_usual(first.as_bytes()))
+    {
+        return Ok(());
+    }
     if accept::takes_both(
         headers
             .get_all(names::ACCEPT)
@@ -278,17 +330,6 @@ fn forbidden(header: &str, value: &[u8], setting: &str) -> Refusal {
         ),
     )
 }
-
-/// The one value of a header, or none; an error when there are several.
-fn only(headers: &HeaderMap, name: impl AsHeaderName) -> Result<Option<&HeaderValue>, Twice> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (first, None) => Ok(first),
-        (_, Some(_)) => Err(Twice),
-    }
-}
-
-struct Twice;
 
 /// A foreign value in a text for people: quoted, escaped, and not longer than it need be.
 struct Shown<'a>(&'a [u8]);

@@ -12,7 +12,7 @@ use mcp_core::versioning::{self, classify};
 use mcp_core::{Asked, Call, Fault, ParamHeaders, ServerProfile};
 use mcp_types::{Message, ParseError, RequestId};
 
-use crate::headers;
+use crate::headers::{self, Mirrored};
 
 /// What a POST turned out to be.
 #[derive(Debug)]
@@ -69,7 +69,8 @@ pub(super) fn route<'a>(
             };
         }
     };
-    let named = headers::version(headers);
+    let mirrored = Mirrored::of(headers);
+    let named = mirrored.version();
     let envelope = match classify(&request, named) {
         versioning::Route::Modern(envelope) => Ok(envelope),
         versioning::Route::Legacy if serves_legacy => {
@@ -80,7 +81,7 @@ pub(super) fn route<'a>(
         _ => Err(Fault::internal("the request belongs to an unknown era")),
     };
     let read = envelope.and_then(|envelope| {
-        headers::verify(headers, &request, &envelope.version)?;
+        mirrored.verify(&request, &envelope.version)?;
         let inbound = modern::read(&request, *envelope, profile)?;
         verify_arguments(headers, &inbound.asked, plan)?;
         Ok(inbound)

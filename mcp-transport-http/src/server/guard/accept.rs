@@ -20,15 +20,14 @@ const USUAL: [&[u8]; 3] = [
     b"*/*",
 ];
 
-/// Whether the `Accept` lines allow both kinds of answer. No line allows everything.
-pub(super) fn takes_both<'a>(mut lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    let Some(first) = lines.next() else {
-        return true;
-    };
-    if USUAL.contains(&first) {
-        return true;
-    }
-    let (json, events) = weigh(std::iter::once(first).chain(lines));
+/// Whether an `Accept` line is one of those.
+pub(super) fn is_usual(line: &[u8]) -> bool {
+    USUAL.contains(&line)
+}
+
+/// Whether the `Accept` lines allow both kinds of answer.
+pub(super) fn takes_both<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    let (json, events) = weigh(lines);
     json && events
 }
 
