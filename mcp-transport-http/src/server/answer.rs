@@ -94,7 +94,6 @@ pub(super) async fn answer<S: Service + ?Sized>(
 }
 
 /// How a call was answered.
-#[expect(clippy::large_enum_variant, reason = "it goes no further")]
 enum Answered {
     Now(Response<Body>),
     /// By events that have to be kept first.

@@ -75,3 +75,18 @@ impl FromIterator<(String, Value)> for Meta {
         Self::from(members.into_iter().collect::<JsonObject>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Meta;
+
+    #[test]
+    fn what_was_emptied_is_empty() {
+        let mut meta = Meta::default().with("a", 1);
+        assert_ne!(meta, Meta::default());
+        assert_eq!(meta.remove("a"), Some(1.into()));
+        assert!(meta.is_empty());
+        assert_eq!(meta, Meta::default());
+        assert_eq!(serde_json::to_string(&meta).unwrap(), "{}");
+    }
+}

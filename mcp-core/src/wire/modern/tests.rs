@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_types::{
-    CacheHint, CallToolParams, CallToolResult, ClientCapabilities, Implementation, ListToolsResult,
-    LogMessage, LoggingLevel, Message, Meta, Page, ProgressUpdate, RawObject, RequestId, Tool,
+    CacheHint, CallToolParams, CallToolResult, ClientCapabilities, ContentBlock, Implementation,
+    ListToolsResult, LogMessage, LoggingLevel, Message, Meta, Page, ProgressUpdate,
+    ProtocolVersion, RawObject, RequestId, TextContent, Tool,
 };
 use serde_json::{Value, json};
 
@@ -402,4 +403,42 @@ fn messages_are_one_line() {
     let text = text(encode(body));
     assert!(!text.contains(['\n', '\r']), "{text}");
     assert!(text.contains(r#""x\ny""#), "{text}");
+}
+
+/// Texts have a way of their own to the wire; every other result goes by the serializer.
+#[test]
+fn results_of_tools_are_what_their_types_say() {
+    let plain = || CallToolResult::from_text("a \"b\"\n\u{1}é");
+    let several = CallToolResult::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
+    let mut success = plain();
+    success.is_error = Some(false);
+    for result in [
+        CallToolResult::default(),
+        plain(),
+        several,
+        success,
+        CallToolResult::error("no"),
+        plain().meta("com.example/a", 1),
+        CallToolResult::structured(&json!({"a": [1]})).unwrap(),
+        CallToolResult::new(vec![TextContent::new("a").meta("com.example/b", 2).into()]),
+        CallToolResult::new(vec![ContentBlock::image(&b"x"[..], "image/png")]),
+    ] {
+        let said = serde_json::to_value(&result).unwrap();
+        for wire in [MODERN, crate::wire::of(ProtocolVersion::V2025_11_25)] {
+            let (id, profile) = (RequestId::from(7), server());
+            let to = Outbound::new(&id, &profile);
+            let encoded = wire.encode_reply(result.clone().into(), &to, Vec::new());
+            let mut message: Value = serde_json::from_str(&text(encoded)).unwrap();
+            let members = message["result"].as_object_mut().unwrap();
+            if wire.version().is_modern() {
+                members.remove("resultType");
+                let meta = members["_meta"].as_object_mut().unwrap();
+                assert!(meta.remove("io.modelcontextprotocol/serverInfo").is_some());
+                if meta.is_empty() {
+                    members.remove("_meta");
+                }
+            }
+            assert_eq!(message["result"], said);
+        }
+    }
 }

@@ -1,9 +1,11 @@
 //! What the parser takes and refuses.
 
+use std::borrow::Cow;
+
 use proptest::prelude::{ProptestConfig, any, proptest};
 
 use super::ParseError;
-use crate::{Message, RequestId, codes};
+use crate::{Message, ParamError, RequestId, codes};
 
 fn parse(text: &str) -> Result<Message<'_>, ParseError> {
     Message::parse(text.as_bytes())
@@ -214,6 +216,28 @@ fn depth_costs_no_stack() {
         r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"arguments":{deep}}},"x":{deep}}}"#
     );
     assert!(matches!(parse(&text), Ok(Message::Request(_))));
+}
+
+#[test]
+fn strings_of_params() {
+    let text = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"x","b":"\u0079","c":7,"d":null,"e":"\ud800"}}"#;
+    let Ok(Message::Request(request)) = parse(text) else {
+        panic!()
+    };
+    let params = &request.params;
+    assert!(matches!(params.text("a"), Ok(Some(Cow::Borrowed("x")))));
+    assert_eq!(params.text("b").unwrap().as_deref(), Some("y"));
+    assert_eq!(params.text("d"), Ok(None));
+    assert_eq!(params.text("f"), Ok(None));
+    assert_eq!(params.required_text("b").as_deref(), Ok("y"));
+    assert_eq!(params.required_text("f"), Err(ParamError::Missing("f")));
+    for key in ["c", "e"] {
+        assert!(matches!(params.text(key), Err(ParamError::Invalid { .. })));
+    }
+    for key in ["c", "d", "e"] {
+        let read = params.required_text(key);
+        assert!(matches!(read, Err(ParamError::Invalid { .. })), "{key}");
+    }
 }
 
 proptest! {
