@@ -304,7 +304,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
-        ResponseFuture(Box::pin(respond(self.clone(), request)))
+        let (parts, body) = request.into_parts();
+        ResponseFuture(Box::pin(respond(self.clone(), parts, body)))
     }
 }
 
@@ -327,13 +328,12 @@ impl fmt::Debug for ResponseFuture {
 }
 
 /// The way of a request: its head, its body, its route.
-async fn respond<S, B>(endpoint: StreamableHttp<S>, request: Request<B>) -> Response<Body>
+async fn respond<S, B>(endpoint: StreamableHttp<S>, parts: Parts, body: B) -> Response<Body>
 where
     S: Service,
     B: http_body::Body,
 {
     let config = &endpoint.config;
-    let (parts, body) = request.into_parts();
     let mut body = pin!(body);
     let head = Head {
         method: &parts.method,

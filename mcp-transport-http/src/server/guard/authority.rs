@@ -16,9 +16,13 @@ impl<'a> Authority<'a> {
         let (host, rest) = if value.starts_with('[') {
             value.split_at(value.find(']')? + 1)
         } else {
-            value.split_at(value.find(':').unwrap_or(value.len()))
+            let colon = value.bytes().position(|byte| byte == b':');
+            value.split_at(colon.unwrap_or(value.len()))
         };
-        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:[]%".contains(&byte);
+        let legal = |byte| {
+            matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+                || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']' | b'%')
+        };
         if host.is_empty() || !host.bytes().all(legal) {
             return None;
         }
