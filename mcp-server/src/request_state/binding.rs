@@ -1,9 +1,9 @@
 //! The request that a state belongs to.
 
+use hmac_sha256::Hash;
 use mcp_core::{Call, Principal};
 use mcp_types::RawObject;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
 /// A digest of who asks for what: the principal, the method, its parameters.
 // spec: MRTR-08
@@ -12,7 +12,7 @@ pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
     pub(crate) fn of(call: &Call, principal: Option<&Principal>) -> Self {
-        let mut digest = Sha256::new();
+        let mut digest = Hash::new();
         match principal {
             Some(who) => {
                 feed(&mut digest, b'p', who.issuer.as_bytes());
@@ -40,7 +40,7 @@ impl Binding {
                 feed(&mut digest, b'r', text.as_bytes());
             }
         }
-        Self(digest.finalize().into())
+        Self(digest.finalize())
     }
 
     pub(super) fn as_bytes(&self) -> &[u8] {
@@ -49,15 +49,15 @@ impl Binding {
 }
 
 /// No two lists of pieces feed the same bytes.
-fn feed(digest: &mut Sha256, kind: u8, piece: &[u8]) {
+fn feed(digest: &mut Hash, kind: u8, piece: &[u8]) {
     digest.update([kind]);
     digest.update((piece.len() as u64).to_be_bytes());
     digest.update(piece);
 }
 
 /// The order of members says nothing: what forwards a request may change it.
-fn feed_value(digest: &mut Sha256, value: &Value) {
-    let count = |digest: &mut Sha256, kind, count: usize| {
+fn feed_value(digest: &mut Hash, value: &Value) {
+    let count = |digest: &mut Hash, kind, count: usize| {
         feed(digest, kind, &(count as u64).to_be_bytes());
     };
     match value {

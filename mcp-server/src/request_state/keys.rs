@@ -6,9 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chacha20poly1305::aead::{Aead, Payload};
-use chacha20poly1305::{Key as CipherKey, KeyInit, XChaCha20Poly1305, XNonce};
-use sha2::{Digest, Sha256};
+use chacha20_poly1305::{ChaCha20Poly1305, Key as CipherKey, Nonce};
+use hmac_sha256::{HMAC, Hash};
 
 use super::Binding;
 
@@ -57,7 +56,7 @@ type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 struct Key {
     /// Tells keys apart; says nothing about the key.
     id: [u8; ID],
-    cipher: XChaCha20Poly1305,
+    secret: [u8; 32],
 }
 
 /// A secret is too short to be one.
@@ -91,21 +90,27 @@ pub(crate) struct Refused;
 impl Key {
     fn of(secret: &[u8]) -> Self {
         let derive = |what: &[u8]| {
-            Sha256::new()
-                .chain_update(b"mcp request state, ")
-                .chain_update(what)
-                .chain_update(secret)
-                .finalize()
+            let mut hash = Hash::new();
+            hash.update(b"mcp request state, ");
+            hash.update(what);
+            hash.update(secret);
+            hash.finalize()
         };
         let mut id = [0; ID];
         id.iter_mut()
             .zip(derive(b"name: "))
             .for_each(|(to, from)| *to = from);
-        let key: [u8; 32] = derive(b"key: ").into();
         Self {
             id,
-            cipher: XChaCha20Poly1305::new(&CipherKey::from(key)),
+            secret: derive(b"key: "),
         }
+    }
+
+    /// The cipher of one state. Random nonces of the cipher's own length would meet after too few
+    /// states; so each state has a key of its own, made of a longer one, and uses it once.
+    fn cipher(&self, nonce: &[u8; NONCE]) -> ChaCha20Poly1305 {
+        let key = HMAC::mac(nonce, self.secret);
+        ChaCha20Poly1305::new(CipherKey::new(key), Nonce::new([0; 12]))
     }
 }
 
@@ -211,23 +216,19 @@ impl StateKeys {
         }
         let key = self.keys.first().ok_or(SealError::Cipher)?;
         let expiry = self.now().saturating_add(self.lifetime.as_secs());
-        let mut timed = Vec::with_capacity(EXPIRY + bytes);
-        timed.extend_from_slice(&expiry.to_be_bytes());
-        timed.extend_from_slice(plain);
-
-        let mut sealed = Vec::with_capacity(HEAD + NONCE + timed.len() + TAG);
+        let mut sealed = Vec::with_capacity(HEAD + NONCE + EXPIRY + bytes + TAG);
         sealed.push(FORMAT);
         sealed.extend_from_slice(&key.id);
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce)?;
         let aad = [sealed.as_slice(), binding.as_bytes()].concat();
-        let payload = Payload {
-            msg: &timed,
-            aad: &aad,
-        };
-        let secret = key.cipher.encrypt(&XNonce::from(nonce), payload);
         sealed.extend_from_slice(&nonce);
-        sealed.extend_from_slice(&secret.map_err(|_| SealError::Cipher)?);
+        let start = sealed.len();
+        sealed.extend_from_slice(&expiry.to_be_bytes());
+        sealed.extend_from_slice(plain);
+        let timed = sealed.get_mut(start..).unwrap_or_default();
+        let tag = key.cipher(&nonce).encrypt(timed, Some(&aad));
+        sealed.extend_from_slice(&tag);
         Ok(URL_SAFE_NO_PAD.encode(sealed))
     }
 
@@ -238,24 +239,21 @@ impl StateKeys {
         if text.len() > most.div_ceil(3).saturating_mul(4) {
             return Err(Refused);
         }
-        let sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| Refused)?;
-        let (head, rest) = sealed.split_at_checked(HEAD).ok_or(Refused)?;
-        let (nonce, secret) = rest.split_first_chunk::<NONCE>().ok_or(Refused)?;
+        let mut sealed = URL_SAFE_NO_PAD.decode(text).map_err(|_| Refused)?;
+        let (head, rest) = sealed.split_at_mut_checked(HEAD).ok_or(Refused)?;
+        let (nonce, rest) = rest.split_first_chunk_mut::<NONCE>().ok_or(Refused)?;
+        let (timed, tag) = rest.split_last_chunk_mut::<TAG>().ok_or(Refused)?;
         let (format, id) = head.split_first().ok_or(Refused)?;
         if *format != FORMAT {
             return Err(Refused);
         }
-        let aad = [head, binding.as_bytes()].concat();
-        let payload = Payload {
-            msg: secret,
-            aad: &aad,
-        };
+        let aad = [&*head, binding.as_bytes()].concat();
         let key = self.keys.iter().find(|key| key.id == *id);
         let opened = key
             .ok_or(Refused)?
-            .cipher
-            .decrypt(&XNonce::from(*nonce), payload);
-        let timed = opened.map_err(|_| Refused)?;
+            .cipher(nonce)
+            .decrypt(timed, *tag, Some(&aad));
+        opened.map_err(|_| Refused)?;
         let (expiry, plain) = timed.split_first_chunk::<EXPIRY>().ok_or(Refused)?;
         if u64::from_be_bytes(*expiry) <= self.now() {
             return Err(Refused);
