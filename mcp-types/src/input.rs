@@ -8,12 +8,11 @@ use std::fmt;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
 
 use crate::text::Text;
 use crate::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
-    ListRootsResult, Meta, Method, RawObject, RawObjectError,
+    ListRootsResult, Meta, Method, RawObject, RawObjectError, reread,
 };
 
 /// The answer that asks the client for input and to send the request again with it.
@@ -202,7 +201,7 @@ impl<'de> Deserialize<'de> for InputRequest {
                     }
                 }
                 let method = method.ok_or_else(|| A::Error::missing_field("method"))?;
-                read_request(method, params.flatten()).map_err(A::Error::custom)
+                read_request(method, params.flatten())
             }
         }
 
@@ -210,13 +209,14 @@ impl<'de> Deserialize<'de> for InputRequest {
     }
 }
 
-fn read_request(method: String, params: Option<JsonObject>) -> serde_json::Result<InputRequest> {
-    let typed = |params: Option<JsonObject>| Value::from(params.unwrap_or_default());
+fn read_request<E: Error>(method: String, params: Option<JsonObject>) -> Result<InputRequest, E> {
     match Method::from_name(&method) {
-        Some(Method::Elicit) => serde_json::from_value(typed(params))
-            .map(|params| InputRequest::Elicit(Box::new(params))),
-        Some(Method::CreateMessage) => serde_json::from_value(typed(params))
-            .map(|params| InputRequest::CreateMessage(Box::new(params))),
+        Some(Method::Elicit) => {
+            reread::members(&params.unwrap_or_default()).map(InputRequest::Elicit)
+        }
+        Some(Method::CreateMessage) => {
+            reread::members(&params.unwrap_or_default()).map(InputRequest::CreateMessage)
+        }
         Some(Method::ListRoots) => Ok(InputRequest::ListRoots),
         _ => Ok(InputRequest::Other { method, params }),
     }

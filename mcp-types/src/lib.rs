@@ -38,6 +38,7 @@ mod page;
 mod progress;
 mod prompts;
 mod raw;
+mod reread;
 mod resources;
 mod roots;
 mod sampling;

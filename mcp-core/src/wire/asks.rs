@@ -10,7 +10,8 @@ use serde_json::value::RawValue;
 
 use super::narrow;
 use super::{
-    AskedBy, DecodeError, DecodedAsk, RequestHead, results, splice_json, write_json, write_request,
+    AskedBy, DecodeError, DecodedAsk, RequestHead, place, results, splice_json, write_json,
+    write_request,
 };
 use crate::{ClientAnswer, Fault, ServerAsk};
 
@@ -134,9 +135,7 @@ pub(super) fn progress_token(request: &Request<'_>) -> Result<Option<ProgressTok
 /// All parameters as `T`; the error names the path.
 pub(super) fn whole<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fault> {
     let params = request.params.to_object();
-    let mut text = serde_json::Deserializer::from_str(params.as_str());
-    serde_path_to_error::deserialize(&mut text)
-        .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
+    place::read(params.as_str()).map_err(|reason| Fault::bad_params(format!("`params`: {reason}")))
 }
 
 /// Client: writes the answer to a request.

@@ -8,6 +8,7 @@ mod legacy;
 mod modern;
 mod narrow;
 mod notes;
+mod place;
 mod results;
 mod sessions;
 

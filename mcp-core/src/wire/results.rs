@@ -6,7 +6,7 @@ use mcp_types::{Method, RawObject};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::DecodeError;
+use super::{DecodeError, place};
 use crate::{Listing, ResultBody};
 
 /// Reads a result.
@@ -41,17 +41,10 @@ fn list<T: DeserializeOwned>(
     read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
 }
 
-/// Reads a result as `T`; the error names the method and the path. Only a result that does not fit
-/// is read again to find the path.
+/// Reads a result as `T`; the error names the method and the path.
 pub(super) fn read_as<T: DeserializeOwned>(
     method: Option<Method>,
     raw: &RawValue,
 ) -> Result<T, DecodeError> {
-    serde_json::from_str(raw.get()).map_err(|error| {
-        let mut again = serde_json::Deserializer::from_str(raw.get());
-        match serde_path_to_error::deserialize::<_, T>(&mut again) {
-            Err(error) => DecodeError::malformed(method, error),
-            Ok(_) => DecodeError::malformed(method, error),
-        }
-    })
+    place::read(raw.get()).map_err(|reason| DecodeError::malformed(method, reason))
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::setters::setters;
 use crate::text::Text;
-use crate::{JsonObject, Meta};
+use crate::{JsonObject, Meta, reread};
 
 /// A piece of content. Kinds that this library does not know survive unchanged.
 ///
@@ -279,14 +279,23 @@ impl<'de> Visitor<'de> for BlockVisitor {
             while let Some((key, value)) = map.next_entry()? {
                 before.insert(key, value);
             }
-            let members = Value::Object(before);
-            return self.read(&kind, members).map_err(A::Error::custom);
+            return self.read_again(&kind, before);
         }
         Err(A::Error::missing_field("type"))
     }
 }
 
 impl BlockVisitor {
+    /// Reads a block whose `type` came late, with `type` first.
+    fn read_again<E: Error>(&self, kind: &str, mut members: JsonObject) -> Result<ContentBlock, E> {
+        members.shift_insert(0, "type".to_owned(), kind.into());
+        if self.in_tool_result {
+            reread::members(&members).map(|PlainBlock(block)| block)
+        } else {
+            reread::members(&members)
+        }
+    }
+
     fn read<'de, D: Deserializer<'de>>(
         &self,
         kind: &str,

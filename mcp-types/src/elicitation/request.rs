@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::FormSchema;
 use crate::legacy_tasks::TaskMetadata;
 use crate::text::fixed_text;
-use crate::{JsonObject, Meta};
+use crate::{JsonObject, Meta, reread};
 
 const FORM: &str = "form";
 const URL: &str = "url";
@@ -188,12 +188,11 @@ impl<'de> Deserialize<'de> for ElicitParams {
             None | Some(Value::Null) => FORM,
             Some(mode) => mode.as_str().unwrap_or_default(),
         };
-        let read = match mode {
-            FORM => serde_json::from_value(members.into()).map(Self::Form),
-            URL => serde_json::from_value(members.into()).map(Self::Url),
-            _ => return Ok(Self::Other(members)),
-        };
-        read.map_err(serde::de::Error::custom)
+        match mode {
+            FORM => reread::members(&members).map(Self::Form),
+            URL => reread::members(&members).map(Self::Url),
+            _ => Ok(Self::Other(members)),
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{EnumSchema, MultiSelectSchema};
 use crate::setters::setters;
 use crate::text::{fixed_text, text_enum};
-use crate::{JsonObject, number};
+use crate::{JsonObject, number, reread};
 
 /// A field of a form.
 // spec: ELIC-05, ELIC-06
@@ -73,21 +73,20 @@ impl<'de> Deserialize<'de> for PrimitiveSchema {
         let members = JsonObject::deserialize(deserializer)?;
         let has = |key: &str| members.contains_key(key);
         let items = members.get("items").and_then(Value::as_object);
-        let read = match members.get("type").and_then(Value::as_str) {
+        match members.get("type").and_then(Value::as_str) {
             Some("string") if has("enum") || has("oneOf") => {
-                serde_json::from_value(members.into()).map(Self::Enum)
+                reread::members(&members).map(Self::Enum)
             }
-            Some("string") => serde_json::from_value(members.into()).map(Self::String),
-            Some("number" | "integer") => serde_json::from_value(members.into()).map(Self::Number),
-            Some("boolean") => serde_json::from_value(members.into()).map(Self::Boolean),
+            Some("string") => reread::members(&members).map(Self::String),
+            Some("number" | "integer") => reread::members(&members).map(Self::Number),
+            Some("boolean") => reread::members(&members).map(Self::Boolean),
             Some("array")
                 if items.is_some_and(|it| it.contains_key("enum") || it.contains_key("anyOf")) =>
             {
-                serde_json::from_value(members.into()).map(Self::MultiSelect)
+                reread::members(&members).map(Self::MultiSelect)
             }
-            _ => return Ok(Self::Other(members)),
-        };
-        read.map_err(serde::de::Error::custom)
+            _ => Ok(Self::Other(members)),
+        }
     }
 }
 
