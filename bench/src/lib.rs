@@ -7,7 +7,8 @@
 //! | `bench-server http PORT`, `bench-server stdio` | the same tools on the SDK |
 //! | `bench-load PORT SCENARIO` | a load generator that checks every answer |
 //! | `bench-load pipe COMMAND` | the same for a child process and its pipes |
-//! | `bench-load sessions PORT` | opens sessions and holds them |
+//! | `bench-load PORT sessions` | opens sessions and holds them |
+//! | `bench-load PORT soak` | does everything that clients do, the rude ones among them |
 //! | `bench-calls call N` | so many calls without a socket, for counting instructions |
 //! | `bench-client URL` | the SDK's client, calling as fast as it can |
 //!
@@ -21,13 +22,19 @@
 //! (parsing the envelope of a `tools/call`: 2, writing a text result: 0 beside its buffer) and
 //! `mcp-core/tests/budget.rs` (reading a whole modern `tools/call`: 8, writing its answer: 1).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
+pub mod arguments;
 pub mod era;
 pub mod scenario;
 mod server;
 
 pub use server::server;
+
+/// How long a session lives in which nothing happens, where the command line says `--short`.
+pub const SHORT_SESSION: Duration = Duration::from_secs(3);
 
 /// The path that both servers serve.
 pub const PATH: &str = "/mcp";

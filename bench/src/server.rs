@@ -2,21 +2,7 @@
 
 use mcp::prelude::*;
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Echo {
-    message: String,
-}
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Add {
-    a: f64,
-    b: f64,
-}
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Steps {
-    n: u32,
-}
+use crate::arguments::{Add, Echo, Steps};
 
 /// The SDK's server with the three tools, and `listed` more in its list.
 #[must_use]

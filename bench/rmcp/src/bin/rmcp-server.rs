@@ -3,9 +3,13 @@
 //!
 //! `rmcp-server http PORT [--stateless] [--json] [--macro-default]` or `rmcp-server stdio`
 
+#[path = "../../../src/arguments.rs"]
+mod arguments;
+
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use arguments::{Add, Echo, Steps};
 use axum::serve::ListenerExt;
 use rmcp::handler::server::router::tool::{ToolRoute, ToolRouter};
 use rmcp::handler::server::wrapper::Parameters;
@@ -16,22 +20,6 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler, ServiceExt, tool, tool_handler, tool_router};
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Echo {
-    message: String,
-}
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Add {
-    a: f64,
-    b: f64,
-}
-
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct Steps {
-    n: u32,
-}
 
 #[derive(Clone)]
 struct Bench {

@@ -1,0 +1,31 @@
+//! The arguments of the tools that every measured server has. The server on rmcp, a package of its
+//! own, reads this file, too.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Those of `echo`.
+#[non_exhaustive]
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Echo {
+    /// What is said.
+    pub message: String,
+}
+
+/// Those of `add`.
+#[non_exhaustive]
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Add {
+    /// The first number.
+    pub a: f64,
+    /// The second one.
+    pub b: f64,
+}
+
+/// Those of `progress`.
+#[non_exhaustive]
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Steps {
+    /// How often.
+    pub n: u32,
+}
