@@ -72,3 +72,32 @@ pub fn post(port: u16, headers: &str, body: &str) -> Vec<u8> {
 pub fn session_headers(session: &str) -> String {
     format!("MCP-Protocol-Version: {LEGACY}\r\nMcp-Session-Id: {session}\r\n")
 }
+
+/// The body of a `notifications/cancelled` for the request of that id.
+#[must_use]
+pub fn cancelled(id: u32) -> String {
+    format!(
+        r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+    )
+}
+
+/// A whole `subscriptions/listen`.
+#[must_use]
+pub fn listen(port: u16) -> Vec<u8> {
+    let headers = format!("MCP-Protocol-Version: {MODERN}\r\nMcp-Method: subscriptions/listen\r\n");
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":0,"method":"subscriptions/listen","params":{{"notifications":{{"toolsListChanged":true}},"_meta":{{"io.modelcontextprotocol/protocolVersion":"{MODERN}","io.modelcontextprotocol/clientCapabilities":{{}}}}}}}}"#
+    );
+    post(port, &headers, &body)
+}
+
+/// A whole request of a session that has no body: GET or DELETE.
+#[must_use]
+pub fn bare(verb: &str, port: u16, session: &str) -> Vec<u8> {
+    let headers = session_headers(session);
+    format!(
+        "{verb} {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n{headers}\r\n",
+        crate::PATH
+    )
+    .into_bytes()
+}

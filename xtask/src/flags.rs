@@ -38,6 +38,15 @@ impl Flags {
         }
     }
 
+    /// The value given to `name`, which may stand without one: then it is empty.
+    pub(crate) fn optional_value(&mut self, name: &str) -> Option<String> {
+        if let Ok(value) = self.take_value(name) {
+            return value;
+        }
+        // Nothing stood behind it, and taking it has removed it.
+        Some(String::new())
+    }
+
     fn take_value(&mut self, name: &str) -> Result<Option<String>> {
         let inline = |arg: &String| {
             arg.strip_prefix(name)
@@ -87,6 +96,22 @@ mod tests {
         assert_eq!(flags.value::<u32>("--rounds").unwrap(), Some(3));
         assert_eq!(flags.value::<u32>("--rounds").unwrap(), None);
         flags.finish().unwrap();
+    }
+
+    #[test]
+    fn a_value_may_be_left_out_where_it_is_optional() {
+        for (line, value) in [
+            ("--soak 20 --release", Some("20")),
+            ("--soak=20 --release", Some("20")),
+            ("--soak --release", Some("")),
+            ("--release --soak", Some("")),
+            ("--release", None),
+        ] {
+            let mut flags = flags(line);
+            assert_eq!(flags.optional_value("--soak").as_deref(), value, "{line}");
+            assert!(flags.switch("--release"), "{line}");
+            flags.finish().unwrap();
+        }
     }
 
     #[test]

@@ -47,7 +47,7 @@ const HELP: [Help; 7] = [
         flags: &[
             "[--no-test] [--no-conformance] [--no-interop]",
             "--only STEP: fmt clippy test doc tidy api features wasm fuzz machete licences",
-            "             advisories conformance interop",
+            "             advisories conformance interop soak",
         ],
     },
     Help {
@@ -75,8 +75,12 @@ const HELP: [Help; 7] = [
         does: "the SDK against a bare server and rmcp, interleaved, medians",
         flags: &[
             "[--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]",
+            "  GROUPS, with commas: call tools session stateless cycle progress list1000 large",
+            "                       stdio workers client sessions",
             "--guard [--renew]: instructions per call against the stored figures (needs valgrind)",
-            "--build: time, crates and size of an echo server, on the SDK and on rmcp",
+            "--soak [SECONDS] [--release]: whether the server grows under all that clients do",
+            "--build [--without-rmcp]: time, crates and size of an echo server, ours and on rmcp",
+            "what was measured is also below target/, as JSON; parts alone: cargo bench -p bench",
         ],
     },
     Help {
@@ -90,12 +94,20 @@ const HELP: [Help; 7] = [
 fn usage(with_flags: bool) -> String {
     let mut text = "usage: cargo xtask COMMAND [FLAGS]\n".to_owned();
     for help in &HELP {
-        text.push_str(&format!("\n  {:12} {}", help.name, help.does));
-        for flag in help.flags.iter().filter(|_| with_flags) {
-            text.push_str(&format!("\n  {:12}   {flag}", ""));
-        }
+        text.push('\n');
+        text.push_str(&help.text(with_flags));
     }
     text
+}
+
+impl Help {
+    fn text(&self, with_flags: bool) -> String {
+        let mut text = format!("  {:12} {}", self.name, self.does);
+        for flag in self.flags.iter().filter(|_| with_flags) {
+            text.push_str(&format!("\n  {:12}   {flag}", ""));
+        }
+        text
+    }
 }
 
 fn main() -> ExitCode {
@@ -104,7 +116,14 @@ fn main() -> ExitCode {
         println!("{}", usage(false));
         return ExitCode::SUCCESS;
     };
-    match dispatch(&command, Flags::new(args)) {
+    let mut flags = Flags::new(args);
+    if let Some(help) = HELP.iter().find(|help| help.name == command)
+        && flags.switch("--help")
+    {
+        println!("{}", help.text(true));
+        return ExitCode::SUCCESS;
+    }
+    match dispatch(&command, flags) {
         Ok(code) => code,
         Err(error) => {
             eprintln!("cargo xtask {command}: {error}");

@@ -1,8 +1,9 @@
-//! The server that is measured: `bench-server http PORT [--sse] [--stateless]`, `bench-server
-//! stdio`.
+//! The server that is measured: `bench-server http PORT [--sse] [--stateless] [--short]`,
+//! `bench-server stdio`.
 //!
 //! `NTOOLS=n` adds n tools to the list, `WORKERS=n` gives it so many threads. With `--sse` the
-//! calls of a session are answered by events, with `--stateless` there are no sessions.
+//! calls of a session are answered by events, with `--stateless` there are no sessions, and
+//! with `--short` those in which nothing happens end after three seconds.
 
 #![allow(clippy::print_stderr, reason = "it tells its URL")]
 
@@ -14,7 +15,7 @@ use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
 use tokio::runtime;
 
-const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] | stdio";
+const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--short] | stdio";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -46,6 +47,10 @@ async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
     let sessions = match flags.contains(&"--stateless") {
         true => Sessions::stateless(),
         false => Sessions::in_memory().max(100_000),
+    };
+    let sessions = match flags.contains(&"--short") {
+        true => sessions.idle_timeout(bench::SHORT_SESSION),
+        false => sessions,
     };
     let mode = match flags.contains(&"--sse") {
         true => AnswerMode::AlwaysSse,

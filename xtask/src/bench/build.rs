@@ -5,7 +5,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use serde_json::json;
+
+use super::measure::Clock;
 use crate::Result;
+use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -90,7 +94,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 "#;
 
 /// The command: builds both from nothing, once, and prints a table.
-pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
+pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
+    let without_rmcp = flags.switch("--without-rmcp");
+    flags.finish()?;
     let folder = workspace.target().join("bench-build");
     let ours = workspace.root().join("mcp");
     let projects = [
@@ -113,17 +119,39 @@ pub(crate) fn run(workspace: &Workspace) -> Result<bool> {
             main: RMCP,
         },
     ];
-    println!("server    seconds  crates      bytes (stripped)");
-    for project in &projects {
+    let clock = Clock::find();
+    let mut rows = Vec::new();
+    println!("server    seconds  CPU seconds  crates      bytes (stripped)");
+    for project in projects
+        .iter()
+        .filter(|it| !(without_rmcp && it.label == "rmcp"))
+    {
         let root = folder.join(project.label);
         project.write(&root)?;
         let crates = count(&root)?;
-        let start = Instant::now();
+        let (start, before) = (Instant::now(), clock.of_children());
         process::run(cargo(&root).args(["build", "--release", "--quiet"]))?;
         let seconds = start.elapsed().as_secs_f64();
+        // On a machine that does other things as well, only this says something.
+        let cpu = clock.of_children().zip(before);
+        let cpu = cpu.map(|(after, before)| after.saturating_sub(before).as_secs_f64());
         let size = fs::metadata(root.join("target/release/echo"))?.len();
-        println!("{:8} {seconds:8.1} {crates:7} {size:10}", project.label);
+        let shown = cpu.map_or("-".to_owned(), |cpu| format!("{cpu:.1}"));
+        println!(
+            "{:8} {seconds:8.1} {shown:>12} {crates:7} {size:10}",
+            project.label
+        );
+        rows.push(json!({
+            "server": project.label,
+            "seconds": seconds,
+            "cpuSeconds": cpu,
+            "crates": crates,
+            "bytes": size,
+        }));
     }
+    let file = folder.join("build.json");
+    fs::write(&file, format!("{:#}\n", json!(rows)))?;
+    println!("written to {}", file.display());
     Ok(true)
 }
 

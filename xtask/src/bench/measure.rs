@@ -46,24 +46,37 @@ impl Clock {
 
     /// User and system time together.
     pub(crate) fn used(&self, process: u32) -> Option<Duration> {
+        self.read(&process.to_string(), OWN)
+    }
+
+    /// That of the programs that this one has run to their ends, and of theirs.
+    pub(crate) fn of_children(&self) -> Option<Duration> {
+        self.read("self", OF_CHILDREN)
+    }
+
+    fn read(&self, process: &str, fields: usize) -> Option<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-        Some(Duration::from_secs_f64(
-            ticks(&stat)? as f64 / self.ticks_per_second?,
-        ))
+        let ticks = ticks(&stat, fields)? as f64;
+        Some(Duration::from_secs_f64(ticks / self.ticks_per_second?))
     }
 }
 
-/// `utime` and `stime` of a `/proc/PID/stat`: fields 14 and 15, counted after the program's name,
-/// which may hold anything.
-fn ticks(stat: &str) -> Option<u64> {
-    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+/// Where `utime` and `stime` of a `/proc/PID/stat` are: fields 14 and 15, counted after the
+/// program's name, which may hold anything.
+const OWN: usize = 11;
+/// `cutime` and `cstime`, behind them.
+const OF_CHILDREN: usize = 13;
+
+/// Two fields of a `/proc/PID/stat`, added.
+fn ticks(stat: &str, at: usize) -> Option<u64> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(at);
     let mut next = || fields.next()?.parse::<u64>().ok();
     Some(next()? + next()?)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{median, ticks};
+    use super::{OF_CHILDREN, OWN, median, ticks};
 
     #[test]
     fn medians() {
@@ -75,8 +88,9 @@ mod tests {
 
     #[test]
     fn ticks_stand_behind_the_name() {
-        let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194560 150 0 0 0 17 5 0 0 20 0 1 0 8 9 10";
-        assert_eq!(ticks(stat), Some(22));
-        assert_eq!(ticks("42"), None);
+        let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194560 150 0 0 0 17 5 3 1 20 0 1 0 8 9 10";
+        assert_eq!(ticks(stat, OWN), Some(22));
+        assert_eq!(ticks(stat, OF_CHILDREN), Some(4));
+        assert_eq!(ticks("42", OWN), None);
     }
 }

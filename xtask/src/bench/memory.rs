@@ -64,8 +64,8 @@ fn hold(
     Ok((bytes, serde_json::from_str(&line)?))
 }
 
-/// The memory of a process that is there, in bytes. Only Linux says so in a file.
-fn resident(process: u32) -> Result<u64> {
+/// The resident memory of a process, in bytes. Only Linux says so in a file.
+pub(crate) fn resident(process: u32) -> Result<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());

@@ -8,6 +8,7 @@ mod measure;
 mod memory;
 mod runner;
 mod scenario;
+mod soak;
 mod table;
 
 use std::fs;
@@ -23,6 +24,8 @@ use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
+pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
+
 const PROFILE: &str = "release";
 
 /// The command; whether every answer was right.
@@ -33,8 +36,10 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         return guard::run(workspace, renew);
     }
     if flags.switch("--build") {
-        flags.finish()?;
-        return build::run(workspace);
+        return build::run(workspace, flags);
+    }
+    if let Some(seconds) = flags.optional_value("--soak") {
+        return soak::command(workspace, &seconds, flags);
     }
     let rounds: usize = flags.value("--rounds")?.unwrap_or(5);
     let seconds: f64 = flags.value("--seconds")?.unwrap_or(1.0);

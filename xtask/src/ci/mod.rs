@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::flags::Flags;
 use crate::process::{self, available};
 use crate::workspace::Workspace;
-use crate::{Result, api, conformance, interop, tidy};
+use crate::{Result, api, bench, conformance, interop, tidy};
 
 /// The unused dependency finder is installed below the target folder when it is missing.
 const MACHETE: &str = "cargo-machete";
@@ -32,7 +32,7 @@ enum Outcome {
     Skipped(String),
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 15] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -91,6 +91,13 @@ const STEPS: [Step; 14] = [
     Step {
         name: "interop",
         run: interop,
+    },
+    Step {
+        name: "soak",
+        run: |w| {
+            let stays = bench::soak(w, bench::SHORT_SOAK, false)?;
+            demand(stays, "the server has grown or answered wrongly")
+        },
     },
 ];
 

@@ -22,7 +22,11 @@ impl Answer<'_> {
     pub(crate) fn wrong(&self) -> io::Error {
         let start = &self.body[..self.body.len().min(200)];
         let text = String::from_utf8_lossy(start);
-        invalid(&format!("wrong answer {}: {text}", self.status))
+        let kind = match self.status {
+            404 => io::ErrorKind::NotFound,
+            _ => io::ErrorKind::InvalidData,
+        };
+        io::Error::new(kind, format!("wrong answer {}: {text}", self.status))
     }
 }
 

@@ -4,12 +4,12 @@ use std::io;
 use std::time::Instant;
 
 use bench::era::{self, Era};
-use bench::scenario::Scenario;
+use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 use crate::Outcome;
-use crate::answer::{Answers, invalid};
+use crate::answer::Answers;
 
 pub(crate) async fn connection(
     port: u16,
@@ -18,25 +18,52 @@ pub(crate) async fn connection(
     end: Instant,
     outcome: &mut Outcome,
 ) -> io::Result<()> {
-    let mut stream = connect(port).await?;
-    let mut answers = Answers::default();
-    let session = match era {
-        Era::Session => Some(open_session(&mut stream, &mut answers, port).await?),
-        _ => None,
-    };
-    let mut request = scenario.request(port, era, session.as_deref());
-    let mut checker = scenario.checker(era);
+    let mut caller = Caller::open(port, scenario, era).await?;
     while Instant::now() < end {
+        caller.call(outcome).await?;
+    }
+    Ok(())
+}
+
+/// A connection with a request that it makes, and what its answers are held against.
+pub(crate) struct Caller {
+    pub(crate) stream: TcpStream,
+    pub(crate) answers: Answers,
+    pub(crate) session: Option<String>,
+    pub(crate) request: Request,
+    checker: Checker,
+}
+
+impl Caller {
+    /// Connects, and opens a session where the era has them.
+    pub(crate) async fn open(port: u16, scenario: Scenario, era: Era) -> io::Result<Self> {
+        let mut stream = connect(port).await?;
+        let mut answers = Answers::default();
+        let session = match era {
+            Era::Session => Some(open_session(&mut stream, &mut answers, port).await?),
+            _ => None,
+        };
+        Ok(Self {
+            request: scenario.request(port, era, session.as_deref()),
+            checker: scenario.checker(era),
+            stream,
+            answers,
+            session,
+        })
+    }
+
+    /// One request and its answer.
+    pub(crate) async fn call(&mut self, outcome: &mut Outcome) -> io::Result<()> {
         let sent = Instant::now();
-        let (bytes, id) = request.prepare();
-        stream.write_all(bytes).await?;
-        let answer = answers.next(&mut stream).await?;
-        if answer.status != 200 || !checker.accepts(answer.body, id) {
+        let (bytes, id) = self.request.prepare();
+        self.stream.write_all(bytes).await?;
+        let answer = self.answers.next(&mut self.stream).await?;
+        if answer.status != 200 || !self.checker.accepts(answer.body, id) {
             return Err(answer.wrong());
         }
         outcome.right(sent, answer.body.len());
+        Ok(())
     }
-    Ok(())
 }
 
 pub(crate) async fn connect(port: u16) -> io::Result<TcpStream> {
@@ -62,8 +89,26 @@ pub(crate) async fn open_session(
     stream
         .write_all(&era::post(port, &headers, era::INITIALIZED))
         .await?;
-    match answers.next(stream).await?.status {
+    let answer = answers.next(stream).await?;
+    match answer.status {
         202 => Ok(session),
-        status => Err(invalid(&format!("initialized was answered by {status}"))),
+        _ => Err(answer.wrong()),
+    }
+}
+
+/// Ends a session.
+pub(crate) async fn end_session(
+    stream: &mut TcpStream,
+    answers: &mut Answers,
+    port: u16,
+    session: &str,
+) -> io::Result<()> {
+    stream
+        .write_all(&era::bare("DELETE", port, session))
+        .await?;
+    let answer = answers.next(stream).await?;
+    match answer.status {
+        200 | 202 | 204 => Ok(()),
+        _ => Err(answer.wrong()),
     }
 }

@@ -14,6 +14,7 @@ mod cycle;
 mod http;
 mod pipe;
 mod sessions;
+mod soak;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
                   [--connections N] [--seconds S] [--tools N]
        bench-load PORT cycle [--connections N] [--seconds S]
        bench-load PORT sessions [--count N] [--streams]
+       bench-load PORT soak [--connections N] [--seconds S] [--seed N]
        bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
        (--tools: the least number of tools that a list must have)";
 
@@ -52,6 +54,8 @@ enum Work {
     Cycle,
     /// Holding sessions open.
     Sessions { count: usize, streams: bool },
+    /// Everything at once.
+    Soak { seed: u64 },
     /// Calls over the pipes of a child process.
     Pipe {
         outstanding: usize,
@@ -111,6 +115,7 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
             ("--era", _) => era = args.next().ok_or("--era needs a value")?.parse()?,
             ("--tools", Work::Http(Scenario::List(least))) => *least = number(args.next(), &flag)?,
             ("--count", Work::Sessions { count, .. }) => *count = number(args.next(), &flag)?,
+            ("--seed", Work::Soak { seed }) => *seed = number(args.next(), &flag)?,
             ("--streams", Work::Sessions { streams, .. }) => *streams = true,
             ("--outstanding", Work::Pipe { outstanding, .. }) => {
                 *outstanding = number(args.next(), &flag)?;
@@ -133,6 +138,7 @@ fn work(name: Option<String>) -> Result<Work, String> {
     let name = name.ok_or("SCENARIO is missing")?;
     Ok(match name.as_str() {
         "cycle" => Work::Cycle,
+        "soak" => Work::Soak { seed: 1 },
         "sessions" => Work::Sessions {
             count: 1000,
             streams: false,
@@ -164,6 +170,7 @@ async fn run(load: Load) -> (Outcome, f64) {
                 .await
                 .unwrap_or_else(hung)
         }
+        Work::Soak { seed } => soak::run(load.port, load.connections, seed, end).await,
         Work::Cycle | Work::Http(_) => connections(&load, end, limit).await,
     };
     (total, start.elapsed().as_secs_f64())
@@ -180,10 +187,7 @@ async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
             Ok(Err(_)) => Outcome::error("a connection hung"),
             Err(panic) => Outcome::error(&panic.to_string()),
         };
-        total.nanoseconds.extend(part.nanoseconds);
-        total.bytes += part.bytes;
-        total.errors += part.errors;
-        total.last_error = part.last_error.or(total.last_error);
+        total.add(part);
     }
     total
 }
@@ -214,6 +218,13 @@ impl Outcome {
             last_error: Some(message.to_owned()),
             ..Self::default()
         }
+    }
+
+    fn add(&mut self, part: Self) {
+        self.nanoseconds.extend(part.nanoseconds);
+        self.bytes += part.bytes;
+        self.errors += part.errors;
+        self.last_error = part.last_error.or(self.last_error.take());
     }
 
     fn right(&mut self, sent: Instant, bytes: usize) {

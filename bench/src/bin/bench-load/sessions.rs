@@ -4,12 +4,12 @@
 use std::io;
 use std::time::Instant;
 
-use bench::era::session_headers;
+use bench::era;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use crate::Outcome;
-use crate::answer::Answers;
+use crate::answer::{Answers, invalid};
 use crate::http::{connect, open_session};
 
 pub(crate) async fn hold(port: u16, count: usize, streams: bool) -> Outcome {
@@ -47,18 +47,20 @@ async fn open(
 }
 
 /// Opens the stream of a session and waits for its head.
-async fn listen(port: u16, session: &str) -> io::Result<TcpStream> {
+pub(crate) async fn listen(port: u16, session: &str) -> io::Result<TcpStream> {
     let mut stream = connect(port).await?;
-    let headers = session_headers(session);
-    let request = format!(
-        "GET {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n{headers}\r\n",
-        bench::PATH
-    );
-    stream.write_all(request.as_bytes()).await?;
+    stream.write_all(&era::bare("GET", port, session)).await?;
+    expect_stream(&mut stream).await?;
+    Ok(stream)
+}
+
+/// Waits for the status line of a stream that is open.
+pub(crate) async fn expect_stream(stream: &mut TcpStream) -> io::Result<()> {
     let mut head = [0; 12];
     stream.read_exact(&mut head).await?;
     match &head {
-        b"HTTP/1.1 200" => Ok(stream),
-        _ => Err(crate::answer::invalid("a GET was not answered by 200")),
+        b"HTTP/1.1 200" => Ok(()),
+        b"HTTP/1.1 404" => Err(io::ErrorKind::NotFound.into()),
+        _ => Err(invalid("a stream was not answered by 200")),
     }
 }
