@@ -126,7 +126,7 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<
         "seconds": seconds,
         "requests": done.requests,
         "errors": done.errors,
-        "readings": readings.iter().map(Reading::to_json).collect::<Vec<_>>(),
+        "readings": readings.iter().copied().map(Reading::to_json).collect::<Vec<_>>(),
         "faults": faults,
     });
     let file = folder.join("soak.json");

@@ -51,7 +51,7 @@ impl Reading {
         })
     }
 
-    pub(super) fn to_json(&self) -> Value {
+    pub(super) fn to_json(self) -> Value {
         json!({
             "seconds": self.seconds,
             "bytes": self.bytes,

@@ -1,0 +1,207 @@
+//! What the parts of a call cost: `cargo bench -p bench`.
+//!
+//! `cargo test` runs each of them once, so that they keep working.
+
+#![allow(
+    missing_docs,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "benchmarks; what they read is written here"
+)]
+
+use bench::era::Era;
+use bench::scenario::Scenario;
+use divan::{Bencher, black_box};
+
+fn main() {
+    divan::main();
+}
+
+/// The body of a `tools/call` of `echo`.
+fn call(era: Era) -> Vec<u8> {
+    let mut line = Scenario::Call.line(era);
+    line.prepare().0.trim_ascii_end().to_vec()
+}
+
+/// From the bytes of a message to the arguments of a tool.
+mod read {
+    use mcp::core::{ServerProfile, front, versioning, wire};
+    use mcp::types::{Implementation, Message, ProtocolVersion, RawObject, Request};
+
+    use super::{Bencher, Era, black_box, call};
+
+    #[derive(serde::Deserialize)]
+    #[allow(dead_code, reason = "it is only read")]
+    struct Echo {
+        message: String,
+    }
+
+    fn request(text: &[u8]) -> Request<'_> {
+        match Message::parse(text) {
+            Ok(Message::Request(request)) => request,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[divan::bench]
+    fn parse(bencher: Bencher<'_, '_>) {
+        let text = call(Era::Modern);
+        bencher.bench(|| Message::parse(black_box(&text)).is_ok());
+    }
+
+    #[divan::bench]
+    fn parse_1_mib(bencher: Bencher<'_, '_>) {
+        let text = bench::scenario::Scenario::Big
+            .line(Era::Modern)
+            .prepare()
+            .0
+            .to_vec();
+        bencher.bench(|| Message::parse(black_box(&text)).is_ok());
+    }
+
+    /// Which era it belongs to, and what it asks.
+    #[divan::bench]
+    fn decode_modern(bencher: Bencher<'_, '_>) {
+        let text = call(Era::Modern);
+        let request = request(&text);
+        let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
+        bencher.bench(|| match versioning::classify(black_box(&request), None) {
+            versioning::Route::Modern(envelope) => {
+                front::modern::read(&request, *envelope, &profile).is_ok()
+            }
+            other => panic!("{other:?}"),
+        });
+    }
+
+    #[divan::bench]
+    fn decode_session(bencher: Bencher<'_, '_>) {
+        let text = call(Era::Session);
+        let request = request(&text);
+        let wire = wire::of(ProtocolVersion::V2025_11_25);
+        bencher.bench(|| wire.decode_call(black_box(&request)).is_ok());
+    }
+
+    #[divan::bench]
+    fn arguments(bencher: Bencher<'_, '_>) {
+        let arguments = RawObject::from_text(r#"{"message":"the quick brown fox"}"#).unwrap();
+        bencher.bench(|| black_box(&arguments).parse::<Echo>().is_ok());
+    }
+}
+
+/// From a result to its bytes.
+mod write {
+    use mcp::core::wire::{self, MODERN, Outbound, Wire};
+    use mcp::core::{Reply, ServerProfile};
+    use mcp::types::{CallToolResult, Implementation, ProtocolVersion, RequestId};
+
+    use super::Bencher;
+
+    fn reply(bencher: Bencher<'_, '_>, wire: &dyn Wire) {
+        let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
+        let id = RequestId::from(17);
+        bencher
+            .with_inputs(|| Reply::from(CallToolResult::from_text("the quick brown fox")))
+            .bench_values(|reply| {
+                wire.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new())
+            });
+    }
+
+    #[divan::bench]
+    fn modern(bencher: Bencher<'_, '_>) {
+        reply(bencher, MODERN);
+    }
+
+    #[divan::bench]
+    fn session(bencher: Bencher<'_, '_>) {
+        reply(bencher, wire::of(ProtocolVersion::V2025_11_25));
+    }
+}
+
+/// Event streams.
+mod sse {
+    use bytes::Bytes;
+    use divan::counter::ItemsCount;
+    use mcp::core::wire::MODERN;
+    use mcp::core::{Framing, NoteBuffer, NoteSink as _, ServerNote};
+    use mcp::http::sse::{Decoder, SseLimits};
+    use mcp::types::{ProgressToken, ProgressUpdate};
+
+    use super::{Bencher, black_box};
+
+    const EVENTS: usize = 100;
+    const FRAMING: Framing = Framing::new(b"event: message\ndata: ", b"\n\n");
+
+    fn note() -> ServerNote {
+        ServerNote::Progress {
+            token: ProgressToken::from("p"),
+            progress: ProgressUpdate::new(1.0).of(100.0),
+        }
+    }
+
+    fn stream() -> Bytes {
+        let buffer = NoteBuffer::new(MODERN, FRAMING);
+        for _ in 0..EVENTS {
+            buffer.try_note(&note());
+        }
+        buffer.take_now()
+    }
+
+    #[divan::bench]
+    fn frame(bencher: Bencher<'_, '_>) {
+        let (buffer, note) = (NoteBuffer::new(MODERN, FRAMING), note());
+        bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+            for _ in 0..EVENTS {
+                buffer.try_note(black_box(&note));
+            }
+            buffer.take_now()
+        });
+    }
+
+    #[divan::bench]
+    fn decode(bencher: Bencher<'_, '_>) {
+        let stream = stream();
+        bencher.counter(ItemsCount::new(EVENTS)).bench(|| {
+            let (mut decoder, mut chunk) = (Decoder::new(SseLimits::default()), stream.clone());
+            let mut events = 0;
+            while let Some(Ok(_)) = decoder.decode(&mut chunk) {
+                events += 1;
+            }
+            assert_eq!(events, EVENTS);
+        });
+    }
+}
+
+/// The headers that say what a message says.
+mod headers {
+    use mcp::core::Mirror;
+    use mcp::http::headers::{emit, verify};
+    use mcp::types::{Message, ProtocolVersion};
+
+    use super::{Bencher, Era, black_box, call};
+
+    fn mirror() -> Mirror {
+        Mirror::new(ProtocolVersion::V2026_07_28, "tools/call", Some("echo"))
+    }
+
+    #[divan::bench]
+    fn mirror_call(bencher: Bencher<'_, '_>) {
+        let mirror = mirror();
+        bencher.bench(|| {
+            let mut headers = http::HeaderMap::new();
+            emit(black_box(&mirror), &mut headers);
+            headers
+        });
+    }
+
+    #[divan::bench]
+    fn verify_call(bencher: Bencher<'_, '_>) {
+        let mut headers = http::HeaderMap::new();
+        emit(&mirror(), &mut headers);
+        let text = call(Era::Modern);
+        let Ok(Message::Request(request)) = Message::parse(&text) else {
+            panic!("no request");
+        };
+        let version = ProtocolVersion::V2026_07_28.as_str();
+        bencher.bench(|| verify(black_box(&headers), &request, version).is_ok());
+    }
+}
