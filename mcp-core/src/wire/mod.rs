@@ -4,6 +4,7 @@
 
 mod asks;
 mod calls;
+mod client;
 mod legacy;
 mod modern;
 mod narrow;
@@ -73,27 +74,6 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
         out: &mut Vec<u8>,
     ) -> bool;
 
-    /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
-    fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8>;
-
-    /// Client: reads the answer to `asked`.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`] when the answer is none that the method can have.
-    fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError>;
-
-    /// Client: reads a notification; `None` when no server may say that in this revision.
-    fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote>;
-
-    /// Client: the `subscriptions/listen` request that a notification belongs to.
-    fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId>;
-
-    /// Client: writes a notification. Tells whether it was written: not when the revision does not
-    /// have it.
-    #[must_use = "what does not exist is not written"]
-    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool;
-
     /// Server: reads a notification; `None` when no client may say that in this revision.
     fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote>;
 
@@ -105,18 +85,6 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// [`Fault::MissingCapability`] when its clients cannot have what it needs.
     // spec: BASE-17, BASE-18
     fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault>;
-
-    /// Client: reads a request of the server.
-    ///
-    /// # Errors
-    ///
-    /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
-    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault>;
-
-    /// Client: writes the answer to a request of the server. Tells whether it was written: modern
-    /// clients answer nothing.
-    #[must_use = "what does not exist is not written"]
-    fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool;
 
     /// Server: reads the client's answer to `asked`.
     ///

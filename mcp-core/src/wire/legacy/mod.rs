@@ -40,8 +40,11 @@ static WIRES: [Legacy; 4] = [
 
 /// The wire of a revision, when it is one of this era.
 pub(super) fn of(version: ProtocolVersion) -> Option<&'static dyn Wire> {
-    let wire = WIRES.iter().find(|wire| wire.version == version)?;
-    Some(wire)
+    find(version).map(|wire| wire as &dyn Wire)
+}
+
+pub(super) fn find(version: ProtocolVersion) -> Option<&'static Legacy> {
+    WIRES.iter().find(|wire| wire.version == version)
 }
 
 impl Wire for Legacy {
@@ -74,45 +77,12 @@ impl Wire for Legacy {
         notes::write_server(note, subscription, self.version, out)
     }
 
-    fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
-        encode::call(asked, from, self.version)
-    }
-
-    fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
-        decode::reply(asked, response, self.version)
-    }
-
-    fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
-        notes::read_server(note, self.version)
-    }
-
-    fn subscription_of(&self, _: &Notification<'_>) -> Option<RequestId> {
-        None
-    }
-
-    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
-        notes::write_client(note, self.version, out)
-    }
-
     fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
         notes::read_client(note, self.version)
     }
 
     fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault> {
         asks::write(ask, from, self.version)
-    }
-
-    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
-        asks::read(request, self.version)
-    }
-
-    fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool {
-        match answer {
-            ClientAnswer::Pong => asks::write_pong(id, out),
-            ClientAnswer::Input(response) => asks::write_answer(response, id, self.version, out),
-            ClientAnswer::Fault(fault) => self.encode_error(fault, Some(id), out),
-        }
-        true
     }
 
     fn decode_answer(
@@ -123,6 +93,51 @@ impl Wire for Legacy {
         asks::read_answer(asked, response, self.version, |error| {
             errors::to_fault(error, asked.method(), self.version)
         })
+    }
+}
+
+/// The half of clients.
+impl Legacy {
+    pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+        encode::call(asked, from, self.version)
+    }
+
+    pub(super) fn decode_reply(
+        &self,
+        asked: &Asked,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        decode::reply(asked, response, self.version)
+    }
+
+    pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+        notes::read_server(note, self.version)
+    }
+
+    pub(super) fn subscription_of(&self, _: &Notification<'_>) -> Option<RequestId> {
+        None
+    }
+
+    pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+        notes::write_client(note, self.version, out)
+    }
+
+    pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+        asks::read(request, self.version)
+    }
+
+    pub(super) fn encode_answer(
+        &self,
+        answer: &ClientAnswer,
+        id: &RequestId,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        match answer {
+            ClientAnswer::Pong => asks::write_pong(id, out),
+            ClientAnswer::Input(response) => asks::write_answer(response, id, self.version, out),
+            ClientAnswer::Fault(fault) => self.encode_error(fault, Some(id), out),
+        }
+        true
     }
 }
 

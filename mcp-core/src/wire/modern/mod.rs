@@ -50,26 +50,6 @@ impl Wire for Modern {
         notes::write_server(note, subscription, VERSION, out)
     }
 
-    fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
-        encode::call(asked, from)
-    }
-
-    fn decode_reply(&self, asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
-        decode::reply(asked, response)
-    }
-
-    fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
-        notes::read_server(note, VERSION)
-    }
-
-    fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
-        notes::subscription(note)
-    }
-
-    fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
-        notes::write_client(note, VERSION, out)
-    }
-
     fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
         notes::read_client(note, VERSION)
     }
@@ -79,14 +59,6 @@ impl Wire for Modern {
         Err(Fault::no_such_method(ask.method_name()))
     }
 
-    fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
-        Err(Fault::no_such_method(&*request.method))
-    }
-
-    fn encode_answer(&self, _: &ClientAnswer, _: &RequestId, _: &mut Vec<u8>) -> bool {
-        false
-    }
-
     fn decode_answer(
         &self,
         asked: &ServerAsk,
@@ -94,6 +66,41 @@ impl Wire for Modern {
     ) -> Result<ClientAnswer, DecodeError> {
         let reason = "nothing is asked this way in the modern era";
         Err(DecodeError::malformed(asked.method(), reason))
+    }
+}
+
+/// The half of clients.
+impl Modern {
+    pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+        encode::call(asked, from)
+    }
+
+    pub(super) fn decode_reply(
+        &self,
+        asked: &Asked,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        decode::reply(asked, response)
+    }
+
+    pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+        notes::read_server(note, VERSION)
+    }
+
+    pub(super) fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
+        notes::subscription(note)
+    }
+
+    pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+        notes::write_client(note, VERSION, out)
+    }
+
+    pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+        Err(Fault::no_such_method(&*request.method))
+    }
+
+    pub(super) fn encode_answer(&self, _: &ClientAnswer, _: &RequestId, _: &mut Vec<u8>) -> bool {
+        false
     }
 }
 

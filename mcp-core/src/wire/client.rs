@@ -1,0 +1,83 @@
+//! The half of clients.
+//!
+//! It is no part of the trait, and so of no table of functions: what nobody calls is left out of a
+//! program that only serves, with all the types that only clients read.
+
+use mcp_types::{Notification, Request, RequestId, Response};
+
+use super::{DecodeError, DecodedAsk, Outgoing, Wire, legacy, modern};
+use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerNote};
+
+impl dyn Wire + '_ {
+    /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
+    pub fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.encode_call(asked, from),
+            None => modern::Modern.encode_call(asked, from),
+        }
+    }
+
+    /// Client: reads the answer to `asked`.
+    ///
+    /// # Errors
+    ///
+    /// [`DecodeError`] when the answer is none that the method can have.
+    pub fn decode_reply(
+        &self,
+        asked: &Asked,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.decode_reply(asked, response),
+            None => modern::Modern.decode_reply(asked, response),
+        }
+    }
+
+    /// Client: reads a notification; `None` when no server may say that in this revision.
+    pub fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.decode_note(note),
+            None => modern::Modern.decode_note(note),
+        }
+    }
+
+    /// Client: the `subscriptions/listen` request that a notification belongs to.
+    pub fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.subscription_of(note),
+            None => modern::Modern.subscription_of(note),
+        }
+    }
+
+    /// Client: writes a notification. Tells whether it was written: not when the revision does not
+    /// have it.
+    #[must_use = "what does not exist is not written"]
+    pub fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.encode_client_note(note, out),
+            None => modern::Modern.encode_client_note(note, out),
+        }
+    }
+
+    /// Client: reads a request of the server.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
+    pub fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.decode_ask(request),
+            None => modern::Modern.decode_ask(request),
+        }
+    }
+
+    /// Client: writes the answer to a request of the server. Tells whether it was written: modern
+    /// clients answer nothing.
+    #[must_use = "what does not exist is not written"]
+    pub fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool {
+        match legacy::find(self.version()) {
+            Some(wire) => wire.encode_answer(answer, id, out),
+            None => modern::Modern.encode_answer(answer, id, out),
+        }
+    }
+}
