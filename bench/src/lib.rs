@@ -31,7 +31,7 @@ pub mod era;
 pub mod scenario;
 mod server;
 
-pub use server::server;
+pub use server::{server, text_server};
 
 /// How long a session lives in which nothing happens, where the command line says `--short`.
 pub const SHORT_SESSION: Duration = Duration::from_secs(3);

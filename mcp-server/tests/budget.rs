@@ -15,8 +15,8 @@ use futures::executor::block_on;
 use mcp_core::wire::{MODERN, Outbound};
 use mcp_core::{Call, ClientFacts, Exchange, Reply, Service};
 use mcp_server::middleware::{Next, RequestLog, from_fn};
-use mcp_server::{Server, Tool, ToolExt};
-use mcp_types::{CallToolParams, Page, ProtocolVersion};
+use mcp_server::{Args, Server, Text, Tool, ToolExt};
+use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
 
 /// The exchange, boxed since it moves through several futures, which costs less than copying it and
 /// having them larger; the boxed handler, the list of contents and the text in it.
@@ -32,6 +32,9 @@ const UNREAD_LOG: u64 = FIRST_LAYER;
 
 /// The list of all tools, however many: the boxed answer, and its head and its tail.
 const LIST: u64 = 3;
+
+/// What a call with a large text allocates beside its arguments and its answer: all but nothing.
+const BESIDE_LARGE: u64 = 4096;
 
 /// Holds a call of a tool against a budget, exactly: what costs less lowers the number.
 #[track_caller]
@@ -112,4 +115,39 @@ fn lists() {
     let after = list().into_bytes();
     assert!(String::from_utf8_lossy(&after).contains(r#""name":"new""#));
     assert!(!first.shared.windows(5).any(|part| part == b"\"new\""));
+}
+
+/// A large text is copied once: into the answer.
+#[test]
+fn large_texts() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Echo {
+        text: Text,
+    }
+
+    const LENGTH: usize = 1 << 20;
+    let server = Server::new("test", "1.0.0")
+        .tool(Tool::new("echo").handler(|Args(echo): Args<Echo>| echo.text));
+    let (profile, id) = (server.profile(), 1.into());
+    let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+    let text = format!(r#"{{"text":"{}"}}"#, "x".repeat(LENGTH));
+    let exchange = || {
+        let arguments = RawObject::from_text(text.clone()).unwrap();
+        let call = Call::CallTool(CallToolParams::new("echo", Some(arguments)));
+        Exchange::new(call, facts.clone())
+    };
+    drop(block_on(server.call(exchange())));
+    let exchange = exchange();
+    let mut answer = None;
+    let cost = measure(|| {
+        let reply = block_on(server.call(exchange));
+        answer = Some(MODERN.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new()));
+    });
+    println!(
+        "a text of 1 MiB: {} allocations, {} bytes",
+        cost.count_total, cost.bytes_total
+    );
+    let answer = answer.unwrap().into_bytes();
+    assert!(answer.windows(3).filter(|part| part == b"xxx").count() == LENGTH - 2);
+    assert!(cost.bytes_total < LENGTH as u64 + BESIDE_LARGE);
 }

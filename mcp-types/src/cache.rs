@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::text::Text;
+use crate::text::Str;
 
 /// Who may share a cached result. A scope that this library does not know is read as the narrowest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub enum CacheScope {
 
 impl<'de> Deserialize<'de> for CacheScope {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(text) = Text::deserialize(deserializer)?;
+        let Str(text) = Str::deserialize(deserializer)?;
         Ok(if text == "public" {
             Self::Public
         } else {

@@ -9,7 +9,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Text;
+use crate::text::Str;
 use crate::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
     ListRootsResult, Meta, Method, RawObject, RawObjectError, reread,
@@ -185,7 +185,7 @@ impl<'de> Deserialize<'de> for InputRequest {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut method = None;
                 let mut params = None;
-                while let Some(Text(key)) = map.next_key()? {
+                while let Some(Str(key)) = map.next_key()? {
                     match key.as_ref() {
                         "method" if method.is_some() => {
                             return Err(A::Error::duplicate_field("method"));

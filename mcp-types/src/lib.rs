@@ -61,7 +61,7 @@ pub use completion::{
 };
 pub use content::{
     Annotations, AudioContent, Blob, BlobResourceContents, ContentBlock, EmbeddedResource,
-    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, TextContent,
+    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, Text, TextContent,
     TextResourceContents, ToolResultContent, ToolUseContent,
 };
 pub use discover::DiscoverResult;

@@ -25,7 +25,7 @@ macro_rules! read_members {
                         let mut found = $name::default();
                         let mut other = $crate::JsonObject::new();
                         $(let mut $field = false;)*
-                        while let Some($crate::text::Text(key)) = map.next_key()? {
+                        while let Some($crate::text::Str(key)) = map.next_key()? {
                             match key.as_ref() {
                                 $($key if $field => {
                                     return Err(serde::de::Error::duplicate_field($key));

@@ -7,33 +7,33 @@ use serde::de::Visitor;
 use serde::{Deserialize, Deserializer};
 
 /// A JSON string, borrowed unless it has escapes or comes from a reader.
-pub(crate) struct Text<'de>(pub(crate) Cow<'de, str>);
+pub(crate) struct Str<'de>(pub(crate) Cow<'de, str>);
 
-impl<'de> Deserialize<'de> for Text<'de> {
+impl<'de> Deserialize<'de> for Str<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
+        struct StrVisitor;
 
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text<'de>;
+        impl<'de> Visitor<'de> for StrVisitor {
+            type Value = Str<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
 
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Borrowed(text)))
             }
 
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
+            fn visit_str<E>(self, text: &str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(text.to_owned())))
             }
 
-            fn visit_string<E>(self, text: String) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text)))
+            fn visit_string<E>(self, text: String) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(text)))
             }
         }
 
-        deserializer.deserialize_str(TextVisitor)
+        deserializer.deserialize_str(StrVisitor)
     }
 }
 
@@ -95,7 +95,7 @@ macro_rules! text_enum {
             fn deserialize<D: serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Self, D::Error> {
-                let text = $crate::text::Text::deserialize(deserializer)?.0;
+                let text = $crate::text::Str::deserialize(deserializer)?.0;
                 Ok(Self::known(&text).unwrap_or_else(|| Self::Other(text.into_owned())))
             }
         }
@@ -119,7 +119,7 @@ macro_rules! fixed_text {
             fn deserialize<D: serde::Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Self, D::Error> {
-                let text = $crate::text::Text::deserialize(deserializer)?.0;
+                let text = $crate::text::Str::deserialize(deserializer)?.0;
                 if text == $text {
                     return Ok(Self);
                 }

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
-use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject};
+use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Text};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
 // spec: TOOL-05, JSCH-08
@@ -290,7 +290,7 @@ impl CallToolResult {
     }
 
     /// One text.
-    pub fn from_text(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<Text>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
     }
 
@@ -310,7 +310,7 @@ impl CallToolResult {
 
     /// A failure that the language model shall read.
     // spec: TOOL-20
-    pub fn error(text: impl Into<String>) -> Self {
+    pub fn error(text: impl Into<Text>) -> Self {
         Self {
             is_error: Some(true),
             ..Self::from_text(text)

@@ -1,6 +1,7 @@
-//! So many calls without a socket, for counting instructions: `bench-calls call|list|session N`.
+//! So many calls without a socket, for counting instructions: `bench-calls KIND N`.
 //!
-//! Each is a whole request to the endpoint's tower service and a whole response from it.
+//! The kinds: `call`, `session`, `list` (of 103 tools), `big` and `text` (1 MiB, as `String` and as
+//! `Text`). Each is a whole request to the endpoint's tower service and a whole response from it.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -20,23 +21,25 @@ type Endpoint = StreamableHttp<Server>;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
-        return Err("usage: bench-calls call|list|session N".into());
+        return Err("usage: bench-calls call|session|list|big|text N".into());
     };
-    let (scenario, era, tools) = match kind.as_str() {
-        "call" => (Scenario::Call, Era::Modern, 0),
-        "list" => (Scenario::List(1), Era::Modern, 100),
-        "session" => (Scenario::Call, Era::Session, 0),
-        _ => return Err("expected call, list or session".into()),
+    let (scenario, era, server) = match kind.as_str() {
+        "call" => (Scenario::Call, Era::Modern, bench::server(0)),
+        "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
+        "session" => (Scenario::Call, Era::Session, bench::server(0)),
+        "big" => (Scenario::Big, Era::Modern, bench::server(0)),
+        "text" => (Scenario::Big, Era::Modern, bench::text_server()),
+        _ => return Err("expected call, session, list, big or text".into()),
     };
     let count: usize = count.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(calls(scenario, era, tools, count))
+    runtime.block_on(calls(scenario, era, server, count))
 }
 
-async fn calls(scenario: Scenario, era: Era, tools: usize, count: usize) -> Result<(), Failure> {
-    let mut endpoint = StreamableHttp::new(bench::server(tools));
+async fn calls(scenario: Scenario, era: Era, server: Server, count: usize) -> Result<(), Failure> {
+    let mut endpoint = StreamableHttp::new(server);
     let session = match era {
         Era::Session => Some(open(&mut endpoint).await?),
         _ => None,

@@ -194,7 +194,7 @@ impl CallContext {
         let arguments = self.take_arguments();
         match self.has_texts() {
             true => text::parse(&arguments),
-            false => args::parse(&arguments),
+            false => arguments.share(args::parse),
         }
     }
 

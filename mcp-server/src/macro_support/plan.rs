@@ -51,19 +51,27 @@ impl Plan {
         mut call: CallContext,
         take: impl FnOnce(&mut Input<'_>) -> Result<R, Rejection>,
     ) -> Result<R, Rejection> {
-        let mut values = [None; N];
-        let arguments;
         // A function without arguments looks at none: some clients always send one.
-        if self.has_arguments() {
-            arguments = call.take_arguments();
-            self.split(arguments.as_raw(), &mut values)?;
+        if !self.has_arguments() {
+            return take(&mut self.input(&mut call, &[]));
         }
-        let mut input = Input {
+        call.take_arguments().share(|arguments| {
+            let mut values = [None; N];
+            self.split(arguments.as_raw(), &mut values)?;
+            take(&mut self.input(&mut call, &values))
+        })
+    }
+
+    fn input<'a>(
+        &'a self,
+        call: &'a mut CallContext,
+        values: &'a [Option<&'a RawValue>],
+    ) -> Input<'a> {
+        Input {
             plan: self,
-            call: &mut call,
-            values: &values,
-        };
-        take(&mut input)
+            call,
+            values,
+        }
     }
 
     /// Finds each argument's value.

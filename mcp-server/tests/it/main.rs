@@ -29,4 +29,5 @@ mod schemas;
     clippy::nursery
 )]
 mod strict;
+mod texts;
 mod ui;

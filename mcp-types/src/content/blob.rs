@@ -9,7 +9,7 @@ use bytes::Bytes;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Text;
+use crate::text::Str;
 
 /// Padded as RFC 4648 wants it; peers that leave the padding out are understood.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
@@ -92,7 +92,7 @@ impl Serialize for Blob {
 
 impl<'de> Deserialize<'de> for Blob {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Text(text) = Text::deserialize(deserializer)?;
+        let Str(text) = Str::deserialize(deserializer)?;
         let bytes = STANDARD
             .decode(text.as_bytes())
             .map_err(|error| D::Error::custom(format_args!("invalid base64: {error}")))?;

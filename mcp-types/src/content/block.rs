@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{
-    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolResultContent,
-    ToolUseContent,
+    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
+    ToolUseContent, text,
 };
 use crate::setters::setters;
-use crate::text::Text;
+use crate::text::Str;
 use crate::{JsonObject, Meta, reread};
 
 /// A piece of content. Kinds that this library does not know survive unchanged.
@@ -56,7 +56,8 @@ pub enum ContentBlock {
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
-    pub text: String,
+    #[serde(serialize_with = "text::as_json")]
+    pub text: Text,
     /// Who it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
@@ -101,7 +102,7 @@ pub struct AudioContent {
 
 impl TextContent {
     /// Text.
-    pub fn new(text: impl Into<String>) -> Self {
+    pub fn new(text: impl Into<Text>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -139,7 +140,7 @@ impl AudioContent {
 
 impl ContentBlock {
     /// Text.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<Text>) -> Self {
         Self::Text(TextContent::new(text))
     }
 
@@ -226,6 +227,12 @@ impl From<String> for ContentBlock {
     }
 }
 
+impl From<Text> for ContentBlock {
+    fn from(text: Text) -> Self {
+        Self::text(text)
+    }
+}
+
 impl From<&str> for ContentBlock {
     fn from(text: &str) -> Self {
         Self::text(text)
@@ -267,12 +274,12 @@ impl<'de> Visitor<'de> for BlockVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
         let mut before = JsonObject::new();
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(Str(key)) = map.next_key()? {
             if key != "type" {
                 before.insert(key.into_owned(), map.next_value()?);
                 continue;
             }
-            let Text(kind) = map.next_value()?;
+            let Str(kind) = map.next_value()?;
             if before.is_empty() {
                 return self.read(&kind, MapAccessDeserializer::new(map));
             }

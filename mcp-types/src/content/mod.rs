@@ -6,6 +6,7 @@ mod annotations;
 mod blob;
 mod block;
 mod resource;
+mod text;
 mod tool;
 
 pub use annotations::{Annotations, InvalidAnnotations, Role};
@@ -14,4 +15,5 @@ pub use block::{AudioContent, ContentBlock, ImageContent, TextContent};
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,
 };
+pub use text::Text;
 pub use tool::{ToolResultContent, ToolUseContent};

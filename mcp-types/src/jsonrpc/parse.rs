@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::{ErrorObject, Message, Notification, Params, Request, RequestId, Response};
 use crate::codes;
-use crate::text::Text;
+use crate::text::Str;
 
 /// The text is no JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -211,7 +211,7 @@ impl<'de> Visitor<'de> for EnvelopeSeed {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = Envelope::default();
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(Str(key)) = map.next_key()? {
             let slot = match key.as_ref() {
                 "jsonrpc" => &mut found.version,
                 "id" => &mut found.id,
@@ -265,7 +265,7 @@ impl<'de> Visitor<'de> for ParamsSeed {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut params = Params::with_room();
         let mut problem = None;
-        while let Some(Text(key)) = map.next_key()? {
+        while let Some(Str(key)) = map.next_key()? {
             let value = map.next_value()?;
             if params.len() == Params::MAX_MEMBERS {
                 problem = Some(Cow::Borrowed("`params` has too many members"));

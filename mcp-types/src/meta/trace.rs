@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Meta, keys};
-use crate::text::Text;
+use crate::text::Str;
 
 /// The trace that a message belongs to.
 ///
@@ -303,7 +303,7 @@ macro_rules! as_text {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let Text(text) = Text::deserialize(deserializer)?;
+                let Str(text) = Str::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
             }
         })*

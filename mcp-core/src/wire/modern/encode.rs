@@ -1,6 +1,8 @@
 //! Writing modern messages: each value is serialized once, straight into its message.
 
-use mcp_types::{CacheHint, CacheScope, JsonObject, ListenParams, Meta, RawObject, meta::keys};
+use mcp_types::{
+    CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
+};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -23,7 +25,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         write_error(&mut out.head, Some(to.id), errors::to_error(fault));
         return out;
     }
-    out.head.reserve(256);
+    out.head.reserve(room(&reply));
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_scalar(&mut out.head, to.id);
     out.head.extend_from_slice(br#","result":"#);
@@ -45,6 +47,18 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
     }
     out.push(b"}");
     out
+}
+
+/// What is needed at the least: a large text does not make the buffer grow on its way.
+fn room(reply: &Reply) -> usize {
+    let texts = match reply {
+        Reply::Complete {
+            body: ResultBody::CallTool(result),
+            ..
+        } => result.content.iter().filter_map(ContentBlock::as_text),
+        _ => return 256,
+    };
+    256 + texts.map(str::len).sum::<usize>()
 }
 
 fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: &mut Encoded) {

@@ -81,7 +81,7 @@ pub(super) fn words(block: &ContentBlock) -> String {
         format!("[{kind}, {mime_type}, {} bytes]", data.as_bytes().len())
     };
     match block {
-        ContentBlock::Text(text) => text.text.clone(),
+        ContentBlock::Text(text) => text.text.to_string(),
         ContentBlock::Image(image) => file("picture", &image.data, &image.mime_type),
         ContentBlock::Audio(audio) => file("sound", &audio.data, &audio.mime_type),
         ContentBlock::Resource(resource) => match &resource.resource {

@@ -1,0 +1,137 @@
+//! `Text` as an argument, as a member of arguments, and as a result.
+
+use mcp_macros::server;
+use mcp_server::{Args, ContentBlock, Server, Text, Tool, ToolError, ToolExt};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::kit::{ask, call, get_text, input, refused, server};
+
+#[derive(Serialize, Deserialize, JsonSchema)]
+struct Change {
+    file: Text,
+    #[serde(default)]
+    notes: Vec<Text>,
+}
+
+struct Editor;
+
+#[server(crate = mcp_server)]
+impl Editor {
+    #[tool]
+    fn echo(&self, text: Text) -> Text {
+        text
+    }
+
+    #[tool]
+    async fn count(&self, text: Option<Text>, #[arg(default = "none")] end: Text) -> String {
+        format!("{} {end}", text.map_or(0, |text| text.len()))
+    }
+
+    #[tool]
+    fn change(&self, Args(change): Args<Change>) -> Result<Vec<ContentBlock>, ToolError> {
+        if change.file.is_empty() {
+            return Err(ToolError::new("there is no file"));
+        }
+        let notes = change.notes.into_iter().map(ContentBlock::text);
+        Ok(std::iter::once(change.file.into()).chain(notes).collect())
+    }
+
+    #[prompt]
+    fn review(&self, file: Text) -> Text {
+        file
+    }
+}
+
+/// Long enough to be shared, with and without escapes in its JSON.
+fn texts() -> [String; 4] {
+    let long = |part: &str| part.repeat(10_000);
+    [
+        "short \"one\"".to_owned(),
+        long("x"),
+        long("é"),
+        long("\\\n"),
+    ]
+}
+
+#[test]
+fn every_text_comes_back_as_it_was() {
+    let server = server(Editor);
+    for text in texts() {
+        let arguments = json!({"text": text}).to_string();
+        assert!(ask(&server, "echo", &arguments) == text);
+        let result = call(&server, "echo", &arguments);
+        let written = serde_json::to_value(&result).unwrap();
+        assert!(written["content"] == json!([{"type": "text", "text": text}]));
+
+        let escaped = format!("{{\"text\":\"\\u0078{}\"}}", "x".repeat(9_999));
+        assert!(ask(&server, "echo", &escaped) == "x".repeat(10_000));
+
+        let change = json!({"file": text, "notes": ["a", text]}).to_string();
+        let result = serde_json::to_value(call(&server, "change", &change)).unwrap();
+        let said = result["content"].as_array().unwrap();
+        let said: Vec<_> = said.iter().map(|block| &block["text"]).collect();
+        assert!(
+            said == [
+                &Value::from(text.as_str()),
+                &"a".into(),
+                &text.as_str().into()
+            ]
+        );
+        let said = get_text(&server, "review", &json!({"file": text}).to_string());
+        assert!(said == format!("user: {text}"));
+    }
+}
+
+#[test]
+fn they_may_be_left_out_and_have_defaults() {
+    let server = server(Editor);
+    assert_eq!(ask(&server, "count", "{}"), "0 none");
+    assert_eq!(
+        ask(&server, "count", r#"{"text": "abc", "end": "!"}"#),
+        "3 !"
+    );
+    assert_eq!(
+        refused(&server, "change", r#"{"file": ""}"#),
+        "there is no file"
+    );
+}
+
+#[test]
+fn to_clients_they_are_strings() {
+    let server = server(Editor);
+    assert_eq!(
+        input(&server, "echo")["properties"],
+        json!({"text": {"type": "string"}})
+    );
+    assert_eq!(
+        input(&server, "change")["properties"],
+        json!({
+            "file": {"type": "string"},
+            "notes": {"type": "array", "items": {"type": "string"}, "default": []},
+        })
+    );
+    let told = refused(&server, "echo", r#"{"text": 7}"#);
+    assert!(
+        told.contains("`text`") && told.contains("expected a string"),
+        "{told}"
+    );
+    let told = refused(&server, "change", r#"{"file": "a", "notes": [null]}"#);
+    assert!(told.contains("`notes[0]`"), "{told}");
+}
+
+/// What a layer or a handler does with other texts while arguments are read has no part in them.
+#[test]
+fn by_hand() {
+    let tool = Tool::new("first").handler(|Args(change): Args<Change>| {
+        let json = serde_json::to_string(&change)?;
+        let again: Change = serde_json::from_str(&json)?;
+        Ok::<_, ToolError>(again.file)
+    });
+    let server = Server::new("test", "1.0.0").tool(tool);
+    for text in texts() {
+        let arguments = json!({"file": text}).to_string();
+        assert!(ask(&server, "first", &arguments) == text);
+    }
+}

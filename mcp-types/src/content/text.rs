@@ -1,0 +1,286 @@
+//! Text that may share the message in which it came.
+
+use std::borrow::{Borrow, Cow};
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use crate::RawObject;
+
+/// Below this many bytes, copying costs less than sharing.
+const LEAST_SHARED: usize = 4 * 1024;
+
+/// Text: a `str` that is owned, or a part of the arguments of a call.
+///
+/// As an argument of a tool, alone or inside of your types, it takes a large text without a copy
+/// (from 4 KiB, where the JSON string has no escapes); as content of a result it is written as it
+/// came. Everything else is as with a `String`. What is shared keeps all arguments of its call in
+/// memory, and is cloned for nothing; turn it [into a `String`](Self::into_string) to keep a part of
+/// them for long.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::{ContentBlock, Text};
+///
+/// let text = Text::from("hello");
+/// assert_eq!(text.len(), 5);
+/// assert_eq!(ContentBlock::text(text).as_text(), Some("hello"));
+/// ```
+#[derive(Clone)]
+pub struct Text(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Own(String),
+    /// What a JSON string without escapes has between its quotes.
+    Part {
+        whole: Arc<RawObject>,
+        range: Range<usize>,
+    },
+}
+
+thread_local! {
+    /// The object that is being read, for texts to share.
+    static WHOLE: RefCell<Option<Arc<RawObject>>> = const { RefCell::new(None) };
+}
+
+impl RawObject {
+    /// Reads with `read`: a large [`Text`] that comes from it holds on to the object instead of being
+    /// copied.
+    pub fn share<R>(self, read: impl FnOnce(&Self) -> R) -> R {
+        if self.as_str().len() < LEAST_SHARED {
+            return read(&self);
+        }
+        let whole = Arc::new(self);
+        let _before = Before(WHOLE.replace(Some(whole.clone())));
+        read(&whole)
+    }
+}
+
+/// Puts back what was read before, even when reading panics.
+struct Before(Option<Arc<RawObject>>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        WHOLE.set(self.0.take());
+    }
+}
+
+impl Text {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        match &self.0 {
+            Kind::Own(text) => text,
+            Kind::Part { whole, range } => whole.as_str().get(range.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The text as a value of its own; copied when it is shared.
+    pub fn into_string(self) -> String {
+        match self.0 {
+            Kind::Own(text) => text,
+            Kind::Part { .. } => self.as_str().to_owned(),
+        }
+    }
+
+    /// Finds the text, which was borrowed, in the object that is being read.
+    fn part(text: &str) -> Option<Self> {
+        if text.len() < LEAST_SHARED {
+            return None;
+        }
+        let whole = WHOLE.with_borrow(Clone::clone)?;
+        let all = whole.as_str();
+        // Only what lies inside of the object has an address between its ends.
+        let start = text.as_ptr().addr().checked_sub(all.as_ptr().addr())?;
+        let range = start..start.checked_add(text.len())?;
+        all.get(range.clone())?;
+        Some(Self(Kind::Part { whole, range }))
+    }
+
+    /// The JSON string that it was read from, when that says the same as it stands: without escapes.
+    fn raw(&self) -> Option<&RawValue> {
+        let Kind::Part { whole, range } = &self.0 else {
+            return None;
+        };
+        let quoted = whole
+            .as_str()
+            .get(range.start.checked_sub(1)?..range.end + 1)?;
+        let is_quoted = quoted.starts_with('"') && quoted.ends_with('"');
+        if !is_quoted || has_backslash(quoted.as_bytes()) {
+            return None;
+        }
+        serde_json::from_str(quoted).ok()
+    }
+}
+
+/// Looks at many bytes at once, which the compiler makes few instructions of.
+fn has_backslash(text: &[u8]) -> bool {
+    let has_some = |chunk: &[u8]| chunk.iter().fold(false, |found, b| found | (*b == b'\\'));
+    text.chunks(64).any(has_some)
+}
+
+/// Writes a text that is part of a message: as JSON and nothing else.
+pub(super) fn as_json<S: Serializer>(text: &Text, serializer: S) -> Result<S::Ok, S::Error> {
+    match text.raw() {
+        Some(raw) => raw.serialize(serializer),
+        None => text.serialize(serializer),
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        String::new().into()
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self.as_str(), f)
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for Text {}
+
+impl PartialOrd for Text {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Text {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.as_str().cmp(other)
+    }
+}
+
+impl Hash for Text {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.as_str().hash(state);
+    }
+}
+
+macro_rules! equals {
+    ($($other:ty),*) => {
+        $(impl PartialEq<$other> for Text {
+            fn eq(&self, other: &$other) -> bool {
+                self.as_str() == &other[..]
+            }
+        })*
+    };
+}
+
+equals!(str, &str, String);
+
+macro_rules! from {
+    ($($other:ty),*) => {
+        $(impl From<$other> for Text {
+            fn from(text: $other) -> Self {
+                Self(Kind::Own(text.into()))
+            }
+        })*
+    };
+}
+
+from!(String, &String, &str, Box<str>, Cow<'_, str>, char);
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.into_string()
+    }
+}
+
+impl Serialize for Text {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text, E> {
+                Ok(Text::part(text).unwrap_or_else(|| text.into()))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(text.into())
+            }
+
+            fn visit_string<E>(self, text: String) -> Result<Text, E> {
+                Ok(text.into())
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Text {
+    fn inline_schema() -> bool {
+        <String as schemars::JsonSchema>::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        <String as schemars::JsonSchema>::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        <String as schemars::JsonSchema>::schema_id()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        <String as schemars::JsonSchema>::json_schema(generator)
+    }
+}
+
+#[cfg(test)]
+mod tests;
