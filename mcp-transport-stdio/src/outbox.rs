@@ -1,7 +1,7 @@
 //! What waits to be written to a pipe: one bounded buffer, which the writer empties whole.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, MutexGuard};
 
 use mcp_core::locks::Mutex;
 use tokio::sync::{Mutex as Turns, Notify};
@@ -67,27 +67,51 @@ impl Outbox {
     /// Sends a message, given in pieces, when there is room. A revoked permit sends nothing.
     pub(crate) async fn send(&self, pieces: &[&[u8]], permit: &Permit) -> Result<(), Ended> {
         let _turn = self.turn.lock().await;
+        let mut state = self.open_with_room().await?;
+        if !permit.is_revoked() {
+            self.append(&mut state, pieces);
+        }
+        Ok(())
+    }
+
+    /// Waits until there is room.
+    #[cfg(feature = "server")]
+    pub(crate) async fn room(&self) -> Result<(), Ended> {
+        let _turn = self.turn.lock().await;
+        self.open_with_room().await.map(drop)
+    }
+
+    async fn open_with_room(&self) -> Result<MutexGuard<'_, State>, Ended> {
         loop {
             {
-                let mut state = self.state.lock();
+                let state = self.state.lock();
                 if state.phase != Phase::Open {
                     return Err(Ended);
                 }
                 if state.bytes.len() < self.limit {
-                    if !permit.is_revoked() {
-                        self.append(&mut state, pieces);
-                    }
-                    return Ok(());
+                    return Ok(state);
                 }
             }
             self.taken.notified().await;
         }
     }
 
-    /// Waits until there is room.
+    /// Sends a message if there is room and nobody waits for it. Tells whether that is done: once
+    /// nobody writes any more there is nothing to do.
     #[cfg(feature = "server")]
-    pub(crate) async fn room(&self) -> Result<(), Ended> {
-        self.send(&[], &Permit::default()).await
+    pub(crate) fn send_now(&self, pieces: &[&[u8]]) -> bool {
+        let Ok(_turn) = self.turn.try_lock() else {
+            return false;
+        };
+        let mut state = self.state.lock();
+        let is_open = state.phase == Phase::Open;
+        if is_open && state.bytes.len() >= self.limit {
+            return false;
+        }
+        if is_open {
+            self.append(&mut state, pieces);
+        }
+        true
     }
 
     /// Sends a message that cannot wait for room.
@@ -110,7 +134,7 @@ impl Outbox {
 
     // spec: STDIO-02
     fn append(&self, state: &mut State, pieces: &[&[u8]]) {
-        if pieces.is_empty() {
+        if pieces.iter().all(|piece| piece.is_empty()) {
             return;
         }
         for piece in pieces {

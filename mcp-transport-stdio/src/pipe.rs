@@ -40,13 +40,13 @@ pub(crate) struct Pipe {
 pub(crate) struct Task(JoinHandle<io::Result<()>>);
 
 impl Task {
-    fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
+    pub(crate) fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
         Self(tokio::spawn(future))
     }
 
     /// Waits for its end. Not to be called again after that.
     pub(crate) async fn ended(&mut self) -> io::Result<()> {
-        // These tasks do not panic; if one did, its pipe would be broken.
+        // These tasks do not panic (calls are caught); if one did, its pipe would be broken.
         (&mut self.0)
             .await
             .unwrap_or_else(|error| Err(error.into()))

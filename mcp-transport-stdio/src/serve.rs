@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use mcp_core::{Gate, Service};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tracing::Instrument;
 
-use crate::pipe::Pipe;
+use crate::pipe::{Pipe, Task};
 use crate::standard;
 use driver::Driver;
 
@@ -149,9 +150,11 @@ impl<S: Service> StdioServer<S> {
         writer: impl AsyncWrite + Send + 'static,
     ) -> io::Result<()> {
         let pipe = Pipe::open(reader, writer, self.settings.line_limit);
-        Driver::new(self.service, self.settings, pipe)
-            .run(self.stop)
-            .await
+        let driver = Driver::new(self.service, self.settings, pipe);
+        // A task like those that read and write, so that a message goes from one to the next on
+        // one thread: whoever waits here may be on another.
+        let mut driver = Task::spawn(driver.run(self.stop).in_current_span());
+        driver.ended().await
     }
 }
 

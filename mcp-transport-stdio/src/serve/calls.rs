@@ -54,17 +54,31 @@ impl Calls {
     }
 
     /// Works on a call: at once, and in a task of its own from there on if it is not ready.
-    pub(super) fn begin(&mut self, id: RequestId, running: Running) {
-        let permit = Permit::default();
-        let mut work = Box::pin(work(running, self.outbox.clone(), permit.clone()));
-        // The task polls again as soon as it is there: nobody has to be woken before.
-        let mut cx = Context::from_waker(Waker::noop());
-        if work.as_mut().poll(&mut cx).is_ready() {
+    pub(super) fn begin(&mut self, id: RequestId, mut running: Running) {
+        let Some(unsent) = self.work_at_once(&mut running) else {
             return;
-        }
+        };
+        let permit = Permit::default();
+        let work = work(running, unsent, self.outbox.clone(), permit.clone());
         let task = self.tasks.spawn(work.in_current_span());
         self.ids.insert(task.id(), id.clone());
         self.by_id.insert(id, Entry { task, permit });
+    }
+
+    /// Works on a call as far as it goes. `None` when it is answered; else what has to wait for room,
+    /// if anything.
+    fn work_at_once(&self, running: &mut Running) -> Option<Poll<Step>> {
+        // The task polls again as soon as it is there: nobody has to be woken before.
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            match running.poll_step(&mut cx, true) {
+                Poll::Ready(Step::Notes(notes)) if self.outbox.send_now(&[as_line(&notes)]) => {}
+                Poll::Ready(Step::Answer(text)) if self.outbox.send_now(&pieces(&text)) => {
+                    return None;
+                }
+                unsent => return Some(unsent),
+            }
+        }
     }
 
     /// Cancels a call: its future is dropped, and nothing more is sent for it. Calls that are
@@ -101,16 +115,32 @@ impl Calls {
 
 /// Works on a call until it is answered, and sends what it says. When nobody reads any more, there
 /// is nobody to tell.
-async fn work(mut running: Running, outbox: Arc<Outbox>, permit: Permit) -> Result<(), Ended> {
+async fn work(
+    mut running: Running,
+    mut unsent: Poll<Step>,
+    outbox: Arc<Outbox>,
+    permit: Permit,
+) -> Result<(), Ended> {
     loop {
-        match poll_fn(|cx| running.poll_step(cx, true)).await {
+        let step = match std::mem::replace(&mut unsent, Poll::Pending) {
+            Poll::Ready(step) => step,
+            Poll::Pending => poll_fn(|cx| running.poll_step(cx, true)).await,
+        };
+        match step {
             Step::Notes(notes) => send_notes(&mut running, &notes, &outbox, &permit).await?,
-            Step::Answer(Encoded {
-                head, shared, tail, ..
-            }) => return outbox.send(&[&head, &shared, &tail], &permit).await,
+            Step::Answer(text) => return outbox.send(&pieces(&text), &permit).await,
             _ => {}
         }
     }
+}
+
+fn pieces(text: &Encoded) -> [&[u8]; 3] {
+    [&text.head, &text.shared, &text.tail]
+}
+
+/// Notifications without the end of their last line: the outbox ends every message itself.
+fn as_line(notes: &Bytes) -> &[u8] {
+    notes.strip_suffix(b"\n").unwrap_or(notes)
 }
 
 /// Sends notifications while the call goes on: a client that does not read holds up what it would
@@ -121,12 +151,7 @@ async fn send_notes(
     outbox: &Outbox,
     permit: &Permit,
 ) -> Result<(), Ended> {
-    // The outbox ends every message itself.
-    let text = notes.strip_suffix(b"\n").unwrap_or(notes);
-    if text.is_empty() {
-        return Ok(());
-    }
-    let pieces = [text];
+    let pieces = [as_line(notes)];
     let mut sent = pin!(outbox.send(&pieces, permit));
     let mut stalled = None;
     poll_fn(|cx| {
