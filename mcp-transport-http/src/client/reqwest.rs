@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
@@ -10,6 +11,7 @@ use std::{fmt, io};
 use bytes::Bytes;
 use http::Uri;
 use http_body::{Body, Frame, SizeHint};
+use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError};
 use reqwest::redirect::Policy;
 use tower_service::Service;
@@ -29,7 +31,12 @@ use super::{BoxError, tls};
 pub struct HttpClient {
     remote: reqwest::Client,
     local: reqwest::Client,
+    last: Arc<Last>,
 }
+
+/// The URL of the last request, as both sides write it: nearly always that of the next one, which
+/// is then not parsed again.
+type Last = Mutex<Option<(Uri, reqwest::Url)>>;
 
 /// Time to establish a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -97,7 +104,28 @@ impl HttpClient {
         Ok(Self {
             remote: build(builder())?,
             local: build(builder().no_proxy())?,
+            last: Arc::default(),
         })
+    }
+
+    /// The request as reqwest takes it.
+    fn convert(&self, request: http::Request<Bytes>) -> reqwest::Result<reqwest::Request> {
+        let known = self.last.lock().clone();
+        if let Some((uri, url)) = known
+            && uri == *request.uri()
+            && request.extensions().is_empty()
+        {
+            let (parts, body) = request.into_parts();
+            let mut same = reqwest::Request::new(parts.method, url);
+            *same.version_mut() = parts.version;
+            *same.headers_mut() = parts.headers;
+            *same.body_mut() = Some(body.into());
+            return Ok(same);
+        }
+        let uri = request.uri().clone();
+        let request = reqwest::Request::try_from(request)?;
+        *self.last.lock() = Some((uri, request.url().clone()));
+        Ok(request)
     }
 }
 
@@ -108,6 +136,7 @@ impl From<reqwest::Client> for HttpClient {
         Self {
             local: client.clone(),
             remote: client,
+            last: Arc::default(),
         }
     }
 }
@@ -128,7 +157,7 @@ impl Service<http::Request<Bytes>> for HttpClient {
         } else {
             &self.remote
         };
-        let response = reqwest::Request::try_from(request).map(|request| client.execute(request));
+        let response = self.convert(request).map(|request| client.execute(request));
         Box::pin(async move {
             let response = match response {
                 Ok(response) => response.await,
