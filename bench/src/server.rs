@@ -4,7 +4,7 @@ use mcp::prelude::*;
 
 use crate::arguments::{Add, Echo, Steps};
 
-/// Those of an `echo` that does not copy what it is given.
+// Those of an `echo` that does not copy what it is given; docs would be listed.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct EchoText {
     message: Text,
