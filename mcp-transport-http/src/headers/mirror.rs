@@ -81,6 +81,7 @@ impl<'a> Mirrored<'a> {
     }
 
     /// See [`version`].
+    #[cfg(feature = "server")]
     pub(crate) fn version(&self) -> Option<&'a str> {
         named_version(self.version.first)
     }
