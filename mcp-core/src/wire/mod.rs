@@ -12,6 +12,7 @@ mod notes;
 mod place;
 mod results;
 mod sessions;
+mod text;
 
 use std::fmt::Debug;
 
@@ -354,7 +355,7 @@ pub(crate) fn splice_called(out: &mut Vec<u8>, result: &CallToolResult) {
             0 => br#"{"type":"text","text":"#.as_slice(),
             _ => br#",{"type":"text","text":"#,
         });
-        write_scalar(out, text);
+        text::write_text(out, text);
         out.push(b'}');
     }
     out.push(b']');

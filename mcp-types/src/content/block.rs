@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{
     Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
-    ToolUseContent, text,
+    ToolUseContent,
 };
 use crate::setters::setters;
 use crate::text::Str;
@@ -56,7 +56,6 @@ pub enum ContentBlock {
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
-    #[serde(serialize_with = "text::as_json")]
     pub text: Text,
     /// Who it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

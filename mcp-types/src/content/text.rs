@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 
 use crate::RawObject;
 
@@ -20,10 +19,10 @@ const LEAST_SHARED: usize = 4 * 1024;
 /// Text: a `str` that is owned, or a part of the arguments of a call.
 ///
 /// As an argument of a tool, alone or inside of your types, it takes a large text without a copy
-/// (from 4 KiB, where the JSON string has no escapes); as content of a result it is written as it
-/// came. Everything else is as with a `String`. What is shared keeps all arguments of its call in
-/// memory, and is cloned for nothing; turn it [into a `String`](Self::into_string) to keep a part of
-/// them for long.
+/// (from 4 KiB, where the JSON string has no escapes), and as content of a result it is copied once,
+/// into the answer. Everything else is as with a `String`. What is shared keeps all arguments of
+/// its call in memory, and is cloned for nothing; turn it [into a `String`](Self::into_string) to
+/// keep a part of them for long.
 ///
 /// # Examples
 ///
@@ -40,7 +39,6 @@ pub struct Text(Kind);
 #[derive(Clone)]
 enum Kind {
     Own(String),
-    /// What a JSON string without escapes has between its quotes.
     Part {
         whole: Arc<RawObject>,
         range: Range<usize>,
@@ -103,35 +101,6 @@ impl Text {
         let range = start..start.checked_add(text.len())?;
         all.get(range.clone())?;
         Some(Self(Kind::Part { whole, range }))
-    }
-
-    /// The JSON string that it was read from, when that says the same as it stands: without escapes.
-    fn raw(&self) -> Option<&RawValue> {
-        let Kind::Part { whole, range } = &self.0 else {
-            return None;
-        };
-        let quoted = whole
-            .as_str()
-            .get(range.start.checked_sub(1)?..range.end + 1)?;
-        let is_quoted = quoted.starts_with('"') && quoted.ends_with('"');
-        if !is_quoted || has_backslash(quoted.as_bytes()) {
-            return None;
-        }
-        serde_json::from_str(quoted).ok()
-    }
-}
-
-/// Looks at many bytes at once, which the compiler makes few instructions of.
-fn has_backslash(text: &[u8]) -> bool {
-    let has_some = |chunk: &[u8]| chunk.iter().fold(false, |found, b| found | (*b == b'\\'));
-    text.chunks(64).any(has_some)
-}
-
-/// Writes a text that is part of a message: as JSON and nothing else.
-pub(super) fn as_json<S: Serializer>(text: &Text, serializer: S) -> Result<S::Ok, S::Error> {
-    match text.raw() {
-        Some(raw) => raw.serialize(serializer),
-        None => text.serialize(serializer),
     }
 }
 

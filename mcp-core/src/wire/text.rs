@@ -1,0 +1,94 @@
+//! Strings, written as JSON: what needs no escape is found many bytes at a time and copied whole.
+
+/// So many bytes are looked at together, which the compiler makes few instructions of.
+const CHUNK: usize = 64;
+
+/// Writes a string, letter for letter like `serde_json`.
+pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    let mut rest = text.as_bytes();
+    loop {
+        let (chunks, _) = rest.as_chunks::<CHUNK>();
+        let plain = chunks.iter().take_while(|chunk| is_plain(*chunk)).count();
+        let (run, more) = rest.split_at(plain * CHUNK);
+        out.extend_from_slice(run);
+        let (next, after) = more.split_at(more.len().min(CHUNK));
+        if next.is_empty() {
+            break;
+        }
+        write_escaped(out, next);
+        rest = after;
+    }
+    out.push(b'"');
+}
+
+fn write_escaped(out: &mut Vec<u8>, piece: &[u8]) {
+    for part in piece.split_inclusive(|byte| needs_escape(*byte)) {
+        match part.split_last() {
+            Some((last, run)) if needs_escape(*last) => {
+                out.extend_from_slice(run);
+                escape(out, *last);
+            }
+            _ => out.extend_from_slice(part),
+        }
+    }
+}
+
+/// Without a way out in the middle, so that it takes no branches.
+fn is_plain(bytes: &[u8]) -> bool {
+    let found = |found, byte: &u8| found | needs_escape(*byte);
+    !bytes.iter().fold(false, found)
+}
+
+fn needs_escape(byte: u8) -> bool {
+    (byte < b' ') | (byte == b'"') | (byte == b'\\')
+}
+
+fn escape(out: &mut Vec<u8>, byte: u8) {
+    let short = match byte {
+        b'"' | b'\\' => byte,
+        0x08 => b'b',
+        b'\t' => b't',
+        b'\n' => b'n',
+        0x0c => b'f',
+        b'\r' => b'r',
+        _ => return out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+    };
+    out.extend_from_slice(&[b'\\', short]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK, write_text};
+
+    #[track_caller]
+    fn same(text: &str) {
+        let mut out = b"before".to_vec();
+        write_text(&mut out, text);
+        let expected = format!("before{}", serde_json::Value::from(text));
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+
+    #[test]
+    fn every_character_at_every_place_of_a_chunk() {
+        let special = (0..=0x7f_u8).map(char::from);
+        for character in special.chain(['\u{80}', 'é', '\u{2028}', '\u{10ffff}']) {
+            for before in 0..=2 * CHUNK {
+                for after in [0, 1, CHUNK - 1, CHUNK] {
+                    let (before, after) = ("x".repeat(before), "y".repeat(after));
+                    same(&format!("{before}{character}{after}"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn runs_between_escapes() {
+        for gap in 0..=CHUNK + 1 {
+            same(&format!("{}\"", "é".repeat(gap)).repeat(5));
+            same(&"\\".repeat(gap));
+        }
+        same("");
+    }
+}
