@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use mcp_types::{Message, RequestId};
 
-use crate::front::{Running, Step, modern};
+use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
@@ -39,22 +39,25 @@ impl<S: Service> Direct<S> {
             return Err((None, Fault::InvalidRequest("not a request".into())));
         };
         let id = request.id.clone();
+        let profile = self.service.profile();
         let inbound = match classify(&request, None) {
-            Route::Modern(envelope) => modern::read(&request, *envelope, &self.service.profile()),
+            Route::Modern(envelope) => modern::read(&request, *envelope, &profile),
             Route::Refuse(fault) => Err(fault),
             _ => Err(Fault::InvalidRequest(
                 "only modern requests are served here".into(),
             )),
         };
+        let to = Recipient {
+            id,
+            profile,
+            wire: MODERN,
+        };
         match inbound {
-            Ok(inbound) => Ok(Running::begin(
-                &*self.service,
-                inbound,
-                id,
-                LINE,
-                http::Extensions::new(),
-            )),
-            Err(fault) => Err((Some(id), fault)),
+            Ok(inbound) => {
+                let extensions = http::Extensions::new();
+                Ok(Running::begin(&*self.service, inbound, to, LINE, extensions))
+            }
+            Err(fault) => Err((Some(to.id), fault)),
         }
     }
 }
@@ -110,9 +113,9 @@ impl Stream for Call {
             let Some(running) = &mut self.running else {
                 return Poll::Ready(None);
             };
-            match running.poll_step(cx, true) {
-                Poll::Ready(Step::Notes(notes)) => self.queue(&notes),
-                Poll::Ready(Step::Answer(answer)) => {
+            match running.poll_said(cx, true) {
+                Poll::Ready(Said::Notes(notes)) => self.queue(&notes),
+                Poll::Ready(Said::Answer(answer)) => {
                     self.running = None;
                     self.ready.push_back(Frame::new(answer.into_bytes()));
                 }

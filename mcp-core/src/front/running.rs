@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use mcp_types::RequestId;
 
+use super::Recipient;
 use super::modern::Inbound;
 use crate::guard::catch_panic_now;
-use crate::wire::{self, Encoded, Outbound, Wire};
-use crate::{BoxFuture, Fault, Framing, NoteBuffer, Outlet, Reply, ServerProfile, Service};
+use crate::wire::Encoded;
+use crate::{BoxFuture, Fault, Framing, NoteBuffer, Outlet, Reply, Service};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
 /// the call.
@@ -17,9 +17,7 @@ use crate::{BoxFuture, Fault, Framing, NoteBuffer, Outlet, Reply, ServerProfile,
 /// A panic of the service is an error of this call and of nothing else. Nothing of it is told: it
 /// may hold secrets.
 pub struct Running {
-    id: RequestId,
-    profile: Arc<ServerProfile>,
-    wire: &'static dyn Wire,
+    to: Recipient,
     work: Work,
     outlet: Outlet,
     /// Where its notifications gather, when the client wants any.
@@ -35,7 +33,7 @@ enum Work {
 /// What a call at work has to say.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Step {
+pub enum Said {
     /// Notifications, each in its frame.
     Notes(Bytes),
     /// The answer, without a frame. There is nothing after it.
@@ -47,36 +45,82 @@ impl Running {
     pub fn begin<S: Service + ?Sized>(
         service: &S,
         inbound: Inbound,
-        id: RequestId,
+        to: Recipient,
         framing: Framing,
         extensions: http::Extensions,
     ) -> Self {
-        let profile = service.profile();
-        let wire = wire::of(inbound.version());
-        let (outlet, notes) = inbound.notes(&id, framing);
-        let serve = || inbound.serve(service, outlet.clone(), extensions);
-        let work = match catch_panic_now(serve) {
+        let (outlet, notes) = inbound.notes(&to.id, framing);
+        Self::start(service, inbound, to, outlet, notes, extensions)
+    }
+
+    /// Begins a call whose notifications gather in `notes`, if the client wants any.
+    pub fn begin_into<S: Service + ?Sized>(
+        service: &S,
+        inbound: Inbound,
+        to: Recipient,
+        notes: Arc<NoteBuffer>,
+        extensions: http::Extensions,
+    ) -> Self {
+        let (token, level) = (inbound.progress_token.clone(), inbound.facts.log_level);
+        let outlet = Outlet::new(token, level, || Arc::clone(&notes) as _);
+        Self::start(service, inbound, to, outlet, Some(notes), extensions)
+    }
+
+    fn start<S: Service + ?Sized>(
+        service: &S,
+        inbound: Inbound,
+        to: Recipient,
+        outlet: Outlet,
+        notes: Option<Arc<NoteBuffer>>,
+        extensions: http::Extensions,
+    ) -> Self {
+        let work = match catch_panic_now(|| inbound.serve(service, outlet.clone(), extensions)) {
             Ok(reply) => Work::Going(reply),
             Err(_) => Work::Done(panicked()),
         };
         Self {
-            id,
-            profile,
-            wire,
+            to,
             work,
             outlet,
             notes,
         }
     }
 
+    /// Whom its answer goes to.
+    pub fn recipient(&self) -> &Recipient {
+        &self.to
+    }
+
+    /// Where its notifications gather, when the client wants any.
+    pub fn notes(&self) -> Option<&Arc<NoteBuffer>> {
+        self.notes.as_ref()
+    }
+
+    /// Works on the call until its reply is there, which is given once. Nothing is notified after
+    /// it.
+    // spec: PROG-02
+    pub fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
+        let reply = match &mut self.work {
+            Work::Going(reply) => match poll(reply, cx) {
+                Poll::Ready(reply) => reply,
+                Poll::Pending => return Poll::Pending,
+            },
+            Work::Done(_) | Work::Told => match std::mem::replace(&mut self.work, Work::Told) {
+                Work::Done(reply) => reply,
+                _ => return Poll::Pending,
+            },
+        };
+        self.work = Work::Told;
+        self.close();
+        Poll::Ready(reply)
+    }
+
     /// Works on the call, until it has something to say. Notifications come before the answer;
     /// while their reader is busy (`takes_notes` is false) both wait.
-    // spec: PROG-02
-    pub fn poll_step(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<Step> {
-        if let Work::Going(reply) = &mut self.work
-            && let Poll::Ready(reply) = poll(reply, cx)
+    pub fn poll_said(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<Said> {
+        if matches!(self.work, Work::Going(_))
+            && let Poll::Ready(reply) = self.poll_reply(cx)
         {
-            self.outlet.close();
             self.work = Work::Done(reply);
         }
         let is_done = matches!(self.work, Work::Done(_));
@@ -85,25 +129,20 @@ impl Running {
                 return Poll::Pending;
             }
             if !notes.is_empty() {
-                return Poll::Ready(Step::Notes(notes.take_now()));
+                return Poll::Ready(Said::Notes(notes.take_now()));
             }
             if !is_done {
                 // Nothing is there: this leaves the waker.
                 return notes
                     .poll_take(cx)
-                    .map(|text| Step::Notes(text.unwrap_or_default()));
+                    .map(|text| Said::Notes(text.unwrap_or_default()));
             }
         }
-        match std::mem::replace(&mut self.work, Work::Told) {
-            Work::Done(reply) => {
-                let to = Outbound::new(&self.id, &self.profile);
-                Poll::Ready(Step::Answer(self.wire.encode_reply(reply, &to, Vec::new())))
-            }
-            other => {
-                self.work = other;
-                Poll::Pending
-            }
+        if !is_done {
+            return Poll::Pending;
         }
+        let answer = self.poll_reply(cx);
+        answer.map(|reply| Said::Answer(self.to.encode(reply, Vec::new())))
     }
 
     /// Says that nobody takes the notifications: reports of progress stop waiting for it.
@@ -112,12 +151,17 @@ impl Running {
             notes.stall();
         }
     }
+
+    /// Nothing is notified from here on: the call is given up.
+    pub fn close(&self) {
+        self.outlet.close();
+    }
 }
 
 impl std::fmt::Debug for Running {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Running")
-            .field("id", &self.id)
+            .field("id", &self.to.id)
             .finish_non_exhaustive()
     }
 }

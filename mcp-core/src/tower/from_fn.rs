@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
-use super::{BoxError, Next, Running};
+use super::{BoxError, Next, ReplyFuture};
 use crate::{Exchange, Reply};
 
 /// Middleware of an asynchronous function: it gets the call and the rest of the way, and answers.
@@ -87,13 +87,13 @@ where
 {
     type Response = Reply;
     type Error = Infallible;
-    type Future = Running<Fut>;
+    type Future = ReplyFuture<Fut>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, exchange: Exchange) -> Running<Fut> {
-        Running::new((self.function)(exchange, self.next.clone()))
+    fn call(&mut self, exchange: Exchange) -> ReplyFuture<Fut> {
+        ReplyFuture::new((self.function)(exchange, self.next.clone()))
     }
 }

@@ -117,14 +117,14 @@ async fn enter<T: TowerService<Exchange>>(
 impl TowerService<Exchange> for Next {
     type Response = Reply;
     type Error = Infallible;
-    type Future = Running<BoxFuture<'static, Reply>>;
+    type Future = ReplyFuture<BoxFuture<'static, Reply>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, exchange: Exchange) -> Self::Future {
-        Running::new(self.run(exchange))
+        ReplyFuture::new(self.run(exchange))
     }
 }
 
@@ -137,19 +137,19 @@ impl fmt::Debug for Next {
 pin_project! {
     /// A call that runs.
     #[derive(Debug)]
-    pub struct Running<F> {
+    pub struct ReplyFuture<F> {
         #[pin]
         future: F,
     }
 }
 
-impl<F> Running<F> {
+impl<F> ReplyFuture<F> {
     fn new(future: F) -> Self {
         Self { future }
     }
 }
 
-impl<F: Future<Output: Into<Reply>>> Future for Running<F> {
+impl<F: Future<Output: Into<Reply>>> Future for ReplyFuture<F> {
     type Output = Result<Reply, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {

@@ -14,13 +14,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::select;
 use http::{Extensions, Response, StatusCode, request};
+use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
 use mcp_core::{NoteBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
-use super::call::{Call, Outcome, Recipient, Sign};
+use super::call::{Call, Outcome, Sign, encode_event};
 use super::config::Config;
 use super::in_flight::{Stopped, Ticket};
 use super::legacy::{self, Stream};
@@ -75,8 +76,8 @@ pub(super) async fn answer<S: Service + ?Sized>(
     if inbound.is_listen() {
         lend(&mut inbound, config, shutdown.clone());
     }
-    let mut call = Call::begin(service, to, inbound, extensions, manner.notes);
-    call.ticket = manner.ticket;
+    let (notes, ticket) = (manner.notes, manner.ticket);
+    let call = Call::begin(service, to, *inbound, extensions, notes, ticket);
     let mut here = InPlace {
         call: Some(call),
         config,
@@ -132,26 +133,27 @@ fn answer_at_once(
     mode: AnswerMode,
     kept: Option<Arc<Stream>>,
 ) -> Answered {
-    call.outlet.close();
+    let to = call.to();
     let status = match (&reply, &call.ticket) {
         (_, Some(ticket)) if ticket.stopped() == Some(Stopped::Ended) => StatusCode::GONE,
-        (Reply::Fault(fault), _) => status::of_reply(fault, call.to.wire.version()),
+        (Reply::Fault(fault), _) => status::of_reply(fault, to.wire.version()),
         _ => StatusCode::OK,
     };
-    let notes = call.notes.map(|notes| notes.take_now()).unwrap_or_default();
+    let notes = call.running.notes().map(|notes| notes.take_now());
+    let notes = notes.unwrap_or_default();
     // An event stream has no status but 200; where the error needs another one, the
     // notifications before it are given up.
     let is_silent = notes.is_empty() && mode != AnswerMode::AlwaysSse;
     if is_silent || status != StatusCode::OK {
-        let text = call.to.encode(reply, Vec::new());
+        let text = to.encode(reply, Vec::new());
         return Answered::Now(respond::json(status, text));
     }
-    let events = call.to.encode_event(reply, notes.into());
+    let events = encode_event(to, reply, notes.into());
     match kept {
         None => Answered::Now(respond::finished_events(events)),
         Some(kept) => Answered::Kept {
             kept,
-            wire: call.to.wire,
+            wire: to.wire,
             events: events.into_bytes(),
         },
     }
@@ -240,7 +242,7 @@ impl InPlace<'_> {
             let events = stream::start(call, first, self.config, shutdown, self.leaving);
             return respond::events(events);
         };
-        let (stream, wire) = (Arc::clone(&kept), call.to.wire);
+        let (stream, wire) = (Arc::clone(&kept), call.to().wire);
         stream::start_kept(call, self.config, shutdown, |notes| async move {
             prime(&stream, wire).await;
             stream.follow(first, notes).await;

@@ -25,6 +25,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use mcp_core::store::EventStore;
+use mcp_core::front::Recipient;
 use mcp_core::wire::MODERN;
 use mcp_core::{Gate, ServerProfile, Service};
 
@@ -32,7 +33,6 @@ use crate::Shutdown;
 use crate::headers::names;
 use answer::Manner;
 use body::BodyError;
-use call::Recipient;
 use config::Config;
 use guard::{Head, Refusal};
 use legacy::{Door, Events, Table};

@@ -16,7 +16,7 @@ use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 use tracing::Instrument;
 
-use super::call::{Call, Outcome, new_buffer};
+use super::call::{Call, Outcome, encode_event, new_buffer};
 use super::config::{Config, Streams};
 use crate::Shutdown;
 use crate::sse::encode as sse;
@@ -33,11 +33,10 @@ struct Pipe {
 }
 
 impl Pipe {
-    fn of(call: &mut Call) -> Arc<Self> {
-        let wire = call.to.wire;
-        let notes = call.notes.take();
+    fn of(call: &Call) -> Arc<Self> {
+        let notes = call.running.notes().map(Arc::clone);
         Arc::new(Self {
-            notes: notes.unwrap_or_else(|| Arc::new(new_buffer(wire))),
+            notes: notes.unwrap_or_else(|| Arc::new(new_buffer(call.to().wire))),
             takes: AtomicUsize::new(0),
         })
     }
@@ -45,12 +44,12 @@ impl Pipe {
 
 /// Moves `call` into a task of its own, where `keep` takes what it says.
 pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
-    mut call: Call,
+    call: Call,
     config: &Config,
     shutdown: Option<Shutdown>,
     keep: impl FnOnce(Arc<NoteBuffer>) -> K,
 ) {
-    let pipe = Pipe::of(&mut call);
+    let pipe = Pipe::of(&call);
     let kept = keep(Arc::clone(&pipe.notes));
     let work = work(call, pipe, config.streams, shutdown);
     tokio::spawn(async move { join(work, kept).await }.in_current_span());
@@ -69,13 +68,13 @@ pub(super) enum Leaving {
 
 /// Moves `call` into a task of its own and returns the events that it makes, from `first` on.
 pub(super) fn start(
-    mut call: Call,
+    call: Call,
     first: Bytes,
     config: &Config,
     shutdown: Option<Shutdown>,
     leaving: Leaving,
 ) -> Events {
-    let pipe = Pipe::of(&mut call);
+    let pipe = Pipe::of(&call);
     // What the handler tells `tracing` from here on stays in the span of its request.
     let work = work(call, Arc::clone(&pipe), config.streams, shutdown);
     let task = tokio::spawn(work.in_current_span());
@@ -143,9 +142,9 @@ impl Desk {
     // spec: HTTP-SM-14
     fn finish(&mut self, outcome: Outcome) {
         self.answered = true;
-        self.call.outlet.close();
+        self.call.running.close();
         let text = match outcome {
-            Outcome::Reply(reply) => self.call.to.encode_event(reply, Vec::new()).into_bytes(),
+            Outcome::Reply(reply) => encode_event(self.call.to(), reply, Vec::new()).into_bytes(),
             Outcome::Cancelled => Bytes::new(),
         };
         self.pipe.notes.finish(&text);

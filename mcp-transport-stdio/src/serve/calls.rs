@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::front::{Running, Step};
+use mcp_core::front::{Running, Said};
 use mcp_core::wire::Encoded;
 use mcp_types::RequestId;
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -67,13 +67,13 @@ impl Calls {
 
     /// Works on a call as far as it goes. `None` when it is answered; else what has to wait for room,
     /// if anything.
-    fn work_at_once(&self, running: &mut Running) -> Option<Poll<Step>> {
+    fn work_at_once(&self, running: &mut Running) -> Option<Poll<Said>> {
         // The task polls again as soon as it is there: nobody has to be woken before.
         let mut cx = Context::from_waker(Waker::noop());
         loop {
-            match running.poll_step(&mut cx, true) {
-                Poll::Ready(Step::Notes(notes)) if self.outbox.send_now(&[as_line(&notes)]) => {}
-                Poll::Ready(Step::Answer(text)) if self.outbox.send_now(&pieces(&text)) => {
+            match running.poll_said(&mut cx, true) {
+                Poll::Ready(Said::Notes(notes)) if self.outbox.send_now(&[as_line(&notes)]) => {}
+                Poll::Ready(Said::Answer(text)) if self.outbox.send_now(&pieces(&text)) => {
                     return None;
                 }
                 unsent => return Some(unsent),
@@ -117,18 +117,18 @@ impl Calls {
 /// is nobody to tell.
 async fn work(
     mut running: Running,
-    mut unsent: Poll<Step>,
+    mut unsent: Poll<Said>,
     outbox: Arc<Outbox>,
     permit: Permit,
 ) -> Result<(), Ended> {
     loop {
-        let step = match std::mem::replace(&mut unsent, Poll::Pending) {
-            Poll::Ready(step) => step,
-            Poll::Pending => poll_fn(|cx| running.poll_step(cx, true)).await,
+        let said = match std::mem::replace(&mut unsent, Poll::Pending) {
+            Poll::Ready(said) => said,
+            Poll::Pending => poll_fn(|cx| running.poll_said(cx, true)).await,
         };
-        match step {
-            Step::Notes(notes) => send_notes(&mut running, &notes, &outbox, &permit).await?,
-            Step::Answer(text) => return outbox.send(&pieces(&text), &permit).await,
+        match said {
+            Said::Notes(notes) => send_notes(&mut running, &notes, &outbox, &permit).await?,
+            Said::Answer(text) => return outbox.send(&pieces(&text), &permit).await,
             _ => {}
         }
     }
@@ -163,7 +163,7 @@ async fn send_notes(
             running.stall();
         }
         // Says nothing while its notes are not taken.
-        let _ = running.poll_step(cx, false);
+        let _ = running.poll_said(cx, false);
         Poll::Pending
     })
     .await

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::front::Running;
+use mcp_core::front::{Recipient, Running};
 use mcp_core::front::modern::{self, Inbound};
 use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimits};
 use mcp_core::lines::{LINE, Line};
@@ -250,7 +250,12 @@ impl<S: Service> Driver<S> {
             inbound.pace_listen(|| Box::pin(sleep(PACE)));
         }
         let extensions = self.settings.extensions.clone();
-        let running = Running::begin(&*self.service, inbound, id.clone(), LINE, extensions);
+        let to = Recipient {
+            id: id.clone(),
+            profile: self.service.profile(),
+            wire: wire::of(inbound.version()),
+        };
+        let running = Running::begin(&*self.service, inbound, to, LINE, extensions);
         self.calls.begin(id.clone(), running);
         Ok(())
     }

@@ -9,9 +9,10 @@ use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, Subscrip
 use serde_json::{Value, json};
 
 use super::{Listen, MAX_URI_BYTES, MAX_URIS, admit, check, offered};
-use crate::front::{Running, Step, modern};
+use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
+use crate::wire::MODERN;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Fault, Gate, MemoryBus,
     Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
@@ -215,8 +216,15 @@ fn inbound(
 }
 
 fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {
-    let id = RequestId::from(i64::from(id));
-    Running::begin(server, inbound, id, LINE, http::Extensions::new())
+    Running::begin(server, inbound, to(server, id), LINE, http::Extensions::new())
+}
+
+fn to(server: &Server, id: u32) -> Recipient {
+    Recipient {
+        id: RequestId::from(i64::from(id)),
+        profile: server.profile(),
+        wire: MODERN,
+    }
 }
 
 fn listen(server: &Server, id: u32, filter: &SubscriptionFilter) -> Running {
@@ -228,14 +236,14 @@ fn said(running: &mut Running) -> (Vec<Value>, Option<Value>) {
     let cx = &mut Context::from_waker(Waker::noop());
     let mut notes = Vec::new();
     loop {
-        match running.poll_step(cx, true) {
-            Poll::Ready(Step::Notes(text)) => {
+        match running.poll_said(cx, true) {
+            Poll::Ready(Said::Notes(text)) => {
                 let lines = text
                     .split(|byte| *byte == b'\n')
                     .filter(|line| !line.is_empty());
                 notes.extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
             }
-            Poll::Ready(Step::Answer(text)) => {
+            Poll::Ready(Said::Answer(text)) => {
                 return (
                     notes,
                     Some(serde_json::from_slice(&text.into_bytes()).unwrap()),
@@ -348,7 +356,7 @@ fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
         server.changes.publish(ChangeEvent::Tools);
         server.changes.publish(updated(&format!("a://b/{n}")));
         // The notes are made, and nobody takes them.
-        assert!(running.poll_step(cx, false).is_pending());
+        assert!(running.poll_said(cx, false).is_pending());
         running.stall();
     }
     let mut seen = Vec::new();
@@ -419,7 +427,7 @@ fn a_gate_watches_over_what_is_told() {
         if let Some(principal) = principal {
             extensions.insert(principal);
         }
-        let mut running = Running::begin(&server, inbound, 1.into(), LINE, extensions);
+        let mut running = Running::begin(&server, inbound, to(&server, 1), LINE, extensions);
         said(&mut running);
         server.changes.publish(updated("a://x/private"));
         server.changes.publish(updated("a://x/public"));

@@ -1,7 +1,7 @@
 //! How an answer is written.
 
 use bytes::Bytes;
-use mcp_core::ResultBody;
+use mcp_core::{ResultBody, ServerProfile};
 use mcp_types::{Implementation, RawObject};
 
 use super::*;
@@ -19,9 +19,7 @@ fn recipient() -> Recipient {
 fn json_that_a_handler_laid_out_is_one_event() {
     let raw = RawObject::from_text("{\n  \"a\": \"x\\ny\",\r\n  \"b\": [\n1]\n}").unwrap();
     let head = b"event: message\ndata: {}\n\n".to_vec();
-    let text = recipient()
-        .encode_event(ResultBody::Other(raw).into(), head)
-        .into_bytes();
+    let text = encode_event(&recipient(), ResultBody::Other(raw).into(), head).into_bytes();
     let text = std::str::from_utf8(&text).unwrap();
     let (_, last) = text.split_once("\n\n").unwrap();
     let data = last

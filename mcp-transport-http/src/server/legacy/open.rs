@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
 use mcp_types::{InitializeParams, Message, Request, codes};
 use uuid::Uuid;
 
-use super::super::call::Recipient;
+use super::super::call::encode_event;
 use super::super::respond::{self, Body};
 use super::super::sessions::{AnswerMode, SessionEnd};
 use super::live::Live;
@@ -40,7 +41,7 @@ pub(super) async fn answer(
         wire: live.machine.wire(),
     };
     let response = match door.config.sessions.answer {
-        AnswerMode::AlwaysSse => respond::finished_events(to.encode_event(reply, Vec::new())),
+        AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
     };
     Ok(with_session(response, &live))

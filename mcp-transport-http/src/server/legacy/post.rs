@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::legacy::{Admitted, Heard};
 use mcp_core::{Fault, Service, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Manner};
-use super::super::call::{Recipient, new_buffer};
+use super::super::call::{encode_event, new_buffer};
 use super::super::config::Config;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
@@ -140,7 +141,7 @@ pub(super) fn begin(
             }));
         }
         Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
-            respond::finished_events(to.encode_event(reply, Vec::new()))
+            respond::finished_events(encode_event(&to, reply, Vec::new()))
         }
         Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),

@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, Session};
 use mcp_core::locks::Mutex;
 use mcp_core::{Fault, NoteBuffer, Principal, Reply};
@@ -19,7 +20,7 @@ use tokio::time::{Sleep, sleep};
 use uuid::Uuid;
 
 use super::super::answer;
-use super::super::call::{Call, Outcome, Recipient, new_buffer};
+use super::super::call::{Call, Outcome, new_buffer};
 use super::super::in_flight::Hold;
 use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
@@ -195,14 +196,12 @@ fn call(door: &Door, mut parts: Parts, opened: &Opened, request: &Request<'_>) {
     let mut extensions = std::mem::take(&mut parts.extensions);
     extensions.insert(parts);
     let notes = Some(Arc::clone(out));
-    let mut call = Call::begin(&live.service, to, inbound, extensions, notes);
-    call.ticket = Some(ticket);
+    let mut call = Call::begin(&live.service, to, *inbound, extensions, notes, Some(ticket));
     let out = Arc::clone(out);
     tokio::spawn(async move {
         let outcome = std::future::poll_fn(|cx| call.poll(cx)).await;
-        call.outlet.close();
         if let Outcome::Reply(reply) = outcome {
-            say(&out, &call.to, reply);
+            say(&out, call.to(), reply);
         }
     });
 }

@@ -2,13 +2,14 @@
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, DEFAULT_VERSION, stateless};
 use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::answer::Manner;
-use super::super::call::Recipient;
+use super::super::call::encode_event;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::batch::{Part, join};
@@ -93,7 +94,7 @@ fn begin(door: &Door, parts: Parts, request: &Request<'_>, version: ProtocolVers
         to.wire = wire::of(chosen);
     }
     Step::Answered(match mode {
-        AnswerMode::AlwaysSse => respond::finished_events(to.encode_event(reply, Vec::new())),
+        AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
     })
 }
