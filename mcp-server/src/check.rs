@@ -1,17 +1,45 @@
 //! The mistakes of a server that can be found before its first call.
 
+use std::any::Any;
 use std::collections::HashSet;
 use std::fmt::Display;
 
 use mcp_core::schema::{Lint, Weight};
 use mcp_types::CompletionReference;
 
-use crate::extract::RouteSpec;
+use crate::checking::Checking;
 use crate::listing::Listed;
 use crate::live::Book;
+use crate::spec::RouteSpec;
 use crate::standing::Standing;
 use crate::state::States;
-use crate::tools::Checking;
+use crate::tools::ToolRoute;
+
+/// A server cannot serve as it was built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server {server:?} cannot serve:\n{}", problems.join("\n"))]
+pub struct SetupError {
+    server: String,
+    problems: Vec<String>,
+}
+
+impl SetupError {
+    /// The problems of a server, if there are any.
+    pub(crate) fn of(book: &Book, problems: Vec<String>) -> Result<(), Self> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Self {
+            server: book.info.name.clone(),
+            problems,
+        })
+    }
+
+    /// What is wrong, a line each.
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+}
 
 /// All mistakes in what an author has given, and how to mend them.
 pub(crate) fn book(book: &Book) -> Vec<String> {
@@ -30,7 +58,7 @@ pub(crate) fn routes<R: Listed>(routes: &[R], book: &Book) -> Vec<String> {
     let mut problems = Problems::new(book);
     problems.kind(routes.iter());
     if problems.found.is_empty() {
-        let tools = routes.iter().filter_map(Listed::as_tool);
+        let tools = routes.iter().filter_map(as_tool);
         tell(tools.flat_map(|tool| tool.lints(&book.checking)));
     }
     problems.found
@@ -50,6 +78,11 @@ pub(crate) fn tell(lints: impl IntoIterator<Item = Lint>) {
             _ => tracing::debug!("{lint}"),
         }
     }
+}
+
+/// The tool that a route is, if it is one.
+fn as_tool<R: Listed>(route: &R) -> Option<&ToolRoute> {
+    (route as &dyn Any).downcast_ref()
 }
 
 struct Problems<'a> {
@@ -91,9 +124,7 @@ impl<'a> Problems<'a> {
             }
             let what = format_args!("{kind} `{key}`");
             self.route(&what, route.spec(), route.standing());
-            let schemas = route
-                .as_tool()
-                .map(|tool| tool.schema_problems(self.checking));
+            let schemas = as_tool(route).map(|tool| tool.schema_problems(self.checking));
             let schemas = schemas.into_iter().flatten();
             self.found
                 .extend(schemas.map(|problem| format!("the {what}: {problem}")));

@@ -5,8 +5,8 @@ use std::error::Error;
 
 use mcp_core::{Fault, ItemKind};
 
-use crate::ask::AskError;
-use crate::extract::Rejection;
+use crate::rejection::Rejection;
+use crate::round::AskError;
 
 /// What was asked for does not exist. Becomes the error that the protocol has for it, by `?` or as
 /// the error of a `Result`.

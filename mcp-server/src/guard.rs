@@ -10,7 +10,7 @@ use mcp_core::ending::Ending;
 use mcp_core::{CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
 
-use crate::ask::Round;
+use crate::round::Round;
 
 /// What of a call is looked after while its handler runs; nothing as a rule.
 #[derive(Debug, Default)]

@@ -3,9 +3,12 @@
 use std::future::Future;
 
 use crate::completion::IntoCompletion;
-use crate::extract::{CallContext, FromCall, Rejection, RouteSpec};
+use crate::context::CallContext;
+use crate::extract::FromCall;
 use crate::prompts::IntoPrompt;
+use crate::rejection::Rejection;
 use crate::resources::IntoContents;
+use crate::spec::RouteSpec;
 use crate::tools::IntoToolResult;
 
 /// Marks handlers that return a future.

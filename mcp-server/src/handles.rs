@@ -2,13 +2,16 @@
 
 use std::sync::Weak;
 
-use crate::check;
-use crate::extract::{CallContext, FromCall, Rejection, RouteSpec};
-use crate::listing::{Listed, Shelf};
-use crate::live::{Edits, Live};
+use crate::check::{self, SetupError};
+use crate::context::CallContext;
+use crate::edits::Edits;
+use crate::extract::FromCall;
+use crate::listing::Shelf;
+use crate::live::{Kept, Live};
 use crate::prompts::PromptRoute;
+use crate::rejection::Rejection;
 use crate::resources::{ResourceRoute, TemplateRoute};
-use crate::server::SetupError;
+use crate::spec::RouteSpec;
 use crate::tools::ToolRoute;
 
 /// A server could not take what was to be added to it; it is as it was before.
@@ -31,7 +34,7 @@ pub enum EditError {
     Gone,
 }
 
-fn extend<R: Listed>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError> {
+fn extend<R: Kept>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError> {
     let live = live.upgrade().ok_or(EditError::Gone)?;
     live.change(|shelf: &mut Shelf<R>, book| {
         if let Some(route) = shelf.taken(&routes) {
@@ -47,7 +50,7 @@ fn extend<R: Listed>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError>
     })
 }
 
-fn put<R: Listed>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
+fn put<R: Kept>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
     let live = live.upgrade().ok_or(EditError::Gone)?;
     live.change(|shelf: &mut Shelf<R>, book| {
         SetupError::of(book, check::routes(std::slice::from_ref(&route), book))?;
@@ -55,7 +58,7 @@ fn put<R: Listed>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
     })
 }
 
-fn remove<R: Listed>(live: &Weak<Live>, key: &str) -> Option<R> {
+fn remove<R: Kept>(live: &Weak<Live>, key: &str) -> Option<R> {
     let removed = live.upgrade()?.change(|shelf: &mut Shelf<R>, _| {
         let removed = shelf.remove(key);
         removed.map(|route| (route, true)).ok_or(())
@@ -63,7 +66,7 @@ fn remove<R: Listed>(live: &Weak<Live>, key: &str) -> Option<R> {
     removed.ok()
 }
 
-fn set_in_use<R: Listed>(live: &Weak<Live>, key: &str, in_use: bool) -> bool {
+fn set_in_use<R: Kept>(live: &Weak<Live>, key: &str, in_use: bool) -> bool {
     let Some(live) = live.upgrade() else {
         return false;
     };
@@ -74,7 +77,7 @@ fn set_in_use<R: Listed>(live: &Weak<Live>, key: &str, in_use: bool) -> bool {
     done.is_ok()
 }
 
-fn keys<R: Listed>(live: &Weak<Live>) -> Vec<String> {
+fn keys<R: Kept>(live: &Weak<Live>) -> Vec<String> {
     let Some(live) = live.upgrade() else {
         return Vec::new();
     };
@@ -166,7 +169,7 @@ macro_rules! handles {
 
             impl FromCall for $handle {
                 fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-                    Ok(Self(call.expect_edits(Self::EDITS)))
+                    Ok(Self(Live::of(call, Self::EDITS)))
                 }
 
                 fn describe(spec: &mut RouteSpec) {

@@ -2,9 +2,11 @@
 //! that is served. A catalogue is never changed, only replaced whole, so calls read it without a
 //! lock and finish with the one that they began with.
 
+mod answer;
 mod book;
 mod catalogue;
-mod edits;
+mod find;
+mod kept;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,9 +17,11 @@ use mcp_types::Implementation;
 
 pub(crate) use book::Book;
 pub(crate) use catalogue::Catalogue;
-pub(crate) use edits::Edits;
+pub(crate) use kept::Kept;
 
-use crate::listing::{Listed, Shelf};
+use crate::context::CallContext;
+use crate::edits::Edits;
+use crate::listing::Shelf;
 
 /// The book of a server and its current catalogue. The server owns it; handles reach it as long as
 /// the server is there.
@@ -72,6 +76,15 @@ impl Live {
         self.stale.store(true, Ordering::Release);
     }
 
+    /// The server of a call, of which something is going to change.
+    pub(crate) fn of(call: &CallContext, edits: Edits) -> Weak<Self> {
+        let live = call.state::<Weak<Self>>().cloned().unwrap_or_default();
+        if let Some(live) = live.upgrade() {
+            live.expect(edits);
+        }
+        live
+    }
+
     /// Says that something is going to change.
     pub(crate) fn expect(&self, edits: Edits) {
         if !self.current().edits.include(edits) {
@@ -85,7 +98,7 @@ impl Live {
     /// # Errors
     ///
     /// Those of `edit`, which then has changed nothing.
-    pub(crate) fn change<R: Listed, T, E>(
+    pub(crate) fn change<R: Kept, T, E>(
         &self,
         edit: impl FnOnce(&mut Shelf<R>, &Book) -> Result<(T, bool), E>,
     ) -> Result<T, E> {
@@ -108,7 +121,7 @@ impl Live {
     }
 
     /// Makes the catalogue anew where a kind of routes has changed.
-    fn replace<R: Listed>(&self, book: &Book) -> Option<Arc<Catalogue>> {
+    fn replace<R: Kept>(&self, book: &Book) -> Option<Arc<Catalogue>> {
         if self.stale.load(Ordering::Acquire) {
             return None;
         }

@@ -4,8 +4,12 @@ use std::sync::Weak;
 
 use mcp_core::ChangeEvent;
 
-use crate::extract::{CallContext, FromCall, Rejection, RouteSpec};
-use crate::live::{Edits, Live};
+use crate::context::CallContext;
+use crate::edits::Edits;
+use crate::extract::FromCall;
+use crate::live::Live;
+use crate::rejection::Rejection;
+use crate::spec::RouteSpec;
 
 /// Tells clients what has changed: those that asked for it, of every era.
 ///
@@ -79,7 +83,7 @@ impl Notify {
 
 impl FromCall for Notify {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(call.expect_edits(Self::EDITS)))
+        Ok(Self(Live::of(call, Self::EDITS)))
     }
 
     fn describe(spec: &mut RouteSpec) {

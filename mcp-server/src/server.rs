@@ -1,28 +1,25 @@
 //! The server: routes, state, identity.
 
-use std::future::ready;
 use std::sync::{Arc, Weak};
 
 use mcp_core::schema::{Lint, Validator};
 use mcp_core::{
-    BoxFuture, Call, ChangeBus, Changes, Exchange, Fault, ItemKind, ParamHeaders, Reply,
-    ServerProfile, Service,
+    BoxFuture, ChangeBus, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
 
 use crate::caller::Caller;
-use crate::check;
-use crate::completion::{self, CompletionRoute};
-use crate::extract::CallContext;
-use crate::failure::Failed;
+use crate::check::{self, SetupError};
+use crate::completion::CompletionRoute;
+use crate::edits::Edits;
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
-use crate::live::{Book, Catalogue, Edits, Live};
+use crate::live::{Book, Catalogue, Live};
 use crate::middleware::{Layers, Middleware};
 use crate::notify::Notify;
 use crate::prompts::PromptRoute;
 use crate::request_state::StateKeys;
-use crate::resources::{self, ResourceRoute, TemplateRoute};
+use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
 use crate::tools::ToolRoute;
 
@@ -60,32 +57,6 @@ pub trait IntoServer {
 impl IntoServer for Server {
     fn into_server(self) -> Server {
         self
-    }
-}
-
-/// A server cannot serve as it was built.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the server {server:?} cannot serve:\n{}", problems.join("\n"))]
-pub struct SetupError {
-    server: String,
-    problems: Vec<String>,
-}
-
-impl SetupError {
-    /// The problems of a server, if there are any.
-    pub(crate) fn of(book: &Book, problems: Vec<String>) -> Result<(), Self> {
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(Self {
-            server: book.info.name.clone(),
-            problems,
-        })
-    }
-
-    /// What is wrong, a line each.
-    pub fn problems(&self) -> &[String] {
-        &self.problems
     }
 }
 
@@ -434,15 +405,6 @@ impl Server {
     }
 }
 
-/// An answer that nobody has to wait for.
-fn now(reply: impl Into<Reply>) -> BoxFuture<'static, Reply> {
-    Box::pin(ready(reply.into()))
-}
-
-fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
-    now(Failed { kind, id }.not_found())
-}
-
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
         self.live.current().profile.clone()
@@ -463,50 +425,6 @@ impl Service for Server {
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         let server = self.live.current();
         server.tools.get(tool)?.headers().cloned()
-    }
-}
-
-impl Catalogue {
-    // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
-    fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let offers = &self.profile.capabilities;
-        let caller = Caller::of(&exchange);
-        let context = |exchange| CallContext::new(exchange, Arc::clone(self));
-        match &exchange.call {
-            Call::CallTool(params) => match self.tools.find(&params.name, &caller) {
-                Some(route) => route.call(context(exchange)),
-                None => missing(ItemKind::Tool, &params.name),
-            },
-            Call::ListTools(page) if offers.tools.is_some() => now(self.tools.list(page, &caller)),
-            Call::ReadResource(params) if offers.resources.is_some() => {
-                match resources::find(self, &params.uri, &caller) {
-                    Some(found) => found.call(context(exchange)),
-                    None => missing(ItemKind::Resource, &params.uri),
-                }
-            }
-            Call::ListResources(page) if offers.resources.is_some() => {
-                now(self.resources.list(page, &caller))
-            }
-            Call::ListResourceTemplates(page) if offers.resources.is_some() => {
-                now(self.templates.list(page, &caller))
-            }
-            Call::GetPrompt(params) if offers.prompts.is_some() => {
-                match self.prompts.find(&params.name, &caller) {
-                    Some(route) => route.call(context(exchange)),
-                    None => missing(ItemKind::Prompt, &params.name),
-                }
-            }
-            Call::ListPrompts(page) if offers.prompts.is_some() => {
-                now(self.prompts.list(page, &caller))
-            }
-            Call::Complete(params) if offers.completions.is_some() => {
-                match completion::find(self, params, &caller) {
-                    Ok(found) => found.call(context(exchange)),
-                    Err(fault) => now(fault),
-                }
-            }
-            other => now(Fault::no_such_method(other.method_name())),
-        }
     }
 }
 

@@ -7,12 +7,9 @@ use std::sync::Arc;
 use mcp_core::{BoxFuture, Reply};
 
 use crate::caller::Caller;
-use crate::extract::CallContext;
+use crate::context::CallContext;
 use crate::middleware::{Layers, Middleware};
-use crate::state::States;
-
-/// The states of the routers that a route came by, the innermost first.
-pub(crate) type Scopes = Option<Arc<[Arc<States>]>>;
+use crate::state::{Scopes, States};
 
 type Sight = Arc<dyn Fn(&Caller<'_>) -> bool + Send + Sync>;
 
@@ -24,10 +21,6 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    pub(crate) fn scopes(&self) -> &Scopes {
-        &self.scopes
-    }
-
     /// Puts the route into one more router.
     pub(crate) fn enter(&mut self, states: &Arc<States>) {
         let inner = self.scopes.iter().flat_map(|scopes| scopes.iter());
@@ -51,7 +44,7 @@ impl Standing {
         route: &R,
         answer: fn(&R, CallContext) -> BoxFuture<'static, Reply>,
     ) -> BoxFuture<'static, Reply> {
-        self.layers.call(call.within(self), route, answer)
+        self.layers.call(call.within(&self.scopes), route, answer)
     }
 
     pub(crate) fn show_to(&mut self, sees: impl Fn(&Caller<'_>) -> bool + Send + Sync + 'static) {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 #[derive(Clone, Default)]
 pub(crate) struct States(HashMap<TypeId, Arc<dyn Any + Send + Sync>>);
 
+/// The states of the routers that a route came by, the innermost first.
+pub(crate) type Scopes = Option<Arc<[Arc<States>]>>;
+
 impl States {
     pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: T) {
         self.0.insert(TypeId::of::<T>(), Arc::new(value));

@@ -10,9 +10,8 @@ use mcp_core::ending::Wait;
 use mcp_core::{BackChannelError, BoxFuture};
 use mcp_types::{InputRequest, InputResponse};
 
-use super::error::AskError;
 use super::once;
-use super::round::{Asked, Key, Round};
+use crate::round::{AskError, Asked, Key, Round};
 
 /// A question: a future of its answer. Asked when it is awaited.
 ///

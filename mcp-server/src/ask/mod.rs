@@ -6,19 +6,13 @@
 //! |---|---|
 //! | what a handler takes | here |
 //! | a question as a future | `asking` |
-//! | the run of a handler: answers, open questions, what is kept | `round` |
 //! | work that is done once | `once` |
-//! | what a client has to declare | `needs` |
 //! | forms of Rust types | `elicit` |
-//! | how it fails | `error` |
 
 mod answer;
 mod asking;
 mod elicit;
-mod error;
-mod needs;
 mod once;
-mod round;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -38,10 +32,12 @@ pub use answer::Answer;
 pub use asking::{Asking, Questions};
 pub(crate) use elicit::choice;
 pub use elicit::{Elicit, ElicitChoice, ElicitField};
-pub use error::AskError;
-pub(crate) use round::Round;
 
-use crate::extract::{CallContext, FromCall, Rejection, RouteSpec};
+use crate::context::CallContext;
+use crate::extract::FromCall;
+use crate::rejection::Rejection;
+use crate::round::{AskError, Round, compare};
+use crate::spec::RouteSpec;
 
 /// What a language model is asked; see [`Ask::sample`].
 pub type Sampling = CreateMessageParams;
@@ -316,7 +312,7 @@ impl Ask {
     /// [`AskError::MissingCapability`] with what the client does not declare.
     // spec: MRTR-05
     pub fn require(&self, needed: &ClientCapabilities) -> Result<(), AskError> {
-        needs::compare(needed, self.capabilities())
+        compare(needed, self.capabilities())
     }
 
     /// What the client declares that it can be asked: for handlers that can do without an answer.

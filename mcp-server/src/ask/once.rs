@@ -9,8 +9,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::error::AskError;
-use super::round::{Key, Round};
+use crate::round::{AskError, Key, Round};
 
 thread_local! {
     /// The round whose work is being polled on this thread; null for none.

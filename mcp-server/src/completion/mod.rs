@@ -12,4 +12,4 @@ pub(crate) use choices::Choices;
 pub use prefix::Prefix;
 pub use result::IntoCompletion;
 pub use route::CompletionRoute;
-pub(crate) use set::{CompletionSet, find};
+pub(crate) use set::CompletionSet;

@@ -4,7 +4,9 @@ use std::ops::Deref;
 
 use mcp_core::Call;
 
-use crate::extract::{CallContext, FromCall, Rejection};
+use crate::context::CallContext;
+use crate::extract::FromCall;
+use crate::rejection::Rejection;
 
 /// What was typed so far of the argument that is completed: a `&str`. Only in completions.
 ///

@@ -7,10 +7,11 @@ use mcp_core::{BoxFuture, ItemKind, Reply, ResultBody};
 use mcp_types::{CompleteResult, CompletionReference};
 
 use super::IntoCompletion;
-use crate::extract::{CallContext, RouteSpec};
+use crate::context::CallContext;
 use crate::failure::{CompletionError, Failed};
 use crate::guard::{self, Handled};
 use crate::handler::CompletionHandler;
+use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
 type Erased =

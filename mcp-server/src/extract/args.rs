@@ -1,12 +1,16 @@
 //! The arguments of a call.
 
+use mcp_core::Call;
 use mcp_types::{JsonObject, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{ArgumentError, CallContext, FromCall, Rejection, RouteSpec};
-use crate::tools::schema;
+use super::{FromCall, json, text};
+use crate::context::CallContext;
+use crate::rejection::{ArgumentError, Rejection};
+use crate::schema;
+use crate::spec::RouteSpec;
 
 /// The arguments as a type of yours; its schema is the tool's input schema.
 ///
@@ -48,51 +52,41 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     }
 }
 
-/// Reads arguments as `T`.
-///
-/// # Errors
-///
-/// [`ArgumentError`] with the path of what does not fit.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
-    parse_member("", arguments.as_raw())
-}
+impl CallContext {
+    /// Takes the arguments as `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] with the path of what does not fit.
+    fn parse_arguments<T: DeserializeOwned>(&mut self) -> Result<T, ArgumentError> {
+        let arguments = self.take_arguments();
+        match self.has_texts() {
+            true => text::parse(&arguments),
+            false => arguments.share(json::parse),
+        }
+    }
 
-/// Reads one argument as `T`; the path of what does not fit starts with its name.
-///
-/// # Errors
-///
-/// [`ArgumentError`] with that path.
-pub(crate) fn parse_member<T: DeserializeOwned>(
-    name: &str,
-    value: &RawValue,
-) -> Result<T, ArgumentError> {
-    serde_json::from_str(value.get()).map_err(|error| locate::<T>(name, value, &error))
-}
+    /// Reads one of the arguments as `T`.
+    ///
+    /// # Errors
+    ///
+    /// [`ArgumentError`] with the path of what does not fit; it starts with the name.
+    pub(crate) fn parse_member<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        value: &RawValue,
+    ) -> Result<T, ArgumentError> {
+        match self.has_texts() {
+            true => text::parse_member(name, value),
+            false => json::parse_member(name, value),
+        }
+    }
 
-/// Reads a value that does not fit again, this time keeping track of the path.
-#[cold]
-fn locate<T: DeserializeOwned>(
-    name: &str,
-    value: &RawValue,
-    error: &serde_json::Error,
-) -> ArgumentError {
-    let mut again = serde_json::Deserializer::from_str(value.get());
-    let Err(located) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
-        return ArgumentError::new(name.to_owned(), reason(error));
-    };
-    let path = match located.path().to_string().as_str() {
-        "." => name.to_owned(),
-        inner if name.is_empty() || inner.starts_with('[') => format!("{name}{inner}"),
-        inner => format!("{name}.{inner}"),
-    };
-    ArgumentError::new(path, reason(located.inner()))
-}
-
-/// What `serde_json` says, without its place in a text that nobody sees.
-pub(crate) fn reason(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place).unwrap_or(&text).to_owned()
+    /// All arguments are strings; only those of tools are any JSON.
+    // spec: PROMPT-03
+    fn has_texts(&self) -> bool {
+        !matches!(self.call(), Call::CallTool(_))
+    }
 }
 
 /// The arguments as they arrived.
@@ -122,7 +116,7 @@ impl RawArgs {
     ///
     /// [`ArgumentError`] with the path of what does not fit.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
-        parse(&self.0)
+        json::parse(&self.0)
     }
 }
 

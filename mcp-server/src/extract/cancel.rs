@@ -3,7 +3,10 @@
 use mcp_core::Fault;
 use mcp_core::ending::Ending;
 
-use super::{CallContext, FromCall, Rejection, RouteSpec};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
+use crate::spec::RouteSpec;
 
 /// Tells that the call is over, to whatever the handler has started beside itself.
 ///

@@ -7,7 +7,9 @@ use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{ClientCapabilities, Implementation, Meta, ProtocolVersion};
 use serde::de::DeserializeOwned;
 
-use super::{CallContext, FromCall, Rejection};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
 
 /// The client, as it describes itself. Nothing of it is proven: whom to trust, [`Identity`] says.
 ///

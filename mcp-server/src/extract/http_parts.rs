@@ -8,7 +8,9 @@ use http::HeaderMap;
 use http::request::Parts;
 use mcp_core::Fault;
 
-use super::{CallContext, FromCall, Rejection};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
 
 /// All headers of the HTTP request. Rejects calls that came over another transport; take
 /// `Option<Headers>` where they may be missing.

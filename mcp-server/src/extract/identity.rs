@@ -4,7 +4,9 @@ use std::any::type_name;
 
 use mcp_core::{Fault, Principal};
 
-use super::{CallContext, FromCall, Rejection};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
 
 /// Who calls, as a layer has verified it: the [`Principal`], or any other type that the layer
 /// inserts into the request's extensions, such as the claims of a token. Rejects calls of nobody;

@@ -4,7 +4,10 @@ use mcp_core::Outlet;
 use mcp_types::{LogMessage, LoggingLevel};
 use serde_json::Value;
 
-use super::{CallContext, FromCall, Rejection, RouteSpec};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
+use crate::spec::RouteSpec;
 
 /// Reports progress to the client. Costs nothing when the client did not ask for it.
 ///

@@ -4,7 +4,10 @@ use std::any::type_name;
 
 use mcp_core::Fault;
 
-use super::{CallContext, FromCall, Rejection, RouteSpec};
+use super::FromCall;
+use crate::context::CallContext;
+use crate::rejection::Rejection;
+use crate::spec::RouteSpec;
 
 /// A clone of a value that was given to [`Server::state`](crate::Server::state), found by its type.
 /// Put what is expensive to clone behind an `Arc`.

@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Vi
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::ArgumentError;
+use crate::rejection::ArgumentError;
 
 /// So much of a value that does not fit is told.
 const TOLD: usize = 64;
@@ -18,7 +18,7 @@ const TOLD: usize = 64;
 /// # Errors
 ///
 /// [`ArgumentError`] with the name of the argument that does not fit.
-pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
+pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
     let members = arguments.parse::<JsonObject>();
     let members = members.map_err(|error| ArgumentError::new("", error.to_string()))?;
     let texts = members.iter().map(|(name, value)| match value {
@@ -41,7 +41,7 @@ pub(crate) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 /// # Errors
 ///
 /// [`ArgumentError`] with its name.
-pub(crate) fn parse_member<T: DeserializeOwned>(
+pub(super) fn parse_member<T: DeserializeOwned>(
     name: &str,
     value: &RawValue,
 ) -> Result<T, ArgumentError> {
@@ -118,7 +118,7 @@ macro_rules! from_json {
             let mut json = serde_json::Deserializer::from_str(self.0);
             let value = json.$method($($argument,)* visitor);
             let value = value.and_then(|value| json.end().map(|()| value));
-            value.map_err(|error| Error::custom(format_args!("as JSON: {}", super::args::reason(&error))))
+            value.map_err(|error| Error::custom(format_args!("as JSON: {}", super::json::reason(&error))))
         })*
     };
 }

@@ -8,16 +8,15 @@ use mcp_types::{
     Prompt, Resource, ResourceTemplate, Tool,
 };
 
-use super::{Kind, Listed, Set, Shelf};
-use crate::extract::RouteSpec;
-use crate::live::{Book, Catalogue};
+use super::{Kind, Listed};
 use crate::prompts::PromptRoute;
 use crate::resources::{ResourceRoute, TemplateRoute};
+use crate::spec::RouteSpec;
 use crate::standing::Standing;
 use crate::tools::ToolRoute;
 
 macro_rules! listed {
-    ($($route:ident: $kind:ident, $item:ident ($get:ident by $key:ident), $page:ident as $body:ident, $shelf:ident;)*) => {
+    ($($route:ident: $kind:ident, $item:ident ($get:ident by $key:ident), $page:ident as $body:ident;)*) => {
         $(impl Listed for $route {
             type Item = $item;
             type Page = $page;
@@ -49,25 +48,13 @@ macro_rules! listed {
             fn body(listing: Arc<Listing<$page>>) -> ResultBody {
                 ResultBody::$body(listing)
             }
-
-            fn shelf(book: &Book) -> &Shelf<Self> {
-                &book.$shelf
-            }
-
-            fn shelf_mut(book: &mut Book) -> &mut Shelf<Self> {
-                &mut book.$shelf
-            }
-
-            fn set_mut(catalogue: &mut Catalogue) -> &mut Arc<Set<Self>> {
-                &mut catalogue.$shelf
-            }
         })*
     };
 }
 
 listed! {
-    ToolRoute: Tool, Tool (tool by name), ListToolsResult as ListTools, tools;
-    ResourceRoute: Resource, Resource (resource by uri), ListResourcesResult as ListResources, resources;
-    TemplateRoute: Template, ResourceTemplate (template by uri_template), ListResourceTemplatesResult as ListResourceTemplates, templates;
-    PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts, prompts;
+    ToolRoute: Tool, Tool (tool by name), ListToolsResult as ListTools;
+    ResourceRoute: Resource, Resource (resource by uri), ListResourcesResult as ListResources;
+    TemplateRoute: Template, ResourceTemplate (template by uri_template), ListResourceTemplatesResult as ListResourceTemplates;
+    PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts;
 }

@@ -5,7 +5,6 @@ mod kinds;
 mod set;
 mod shelf;
 
-use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
@@ -13,10 +12,8 @@ use mcp_core::{ChangeEvent, Listing, ResultBody};
 use mcp_types::Cursor;
 
 use crate::caller::Caller;
-use crate::extract::RouteSpec;
-use crate::live::{Book, Catalogue};
+use crate::spec::RouteSpec;
 use crate::standing::Standing;
-use crate::tools::ToolRoute;
 
 pub(crate) use set::Set;
 pub(crate) use shelf::Shelf;
@@ -36,11 +33,6 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
 
     fn item(&self) -> &Self::Item;
 
-    /// The tool that it is, if it is one.
-    fn as_tool(&self) -> Option<&ToolRoute> {
-        (self as &dyn Any).downcast_ref()
-    }
-
     /// Its name or its URI.
     fn key(&self) -> &str;
 
@@ -51,12 +43,6 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
     fn page(items: Vec<Self::Item>, next: Option<Cursor>) -> Self::Page;
 
     fn body(listing: Arc<Listing<Self::Page>>) -> ResultBody;
-
-    fn shelf(book: &Book) -> &Shelf<Self>;
-
-    fn shelf_mut(book: &mut Book) -> &mut Shelf<Self>;
-
-    fn set_mut(catalogue: &mut Catalogue) -> &mut Arc<Set<Self>>;
 }
 
 /// What is listed.

@@ -5,16 +5,18 @@ use std::sync::{Arc, Weak};
 use mcp_core::{Changes, MemoryBus, ServerProfile};
 use mcp_types::{CacheHint, Implementation, ProtocolVersion, ServerCapabilities, Settings};
 
-use super::{Edits, Live};
+use super::Live;
 use crate::caller::Caller;
+use crate::checking::Checking;
 use crate::completion::CompletionRoute;
-use crate::extract::RouteSpec;
+use crate::edits::Edits;
 use crate::listing::Shelf;
 use crate::prompts::PromptRoute;
-use crate::resources::{self, ResourceRoute, TemplateRoute};
+use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
+use crate::spec::RouteSpec;
 use crate::state::States;
-use crate::tools::{Checking, ToolRoute};
+use crate::tools::ToolRoute;
 
 pub(crate) struct Book {
     pub(crate) info: Implementation,
@@ -33,24 +35,25 @@ pub(crate) struct Book {
     /// What handles were taken for.
     pub(crate) edits: Edits,
     pub(crate) changes: Changes,
-    pub(crate) live: Weak<Live>,
 }
 
 impl Book {
     pub(crate) fn new(info: Implementation, live: Weak<Live>) -> Self {
-        let who = live.clone();
+        // Handles that are taken out of a call find their server so.
+        let mut states = States::default();
+        states.insert(live.clone());
         let changes =
             Changes::from(Arc::new(MemoryBus::new())).sight(move |uri, facts, extensions| {
                 let caller = Caller::new(facts, extensions);
-                who.upgrade()
-                    .is_some_and(|live| resources::shows(&live.current(), uri, &caller))
+                live.upgrade()
+                    .is_some_and(|live| live.current().shows(uri, &caller))
             });
         Self {
             info,
             instructions: None,
             cache: CacheHint::default(),
             page_size: usize::MAX,
-            states: Arc::default(),
+            states: Arc::new(states),
             checking: Arc::default(),
             tools: Shelf::default(),
             resources: Shelf::default(),
@@ -59,7 +62,6 @@ impl Book {
             completions: Vec::new(),
             edits: Edits::default(),
             changes,
-            live,
         }
     }
 

@@ -1,16 +1,18 @@
 //! What is served.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use mcp_core::{Changes, ServerProfile};
 
-use super::{Book, Edits, Live};
+use super::Book;
+use crate::checking::Checking;
 use crate::completion::CompletionSet;
-use crate::listing::{Listed, Set};
+use crate::edits::Edits;
+use crate::listing::Set;
 use crate::prompts::PromptRoute;
 use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::state::States;
-use crate::tools::{Checking, ToolRoute};
+use crate::tools::ToolRoute;
 
 /// All that serving needs, at one moment.
 #[derive(Clone)]
@@ -25,8 +27,6 @@ pub(crate) struct Catalogue {
     pub(crate) completions: Arc<CompletionSet>,
     pub(crate) edits: Edits,
     pub(crate) changes: Changes,
-    /// What it was made of.
-    pub(crate) live: Weak<Live>,
 }
 
 impl Catalogue {
@@ -43,17 +43,6 @@ impl Catalogue {
             completions: Arc::new(CompletionSet::new(&book.completions)),
             edits,
             changes: book.changes.clone(),
-            live: book.live.clone(),
-        }
-    }
-
-    /// Takes over what has changed of a kind of routes.
-    pub(super) fn renew<R: Listed>(&mut self, book: &Book) {
-        *R::set_mut(self) = Arc::new(Set::of(R::shelf(book), book.page_size));
-        self.edits = book.all_edits();
-        let offers = book.offers(self.edits);
-        if offers != self.profile.capabilities {
-            self.profile = Arc::new(book.profile(offers));
         }
     }
 }

@@ -11,7 +11,6 @@
 //! | the published schema | `params` |
 //! | missing, unknown and repeated arguments | `plan` |
 //! | what may be left out | `absent` |
-//! | `#[arg(range = …)]` | `range` |
 //! | the route of a function | `routes` |
 //! | what a function returned | `returned` |
 //! | doc comments | `doc` |
@@ -23,7 +22,6 @@ pub mod form;
 mod params;
 mod plan;
 mod probe;
-mod range;
 mod returned;
 mod routes;
 #[cfg(test)]
@@ -40,6 +38,7 @@ pub use serde::Serialize;
 pub use serde_json::Value;
 
 pub use crate::completion::Prefix;
+pub use crate::constraints::range::{Limit, Range, Ranged};
 pub use doc::doc;
 pub use params::{About, Params};
 pub use plan::{Input, Plan};
@@ -47,7 +46,7 @@ pub use probe::{
     Argument, ByCall, ByValue, ByWrapper, CompletionParameter, Extractor, NamedParameter, Neither,
     ResourceParameter, RouteParameter, Slot, Values, Wrapper,
 };
-pub use range::{Limit, Range, Ranged};
+
 pub use returned::{
     ByCompletion, ByContents, ByPrompt, ByResult, NoCompletion, NoContents, NoPrompt, NoResult,
     Returned,

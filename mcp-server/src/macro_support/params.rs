@@ -10,10 +10,11 @@ use mcp_core::PARAM_HEADER;
 use mcp_types::JsonObject;
 
 use super::plan::{Known, Plan};
-use super::range::Range;
 use super::{absent, doc};
-use crate::extract::{FromCall, RouteSpec};
-use crate::tools::schema::{self, Described};
+use crate::constraints::range::Range;
+use crate::extract::FromCall;
+use crate::schema::{self, Described};
+use crate::spec::RouteSpec;
 
 /// What the source says about a parameter.
 #[derive(Debug, Default)]

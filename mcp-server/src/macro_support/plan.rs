@@ -4,7 +4,8 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, Map
 use serde_json::value::RawValue;
 
 use super::absent;
-use crate::extract::{ArgumentError, CallContext, Rejection};
+use crate::context::CallContext;
+use crate::rejection::{ArgumentError, Rejection};
 
 /// What calls need to know of the parameters of a function.
 #[derive(Debug, Default)]

@@ -20,8 +20,9 @@ use serde::de::DeserializeOwned;
 
 use super::params::{About, Params};
 use super::plan::Input;
-use super::range::{Range, Ranged};
-use crate::extract::{Args, Extension, FromCall, Header, Identity, Rejection, State};
+use crate::constraints::range::{Range, Ranged};
+use crate::extract::{Args, Extension, FromCall, Header, Identity, State};
+use crate::rejection::Rejection;
 
 /// A parameter, before it is known what it is.
 pub struct Slot<T>(PhantomData<fn() -> T>);

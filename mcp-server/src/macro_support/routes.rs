@@ -12,9 +12,10 @@ use mcp_types::{
 
 use super::{Params, Plan};
 use crate::completion::{CompletionRoute, IntoCompletion};
-use crate::extract::{CallContext, Rejection};
+use crate::context::CallContext;
 use crate::failure::{CompletionError, PromptError, ResourceError};
 use crate::prompts::{IntoPrompt, PromptRoute};
+use crate::rejection::Rejection;
 use crate::resources::{IntoContents, Reader, ResourceRoute, TemplateRoute};
 use crate::tools::{IntoToolResult, ToolError, ToolRoute};
 

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::params::{About, Params};
-use super::range::{Limit, Range};
 use super::{absent, doc};
+use crate::constraints::range::{Limit, Range};
 
 #[test]
 fn comments_lose_their_decoration() {

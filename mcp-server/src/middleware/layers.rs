@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_core::tower::{Middleware, Next};
 use mcp_core::{BoxFuture, Exchange, Fault, Reply};
 
-use crate::extract::CallContext;
+use crate::context::CallContext;
 
 /// Layers around calls that end in another place each time: a server may have changed, a URI has
 /// its own variables. Where a call ends therefore travels with it.

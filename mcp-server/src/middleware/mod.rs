@@ -3,7 +3,9 @@
 mod layers;
 mod log;
 
-pub use mcp_core::tower::{BoxError, FromFn, FromFnService, Middleware, Next, ReplyFuture, from_fn};
+pub use mcp_core::tower::{
+    BoxError, FromFn, FromFnService, Middleware, Next, ReplyFuture, from_fn,
+};
 pub use mcp_core::{Call, Exchange, Fault, Reply};
 
 pub use log::RequestLog;

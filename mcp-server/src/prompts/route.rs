@@ -10,10 +10,11 @@ use serde_json::Value;
 
 use super::IntoPrompt;
 use crate::completion::Choices;
-use crate::extract::{CallContext, RouteSpec};
+use crate::context::CallContext;
 use crate::failure::{Failed, PromptError};
 use crate::guard::{self, Handled};
 use crate::handler::PromptHandler;
+use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
 type Erased = Arc<dyn Fn(CallContext, Arc<Prompt>) -> BoxFuture<'static, Reply> + Send + Sync>;
@@ -98,7 +99,10 @@ impl PromptRoute {
             if let (true, Some(fault)) = (by_hand, missing(&prompt, call.call())) {
                 return Box::pin(ready(fault.into()));
             }
-            if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
+            if let Some(fault) = constraints
+                .as_ref()
+                .and_then(|it| it.refuse(call.arguments()))
+            {
                 return Box::pin(ready(fault.into()));
             }
             let watched = call.watch(needs);

@@ -2,12 +2,10 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
-mod find;
 mod result;
 mod route;
 pub(crate) mod template;
 
-pub(crate) use find::{find, shows};
 pub use result::IntoContents;
 pub(crate) use route::Reader;
 pub use route::{ResourceExt, ResourceRoute, TemplateRoute};

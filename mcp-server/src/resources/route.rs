@@ -13,10 +13,11 @@ use mcp_types::{
 use super::IntoContents;
 use super::template::{self, Template, Variables};
 use crate::completion::Choices;
-use crate::extract::{CallContext, RouteSpec};
+use crate::context::CallContext;
 use crate::failure::{Failed, ResourceError};
 use crate::guard::{self, Handled};
 use crate::handler::ReadHandler;
+use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
 type Erased =
@@ -152,7 +153,10 @@ impl Reader {
                 _ => "".into(),
             };
             let mime_type = mime_type.clone();
-            if let Some(fault) = constraints.as_ref().and_then(|it| it.refuse(&call)) {
+            if let Some(fault) = constraints
+                .as_ref()
+                .and_then(|it| it.refuse(call.arguments()))
+            {
                 return Box::pin(ready(fault.into()));
             }
             let watched = call.watch(needs);

@@ -9,17 +9,11 @@ use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
 use serde_json::Value;
 
 use super::ToolError;
-use super::constraints::{Constraints, Values};
 use super::lenient;
-use crate::extract::{ArgumentError, CallContext, Rejection};
-
-/// How a server checks, beyond what types say.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Checking {
-    /// Strings are read as what the schema asks for.
-    pub(crate) lenient: bool,
-    pub(crate) validator: Option<Arc<dyn Validator>>,
-}
+use crate::checking::Checking;
+use crate::constraints::{Constraints, Values};
+use crate::context::CallContext;
+use crate::rejection::{ArgumentError, Rejection};
 
 /// What is checked of one tool.
 #[derive(Debug, Clone)]
@@ -36,7 +30,7 @@ type Compiled = Result<Arc<dyn Check>, SchemaError>;
 
 /// The checks of a tool's schemas by a validator.
 #[derive(Debug, Clone)]
-pub(super) struct Full {
+struct Full {
     validator: Arc<dyn Validator>,
     input: Option<Compiled>,
     output: Option<Compiled>,

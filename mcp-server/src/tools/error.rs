@@ -7,9 +7,9 @@ use std::error::Error;
 use mcp_core::{Fault, Reply};
 use mcp_types::CallToolResult;
 
-use crate::ask::AskError;
-use crate::extract::Rejection;
 use crate::failure::protocol_errors;
+use crate::rejection::Rejection;
+use crate::round::AskError;
 
 /// Why a tool failed.
 ///
@@ -59,7 +59,7 @@ impl ToolError {
 
     protocol_errors!();
 
-    pub(crate) fn into_reply(self, tool: &str) -> Reply {
+    pub(super) fn into_reply(self, tool: &str) -> Reply {
         match self.0 {
             Kind::Failed(error) => {
                 if let Some(fault) = AskError::fault_of(&*error) {

@@ -6,7 +6,8 @@ use mcp_types::{CallToolResult, ContentBlock, JsonObject, Text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{ToolError, schema};
+use super::ToolError;
+use crate::schema;
 
 /// A value that becomes the result of a tool.
 ///

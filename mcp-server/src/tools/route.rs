@@ -8,12 +8,14 @@ use mcp_core::schema::Lint;
 use mcp_core::{BoxFuture, ParamHeaders, Reply};
 use mcp_types::{CallToolResult, Tool};
 
-use super::checks::{Checking, ToolChecks};
-use super::constraints::Constraints;
+use super::checks::ToolChecks;
 use super::{IntoToolResult, ToolError};
-use crate::extract::{CallContext, RouteSpec};
+use crate::checking::Checking;
+use crate::constraints::Constraints;
+use crate::context::CallContext;
 use crate::guard::{self, Handled};
 use crate::handler::Handler;
+use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
 type Erased = Arc<dyn Fn(CallContext, Arc<Tool>) -> BoxFuture<'static, Reply> + Send + Sync>;

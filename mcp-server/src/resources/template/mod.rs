@@ -180,7 +180,7 @@ impl Template {
 ///
 /// What is wrong.
 // spec: RSRC-07, RSRC-10
-pub(crate) fn check_uri(text: &str) -> Result<(), String> {
+pub(super) fn check_uri(text: &str) -> Result<(), String> {
     match UriStr::new(text) {
         Ok(_) => Ok(()),
         Err(_) if !text.contains(':') => {

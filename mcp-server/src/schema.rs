@@ -8,7 +8,7 @@ use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
-use super::constraints::Constraints;
+use crate::constraints::Constraints;
 
 /// What the schema of a Rust type gives: what is published, and what is checked beside it.
 #[derive(Debug)]
@@ -106,20 +106,6 @@ const RUST_FORMATS: [&str; 14] = [
     "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
     "uint128", "uint", "float", "double",
 ];
-
-/// The range of the Rust type that a format means: decoding checks it.
-pub(super) fn own_range(format: &str) -> Option<(i128, i128)> {
-    let (signed, bits) = match format.strip_prefix('u') {
-        Some(rest) => (false, rest.strip_prefix("int")?),
-        None => (true, format.strip_prefix("int")?),
-    };
-    let bits: u32 = match bits {
-        "" => usize::BITS,
-        bits => bits.parse().ok().filter(|bits| (8..=64).contains(bits))?,
-    };
-    let size = 1_i128 << (bits - u32::from(signed));
-    Some((if signed { -size } else { 0 }, size - 1))
-}
 
 fn visit(schema: &mut JsonObject) {
     let rust = |value: &Value| {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::{of_input, of_output, own_range};
+use super::{of_input, of_output};
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is looked at")]
@@ -140,20 +140,6 @@ fn the_root_is_always_an_object_with_properties() {
     ] {
         let text = problem.unwrap();
         assert!(text.starts_with("arguments are an object"), "{text}");
-    }
-}
-
-#[test]
-fn ranges_of_rust_types() {
-    assert_eq!(own_range("uint8"), Some((0, 255)));
-    assert_eq!(own_range("int8"), Some((-128, 127)));
-    assert_eq!(own_range("uint64"), Some((0, u64::MAX.into())));
-    assert_eq!(own_range("int64"), Some((i64::MIN.into(), i64::MAX.into())));
-    for other in [
-        "date", "uint", "int", "uint128", "uint7", "uint999", "u", "interval", "double",
-    ] {
-        let usize_range = own_range(other).is_some();
-        assert_eq!(usize_range, matches!(other, "uint" | "int"), "{other}");
     }
 }
 

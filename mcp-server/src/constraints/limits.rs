@@ -3,7 +3,7 @@
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
-use crate::macro_support::{Limit, Range};
+use super::range::{Limit, Range};
 
 /// From where to where a number goes, and in which steps.
 #[derive(Debug, Clone, Copy)]

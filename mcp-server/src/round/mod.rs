@@ -4,6 +4,9 @@
 //! before travels through the client as a sealed [`Memory`]. In a session it runs once, and each
 //! question goes to the client at once.
 
+mod error;
+mod needs;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,14 +24,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::error::{AskError, start_again, unsealed};
-use super::needs;
 use crate::request_state::{Binding, SealError, StateKeys};
+pub use error::AskError;
+use error::{start_again, unsealed};
+pub(crate) use needs::compare;
 
 /// Questions that one call may ask: more than anybody answers.
 const MAX_QUESTIONS: usize = 100;
 
-pub(super) type Key = Cow<'static, str>;
+pub(crate) type Key = Cow<'static, str>;
 
 /// One run of a handler that asks.
 pub(crate) struct Round {
@@ -77,7 +81,7 @@ struct Memory {
 }
 
 /// What became of a question.
-pub(super) enum Asked {
+pub(crate) enum Asked {
     Answered(InputResponse),
     /// It goes out with the reply.
     Open,
@@ -115,16 +119,16 @@ impl Round {
         }))
     }
 
-    pub(super) fn facts(&self) -> &ClientFacts {
+    pub(crate) fn facts(&self) -> &ClientFacts {
         &self.facts
     }
 
-    pub(super) fn over(&self) -> &Ending {
+    pub(crate) fn over(&self) -> &Ending {
         &self.over
     }
 
     /// Asks: looks for the answer, or sees to it that the question is sent.
-    pub(super) fn ask(&self, key: &Key, request: &InputRequest) -> Result<Asked, AskError> {
+    pub(crate) fn ask(&self, key: &Key, request: &InputRequest) -> Result<Asked, AskError> {
         if self.over.has_come() {
             return Err(AskError::Over);
         }
@@ -153,7 +157,7 @@ impl Round {
     }
 
     /// The handler has taken the answer, which counts from now on; or it is not one that fits.
-    pub(super) fn settle(&self, key: &Key, fits: bool) {
+    pub(crate) fn settle(&self, key: &Key, fits: bool) {
         let mut board = self.board.lock();
         if let (Some(raw), true) = (board.sent.remove(&**key), fits) {
             let answers = &mut board.memory.answers;
@@ -162,12 +166,12 @@ impl Round {
     }
 
     /// Nobody waits for an answer any more.
-    pub(super) fn withdraw(&self, key: &Key) {
+    pub(crate) fn withdraw(&self, key: &Key) {
         self.board.lock().open.remove(&**key);
     }
 
     /// The result of work that was done in an earlier round.
-    pub(super) fn done<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, AskError> {
+    pub(crate) fn done<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, AskError> {
         if self.over.has_come() {
             return Err(AskError::Over);
         }
@@ -179,25 +183,25 @@ impl Round {
     }
 
     /// Work begins, which is not cut off by open questions until the guard is dropped.
-    pub(super) fn work(self: &Arc<Self>) -> AtWork {
+    pub(crate) fn work(self: &Arc<Self>) -> AtWork {
         self.board.lock().at_work += 1;
         AtWork(self.clone())
     }
 
     /// Work is done.
-    pub(super) fn record<T: Serialize>(&self, key: &Key, result: &T) -> Result<(), AskError> {
+    pub(crate) fn record<T: Serialize>(&self, key: &Key, result: &T) -> Result<(), AskError> {
         let raw = self.write(key, result)?;
         self.board.lock().memory.done.insert(key.to_string(), raw);
         Ok(())
     }
 
-    pub(super) fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
+    pub(crate) fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
         let raw = self.write(&Cow::Borrowed("keep"), value)?;
         self.board.lock().memory.kept = Some(raw);
         Ok(())
     }
 
-    pub(super) fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
+    pub(crate) fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
         read(
             &Cow::Borrowed("keep"),
             self.board.lock().memory.kept.as_deref(),
@@ -348,7 +352,7 @@ fn read<T: DeserializeOwned>(key: &Key, raw: Option<&RawValue>) -> Result<Option
 }
 
 /// Work that is not to be cut off.
-pub(super) struct AtWork(Arc<Round>);
+pub(crate) struct AtWork(Arc<Round>);
 
 impl Drop for AtWork {
     fn drop(&mut self) {

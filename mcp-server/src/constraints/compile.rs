@@ -6,9 +6,8 @@ use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::limits::{Count, Numbers, Pattern};
+use super::range::{Limit, Range};
 use super::{Alternative, Constraints, Node};
-use crate::macro_support::{Limit, Range};
-use crate::tools::schema::own_range;
 
 /// Schemas may lie so deep in each other; what lies deeper is not checked.
 const MAX_DEPTH: usize = 64;
@@ -148,6 +147,20 @@ impl Node {
             || self.unique
             || self.members.is_some()
     }
+}
+
+/// The range of the Rust type that a format means: decoding checks it.
+pub(super) fn own_range(format: &str) -> Option<(i128, i128)> {
+    let (signed, bits) = match format.strip_prefix('u') {
+        Some(rest) => (false, rest.strip_prefix("int")?),
+        None => (true, format.strip_prefix("int")?),
+    };
+    let bits: u32 = match bits {
+        "" => usize::BITS,
+        bits => bits.parse().ok().filter(|bits| (8..=64).contains(bits))?,
+    };
+    let size = 1_i128 << (bits - u32::from(signed));
+    Some((if signed { -size } else { 0 }, size - 1))
 }
 
 /// The bounds of a number, as far as they are narrower than the Rust type behind it.

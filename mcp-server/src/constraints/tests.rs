@@ -4,6 +4,7 @@ use mcp_types::RawObject;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::compile::own_range;
 use super::{Constraints, Values};
 
 fn constraints(schema: &Value) -> Option<Constraints> {
@@ -336,4 +337,18 @@ fn json_value() -> impl Strategy<Value = Value> {
             }),
         ]
     })
+}
+
+#[test]
+fn ranges_of_rust_types() {
+    assert_eq!(own_range("uint8"), Some((0, 255)));
+    assert_eq!(own_range("int8"), Some((-128, 127)));
+    assert_eq!(own_range("uint64"), Some((0, u64::MAX.into())));
+    assert_eq!(own_range("int64"), Some((i64::MIN.into(), i64::MAX.into())));
+    for other in [
+        "date", "uint", "int", "uint128", "uint7", "uint999", "u", "interval", "double",
+    ] {
+        let usize_range = own_range(other).is_some();
+        assert_eq!(usize_range, matches!(other, "uint" | "int"), "{other}");
+    }
 }

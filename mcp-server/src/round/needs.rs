@@ -14,7 +14,7 @@ use super::AskError;
 ///
 /// [`AskError::MissingCapability`] with just that.
 // spec: MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
-pub(super) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), AskError> {
+pub(crate) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), AskError> {
     let none = ClientCapabilities::default();
     let needed = match request {
         InputRequest::Elicit(asked) => match &**asked {
@@ -48,7 +48,7 @@ fn for_sampling(asked: &CreateMessageParams, client: &ClientFacts) -> ClientCapa
 /// # Errors
 ///
 /// [`AskError::MissingCapability`] with just that.
-pub(super) fn compare(
+pub(crate) fn compare(
     needed: &ClientCapabilities,
     declared: &ClientCapabilities,
 ) -> Result<(), AskError> {

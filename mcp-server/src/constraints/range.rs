@@ -33,7 +33,7 @@ impl Limit {
     }
 
     /// A number divided by another one leaves nothing, as far as floats can tell.
-    pub(crate) fn is_multiple_of(self, step: Self) -> bool {
+    pub(super) fn is_multiple_of(self, step: Self) -> bool {
         match (self, step) {
             (_, Self::Int(0)) => true,
             (Self::Int(number), Self::Int(step)) => number.checked_rem(step) == Some(0),
@@ -194,7 +194,7 @@ impl Range {
     }
 
     /// As [`check`](Self::check), for a value of the schema.
-    pub(super) fn check_json(&self, value: &Value) -> Result<(), String> {
+    pub(crate) fn check_json(&self, value: &Value) -> Result<(), String> {
         let number = match value {
             Value::Number(number) => Limit::from_json(number),
             _ => None,
@@ -203,7 +203,7 @@ impl Range {
     }
 
     /// Writes it into the schema of a number.
-    pub(super) fn publish(&self, schema: &mut JsonObject) {
+    pub(crate) fn publish(&self, schema: &mut JsonObject) {
         if let Some(from) = self.from {
             schema.insert("minimum".to_owned(), from.to_json());
         }

@@ -6,6 +6,7 @@
 
 mod compile;
 mod limits;
+pub(crate) mod range;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 use limits::{Count, Numbers, Pattern};
 
-use crate::extract::{ArgumentError, CallContext};
+use crate::rejection::ArgumentError;
 
 /// What the values of a schema have to keep to.
 #[derive(Debug)]
@@ -83,8 +84,8 @@ impl Constraints {
     }
 
     /// Why the arguments of a prompt or the variables of a URI template do not fit, if they do not.
-    pub(crate) fn refuse(&self, call: &CallContext) -> Option<Fault> {
-        let checked = self.check(call.arguments(), Values::Texts);
+    pub(crate) fn refuse(&self, arguments: Option<&RawObject>) -> Option<Fault> {
+        let checked = self.check(arguments, Values::Texts);
         checked
             .err()
             .map(|error| Fault::bad_params(error.to_string()))

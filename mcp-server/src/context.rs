@@ -1,0 +1,182 @@
+//! A call on its way to a handler, as extractors see it.
+
+use std::sync::Arc;
+
+use mcp_core::ending::Ending;
+use mcp_core::{Call, ClientFacts, Exchange, Fault, Outlet};
+use mcp_types::{CompleteParams, RawObject};
+
+use crate::checking::Checking;
+use crate::guard::Watched;
+use crate::round::Round;
+use crate::spec::Needs;
+use crate::state::{Scopes, States};
+
+/// A call, as extractors see it.
+#[derive(Debug)]
+pub struct CallContext {
+    // Boxed, since a call moves through several futures.
+    exchange: Box<Exchange>,
+    /// The states of the server.
+    states: Arc<States>,
+    checking: Arc<Checking>,
+    /// The states of the routers that the route came by.
+    scopes: Scopes,
+    /// Of a URI template.
+    variables: Option<RawObject>,
+    over: Option<Ending>,
+    round: Option<Arc<Round>>,
+}
+
+impl CallContext {
+    pub(crate) fn new(exchange: Exchange, states: Arc<States>, checking: Arc<Checking>) -> Self {
+        Self {
+            exchange: Box::new(exchange),
+            states,
+            checking,
+            scopes: None,
+            variables: None,
+            over: None,
+            round: None,
+        }
+    }
+
+    /// The call, as a route in such routers gets it.
+    pub(crate) fn within(mut self, scopes: &Scopes) -> Self {
+        self.scopes.clone_from(scopes);
+        self
+    }
+
+    /// Makes what the extractors of a handler need while it runs.
+    ///
+    /// # Errors
+    ///
+    /// The [`Fault`] for a client whose request state is not good.
+    // spec: MRTR-02
+    pub(crate) fn watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
+        if !needs.asks && !needs.over {
+            return Ok(Watched::default());
+        }
+        let over = Ending::default();
+        let method = self.exchange.call.method();
+        if needs.asks && method.is_some_and(|method| method.spec().may_require_input) {
+            let round = Round::open(&self.exchange, self.state(), over.clone())?;
+            self.round = round.map(Arc::new);
+        }
+        self.over = Some(over.clone());
+        Ok(Watched::new(over, self.round.clone()))
+    }
+
+    /// The run of a handler that asks; `None` when its client cannot be asked.
+    pub(crate) fn round(&self) -> Option<&Arc<Round>> {
+        self.round.as_ref()
+    }
+
+    /// The end of the call, for a handler that waits for it.
+    pub(crate) fn over(&self) -> Option<&Ending> {
+        self.over.as_ref()
+    }
+
+    pub(crate) fn with_variables(mut self, variables: RawObject) -> Self {
+        self.variables = Some(variables);
+        self
+    }
+
+    /// Takes the exchange out. What else belongs to the call comes back with an exchange.
+    pub(crate) fn split(self) -> (Exchange, impl Fn(Exchange) -> Self + Send + Sync + 'static) {
+        let Self {
+            exchange,
+            states,
+            checking,
+            scopes,
+            variables,
+            // Made by the route itself, below all layers.
+            over: _,
+            round: _,
+        } = self;
+        let again = move |exchange| Self {
+            exchange: Box::new(exchange),
+            states: states.clone(),
+            checking: checking.clone(),
+            scopes: scopes.clone(),
+            variables: variables.clone(),
+            over: None,
+            round: None,
+        };
+        (*exchange, again)
+    }
+
+    /// Takes the arguments: of a tool, of a prompt, the variables of a URI template, what is known
+    /// already of the arguments that are completed. An empty object when there are none or they
+    /// were taken before.
+    pub fn take_arguments(&mut self) -> RawObject {
+        let arguments = match &mut self.exchange.call {
+            Call::CallTool(params) => params.arguments.take(),
+            Call::GetPrompt(params) => params.arguments.take(),
+            Call::ReadResource(_) => self.variables.take(),
+            Call::Complete(params) => known(params),
+            _ => None,
+        };
+        arguments.unwrap_or_else(RawObject::empty)
+    }
+
+    /// The arguments, as long as nobody has taken them.
+    pub(crate) fn arguments(&self) -> Option<&RawObject> {
+        match &self.exchange.call {
+            Call::CallTool(params) => params.arguments.as_ref(),
+            Call::GetPrompt(params) => params.arguments.as_ref(),
+            Call::ReadResource(_) => self.variables.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Puts other arguments in the place of those of a tool.
+    pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
+        if let Call::CallTool(params) = &mut self.exchange.call {
+            params.arguments = Some(arguments);
+        }
+    }
+
+    /// How the server checks arguments and results.
+    pub(crate) fn checking(&self) -> &Arc<Checking> {
+        &self.checking
+    }
+
+    /// What is asked.
+    pub(crate) fn call(&self) -> &Call {
+        &self.exchange.call
+    }
+
+    /// Who calls.
+    pub fn facts(&self) -> &Arc<ClientFacts> {
+        &self.exchange.facts
+    }
+
+    /// The request's `_meta` as it arrived.
+    pub fn meta(&self) -> Option<&RawObject> {
+        self.exchange.meta.as_ref()
+    }
+
+    /// Where progress and log messages go.
+    pub fn outlet(&self) -> &Outlet {
+        &self.exchange.outlet
+    }
+
+    /// What the transport and its layers know.
+    pub fn extensions(&self) -> &http::Extensions {
+        &self.exchange.extensions
+    }
+
+    /// A value that was given to [`Routes::state`](crate::Routes::state) of a router that the
+    /// route came by, or to [`Server::state`](crate::Server::state).
+    pub fn state<T: 'static>(&self) -> Option<&T> {
+        let mut scopes = self.scopes.iter().flat_map(|scopes| scopes.iter());
+        let own = scopes.find_map(|states| states.get());
+        own.or_else(|| self.states.get())
+    }
+}
+
+fn known(params: &mut CompleteParams) -> Option<RawObject> {
+    let arguments = params.context.take()?.arguments;
+    RawObject::from_value(&arguments).ok()
+}

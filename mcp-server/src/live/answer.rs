@@ -1,0 +1,68 @@
+//! Who answers a call.
+
+use std::future::ready;
+use std::sync::Arc;
+
+use mcp_core::{BoxFuture, Call, Exchange, Fault, ItemKind, Reply};
+
+use super::Catalogue;
+use crate::caller::Caller;
+use crate::context::CallContext;
+use crate::failure::Failed;
+
+impl Catalogue {
+    /// The answer to a call.
+    // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
+    pub(crate) fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        let offers = &self.profile.capabilities;
+        let caller = Caller::of(&exchange);
+        let context = |exchange| {
+            let (states, checking) = (self.states.clone(), self.checking.clone());
+            CallContext::new(exchange, states, checking)
+        };
+        match &exchange.call {
+            Call::CallTool(params) => match self.tools.find(&params.name, &caller) {
+                Some(route) => route.call(context(exchange)),
+                None => missing(ItemKind::Tool, &params.name),
+            },
+            Call::ListTools(page) if offers.tools.is_some() => now(self.tools.list(page, &caller)),
+            Call::ReadResource(params) if offers.resources.is_some() => {
+                match self.reads(&params.uri, &caller) {
+                    Some(found) => found.call(context(exchange)),
+                    None => missing(ItemKind::Resource, &params.uri),
+                }
+            }
+            Call::ListResources(page) if offers.resources.is_some() => {
+                now(self.resources.list(page, &caller))
+            }
+            Call::ListResourceTemplates(page) if offers.resources.is_some() => {
+                now(self.templates.list(page, &caller))
+            }
+            Call::GetPrompt(params) if offers.prompts.is_some() => {
+                match self.prompts.find(&params.name, &caller) {
+                    Some(route) => route.call(context(exchange)),
+                    None => missing(ItemKind::Prompt, &params.name),
+                }
+            }
+            Call::ListPrompts(page) if offers.prompts.is_some() => {
+                now(self.prompts.list(page, &caller))
+            }
+            Call::Complete(params) if offers.completions.is_some() => {
+                match self.completes(params, &caller) {
+                    Ok(found) => found.call(context(exchange)),
+                    Err(fault) => now(fault),
+                }
+            }
+            other => now(Fault::no_such_method(other.method_name())),
+        }
+    }
+}
+
+/// An answer that nobody has to wait for.
+fn now(reply: impl Into<Reply>) -> BoxFuture<'static, Reply> {
+    Box::pin(ready(reply.into()))
+}
+
+fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
+    now(Failed { kind, id }.not_found())
+}
