@@ -2,7 +2,7 @@
 //! asks for and the answer is there.
 
 mod again;
-mod attempt;
+mod tools;
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -16,14 +16,13 @@ use mcp_core::patterns::mrtr::{Mrtr, Round};
 use mcp_core::{Asked, BoxFuture, ChannelError, Fault, InputState, Reply, ResultBody};
 use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
 
+use crate::attempt::{Answer, Attempt};
 use crate::cache::Slot;
 use crate::clock::Clock;
 use crate::error::Kind;
 use crate::options::Options;
 use crate::visiting::{self, Visiting};
 use crate::{Asker, Client, Error, InputError, session};
-
-pub(crate) use attempt::{Answer, check_id, once, send};
 
 /// Makes a call with all that belongs to it and waits for its result. Dropping the future cancels
 /// the call.
@@ -185,6 +184,20 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// One request and its answer.
+    async fn attempt(&mut self) -> Result<Answer, Kind> {
+        self.session = self.client.inner.session();
+        let attempt = Attempt {
+            client: &self.client,
+            asked: &self.asked,
+            version: self.version,
+            options: &mut self.options,
+            clock: &mut self.clock,
+            input: self.input.as_ref(),
+        };
+        attempt.run().await
+    }
+
     /// The server asks something.
     fn asks(&mut self, required: InputRequired) -> Result<Step, InputError> {
         let round = self.mrtr.round(&self.asked, required)?;
@@ -255,7 +268,7 @@ impl<'a> Running<'a> {
     }
 
     /// Has the handlers of the client answer, on this task.
-    pub(crate) async fn fulfil(&mut self, round: &Round) -> Result<(), Error> {
+    async fn fulfil(&mut self, round: &Round) -> Result<(), Error> {
         let client = self.client.clone();
         let inner = &client.inner;
         let asker = Arc::new(Asker {

@@ -6,26 +6,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::FutureExt;
+use futures_core::Stream;
 use futures_util::future::select;
+use futures_util::{FutureExt, stream};
 use mcp_core::ending::Ending;
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
-use mcp_core::{Channel, ClientProfile, CloseReason};
+use mcp_core::{Asked, Channel, ClientProfile, CloseReason, ServerNote};
 use mcp_types::{
-    DiscoverResult, Implementation, InitializeResult, LoggingLevel, ProtocolVersion,
+    DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
     ServerCapabilities,
 };
+use tokio::sync::broadcast::error::RecvError;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use crate::change::Change;
 use crate::clock::Timeouts;
 use crate::error::Kind;
 use crate::events::Events;
 use crate::inputs::Inputs;
-use crate::listen::Watched;
-use crate::tool_index::ToolIndex;
-use crate::{Cache, ClientBuilder, Error, Negotiation};
+use crate::negotiation::Negotiation;
+use crate::tool_index::{DroppedTool, Params, ToolIndex};
+use crate::watched::Watched;
+use crate::{Cache, Error};
 
 /// How long the end of a connection may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -189,26 +193,46 @@ impl Inner {
         self.known.read().server.clone()
     }
 
+    /// Takes a notification that belongs to no call, or to none in particular.
+    pub(crate) fn hear(&self, note: ServerNote) {
+        match note {
+            ServerNote::Log(message) => self.events.log(&message),
+            ServerNote::ElicitationComplete(over) => {
+                self.inputs.visits.complete(&over.elicitation_id);
+            }
+            note => {
+                if let Some(change) = Change::of(note) {
+                    self.hear_change(change);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn hear_change(&self, change: Change) {
+        self.cache.invalidate(&self.channel.peer(), &change);
+        self.events.change(change);
+    }
+
+    /// Whether headers repeat arguments on the way to the server.
+    // spec: XHDR-10, HTTP-C-10
+    pub(crate) fn repeats_arguments(&self, version: ProtocolVersion) -> bool {
+        version.is_modern() && self.channel.repeats_arguments()
+    }
+
+    /// The arguments of a call that headers repeat.
+    pub(crate) fn params(&self, asked: &Asked, version: ProtocolVersion) -> Params {
+        match self.repeats_arguments(version) {
+            true => self.tools.params(asked),
+            false => Params::new(),
+        }
+    }
+
     pub(crate) fn learn(&self, learn: impl FnOnce(&mut Known)) {
         learn(&mut self.known.write());
     }
 }
 
 impl Client {
-    /// Settings to connect with, all of which have defaults.
-    pub fn builder() -> ClientBuilder {
-        ClientBuilder::default()
-    }
-
-    /// Connects over a channel, with the defaults of [`Client::builder`].
-    ///
-    /// # Errors
-    ///
-    /// See [`ClientBuilder::over`].
-    pub async fn over(channel: impl Channel) -> Result<Self, Error> {
-        Self::builder().over(channel).await
-    }
-
     /// The revision that calls speak.
     pub fn protocol_version(&self) -> ProtocolVersion {
         self.inner.version()
@@ -230,6 +254,29 @@ impl Client {
     /// How to use the server, for a language model.
     pub fn instructions(&self) -> Option<String> {
         self.inner.server()?.instructions.clone()
+    }
+
+    /// The log messages of the server from now on, of all calls. Say how many there should be with
+    /// [`log_level`](crate::ClientBuilder::log_level).
+    ///
+    /// A listener that falls behind by more than 256 messages loses the oldest ones.
+    pub fn logs(&self) -> impl Stream<Item = LogMessage> + Send + Unpin + use<> {
+        let messages = self.inner.events.logs();
+        Box::pin(stream::unfold(messages, |mut messages| async move {
+            loop {
+                match messages.recv().await {
+                    Ok(message) => return Some((message, messages)),
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return None,
+                }
+            }
+        }))
+    }
+
+    /// The tools that were listed and left out, because their definitions are invalid.
+    // spec: XHDR-08
+    pub fn dropped_tools(&self) -> Vec<DroppedTool> {
+        self.inner.tools.dropped()
     }
 
     /// Waits for the end of the connection and tells its reason. For ever where each call has a

@@ -25,14 +25,13 @@ use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};
 use crate::clock::Timeouts;
 use crate::error::Kind;
 use crate::events::Events;
-use crate::inputs::Inputs;
-use crate::listen::Watched;
+use crate::inputs::{Inputs, stray_root};
 use crate::negotiate::negotiate;
+use crate::negotiation::Negotiation;
 use crate::options::{Options, header};
 use crate::tool_index::ToolIndex;
-use crate::{
-    Cache, Client, ElicitRequest, Error, IntoInput, Negotiation, SampleRequest, UrlRequest,
-};
+use crate::watched::Watched;
+use crate::{Cache, Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
 
 /// How the revision is chosen.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -307,7 +306,11 @@ impl ClientBuilder {
         if !self.headers.is_empty() {
             channel.set_headers(self.headers);
         }
-        if let Some(uri) = self.inputs.stray_root() {
+        if let Some(uri) = self
+            .inputs
+            .roots()
+            .and_then(|roots| stray_root(&roots.read()))
+        {
             return Err(Kind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
@@ -328,7 +331,7 @@ impl ClientBuilder {
                     version: verdict.version(),
                     server: server_of(&verdict),
                     log_level: self.log_level,
-                    negotiation: Negotiation::given(verdict).into(),
+                    negotiation: Negotiation::new(Vec::new(), verdict).into(),
                     session: 0,
                 }),
                 last_id: AtomicI64::new(0),
@@ -417,6 +420,20 @@ fn stranger() -> Box<str> {
 }
 
 impl Client {
+    /// Settings to connect with, all of which have defaults.
+    pub fn builder() -> ClientBuilder {
+        ClientBuilder::default()
+    }
+
+    /// Connects over a channel, with the defaults of [`Client::builder`].
+    ///
+    /// # Errors
+    ///
+    /// See [`ClientBuilder::over`].
+    pub async fn over(channel: impl Channel) -> Result<Self, Error> {
+        Self::builder().over(channel).await
+    }
+
     /// Asks the server who it is, what it offers and what it speaks, and remembers the answer.
     ///
     /// # Errors

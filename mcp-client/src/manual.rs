@@ -36,7 +36,14 @@ use crate::{Error, PreparedCall};
 /// ```
 #[must_use = "a call does nothing unless it is awaited"]
 #[derive(Debug)]
-pub struct ManualCall<'a, T>(pub(crate) PreparedCall<'a, T>);
+pub struct ManualCall<'a, T>(PreparedCall<'a, T>);
+
+impl<'a, T> PreparedCall<'a, T> {
+    /// Gives what the server asks for to the caller instead of the client's handlers.
+    pub fn manual(self) -> ManualCall<'a, T> {
+        ManualCall(self)
+    }
+}
 
 impl<'a, T: Send + 'a> IntoFuture for ManualCall<'a, T> {
     type Output = Result<Turn<'a, T>, Error>;

@@ -2,69 +2,15 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
-use std::fmt;
-
 use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
-use mcp_core::{Asked, ChannelError, Reply, ResultBody};
+use mcp_core::{Asked, ChannelError, ClientNote, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
-use crate::call::{self, Answer};
+use crate::attempt::{Answer, once};
 use crate::client::ServerFacts;
 use crate::error::Kind;
-use crate::{Client, Error, session};
-
-/// How client and server came to speak the revision that they speak.
-///
-/// Its text is for people; [`verdict`](Self::verdict) is for programs that keep it.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct Negotiation {
-    /// What was asked, in this order. Nothing when the revision was given.
-    pub tried: Vec<Tried>,
-    verdict: Verdict,
-}
-
-/// A question and its answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Tried {
-    /// What was asked.
-    pub method: Method,
-    /// The revision that it was asked in.
-    pub version: ProtocolVersion,
-    /// What came back.
-    pub outcome: String,
-}
-
-impl Negotiation {
-    pub(crate) fn given(verdict: Verdict) -> Self {
-        Self {
-            tried: Vec::new(),
-            verdict,
-        }
-    }
-
-    /// What is known of the server now, for [`ConnectMode::Prior`](crate::ConnectMode::Prior): a
-    /// program that keeps it connects to the same server without asking again.
-    // spec: COMPAT-12
-    pub fn verdict(&self) -> &Verdict {
-        &self.verdict
-    }
-}
-
-impl fmt::Display for Negotiation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for Tried {
-            method,
-            version,
-            outcome,
-        } in &self.tried
-        {
-            write!(f, "{method} ({version}): {outcome}; ")?;
-        }
-        write!(f, "spoken: {}", self.verdict.version())
-    }
-}
+use crate::negotiation::{Negotiation, Tried};
+use crate::{Client, Error, api, session};
 
 /// Finds out what the server speaks, and opens a session where it wants one.
 pub(crate) async fn negotiate(client: &Client) -> Result<(), Error> {
@@ -113,7 +59,7 @@ impl Asking<'_> {
         let inner = &self.client.inner;
         inner.channel.adopt(version);
         let patience = inner.channel.is_pipe().then_some(inner.probe_timeout);
-        let answer = call::once(self.client, &Asked::Discover, version, patience).await;
+        let answer = once(self.client, &Asked::Discover, version, patience).await;
         if let Ok(Answer {
             reply:
                 Reply::Complete {
@@ -141,7 +87,7 @@ impl Asking<'_> {
     ) -> Result<Step, Error> {
         session::prepare(self.client, version);
         let asked = session::initialize(self.client, version);
-        let answer = call::once(self.client, &asked, version, None).await;
+        let answer = once(self.client, &asked, version, None).await;
         if let Ok(Answer {
             reply:
                 Reply::Complete {
@@ -209,10 +155,7 @@ impl Asking<'_> {
             Some(Found::Initialized(opened)) => (Verdict::legacy(version), Some((*opened).into())),
             None => (Verdict::legacy(version), None),
         };
-        let negotiation = Negotiation {
-            tried: self.tried,
-            verdict,
-        };
+        let negotiation = Negotiation::new(self.tried, verdict);
         inner.learn(|known| {
             known.version = version;
             known.server = server.map(Into::into);
@@ -220,7 +163,7 @@ impl Asking<'_> {
         });
         inner.channel.adopt(version);
         if !version.is_modern() {
-            session::begin(self.client).await?;
+            begin(self.client).await?;
         }
         Ok(())
     }
@@ -256,4 +199,15 @@ impl Asking<'_> {
             outcome,
         });
     }
+}
+
+/// Begins the work of a session that the server has agreed to.
+// spec: LIFE-03
+async fn begin(client: &Client) -> Result<(), Error> {
+    let inner = &client.inner;
+    session::tell(inner, &ClientNote::Initialized).await?;
+    if let Some(level) = inner.log_level() {
+        api::set_level(client, level).await?;
+    }
+    Ok(())
 }

@@ -11,11 +11,11 @@ use mcp_core::{Asked, BoxFuture, Call, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
-use crate::api::{List, Walk};
 use crate::call::Running;
 use crate::error::Kind;
 use crate::options::{Hook, Options, header};
-use crate::{Client, Error, ManualCall};
+use crate::walk::{List, Walk};
+use crate::{Client, Error};
 
 /// A call that is sent when it is awaited. Dropping it while it waits cancels it.
 ///
@@ -186,11 +186,6 @@ impl<'a, T> PreparedCall<'a, T> {
 }
 
 impl<'a, T> PreparedCall<'a, T> {
-    /// Gives what the server asks for to the caller instead of the client's handlers.
-    pub fn manual(self) -> ManualCall<'a, T> {
-        ManualCall(self)
-    }
-
     pub(crate) async fn run(self) -> Result<T, Error> {
         if let Some(List { empty, join, .. }) = &self.list {
             let (mut all, join) = (empty(), *join);

@@ -6,27 +6,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use http::HeaderMap;
 use mcp_core::locks::RwLock;
 use mcp_core::schema::{Check, Validator};
-use mcp_core::{Asked, BoxFuture, Call, Listing, ParamHeaders, ResultBody};
-use mcp_types::{
-    CallToolParams, CallToolResult, Cursor, JsonObject, ListToolsResult, Page, ProtocolVersion,
-    Tool,
-};
+use mcp_core::{Asked, Call, Listing, ParamHeaders};
+use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
 use serde_json::Value;
-use tokio::time::Instant;
-
-use crate::call;
-use crate::client::Inner;
-use crate::error::Kind;
-use crate::options::Options;
-use crate::{Client, Error};
 
 /// So many tools are remembered; when there are more, all are forgotten and learned again.
 const MAX_TOOLS: usize = 10_000;
-/// So many pages are asked for to find a tool whose headers are missing.
-const MAX_PAGES: usize = 100;
 
 /// The name of a header without the common prefix, and its value.
 pub(crate) type Params = Vec<(Box<str>, Box<str>)>;
@@ -102,6 +89,11 @@ impl ToolIndex {
             .collect()
     }
 
+    /// The tools that were left out.
+    pub(crate) fn dropped(&self) -> Vec<DroppedTool> {
+        self.known.read().dropped.clone()
+    }
+
     /// The server has said that the tool may be called twice.
     pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
         let known = self.known.read();
@@ -114,7 +106,7 @@ impl ToolIndex {
     /// Remembers the tools of a page. `mirrors` says whether headers repeat arguments: then tools
     /// whose annotations are invalid leave the page.
     // spec: XHDR-08, XHDR-09, XHDR-10
-    fn learn(
+    pub(crate) fn learn(
         &self,
         page: Arc<Listing<ListToolsResult>>,
         mirrors: bool,
@@ -165,7 +157,7 @@ impl ToolIndex {
 
     /// Compares a result with the output schema of its tool. Failures have none.
     // spec: TOOL-16, TOOL-17, JSCH-06
-    fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
+    pub(crate) fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
         let output = self
             .known
             .read()
@@ -220,100 +212,5 @@ impl Known {
             self.dropped.clear();
         }
         self.dropped.extend(dropped);
-    }
-}
-
-impl Inner {
-    /// Whether headers repeat arguments on the way to the server.
-    // spec: XHDR-10, HTTP-C-10
-    fn repeats_arguments(&self, version: ProtocolVersion) -> bool {
-        version.is_modern() && self.channel.repeats_arguments()
-    }
-
-    /// The arguments of a call that headers repeat.
-    pub(crate) fn params(&self, asked: &Asked, version: ProtocolVersion) -> Params {
-        match self.repeats_arguments(version) {
-            true => self.tools.params(asked),
-            false => Params::new(),
-        }
-    }
-}
-
-impl Client {
-    /// The tools that were listed and left out, because their definitions are invalid.
-    // spec: XHDR-08
-    pub fn dropped_tools(&self) -> Vec<DroppedTool> {
-        self.inner.tools.known.read().dropped.clone()
-    }
-
-    /// What the index learns from a result, and what it has against it.
-    pub(crate) fn indexed(&self, asked: &Asked, body: ResultBody) -> Result<ResultBody, Kind> {
-        match (asked, body) {
-            (_, ResultBody::ListTools(page)) => {
-                let page = self
-                    .inner
-                    .tools
-                    .learn(page, self.inner.repeats_arguments(self.inner.version()));
-                Ok(ResultBody::ListTools(page))
-            }
-            (Asked::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
-                let checked = self.inner.tools.check(&params.name, &result);
-                checked.map_err(Kind::Output)?;
-                Ok(ResultBody::CallTool(result))
-            }
-            (_, body) => Ok(body),
-        }
-    }
-
-    /// Asks for the list of tools until the tool of a call is found. Tells whether its headers are
-    /// others now, so that the call is worth another try.
-    // spec: XHDR-19
-    pub(crate) fn learns_headers<'a>(
-        &'a self,
-        asked: &'a Asked,
-        headers: &'a HeaderMap,
-        end: Instant,
-    ) -> BoxFuture<'a, bool> {
-        Box::pin(async move {
-            let Asked::Call(Call::CallTool(params)) = asked else {
-                return false;
-            };
-            if !self.inner.repeats_arguments(self.inner.version()) {
-                return false;
-            }
-            let before = self.inner.tools.params(asked);
-            let listed = self.list_until(params, headers, end).await;
-            if let Err(error) = &listed {
-                tracing::debug!(%error, "no fresh list of tools");
-            }
-            self.inner.tools.params(asked) != before
-        })
-    }
-
-    async fn list_until(
-        &self,
-        wanted: &CallToolParams,
-        headers: &HeaderMap,
-        end: Instant,
-    ) -> Result<(), Error> {
-        let mut cursor: Option<Cursor> = None;
-        for _ in 0..MAX_PAGES {
-            let page = cursor.take().map_or_else(Page::first, Page::at);
-            let options = Options {
-                total: Some(end.saturating_duration_since(Instant::now())),
-                headers: headers.clone(),
-                fresh: true,
-                ..Options::default()
-            };
-            let body = call::run(self, Asked::Call(Call::ListTools(page)), options).await?;
-            let ResultBody::ListTools(page) = body else {
-                break;
-            };
-            cursor.clone_from(&page.next_cursor);
-            if cursor.is_none() || page.tools.iter().any(|tool| tool.name == wanted.name) {
-                break;
-            }
-        }
-        Ok(())
     }
 }

@@ -5,6 +5,7 @@ mod pages;
 mod prompts;
 mod request;
 mod resources;
+mod session;
 mod tools;
 
 use mcp_core::{Call, ResultBody};
@@ -14,7 +15,7 @@ use serde::Serialize;
 use crate::error::Kind;
 use crate::{Client, PreparedCall};
 
-pub(crate) use pages::{List, Walk};
+pub(crate) use session::set_level;
 
 /// A call with arguments of the caller; what cannot be sent lets the call fail when it is awaited.
 fn with_arguments<'a, T>(

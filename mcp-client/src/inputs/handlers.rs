@@ -20,8 +20,6 @@ use super::request::finish_form;
 use super::visits::Visits;
 use super::{Asker, Cause, ElicitRequest, InputError, InputKind, SampleRequest, UrlRequest};
 
-use crate::error::Kind;
-
 /// What a handler may return: the answer, or a result with it.
 pub trait IntoInput<T> {
     /// The answer, or why there is none.
@@ -115,23 +113,9 @@ impl Inputs {
         self.roots = Some(Arc::new(RwLock::new(roots)));
     }
 
-    /// A root that is none, by its URI.
-    // spec: ROOT-03
-    pub(crate) fn stray_root(&self) -> Option<String> {
-        let roots = self.roots.as_ref()?;
-        let roots = roots.read();
-        let stray = roots.iter().find(|root| !root.is_file())?;
-        Some(stray.uri.clone())
-    }
-
-    /// Changes the roots, where there are some.
-    pub(crate) fn replace_roots(&self, roots: Vec<Root>) -> Result<(), Kind> {
-        let known = self.roots.as_ref().ok_or(Kind::NoRoots)?;
-        if let Some(stray) = roots.iter().find(|root| !root.is_file()) {
-            return Err(Kind::Root(stray.uri.clone()));
-        }
-        *known.write() = roots;
-        Ok(())
+    /// The roots, where there are some.
+    pub(crate) fn roots(&self) -> Option<&RwLock<Vec<Root>>> {
+        self.roots.as_deref()
     }
 
     /// Adds what the handlers can do to what was declared by hand.
@@ -229,6 +213,13 @@ impl Inputs {
         let roots = roots.read();
         Ok(ListRootsResult::new(roots.iter().cloned()))
     }
+}
+
+/// A root that is none, by its URI.
+// spec: ROOT-03
+pub(crate) fn stray_root(roots: &[Root]) -> Option<String> {
+    let stray = roots.iter().find(|root| !root.is_file())?;
+    Some(stray.uri.clone())
 }
 
 fn check_sampling(

@@ -14,8 +14,8 @@ use mcp_core::Fault;
 use mcp_core::patterns::mrtr::{AnswerError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
 
-pub(crate) use handlers::Inputs;
 pub use handlers::IntoInput;
+pub(crate) use handlers::{Inputs, stray_root};
 pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
 pub(crate) use visits::{Visit, Visits};
 

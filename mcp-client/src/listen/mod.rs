@@ -13,67 +13,13 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use mcp_core::{BoxFuture, ServerNote};
-use mcp_types::{RawObject, SubscriptionFilter};
+use mcp_core::BoxFuture;
+use mcp_types::SubscriptionFilter;
 
+use crate::change::Change;
 use crate::error::Kind;
 use crate::options::header;
 use crate::{Client, Error};
-
-pub(crate) use session::Watched;
-
-/// Something that a subscription tells.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Change {
-    /// The list of tools has changed.
-    Tools,
-    /// The list of prompts has changed.
-    Prompts,
-    /// The list of resources or of templates has changed.
-    Resources,
-    /// A resource has changed.
-    Resource {
-        /// Which one, or one below the one that was asked for.
-        uri: String,
-    },
-    /// The stream broke and goes on now: each of these may have changed in between.
-    Missed(SubscriptionFilter),
-    /// What an extension tells.
-    Other {
-        /// The method.
-        method: Box<str>,
-        /// Its parameters.
-        params: Option<RawObject>,
-    },
-}
-
-impl Change {
-    /// The change that a notification tells.
-    pub(crate) fn of(note: ServerNote) -> Option<Self> {
-        Some(match note {
-            ServerNote::ToolsChanged => Self::Tools,
-            ServerNote::PromptsChanged => Self::Prompts,
-            ServerNote::ResourcesChanged => Self::Resources,
-            ServerNote::ResourceUpdated { uri } => Self::Resource { uri },
-            ServerNote::Other { method, params } => Self::Other { method, params },
-            _ => return None,
-        })
-    }
-
-    /// Somebody who asked for `filter` wants to know of it.
-    // spec: SUB-02
-    fn is_in(&self, filter: &SubscriptionFilter) -> bool {
-        match self {
-            Self::Tools => filter.tools_list_changed,
-            Self::Prompts => filter.prompts_list_changed,
-            Self::Resources => filter.resources_list_changed,
-            Self::Resource { uri } => filter.covers(uri),
-            Self::Missed(_) => true,
-            Self::Other { .. } => !filter.other.is_empty() || !filter.task_ids.is_empty(),
-        }
-    }
-}
 
 /// A subscription that begins when it is awaited. Made by [`Client::subscribe`].
 #[must_use = "nothing is subscribed to unless it is awaited"]

@@ -10,10 +10,12 @@ use mcp_core::{Asked, Frames, Reply, ServerNote};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::{Change, Settings, Subscription};
+use super::{Settings, Subscription};
+use crate::attempt::{check_id, send};
+use crate::change::Change;
 use crate::clock::Clock;
 use crate::error::Kind;
-use crate::{Client, Error, call};
+use crate::{Client, Error};
 
 /// A stream that lasted that long was no failure, even when it told nothing.
 const LASTING: Duration = Duration::from_secs(60);
@@ -160,7 +162,7 @@ impl Request {
         let asked = self.listen();
         let outgoing = Outgoing::new(&id, &inner.profile);
         let headers = &self.settings.headers;
-        let frames = call::send(inner, &asked, inner.version(), &outgoing, headers);
+        let frames = send(inner, &asked, inner.version(), &outgoing, headers);
         let mut stream = Acknowledged {
             id: id.clone(),
             frames,
@@ -230,7 +232,7 @@ async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kin
             })
         }
         Message::Response(response) => {
-            call::check_id(&response, &stream.id, frame.status)?;
+            check_id(&response, &stream.id, frame.status)?;
             let listen = request.listen();
             let reply = inner.wire().decode_reply(&listen, &response);
             match reply.map_err(Kind::Decode)? {

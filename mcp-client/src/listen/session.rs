@@ -1,18 +1,17 @@
 //! Subscriptions in a session: single resources are subscribed to, everything else is told anyway.
 
-use std::collections::HashMap;
 use std::pin::pin;
 
 use futures_util::future::{Either, select};
 use futures_util::stream;
 use mcp_core::SessionCall;
-use mcp_core::locks::Mutex;
 use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{Change, Settings, Subscription};
+use super::{Settings, Subscription};
 use crate::call;
+use crate::change::Change;
 use crate::error::Kind;
 use crate::options::Options;
 use crate::{Client, Error};
@@ -159,44 +158,5 @@ impl Drop for Watching {
                 let _ = call::run(&client, asked, Options::default()).await;
             }
         });
-    }
-}
-
-/// The resources that a session is subscribed to, and how many want each.
-#[derive(Debug, Default)]
-pub(crate) struct Watched(Mutex<HashMap<String, usize>>);
-
-impl Watched {
-    /// Tells whether nobody wanted it before.
-    fn add(&self, uri: &str) -> bool {
-        let mut watched = self.0.lock();
-        let count = watched.entry(uri.to_owned()).or_default();
-        *count += 1;
-        *count == 1
-    }
-
-    /// Tells whether nobody wants it any more.
-    fn remove(&self, uri: &str) -> bool {
-        let mut watched = self.0.lock();
-        let Some(count) = watched.get_mut(uri) else {
-            return false;
-        };
-        *count -= 1;
-        let is_unused = *count == 0;
-        if is_unused {
-            watched.remove(uri);
-        }
-        is_unused
-    }
-
-    pub(crate) fn uris(&self) -> Vec<String> {
-        self.0.lock().keys().cloned().collect()
-    }
-
-    /// All that a session can tell.
-    pub(crate) fn everything(&self) -> SubscriptionFilter {
-        let lists = SubscriptionFilter::new().tools_changed().prompts_changed();
-        let uris = self.uris().into_iter();
-        uris.fold(lists.resources_changed(), SubscriptionFilter::resource)
     }
 }

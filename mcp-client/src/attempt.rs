@@ -1,4 +1,4 @@
-//! One request of a call: written, sent, and its answer waited for.
+//! One request: written, sent, and its answer waited for. What it answers is for others to judge.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, Outgoing};
-use mcp_core::{Asked, Frames, Mirror, OutCall, Reply, ServerNote};
+use mcp_core::{Asked, Frames, InputState, Mirror, OutCall, Reply, ServerNote};
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
 
-use super::Running;
 use crate::Client;
 use crate::client::Inner;
+use crate::clock::Clock;
 use crate::error::Kind;
 use crate::options::Options;
 
@@ -24,30 +24,44 @@ pub(crate) async fn once(
     version: ProtocolVersion,
     idle: Option<Duration>,
 ) -> Result<Answer, Kind> {
-    let options = Options {
-        idle,
-        ..Options::default()
+    let attempt = Attempt {
+        client,
+        asked,
+        version,
+        options: &mut Options::default(),
+        clock: &mut Clock::start(client.inner.timeouts, idle, None),
+        input: None,
     };
-    let mut running = Running::start(client, asked.clone(), options);
-    running.version = version;
-    running.attempt().await
+    attempt.run().await
+}
+
+/// One request, with all that belongs to it.
+pub(crate) struct Attempt<'r, 'a> {
+    pub(crate) client: &'r Client,
+    pub(crate) asked: &'r Asked,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) options: &'r mut Options<'a>,
+    pub(crate) clock: &'r mut Clock,
+    pub(crate) input: Option<&'r InputState>,
 }
 
 /// The answer to one request.
 pub(crate) struct Answer {
     pub(crate) reply: Reply,
     pub(crate) status: Option<StatusCode>,
-    pub(super) bytes: usize,
+    /// The length of its text.
+    pub(crate) bytes: usize,
 }
 
-impl Running<'_> {
-    /// One request and its answer.
-    pub(super) async fn attempt(&mut self) -> Result<Answer, Kind> {
-        if let Some(reason) = self.client.inner.closing.reason() {
+impl Attempt<'_, '_> {
+    /// Sends it and waits for its answer.
+    pub(crate) async fn run(mut self) -> Result<Answer, Kind> {
+        let inner = &self.client.inner;
+        if let Some(reason) = inner.closing.reason() {
             return Err(Kind::closed(reason));
         }
         // spec: BASE-05, MRTR-12
-        let number = self.client.inner.next_id();
+        let number = inner.next_id();
         let id = RequestId::from(number);
         // spec: PROG-01
         let token = self
@@ -55,9 +69,7 @@ impl Running<'_> {
             .on_progress
             .is_some()
             .then(|| ProgressToken::from(number));
-        let client = self.client.clone();
-        self.session = client.inner.session();
-        let mut closed = pin!(client.inner.closing.wait());
+        let mut closed = pin!(inner.closing.wait());
         let mut frames = self.send(&id, token.as_ref());
         let mut deadline = self.clock.deadline();
         loop {
@@ -67,7 +79,7 @@ impl Running<'_> {
                 Ok(Either::Left((None, _))) => return Err(Kind::Unanswered),
                 Ok(Either::Right((reason, _))) => return Err(Kind::closed(reason)),
                 // Users take their time, which is not the server's.
-                Err(_) if client.inner.questions.are_open() => {
+                Err(_) if inner.questions.are_open() => {
                     self.clock.extend();
                     deadline = self.clock.deadline();
                     continue;
@@ -86,7 +98,7 @@ impl Running<'_> {
                 Message::Response(response) => {
                     check_id(&response, &id, frame.status)?;
                     let reply = wire::of(self.version)
-                        .decode_reply(&self.asked, &response)
+                        .decode_reply(self.asked, &response)
                         .map_err(Kind::Decode)?;
                     drain(&mut frames).await;
                     return Ok(Answer {
@@ -108,10 +120,10 @@ impl Running<'_> {
         outgoing.progress_token = token;
         outgoing.log_level = self.options.log_level.or_else(|| inner.log_level());
         outgoing.meta = self.options.meta.as_ref();
-        outgoing.input = self.input.as_ref();
+        outgoing.input = self.input;
         send(
             inner,
-            &self.asked,
+            self.asked,
             self.version,
             &outgoing,
             &self.options.headers,
