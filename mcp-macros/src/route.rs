@@ -23,7 +23,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
+    const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
     /// The name of the attribute, and of what it makes.
     pub(crate) fn noun(self) -> &'static str {
