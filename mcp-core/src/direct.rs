@@ -55,7 +55,13 @@ impl<S: Service> Direct<S> {
         match inbound {
             Ok(inbound) => {
                 let extensions = http::Extensions::new();
-                Ok(Running::begin(&*self.service, inbound, to, LINE, extensions))
+                Ok(Running::begin(
+                    &*self.service,
+                    inbound,
+                    to,
+                    LINE,
+                    extensions,
+                ))
             }
             Err(fault) => Err((Some(to.id), fault)),
         }

@@ -134,10 +134,11 @@ impl Inbound {
         (outlet, notes)
     }
 
-    /// Serves the request.
+    /// Serves the request. `profile` is what is told about the service.
     pub fn serve<S: Service + ?Sized>(
         self,
         service: &S,
+        profile: &ServerProfile,
         outlet: Outlet,
         extensions: http::Extensions,
     ) -> BoxFuture<'static, Reply> {
@@ -159,7 +160,6 @@ impl Inbound {
                 extensions,
             }),
             Asked::Discover => {
-                let profile = service.profile();
                 let body = ResultBody::Discover(Box::new(profile.discover()));
                 Box::pin(ready(Reply::Complete {
                     body,
@@ -168,7 +168,8 @@ impl Inbound {
             }
             Asked::Listen(filter) => {
                 let caller = (facts, extensions);
-                subscriptions::serve(filter, service, caller, outlet, *lent.unwrap_or_default())
+                let lent = *lent.unwrap_or_default();
+                subscriptions::serve(filter, service, caller, outlet, lent)
             }
             // The modern wire reads none.
             Asked::Session(call) => refuse(call.method()),

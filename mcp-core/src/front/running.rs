@@ -74,7 +74,8 @@ impl Running {
         notes: Option<Arc<NoteBuffer>>,
         extensions: http::Extensions,
     ) -> Self {
-        let work = match catch_panic_now(|| inbound.serve(service, outlet.clone(), extensions)) {
+        let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
+        let work = match catch_panic_now(serve) {
             Ok(reply) => Work::Going(reply),
             Err(_) => Work::Done(panicked()),
         };

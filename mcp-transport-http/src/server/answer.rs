@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::select;
-use http::{Extensions, Response, StatusCode, request};
+use http::{Extensions, HeaderValue, Response, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
@@ -23,11 +23,13 @@ use tokio::time::{Sleep, sleep};
 
 use super::call::{Call, Outcome, Sign, encode_event};
 use super::config::Config;
+use super::endpoint::Begun;
 use super::in_flight::{Stopped, Ticket};
 use super::legacy::{self, Stream};
 use super::respond::{self, Body};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
+use crate::headers::names;
 use crate::{Shutdown, status};
 
 /// How a request is answered.
@@ -41,6 +43,8 @@ pub(super) struct Manner {
     pub(super) ticket: Option<Ticket>,
     /// Where its events are kept.
     pub(super) kept: Option<Arc<Stream>>,
+    /// The id of its session, which the answer names.
+    pub(super) session: Option<HeaderValue>,
 }
 
 impl Manner {
@@ -52,24 +56,26 @@ impl Manner {
             notes: None,
             ticket: None,
             kept: None,
+            session: None,
         }
     }
 }
 
-/// Answers a request that may be served.
-pub(super) async fn answer<S: Service + ?Sized>(
+/// Begins a call that may be served.
+pub(super) fn begin<S: Service + ?Sized>(
     service: &S,
-    config: &Config,
+    config: &Arc<Config>,
     to: Recipient,
     mut inbound: Box<Inbound>,
     mut parts: request::Parts,
     manner: Manner,
-) -> Response<Body> {
+) -> Begun<'static> {
     let mut extensions = std::mem::take(&mut parts.extensions);
     if let Some(gate) = &config.gate
         && let Err(fault) = inbound.admit(gate, extensions.get::<Principal>())
     {
-        return respond::fault(to.wire, Some(&to.id), &fault);
+        let response = respond::fault(to.wire, Some(&to.id), &fault);
+        return Begun::Answered(with_session(response, manner.session));
     }
     let shutdown = shutdown(&mut extensions, config);
     extensions.insert(parts);
@@ -77,21 +83,30 @@ pub(super) async fn answer<S: Service + ?Sized>(
         lend(&mut inbound, config, shutdown.clone());
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
-    let call = Call::begin(service, to, *inbound, extensions, notes, ticket);
-    let mut here = InPlace {
-        call: Some(call),
-        config,
+    Begun::Call(InPlace {
+        call: Some(Call::begin(
+            service, to, *inbound, extensions, notes, ticket,
+        )),
+        config: Arc::clone(config),
         mode: manner.mode,
         timer: None,
         shutdown,
         leaving: manner.leaving,
         kept: manner.kept,
-    };
-    match poll_fn(|cx| here.poll_answer(cx)).await {
-        Answered::Now(response) => response,
-        // Boxed, so that it makes no other answer larger.
-        Answered::Kept { kept, wire, events } => Box::pin(keep(kept, wire, events, config)).await,
+        session: manner.session,
+    })
+}
+
+/// Names the session of an answer.
+// spec: SESS-01
+pub(super) fn with_session(
+    mut response: Response<Body>,
+    session: Option<HeaderValue>,
+) -> Response<Body> {
+    if let Some(id) = session {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
     }
+    response
 }
 
 /// How a call was answered.
@@ -187,17 +202,34 @@ pub(super) fn shutdown(extensions: &mut Extensions, config: &Config) -> Option<S
 }
 
 /// A call that is polled where it was begun.
-struct InPlace<'a> {
+pub(super) struct InPlace {
     call: Option<Call>,
-    config: &'a Config,
+    config: Arc<Config>,
     mode: AnswerMode,
     timer: Option<Pin<Box<Sleep>>>,
     shutdown: Option<Shutdown>,
     leaving: Leaving,
     kept: Option<Arc<Stream>>,
+    session: Option<HeaderValue>,
 }
 
-impl InPlace<'_> {
+impl InPlace {
+    /// Works until there is a response.
+    // No `async fn`, which would have room for the call twice.
+    #[expect(clippy::manual_async_fn, reason = "see above")]
+    pub(super) fn answer(mut self) -> impl Future<Output = Response<Body>> + Send {
+        async move {
+            let response = match poll_fn(|cx| self.poll_answer(cx)).await {
+                Answered::Now(response) => response,
+                // Boxed, so that it makes no other answer larger.
+                Answered::Kept { kept, wire, events } => {
+                    Box::pin(keep(kept, wire, events, &self.config)).await
+                }
+            };
+            with_session(response, self.session.take())
+        }
+    }
+
     /// Works until the answer is there, or until it is time for a stream.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
         let sign = match &mut self.call {
@@ -239,22 +271,22 @@ impl InPlace<'_> {
     fn stream(&mut self, call: Call, first: Bytes) -> Response<Body> {
         let shutdown = self.shutdown.take();
         let Some(kept) = self.kept.take() else {
-            let events = stream::start(call, first, self.config, shutdown, self.leaving);
+            let events = stream::start(call, first, &self.config, shutdown, self.leaving);
             return respond::events(events);
         };
         let (stream, wire) = (Arc::clone(&kept), call.to().wire);
-        stream::start_kept(call, self.config, shutdown, |notes| async move {
+        stream::start_kept(call, &self.config, shutdown, |notes| async move {
             prime(&stream, wire).await;
             stream.follow(first, notes).await;
         });
-        legacy::read_kept(kept, self.config)
+        legacy::read_kept(kept, &self.config)
     }
 }
 
 /// The client has gone before there was anything to tell it. A call that is not cancelled by that
 /// goes on in a task, unless there is no runtime any more.
 // spec: HTTP-SL-07
-impl Drop for InPlace<'_> {
+impl Drop for InPlace {
     fn drop(&mut self) {
         if self.leaving == Leaving::CancelsNothing
             && let Some(call) = self.call.take()

@@ -4,6 +4,7 @@ mod answer;
 mod body;
 mod call;
 mod config;
+mod endpoint;
 mod guard;
 mod in_flight;
 mod legacy;
@@ -16,29 +17,22 @@ mod stream;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{Request, Response};
 use mcp_core::store::EventStore;
-use mcp_core::front::Recipient;
-use mcp_core::wire::MODERN;
-use mcp_core::{Gate, ServerProfile, Service};
+use mcp_core::{Gate, Service};
 
 use crate::Shutdown;
-use crate::headers::names;
-use answer::Manner;
-use body::BodyError;
 use config::Config;
-use guard::{Head, Refusal};
-use legacy::{Door, Events, Table};
-use route::Route;
-use sessions::Mode;
-use source::{LegacyFilter, ModernOnly, Source};
+use endpoint::Endpoint;
+use legacy::Events;
+use source::Source;
 
 pub(crate) use body::discard;
 pub use respond::Body;
@@ -68,28 +62,18 @@ pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 ///
 /// Headers: those of `Mcp-Param-*` and all others reach handlers as `http::request::Parts` in the
 /// exchange's extensions, beside what layers of the web server have inserted into the request's.
-pub struct StreamableHttp<S> {
-    source: Source<S>,
-    config: Arc<Config>,
-    table: Arc<Table>,
-    filter: Arc<LegacyFilter>,
-}
+pub struct StreamableHttp<S>(Arc<Endpoint<S>>);
 
 impl<S> Clone for StreamableHttp<S> {
     fn clone(&self) -> Self {
-        Self {
-            source: self.source.clone(),
-            config: Arc::clone(&self.config),
-            table: Arc::clone(&self.table),
-            filter: Arc::clone(&self.filter),
-        }
+        Self(Arc::clone(&self.0))
     }
 }
 
 impl<S> fmt::Debug for StreamableHttp<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamableHttp")
-            .field("config", &self.config)
+            .field("config", &self.0.config)
             .finish_non_exhaustive()
     }
 }
@@ -112,42 +96,12 @@ impl<S: Service> StreamableHttp<S> {
     }
 
     fn from(source: Source<S>) -> Self {
-        Self {
-            source,
-            config: Arc::default(),
-            table: Arc::default(),
-            filter: Arc::default(),
-        }
+        Self(Arc::new(source.into()))
     }
 
     /// Answers a request whose body a framework has read already.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        let head = Head {
-            method: &parts.method,
-            uri: &parts.uri,
-            headers: &parts.headers,
-        };
-        if let Some(verb) = self.session_verb(&parts.method) {
-            return match self.config.guard.check_origins(head) {
-                Ok(()) => self.tend(verb, parts).await,
-                Err(refusal) => respond::refusal(refusal),
-            };
-        }
-        let checked = if self.is_one_way(&parts) {
-            self.config.guard.check_message(head)
-        } else {
-            self.config.guard.check(head)
-        };
-        match checked {
-            Ok(_) if body.len() > self.config.guard.body_limit => {
-                respond::refusal(guard::too_large(self.config.guard.body_limit))
-            }
-            Ok(_) => self.post(parts, body).await,
-            Err(refusal) => {
-                let refusal = self.name_verbs(refusal, &parts);
-                respond::refusal(refusal)
-            }
-        }
+        self.0.answer_read(parts, body).await
     }
 }
 
@@ -262,12 +216,12 @@ impl<S> StreamableHttp<S> {
 
     /// How many sessions are open.
     pub fn session_count(&self) -> usize {
-        self.table.len()
+        self.0.table.len()
     }
 
     /// Ends all sessions: their calls are stopped, their streams end.
     pub fn close_all(&self) {
-        self.table.end_all();
+        self.0.table.end_all();
     }
 
     /// Asks `gate` about every call before it is begun. A [`Principal`](mcp_core::Principal) that
@@ -286,7 +240,7 @@ impl<S> StreamableHttp<S> {
     }
 
     fn config(&mut self) -> &mut Config {
-        Arc::make_mut(&mut self.config)
+        Arc::make_mut(&mut Arc::make_mut(&mut self.0).config)
     }
 }
 
@@ -305,7 +259,7 @@ where
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let (parts, body) = request.into_parts();
-        ResponseFuture(Box::pin(respond(self.clone(), parts, body)))
+        ResponseFuture(Box::pin(endpoint::answer(Arc::clone(&self.0), parts, body)))
     }
 }
 
@@ -324,178 +278,6 @@ impl Future for ResponseFuture {
 impl fmt::Debug for ResponseFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseFuture").finish_non_exhaustive()
-    }
-}
-
-/// The way of a request: its head, its body, its route.
-async fn respond<S, B>(endpoint: StreamableHttp<S>, parts: Parts, body: B) -> Response<Body>
-where
-    S: Service,
-    B: http_body::Body,
-{
-    let config = &endpoint.config;
-    let mut body = pin!(body);
-    let head = Head {
-        method: &parts.method,
-        uri: &parts.uri,
-        headers: &parts.headers,
-    };
-    if let Some(verb) = endpoint.session_verb(&parts.method) {
-        return match config.guard.check_origins(head) {
-            Ok(()) => endpoint.tend(verb, parts).await,
-            Err(refusal) => turn_away(body, &parts.headers, config, refusal).await,
-        };
-    }
-    let checked = if endpoint.is_one_way(&parts) {
-        config.guard.check_message(head)
-    } else {
-        config.guard.check(head)
-    };
-    let admitted = match checked {
-        Ok(admitted) => admitted,
-        Err(refusal) => {
-            let refusal = endpoint.name_verbs(refusal, &parts);
-            return turn_away(body, &parts.headers, config, refusal).await;
-        }
-    };
-    let limits = config.body_limits();
-    match body::read(body.as_mut(), admitted.content_length, limits).await {
-        Ok(text) => endpoint.post(parts, text).await,
-        Err(error) => turn_away(body, &parts.headers, config, unread(&error, limits)).await,
-    }
-}
-
-/// What else than POST is served, for the sake of sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SessionVerb {
-    Get,
-    Delete,
-}
-
-impl<S: Service> StreamableHttp<S> {
-    /// Answers a POST that was read.
-    async fn post(&self, parts: Parts, text: Bytes) -> Response<Body> {
-        let service = self.source.service(&parts);
-        if self.is_one_way(&parts) {
-            return self.door(service).post_one_way(parts, &text);
-        }
-        let profile = service.profile();
-        if self.config.sessions.mode == Mode::Off && profile.has_legacy_versions() {
-            let profile = self.filter.apply(&profile);
-            let service = Arc::new(ModernOnly { service, profile });
-            let profile = service.profile();
-            return self.serve(service, profile, parts, text).await;
-        }
-        self.serve(service, profile, parts, text).await
-    }
-
-    async fn serve<T: Service>(
-        &self,
-        service: Arc<T>,
-        profile: Arc<ServerProfile>,
-        parts: Parts,
-        text: Bytes,
-    ) -> Response<Body> {
-        let serves_legacy = self.serves_legacy(&profile);
-        let route = route::route(&parts.headers, &text, &profile, serves_legacy, |tool| {
-            service.header_plan(tool)
-        });
-        let (id, inbound) = match route {
-            Route::Modern { id, inbound } => (id, inbound),
-            // Boxed, so that their futures make no other one larger.
-            Route::Legacy(message) => {
-                let door = self.door(service);
-                return Box::pin(door.post(parts, message)).await;
-            }
-            Route::Batch => {
-                let door = self.door(service);
-                return Box::pin(door.post_batch(parts, &text)).await;
-            }
-            Route::Accepted => return respond::accepted(),
-            Route::Refused { id, fault } => return respond::fault(MODERN, id.as_ref(), &fault),
-        };
-        // Handlers may take long; what was read into `inbound` needs the text no more.
-        drop(text);
-        let to = Recipient {
-            id,
-            profile,
-            wire: MODERN,
-        };
-        let manner = Manner::alone(AnswerMode::Auto);
-        answer::answer(&*service, &self.config, to, inbound, parts, manner).await
-    }
-
-    /// Answers another verb.
-    async fn tend(&self, verb: SessionVerb, parts: Parts) -> Response<Body> {
-        let service = self.source.service(&parts);
-        if !self.serves_legacy(&service.profile()) {
-            return respond::refusal(guard::not_served(&parts.method));
-        }
-        let door = self.door(service);
-        match verb {
-            SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
-                Ok(()) => Box::pin(door.get(parts)).await,
-                Err(refusal) => respond::refusal(refusal),
-            },
-            SessionVerb::Delete => Box::pin(door.delete(&parts)).await,
-        }
-    }
-
-    fn door(&self, service: Arc<dyn Service>) -> Door {
-        Door {
-            table: Arc::clone(&self.table),
-            config: Arc::clone(&self.config),
-            service,
-        }
-    }
-
-    // spec: COMPAT-01
-    fn serves_legacy(&self, profile: &ServerProfile) -> bool {
-        self.config.sessions.mode != Mode::Off && profile.has_legacy_versions()
-    }
-
-    /// The POST belongs to a connection of HTTP+SSE, on which its answer goes out.
-    fn is_one_way(&self, parts: &Parts) -> bool {
-        self.config.sessions.serves_http_sse && legacy::named_connection(parts).is_some()
-    }
-
-    fn session_verb(&self, method: &Method) -> Option<SessionVerb> {
-        match *method {
-            _ if self.config.sessions.mode != Mode::InMemory => None,
-            Method::GET => Some(SessionVerb::Get),
-            Method::DELETE => Some(SessionVerb::Delete),
-            _ => None,
-        }
-    }
-
-    /// Tells the verbs that are served.
-    fn name_verbs(&self, mut refusal: Refusal, parts: &Parts) -> Refusal {
-        if refusal.allow.is_some()
-            && self.config.sessions.mode == Mode::InMemory
-            && self.serves_legacy(&self.source.service(parts).profile())
-        {
-            refusal.allow = Some(names::ALLOW_ALL);
-        }
-        refusal
-    }
-}
-
-/// Refuses a request whose body was not read, or not to its end.
-async fn turn_away<B: http_body::Body>(
-    body: Pin<&mut B>,
-    headers: &HeaderMap,
-    config: &Config,
-    refusal: Refusal,
-) -> Response<Body> {
-    discard(headers, body, config.guard.body_limit.saturating_mul(2)).await;
-    respond::refusal(refusal)
-}
-
-fn unread(error: &BodyError, limits: body::Limits) -> Refusal {
-    match error {
-        BodyError::TooLarge => guard::too_large(limits.size),
-        BodyError::TooSlow => Refusal::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
-        BodyError::Broken => Refusal::new(StatusCode::BAD_REQUEST, error.to_string()),
     }
 }
 

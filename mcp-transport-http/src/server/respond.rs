@@ -26,16 +26,17 @@ pub struct Body(Kind);
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {
-            Kind::Full(_) => "Body(full)",
+            Kind::Full(_) | Kind::Pieces(_) => "Body(full)",
             Kind::Events(_) | Kind::Live(_) => "Body(events)",
         })
     }
 }
 
 enum Kind {
-    /// What is there already, in up to three pieces: the middle one of a list is shared by all
-    /// answers and not copied.
-    Full([Bytes; 3]),
+    /// What is there already.
+    Full(Bytes),
+    /// The same in pieces: the middle one of a list is shared by all answers and not copied.
+    Pieces(Box<[Bytes; 3]>),
     Events(Box<Events>),
     /// What a session has to tell.
     Live(Box<dyn EventSource>),
@@ -52,13 +53,14 @@ pub(super) trait EventSource: Send + Sync {
 
 impl Body {
     fn empty() -> Self {
-        Self(Kind::Full(Default::default()))
+        Self(Kind::Full(Bytes::new()))
     }
 
     /// What is there of it already.
     pub(super) fn whole(&self) -> Vec<u8> {
         match &self.0 {
-            Kind::Full(pieces) => pieces.concat(),
+            Kind::Full(text) => text.to_vec(),
+            Kind::Pieces(pieces) => pieces.concat(),
             Kind::Events(_) | Kind::Live(_) => Vec::new(),
         }
     }
@@ -66,7 +68,8 @@ impl Body {
     /// Takes the next frame.
     pub(super) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         match &mut self.0 {
-            Kind::Full(pieces) => {
+            Kind::Full(text) => Poll::Ready(Some(std::mem::take(text)).filter(|it| !it.is_empty())),
+            Kind::Pieces(pieces) => {
                 let next = pieces.iter_mut().find(|piece| !piece.is_empty());
                 Poll::Ready(next.map(std::mem::take))
             }
@@ -76,11 +79,11 @@ impl Body {
     }
 
     fn full(text: Encoded) -> Self {
-        Self(Kind::Full([
-            text.head.into(),
-            text.shared,
-            text.tail.into(),
-        ]))
+        if text.shared.is_empty() && text.tail.is_empty() {
+            return Self(Kind::Full(text.head.into()));
+        }
+        let pieces = [text.head.into(), text.shared, text.tail.into()];
+        Self(Kind::Pieces(Box::new(pieces)))
     }
 }
 
@@ -98,7 +101,8 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Full(pieces) => pieces.iter().all(Bytes::is_empty),
+            Kind::Full(text) => text.is_empty(),
+            Kind::Pieces(pieces) => pieces.iter().all(Bytes::is_empty),
             Kind::Events(events) => events.is_done(),
             Kind::Live(source) => source.is_done(),
         }
@@ -106,7 +110,8 @@ impl http_body::Body for Body {
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Full(pieces) => {
+            Kind::Full(text) => SizeHint::with_exact(text.len() as u64),
+            Kind::Pieces(pieces) => {
                 SizeHint::with_exact(pieces.iter().map(|piece| piece.len() as u64).sum())
             }
             Kind::Events(_) | Kind::Live(_) => SizeHint::default(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use http::request::Parts;
+use mcp_core::ServerProfile;
 use mcp_core::locks::Mutex;
-use mcp_core::{BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service};
 
 /// Where the service of a request comes from.
 pub(super) enum Source<S> {
@@ -29,31 +29,6 @@ impl<S> Clone for Source<S> {
             Self::One(service) => Self::One(Arc::clone(service)),
             Self::PerRequest(make) => Self::PerRequest(Arc::clone(make)),
         }
-    }
-}
-
-/// A service at an endpoint that does not serve the legacy era: it does not name its revisions.
-// spec: GAP-07
-pub(super) struct ModernOnly<S> {
-    pub(super) service: Arc<S>,
-    pub(super) profile: Arc<ServerProfile>,
-}
-
-impl<S: Service> Service for ModernOnly<S> {
-    fn profile(&self) -> Arc<ServerProfile> {
-        Arc::clone(&self.profile)
-    }
-
-    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self.service.call(exchange)
-    }
-
-    fn changes(&self) -> Option<Changes> {
-        self.service.changes()
-    }
-
-    fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        self.service.header_plan(tool)
     }
 }
 

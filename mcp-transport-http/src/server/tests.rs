@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use bytes::Bytes;
 use futures::FutureExt;
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderName, HeaderValue, Method, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile};

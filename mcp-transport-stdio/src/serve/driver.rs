@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::front::{Recipient, Running};
 use mcp_core::front::modern::{self, Inbound};
+use mcp_core::front::{Recipient, Running};
 use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimits};
 use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};

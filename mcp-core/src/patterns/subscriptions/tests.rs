@@ -216,7 +216,13 @@ fn inbound(
 }
 
 fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {
-    Running::begin(server, inbound, to(server, id), LINE, http::Extensions::new())
+    Running::begin(
+        server,
+        inbound,
+        to(server, id),
+        LINE,
+        http::Extensions::new(),
+    )
 }
 
 fn to(server: &Server, id: u32) -> Recipient {

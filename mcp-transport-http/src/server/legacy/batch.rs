@@ -39,8 +39,8 @@ pub(super) async fn answer(
                 let parts = parts.clone();
                 answers.push(Part::Call(Box::pin(async move {
                     // Its stream has several calls, so its events have no ids to come again with.
-                    let step = post::begin(&door.config, live, parts, &request, None);
-                    step.answer(&live.service, &door.config).await
+                    let begun = post::begin(&door.config, live, parts, &request, None);
+                    begun.answer().await
                 })));
             }
             Ok(Message::Notification(note)) => post::hear(live, &note),

@@ -37,13 +37,13 @@ use mcp_core::{Audience, Fault, Principal, Service};
 use mcp_types::{ErrorObject, Message, Method, ProtocolVersion, RequestId, codes};
 
 use super::config::Config;
+use super::endpoint::Begun;
 use super::respond::{self, Body};
 use super::sessions::{Mode, SessionEnd};
 use crate::headers::{self, names};
 pub(super) use events::Events;
 use live::Live;
 use place::TAKEOVER_PAUSE;
-use post::Step;
 pub(super) use resume::begin as read_kept;
 pub(super) use sse_2024::named as named_connection;
 pub(super) use streams::Stream;
@@ -57,43 +57,52 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Answers a POST of one message.
-    pub(super) async fn post(&self, parts: Parts, message: Message<'_>) -> Response<Body> {
-        let answered = match self.config.sessions.mode {
-            Mode::InMemory if opens(&message, &parts) => open::answer(self, &parts, message).await,
-            Mode::InMemory => match self.find(&parts).await {
-                Ok(live) => {
-                    let response = match post::take(self, &live, parts, message) {
-                        Step::Answered(response) => response,
-                        Step::Call(call) => {
-                            let response = call.answer(&live.service, &self.config).await;
-                            with_session(response, &live)
-                        }
-                    };
-                    shared::save(&live).await.map(|()| response)
-                }
-                Err(refused) => Err(refused),
-            },
-            _ => match stateless::take(self, parts, message) {
-                Ok(step) => Ok(step.answer(&self.service, &self.config).await),
-                Err(refused) => Err(refused),
-            },
+    /// Begins with a POST of one message.
+    pub(super) fn post(self, parts: Parts, message: Message<'_>) -> Begun<'_> {
+        let begun = match self.config.sessions.mode {
+            Mode::InMemory if opens(&message, &parts) => {
+                return Begun::Waiting(Box::pin(self.open(parts, message)));
+            }
+            Mode::InMemory if self.config.sessions.store.is_some() => {
+                return Begun::Waiting(Box::pin(self.post_shared(parts, message)));
+            }
+            Mode::InMemory => named_session(&parts)
+                .and_then(|id| self.enter(self.table.find(id), &parts))
+                .map(|live| post::take(&self, &live, parts, message)),
+            _ => stateless::take(&self, parts, message),
+        };
+        begun.unwrap_or_else(|refused| Begun::Answered(refused.into_response()))
+    }
+
+    async fn open(self, parts: Parts, message: Message<'_>) -> Response<Body> {
+        let answered = open::answer(&self, &parts, message).await;
+        answered.unwrap_or_else(Refused::into_response)
+    }
+
+    /// A message of a session that others share.
+    async fn post_shared(self, parts: Parts, message: Message<'_>) -> Response<Body> {
+        let answered = match self.find(&parts).await {
+            Ok(live) => {
+                let response = post::take(&self, &live, parts, message).answer().await;
+                shared::save(&live).await.map(|()| response)
+            }
+            Err(refused) => Err(refused),
         };
         answered.unwrap_or_else(Refused::into_response)
     }
 
     /// Answers a POST of several messages.
     // spec: BASE-14
-    pub(super) async fn post_batch(&self, parts: Parts, text: &[u8]) -> Response<Body> {
+    pub(super) async fn post_batch(self, parts: Parts, text: &[u8]) -> Response<Body> {
         let answered = match self.config.sessions.mode {
             Mode::InMemory => match self.find(&parts).await {
                 Ok(live) => {
-                    let answered = batch::answer(self, &live, parts, text).await;
+                    let answered = batch::answer(&self, &live, parts, text).await;
                     shared::save(&live).await.and(answered)
                 }
                 Err(refused) => Err(refused),
             },
-            _ => stateless::answer_batch(self, parts, text).await,
+            _ => stateless::answer_batch(&self, parts, text).await,
         };
         answered.unwrap_or_else(Refused::into_response)
     }
@@ -105,11 +114,11 @@ impl Door {
     }
 
     /// Answers a GET.
-    pub(super) async fn get(&self, mut parts: Parts) -> Response<Body> {
+    pub(super) async fn get(self, mut parts: Parts) -> Response<Body> {
         let is_connection = self.config.sessions.serves_http_sse
             && !parts.headers.contains_key(names::MCP_SESSION_ID);
         if is_connection {
-            let answered = sse_2024::open(self, parts);
+            let answered = sse_2024::open(&self, parts);
             return answered.unwrap_or_else(Refused::into_response);
         }
         let answered = match self.find(&parts).await {
@@ -125,8 +134,8 @@ impl Door {
 
     /// Answers a DELETE: the session ends.
     // spec: SESS-07, SESS-09
-    pub(super) async fn delete(&self, parts: &Parts) -> Response<Body> {
-        match self.find(parts).await {
+    pub(super) async fn delete(self, parts: Parts) -> Response<Body> {
+        match self.find(&parts).await {
             Ok(live) => {
                 self.table.end(&live.id, SessionEnd::Deleted);
                 match shared::remove(&live).await {
@@ -146,6 +155,11 @@ impl Door {
             None => self.table.find(id),
             Some(store) => shared::find(self, &**store, id).await?,
         };
+        self.enter(live, parts)
+    }
+
+    /// The session, if the request may enter it.
+    fn enter(&self, live: Option<Arc<Live>>, parts: &Parts) -> Result<Arc<Live>, Refused> {
         let live = live.ok_or_else(no_such_session)?;
         // A stranger does not learn that the session exists.
         if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
@@ -245,12 +259,8 @@ fn busy_reader() -> Refused {
 }
 
 /// Sends the id of the session along.
-// spec: SESS-01
-fn with_session(mut response: Response<Body>, live: &Live) -> Response<Body> {
-    if let Ok(id) = HeaderValue::from_str(&live.id) {
-        response.headers_mut().insert(names::MCP_SESSION_ID, id);
-    }
-    response
+fn with_session(response: Response<Body>, live: &Live) -> Response<Body> {
+    super::answer::with_session(response, HeaderValue::from_str(&live.id).ok())
 }
 
 /// A request that gets no further.

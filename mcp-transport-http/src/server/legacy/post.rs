@@ -4,16 +4,16 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 use mcp_core::front::Recipient;
-use mcp_core::front::modern::Inbound;
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, Service, StreamControl};
+use mcp_core::{Fault, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Manner};
 use super::super::call::{encode_event, new_buffer};
 use super::super::config::Config;
+use super::super::endpoint::Begun;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
@@ -22,49 +22,13 @@ use super::streams::Stream;
 use super::{Door, audience, with_session};
 use crate::status;
 
-/// What a request comes to.
-#[expect(clippy::large_enum_variant, reason = "it goes no further")]
-pub(super) enum Step {
-    /// It is answered.
-    Answered(Response<Body>),
-    /// A call that may be served.
-    Call(Box<Admission>),
-}
-
-impl Step {
-    pub(super) async fn answer(
-        self,
-        service: &Arc<dyn Service>,
-        config: &Config,
-    ) -> Response<Body> {
-        match self {
-            Self::Answered(response) => response,
-            Self::Call(call) => call.answer(service, config).await,
-        }
-    }
-}
-
-/// A call that may be served.
-pub(super) struct Admission {
-    pub(super) to: Recipient,
-    pub(super) inbound: Box<Inbound>,
-    pub(super) parts: Parts,
-    pub(super) manner: Manner,
-}
-
-impl Admission {
-    pub(super) fn answer<'a>(
-        self,
-        service: &'a Arc<dyn Service>,
-        config: &'a Config,
-    ) -> impl Future<Output = Response<Body>> + 'a {
-        let (to, manner) = (self.to, self.manner);
-        answer::answer(service, config, to, self.inbound, self.parts, manner)
-    }
-}
-
 /// Takes a message.
-pub(super) fn take(door: &Door, live: &Arc<Live>, parts: Parts, message: Message<'_>) -> Step {
+pub(super) fn take(
+    door: &Door,
+    live: &Arc<Live>,
+    parts: Parts,
+    message: Message<'_>,
+) -> Begun<'static> {
     if let Message::Request(request) = message {
         let kept = door.config.events.as_ref();
         let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
@@ -73,20 +37,20 @@ pub(super) fn take(door: &Door, live: &Arc<Live>, parts: Parts, message: Message
     live.calls.note_sign();
     match message {
         Message::Notification(note) => hear(live, &note),
-        Message::Response(response) => return Step::Answered(settle(live, &response)),
+        Message::Response(response) => return Begun::Answered(settle(live, &response)),
         _ => {}
     }
-    Step::Answered(respond::accepted())
+    Begun::Answered(respond::accepted())
 }
 
 /// Begins with a request. Its events are kept in `kept`.
 pub(super) fn begin(
-    config: &Config,
+    config: &Arc<Config>,
     live: &Arc<Live>,
     mut parts: Parts,
     request: &Request<'_>,
     mut kept: Option<Arc<Stream>>,
-) -> Step {
+) -> Begun<'static> {
     let wire = live.machine.wire();
     let to = Recipient {
         id: request.id.clone(),
@@ -132,13 +96,9 @@ pub(super) fn begin(
                 notes: Some(notes),
                 ticket: Some(ticket),
                 kept,
+                session: HeaderValue::from_str(&live.id).ok(),
             };
-            return Step::Call(Box::new(Admission {
-                to,
-                inbound,
-                parts,
-                manner,
-            }));
+            return answer::begin(&*live.service, config, to, inbound, parts, manner);
         }
         Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
             respond::finished_events(encode_event(&to, reply, Vec::new()))
@@ -146,7 +106,7 @@ pub(super) fn begin(
         Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
     };
-    Step::Answered(with_session(response, live))
+    Begun::Answered(with_session(response, live))
 }
 
 /// Takes a notification to heart.

@@ -8,22 +8,26 @@ use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
-use super::super::answer::Manner;
+use super::super::answer::{self, Manner};
 use super::super::call::encode_event;
+use super::super::endpoint::Begun;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::batch::{Part, join};
-use super::post::{Admission, Step};
 use super::{Door, Refused, check_version};
 use crate::status;
 
 /// Takes a message.
-pub(super) fn take(door: &Door, parts: Parts, message: Message<'_>) -> Result<Step, Refused> {
+pub(super) fn take(
+    door: &Door,
+    parts: Parts,
+    message: Message<'_>,
+) -> Result<Begun<'static>, Refused> {
     let version = version(door, &parts)?;
     match message {
         Message::Request(request) => Ok(begin(door, parts, &request, version)),
         // There is no session that it could change.
-        Message::Notification(_) => Ok(Step::Answered(respond::accepted())),
+        Message::Notification(_) => Ok(Begun::Answered(respond::accepted())),
         _ => Err(Refused::bad_request(
             "without sessions nothing is asked here, so nobody waits for responses",
         )),
@@ -43,8 +47,7 @@ pub(super) async fn answer_batch(
         Ok(Message::Request(request)) => {
             let parts = parts.clone();
             Some(Part::Call(Box::pin(async move {
-                let step = begin(door, parts, &request, version);
-                step.answer(&door.service, &door.config).await
+                begin(door, parts, &request, version).answer().await
             })))
         }
         Ok(_) => None,
@@ -58,7 +61,12 @@ fn version(door: &Door, parts: &Parts) -> Result<ProtocolVersion, Refused> {
     Ok(check_version(parts, &*door.service)?.unwrap_or(DEFAULT_VERSION))
 }
 
-fn begin(door: &Door, parts: Parts, request: &Request<'_>, version: ProtocolVersion) -> Step {
+fn begin(
+    door: &Door,
+    parts: Parts,
+    request: &Request<'_>,
+    version: ProtocolVersion,
+) -> Begun<'static> {
     let profile = door.service.profile();
     let mode = door.config.sessions.answer;
     let admitted = stateless(request, version, &profile);
@@ -69,19 +77,15 @@ fn begin(door: &Door, parts: Parts, request: &Request<'_>, version: ProtocolVers
     };
     let reply = match admitted {
         Ok(Admitted::Call(inbound)) => {
-            return Step::Call(Box::new(Admission {
-                to,
-                inbound,
-                parts,
-                manner: Manner::alone(mode),
-            }));
+            let manner = Manner::alone(mode);
+            return answer::begin(&*door.service, &door.config, to, inbound, parts, manner);
         }
         Ok(Admitted::Answer(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
         Err(fault) => {
             let status = status::of_session(&fault);
             let refused = respond::error(status, to.wire, Some(&to.id), &fault);
-            return Step::Answered(refused);
+            return Begun::Answered(refused);
         }
     };
     // The answer to `initialize` is of the revision that it names.
@@ -93,7 +97,7 @@ fn begin(door: &Door, parts: Parts, request: &Request<'_>, version: ProtocolVers
     {
         to.wire = wire::of(chosen);
     }
-    Step::Answered(match mode {
+    Begun::Answered(match mode {
         AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
     })

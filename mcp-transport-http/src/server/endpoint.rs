@@ -1,0 +1,277 @@
+//! The way of a request: its head, its body, its route.
+//!
+//! What takes no waiting is done outside of any future, so that the one of a request has room for
+//! little: its head and body while they arrive, and then its call.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Method, Response, StatusCode};
+use mcp_core::front::Recipient;
+use mcp_core::wire::MODERN;
+use mcp_core::{BoxFuture, ServerProfile, Service};
+
+use super::answer::{self, InPlace, Manner};
+use super::body::{self, BodyError, discard};
+use super::config::Config;
+use super::guard::{self, Admitted, Head, Refusal};
+use super::legacy::{self, Door, Table};
+use super::respond::{self, Body};
+use super::route::{self, Route};
+use super::sessions::{AnswerMode, Mode};
+use super::source::{LegacyFilter, Source};
+use crate::headers::names;
+
+/// What the clones of an endpoint share.
+pub(super) struct Endpoint<S> {
+    pub(super) source: Source<S>,
+    pub(super) config: Arc<Config>,
+    pub(super) table: Arc<Table>,
+    filter: Arc<LegacyFilter>,
+}
+
+impl<S> From<Source<S>> for Endpoint<S> {
+    fn from(source: Source<S>) -> Self {
+        Self {
+            source,
+            config: Arc::default(),
+            table: Arc::default(),
+            filter: Arc::default(),
+        }
+    }
+}
+
+/// For settings that come when the endpoint has been cloned already.
+impl<S> Clone for Endpoint<S> {
+    fn clone(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            config: Arc::clone(&self.config),
+            table: Arc::clone(&self.table),
+            filter: Arc::clone(&self.filter),
+        }
+    }
+}
+
+/// What a head asks for.
+enum Asks {
+    /// To take the message in its body.
+    Message(Admitted),
+    /// Something of a session, without a body.
+    Tend(SessionVerb),
+}
+
+/// What else than POST is served, for the sake of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SessionVerb {
+    Get,
+    Delete,
+}
+
+/// What a request has come to.
+pub(super) enum Begun<'a> {
+    /// It is answered.
+    Answered(Response<Body>),
+    /// A call is at work.
+    Call(InPlace),
+    /// Something that may have to wait.
+    Waiting(BoxFuture<'a, Response<Body>>),
+}
+
+impl Begun<'_> {
+    pub(super) async fn answer(self) -> Response<Body> {
+        match self {
+            Self::Answered(response) => response,
+            Self::Call(call) => call.answer().await,
+            Self::Waiting(response) => response.await,
+        }
+    }
+}
+
+/// Answers a request.
+// No `async fn`, which would have room for its arguments twice.
+#[expect(clippy::manual_async_fn, reason = "see above")]
+pub(super) fn answer<S: Service, B: http_body::Body<Data: Send, Error: Send> + Send>(
+    endpoint: Arc<Endpoint<S>>,
+    parts: Parts,
+    body: B,
+) -> impl Future<Output = Response<Body>> + Send {
+    async move {
+        let mut body = pin!(body);
+        let config = &*endpoint.config;
+        let admitted = match endpoint.admit(&parts) {
+            Ok(Asks::Message(admitted)) => admitted,
+            Ok(Asks::Tend(verb)) => return endpoint.tend(verb, parts).await,
+            Err(refusal) => return turn_away(body, &parts.headers, config, refusal).await,
+        };
+        let limits = config.body_limits();
+        let text = match body::read(body.as_mut(), admitted.content_length, limits).await {
+            Ok(text) => text,
+            Err(error) => {
+                let refusal = unread(&error, limits);
+                return turn_away(body, &parts.headers, config, refusal).await;
+            }
+        };
+        let call = match endpoint.begin(parts, &text) {
+            Begun::Call(call) => call,
+            Begun::Answered(response) => return response,
+            Begun::Waiting(response) => return response.await,
+        };
+        // Handlers may take long; what was read needs the text no more.
+        drop(text);
+        call.answer().await
+    }
+}
+
+impl<S: Service> Endpoint<S> {
+    /// Answers a request whose body is there already.
+    pub(super) async fn answer_read(&self, parts: Parts, text: Bytes) -> Response<Body> {
+        match self.admit(&parts) {
+            Ok(Asks::Message(_)) if text.len() > self.config.guard.body_limit => {
+                respond::refusal(guard::too_large(self.config.guard.body_limit))
+            }
+            Ok(Asks::Message(_)) => self.begin(parts, &text).answer().await,
+            Ok(Asks::Tend(verb)) => self.tend(verb, parts).await,
+            Err(refusal) => respond::refusal(refusal),
+        }
+    }
+
+    /// Checks the head of a request.
+    fn admit(&self, parts: &Parts) -> Result<Asks, Refusal> {
+        let guard = &self.config.guard;
+        let head = Head {
+            method: &parts.method,
+            uri: &parts.uri,
+            headers: &parts.headers,
+        };
+        if let Some(verb) = self.session_verb(&parts.method) {
+            return guard.check_origins(head).map(|()| Asks::Tend(verb));
+        }
+        let admitted = if self.is_one_way(parts) {
+            guard.check_message(head)
+        } else {
+            guard.check(head)
+        };
+        admitted
+            .map(Asks::Message)
+            .map_err(|refusal| self.name_verbs(refusal, parts))
+    }
+
+    /// Begins with a message.
+    fn begin<'a>(&self, parts: Parts, text: &'a [u8]) -> Begun<'a> {
+        let service = self.source.service(&parts);
+        if self.is_one_way(&parts) {
+            return Begun::Answered(self.door(service).post_one_way(parts, text));
+        }
+        let profile = self.profile(&*service);
+        let serves_legacy = self.serves_legacy(&profile);
+        let plan = |tool: &str| service.header_plan(tool);
+        match route::route(&parts.headers, text, &profile, serves_legacy, plan) {
+            Route::Modern { id, inbound } => {
+                let to = Recipient {
+                    id,
+                    profile,
+                    wire: MODERN,
+                };
+                let manner = Manner::alone(AnswerMode::Auto);
+                answer::begin(&*service, &self.config, to, inbound, parts, manner)
+            }
+            Route::Legacy(message) => self.door(service).post(parts, message),
+            Route::Batch => {
+                let door = self.door(service);
+                Begun::Waiting(Box::pin(door.post_batch(parts, text)))
+            }
+            Route::Accepted => Begun::Answered(respond::accepted()),
+            Route::Refused { id, fault } => {
+                Begun::Answered(respond::fault(MODERN, id.as_ref(), &fault))
+            }
+        }
+    }
+
+    /// What is told about the service: without the legacy revisions where they are not served.
+    // spec: GAP-07
+    fn profile(&self, service: &S) -> Arc<ServerProfile> {
+        let profile = service.profile();
+        if self.config.sessions.mode == Mode::Off && profile.has_legacy_versions() {
+            return self.filter.apply(&profile);
+        }
+        profile
+    }
+
+    /// Answers another verb.
+    fn tend(&self, verb: SessionVerb, parts: Parts) -> BoxFuture<'static, Response<Body>> {
+        let service = self.source.service(&parts);
+        let refuse = |refusal| Box::pin(std::future::ready(respond::refusal(refusal)));
+        if !self.serves_legacy(&service.profile()) {
+            return refuse(guard::not_served(&parts.method));
+        }
+        let door = self.door(service);
+        match verb {
+            SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
+                Ok(()) => Box::pin(door.get(parts)),
+                Err(refusal) => refuse(refusal),
+            },
+            SessionVerb::Delete => Box::pin(door.delete(parts)),
+        }
+    }
+
+    fn door(&self, service: Arc<S>) -> Door {
+        Door {
+            table: Arc::clone(&self.table),
+            config: Arc::clone(&self.config),
+            service,
+        }
+    }
+
+    // spec: COMPAT-01
+    fn serves_legacy(&self, profile: &ServerProfile) -> bool {
+        self.config.sessions.mode != Mode::Off && profile.has_legacy_versions()
+    }
+
+    /// The POST belongs to a connection of HTTP+SSE, on which its answer goes out.
+    fn is_one_way(&self, parts: &Parts) -> bool {
+        self.config.sessions.serves_http_sse && legacy::named_connection(parts).is_some()
+    }
+
+    fn session_verb(&self, method: &Method) -> Option<SessionVerb> {
+        match *method {
+            _ if self.config.sessions.mode != Mode::InMemory => None,
+            Method::GET => Some(SessionVerb::Get),
+            Method::DELETE => Some(SessionVerb::Delete),
+            _ => None,
+        }
+    }
+
+    /// Tells the verbs that are served.
+    fn name_verbs(&self, mut refusal: Refusal, parts: &Parts) -> Refusal {
+        if refusal.allow.is_some()
+            && self.config.sessions.mode == Mode::InMemory
+            && self.serves_legacy(&self.source.service(parts).profile())
+        {
+            refusal.allow = Some(names::ALLOW_ALL);
+        }
+        refusal
+    }
+}
+
+/// Refuses a request whose body was not read, or not to its end.
+async fn turn_away<B: http_body::Body>(
+    body: Pin<&mut B>,
+    headers: &HeaderMap,
+    config: &Config,
+    refusal: Refusal,
+) -> Response<Body> {
+    discard(headers, body, config.guard.body_limit.saturating_mul(2)).await;
+    respond::refusal(refusal)
+}
+
+fn unread(error: &BodyError, limits: body::Limits) -> Refusal {
+    match error {
+        BodyError::TooLarge => guard::too_large(limits.size),
+        BodyError::TooSlow => Refusal::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
+        BodyError::Broken => Refusal::new(StatusCode::BAD_REQUEST, error.to_string()),
+    }
+}
