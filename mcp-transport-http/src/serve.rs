@@ -5,6 +5,7 @@
 //! slow and idle ones closed, and an end that lets running calls finish.
 
 mod connection;
+mod connections;
 
 use std::convert::Infallible;
 use std::future::{Future, IntoFuture};
@@ -23,6 +24,7 @@ use tokio::sync::Semaphore;
 use tower_service::Service;
 
 use crate::Shutdown;
+use connections::{Connections, Limits};
 
 /// A server that has not started yet; `.await` starts it and ends when it is told to.
 ///
@@ -44,26 +46,20 @@ use crate::Shutdown;
 pub struct Serve<S> {
     listener: TcpListener,
     service: S,
-    settings: Settings,
+    path: Arc<str>,
+    limits: Limits,
     max_connections: usize,
     drain_timeout: Duration,
     shutdown: Shutdown,
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
-/// What every connection needs to know.
-#[derive(Clone, Debug)]
-struct Settings {
-    path: Arc<str>,
-    head_timeout: Duration,
-    idle_timeout: Duration,
-}
-
 impl<S> std::fmt::Debug for Serve<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Serve")
             .field("listener", &self.listener)
-            .field("settings", &self.settings)
+            .field("path", &self.path)
+            .field("limits", &self.limits)
             .field("max_connections", &self.max_connections)
             .field("drain_timeout", &self.drain_timeout)
             .finish_non_exhaustive()
@@ -76,8 +72,8 @@ impl<S> Serve<S> {
         Self {
             listener,
             service,
-            settings: Settings {
-                path: "/mcp".into(),
+            path: "/mcp".into(),
+            limits: Limits {
                 head_timeout: Duration::from_secs(30),
                 idle_timeout: Duration::from_secs(120),
             },
@@ -109,7 +105,7 @@ impl<S> Serve<S> {
 
     /// The one path that is served, `/mcp` by default. Other paths are answered with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
-        self.settings.path = path.into();
+        self.path = path.into();
         self
     }
 
@@ -122,14 +118,14 @@ impl<S> Serve<S> {
 
     /// How long the head of a request may take, 30 s by default. Kept to within twice the time.
     pub fn head_timeout(mut self, time: Duration) -> Self {
-        self.settings.head_timeout = time;
+        self.limits.head_timeout = time;
         self
     }
 
     /// How long a connection may stay open without a request, or without taking any of an answer
     /// that is there for it, 120 s by default. Kept to within [`Serve::head_timeout`].
     pub fn idle_timeout(mut self, time: Duration) -> Self {
-        self.settings.idle_timeout = time;
+        self.limits.idle_timeout = time;
         self
     }
 
@@ -170,8 +166,10 @@ where
     async fn run(mut self) -> io::Result<()> {
         // Connections live in tasks of their own; whoever drops this future ends them too.
         let closer = CloseOnDrop(self.shutdown.clone());
+        let connections = Arc::<Connections>::default();
+        tokio::spawn(Arc::clone(&connections).tend(self.limits, self.shutdown.clone()));
         let slots = Arc::new(Semaphore::new(self.max_connections));
-        self.accept_until_told_to_stop(&slots).await;
+        self.accept_until_told_to_stop(&slots, &connections).await;
         drop(self.listener);
         self.shutdown.drain();
         let everybody_left = async {
@@ -189,7 +187,11 @@ where
         Ok(())
     }
 
-    async fn accept_until_told_to_stop(&mut self, slots: &Arc<Semaphore>) {
+    async fn accept_until_told_to_stop(
+        &mut self,
+        slots: &Arc<Semaphore>,
+        connections: &Arc<Connections>,
+    ) {
         let handle = self.shutdown.clone();
         let told_elsewhere = handle.draining();
         tokio::pin!(told_elsewhere);
@@ -220,8 +222,9 @@ where
                 let connection = connection::serve(
                     stream,
                     self.service.clone(),
-                    self.settings.clone(),
+                    Arc::clone(&self.path),
                     self.shutdown.clone(),
+                    connections.enter(),
                     slot,
                 );
                 tokio::spawn(connection);

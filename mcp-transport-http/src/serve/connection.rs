@@ -4,13 +4,9 @@ use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker, ready};
-use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream::FuturesUnordered;
 use http::{Request, Response, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -22,7 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
-use super::{LAST_WORDS, Settings};
+use super::connections::{AtWork, Guest, Signs, Told};
 use crate::Shutdown;
 use crate::headers::names;
 use crate::server::discard;
@@ -32,8 +28,9 @@ use crate::server::discard;
 pub(super) async fn serve<I, S, B>(
     stream: I,
     service: S,
-    settings: Settings,
+    path: Arc<str>,
     shutdown: Shutdown,
+    mut guest: Guest,
     _slot: OwnedSemaphorePermit,
 ) where
     I: AsyncRead + AsyncWrite + Unpin,
@@ -43,15 +40,15 @@ pub(super) async fn serve<I, S, B>(
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let signs = Arc::new(Signs::default());
+    let signs = Arc::clone(&guest.signs);
     let io = TokioIo::new(Watched {
         io: stream,
         signs: Arc::clone(&signs),
     });
-    let (shared, path, handle) = (&signs, &*settings.path, &shutdown);
+    let path = &*path;
     let endpoint = service_fn(move |mut request: Request<Incoming>| {
-        let at_work = Some(AtWork::begin(shared));
-        request.extensions_mut().insert(handle.clone());
+        let at_work = Some(AtWork::begin(&signs));
+        request.extensions_mut().insert(shutdown.clone());
         let work = if request.uri().path() == path {
             call(service.clone(), request)
         } else {
@@ -63,53 +60,20 @@ pub(super) async fn serve<I, S, B>(
     });
     // Without `pipeline_flush`: with it, answers to broken requests stay in the buffer for ever.
     let mut connection = pin!(http1::Builder::new().serve_connection(io, endpoint));
-    let mut events = events(&signs, &settings, &shutdown);
+    let mut drains = false;
     poll_fn(|cx| {
-        while let Poll::Ready(Some(event)) = events.poll_next_unpin(cx) {
-            match event {
-                Event::Drain => {
-                    connection.as_mut().graceful_shutdown();
-                    events.push(Box::pin(closed(&shutdown)));
-                }
-                Event::End => return Poll::Ready(()),
+        match guest.told(cx) {
+            Told::End => return Poll::Ready(()),
+            Told::Drain if !drains => {
+                drains = true;
+                connection.as_mut().graceful_shutdown();
             }
+            _ => {}
         }
         // Broken connections are everyday life; there is nobody to tell.
         connection.as_mut().poll(cx).map(drop)
     })
     .await;
-}
-
-/// What may happen to a connection from outside of it.
-enum Event {
-    /// The server drains: the running request is the last one.
-    Drain,
-    /// The connection has had its time.
-    End,
-}
-
-type Events<'a> = FuturesUnordered<Pin<Box<dyn Future<Output = Event> + Send + 'a>>>;
-
-/// The events that a connection waits for beside its IO. They have wakers of their own in there,
-/// so that looking for one costs a request next to nothing.
-fn events<'a>(signs: &'a Signs, settings: &'a Settings, shutdown: &'a Shutdown) -> Events<'a> {
-    let events = Events::new();
-    events.push(Box::pin(async move {
-        watch(signs, settings).await;
-        Event::End
-    }));
-    events.push(Box::pin(async move {
-        shutdown.draining().await;
-        Event::Drain
-    }));
-    events
-}
-
-/// What follows when the server drains.
-async fn closed(shutdown: &Shutdown) -> Event {
-    shutdown.closed().await;
-    tokio::time::sleep(LAST_WORDS).await;
-    Event::End
 }
 
 /// How much is read of a body that goes nowhere.
@@ -190,73 +154,6 @@ async fn not_found<B>(request: Request<Incoming>, path: &str) -> Response<Reply<
     response
 }
 
-/// What the clock of a connection looks at. One timer for each connection instead of one for each
-/// wait costs a request nothing but these few stores.
-#[derive(Debug, Default)]
-struct Signs {
-    /// Requests whose head has arrived, ever.
-    requests: AtomicUsize,
-    /// Requests that are being answered.
-    at_work: AtomicUsize,
-    /// Bytes have come in since the last request was answered.
-    head_begun: AtomicBool,
-    /// The peer does not take what is written.
-    stalled: AtomicBool,
-    /// Writes that the peer did take, ever.
-    writes: AtomicUsize,
-}
-
-/// Ends when the connection should: a head that does not come to its end, nothing asked for too
-/// long, or an answer that is not taken.
-async fn watch(signs: &Signs, settings: &Settings) {
-    let tick = settings.head_timeout.max(Duration::from_millis(1));
-    let progress = || {
-        (
-            signs.requests.load(Ordering::Relaxed),
-            signs.writes.load(Ordering::Relaxed),
-        )
-    };
-    let mut before = progress();
-    let mut unchanged = Duration::ZERO;
-    loop {
-        tokio::time::sleep(tick).await;
-        let now = progress();
-        if now != before {
-            before = now;
-            unchanged = Duration::ZERO;
-            continue;
-        }
-        unchanged += tick;
-        let over = if signs.at_work.load(Ordering::Relaxed) > 0 {
-            signs.stalled.load(Ordering::Relaxed) && unchanged >= settings.idle_timeout
-        } else {
-            let mid_head = now.0 == 0 || signs.head_begun.load(Ordering::Relaxed);
-            mid_head || unchanged >= settings.idle_timeout
-        };
-        if over {
-            return;
-        }
-    }
-}
-
-/// Marks its connection as busy while it lives.
-struct AtWork(Arc<Signs>);
-
-impl AtWork {
-    fn begin(signs: &Arc<Signs>) -> Self {
-        signs.requests.fetch_add(1, Ordering::Relaxed);
-        signs.at_work.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(signs))
-    }
-}
-
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        self.0.at_work.fetch_sub(1, Ordering::Relaxed);
-        self.0.head_begun.store(false, Ordering::Relaxed);
-    }
-}
-
 pin_project! {
     /// The body of an answer, which keeps its connection busy until it is sent.
     struct Answer<B> {
@@ -330,18 +227,9 @@ impl<I: AsyncRead> AsyncRead for Watched<I> {
         let before = buf.filled().len();
         let polled = this.io.poll_read(cx, buf);
         if buf.filled().len() > before {
-            this.signs.head_begun.store(true, Ordering::Relaxed);
+            this.signs.note_read();
         }
         polled
-    }
-}
-
-impl Signs {
-    fn note_write(&self, polled: &Poll<std::io::Result<usize>>) {
-        self.stalled.store(polled.is_pending(), Ordering::Relaxed);
-        if polled.is_ready() {
-            self.writes.fetch_add(1, Ordering::Relaxed);
-        }
     }
 }
 

@@ -6,14 +6,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use mcp_core::{BoxFuture, Exchange, Reply, ServerProfile, Service};
 use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, duplex};
 use tokio::sync::Semaphore;
 
-use super::super::Settings;
+use super::super::connections::Connections;
 use super::serve;
 use crate::Shutdown;
 use crate::server::{AnswerMode, Sessions, StreamableHttp};
@@ -121,11 +120,7 @@ async fn an_answer_that_is_there_leaves_in_one_write() {
         let profile = Arc::new(profile.versions(ProtocolVersion::ALL));
         let endpoint =
             StreamableHttp::new(Greets(profile)).sessions(Sessions::in_memory().answer(mode));
-        let settings = Settings {
-            path: "/mcp".into(),
-            head_timeout: Duration::from_secs(30),
-            idle_timeout: Duration::from_secs(30),
-        };
+        let guest = Arc::<Connections>::default().enter();
         let (mut client, io) = duplex(1 << 16);
         let writes = Arc::new(AtomicUsize::new(0));
         let io = Counted {
@@ -133,7 +128,8 @@ async fn an_answer_that_is_there_leaves_in_one_write() {
             writes: Arc::clone(&writes),
         };
         let slot = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
-        tokio::spawn(serve(io, endpoint, settings, Shutdown::new(), slot));
+        let path = "/mcp".into();
+        tokio::spawn(serve(io, endpoint, path, Shutdown::new(), guest, slot));
         let opened = ask(&mut client, &post("", INITIALIZE)).await;
         let mut lines = opened.lines();
         let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));

@@ -1,0 +1,234 @@
+//! The connections of a server: their signs of life, and the one clock that looks at all of them.
+//!
+//! A timer in each connection would cost every one of them memory, and every request time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use futures_util::task::AtomicWaker;
+use mcp_core::locks::Mutex;
+use slab::Slab;
+use tokio::time::sleep;
+
+use super::LAST_WORDS;
+use crate::Shutdown;
+
+/// The connections of a server.
+#[derive(Debug, Default)]
+pub(super) struct Connections {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    open: Slab<Entry>,
+    /// What those that are still to come are told at once.
+    told: u8,
+}
+
+#[derive(Debug)]
+struct Entry {
+    signs: Arc<Signs>,
+    /// Requests and writes at the last look, if there was one.
+    before: Option<(usize, usize)>,
+    unchanged: Duration,
+}
+
+/// Where a connection leaves signs of life, and hears what it has to do.
+#[derive(Debug, Default)]
+pub(super) struct Signs {
+    /// Requests whose head has arrived, ever.
+    requests: AtomicUsize,
+    /// Requests that are being answered.
+    at_work: AtomicUsize,
+    /// Bytes have come in since the last request was answered.
+    head_begun: AtomicBool,
+    /// The peer does not take what is written.
+    stalled: AtomicBool,
+    /// Writes that the peer did take, ever.
+    writes: AtomicUsize,
+    /// [`DRAIN`] or [`END`]; 0 while it may go on.
+    told: AtomicU8,
+    waker: AtomicWaker,
+}
+
+/// What a connection has to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Nothing,
+    /// The running request is the last one.
+    Drain,
+    /// It has had its time.
+    End,
+}
+
+const DRAIN: u8 = 1;
+const END: u8 = 2;
+
+/// How long connections may do nothing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    pub(super) head_timeout: Duration,
+    pub(super) idle_timeout: Duration,
+}
+
+impl Connections {
+    /// A connection has come. It leaves when the guest is dropped.
+    pub(super) fn enter(self: &Arc<Self>) -> Guest {
+        let mut state = self.state.lock();
+        let signs = Arc::new(Signs {
+            told: AtomicU8::new(state.told),
+            ..Signs::default()
+        });
+        let key = state.open.insert(Entry {
+            signs: Arc::clone(&signs),
+            before: None,
+            unchanged: Duration::ZERO,
+        });
+        Guest {
+            connections: Arc::clone(self),
+            key,
+            signs,
+            waker: None,
+        }
+    }
+
+    /// Looks after them until `shutdown` has closed the server, and has given them time for their
+    /// last words.
+    pub(super) async fn tend(self: Arc<Self>, limits: Limits, shutdown: Shutdown) {
+        let pause = limits.head_timeout.max(Duration::from_millis(1));
+        let looking = async {
+            loop {
+                sleep(pause).await;
+                self.look(pause, limits.idle_timeout);
+            }
+        };
+        let telling = async {
+            shutdown.draining().await;
+            self.tell(DRAIN);
+            shutdown.closed().await;
+            sleep(LAST_WORDS).await;
+            self.tell(END);
+        };
+        tokio::select! {
+            () = looking => {}
+            () = telling => {}
+        }
+    }
+
+    /// Ends those that have had their time.
+    fn look(&self, since_last: Duration, idle_timeout: Duration) {
+        let mut state = self.state.lock();
+        for (_, entry) in &mut state.open {
+            if entry.is_over(since_last, idle_timeout) {
+                entry.signs.tell(END);
+            }
+        }
+    }
+
+    fn tell(&self, what: u8) {
+        let mut state = self.state.lock();
+        state.told = state.told.max(what);
+        for (_, entry) in &state.open {
+            entry.signs.tell(what);
+        }
+    }
+}
+
+impl Entry {
+    /// A head that does not come to its end, nothing asked for too long, or an answer that is not
+    /// taken.
+    fn is_over(&mut self, since_last: Duration, idle_timeout: Duration) -> bool {
+        let signs = &self.signs;
+        let now = (
+            signs.requests.load(Ordering::Relaxed),
+            signs.writes.load(Ordering::Relaxed),
+        );
+        if self.before.replace(now) != Some(now) {
+            self.unchanged = Duration::ZERO;
+            return false;
+        }
+        self.unchanged = self.unchanged.saturating_add(since_last);
+        let idle = self.unchanged >= idle_timeout;
+        if signs.at_work.load(Ordering::Relaxed) > 0 {
+            return idle && signs.stalled.load(Ordering::Relaxed);
+        }
+        idle || now.0 == 0 || signs.head_begun.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection that is there.
+#[derive(Debug)]
+pub(super) struct Guest {
+    connections: Arc<Connections>,
+    key: usize,
+    pub(super) signs: Arc<Signs>,
+    waker: Option<Waker>,
+}
+
+impl Guest {
+    /// What it has to do. It is woken when that changes.
+    pub(super) fn told(&mut self, cx: &Context<'_>) -> Told {
+        if !self
+            .waker
+            .as_ref()
+            .is_some_and(|known| known.will_wake(cx.waker()))
+        {
+            self.signs.waker.register(cx.waker());
+            self.waker = Some(cx.waker().clone());
+        }
+        match self.signs.told.load(Ordering::Acquire) {
+            DRAIN => Told::Drain,
+            END => Told::End,
+            _ => Told::Nothing,
+        }
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.connections.state.lock().open.try_remove(self.key);
+    }
+}
+
+impl Signs {
+    fn tell(&self, what: u8) {
+        if self.told.fetch_max(what, Ordering::Release) < what {
+            self.waker.wake();
+        }
+    }
+
+    pub(super) fn note_read(&self) {
+        self.head_begun.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn note_write(&self, polled: &Poll<std::io::Result<usize>>) {
+        self.stalled.store(polled.is_pending(), Ordering::Relaxed);
+        if polled.is_ready() {
+            self.writes.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Marks its connection as busy while it lives.
+pub(super) struct AtWork(Arc<Signs>);
+
+impl AtWork {
+    pub(super) fn begin(signs: &Arc<Signs>) -> Self {
+        signs.requests.fetch_add(1, Ordering::Relaxed);
+        signs.at_work.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(signs))
+    }
+}
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.at_work.fetch_sub(1, Ordering::Relaxed);
+        self.0.head_begun.store(false, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
