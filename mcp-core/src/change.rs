@@ -10,7 +10,7 @@ use mcp_types::{ReadResourceParams, ServerCapabilities, SubscriptionFilter};
 
 pub use memory::{MemoryBus, Watch};
 
-use crate::{Call, ClientFacts, Fault, Gate, ItemKind, Principal, ServerNote};
+use crate::{Call, ClientFacts, Extensions, Fault, Gate, ItemKind, Principal, ServerNote};
 
 /// Something of a server has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -109,14 +109,14 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
 #[non_exhaustive]
 pub struct Audience {
     /// What the transport and its layers know of the request: the [`Principal`], for one.
-    pub extensions: http::Extensions,
+    pub extensions: Extensions,
     /// The gate of the transport.
     pub gate: Option<Arc<dyn Gate>>,
 }
 
 impl Audience {
     /// Who sends a request with these extensions, and the gate that looks at it.
-    pub fn new(extensions: http::Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
+    pub fn new(extensions: Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
         Self { extensions, gate }
     }
 }
@@ -131,7 +131,7 @@ impl fmt::Debug for Audience {
 }
 
 /// Who may be told of which resource, by its URI.
-type Sight = Arc<dyn Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync>;
+type Sight = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
 
 /// The changes of a server, as whoever tells them to clients gets them: a bus, how many clients may
 /// listen at a time, and who may be told of what. Clones are the same.
@@ -185,7 +185,7 @@ impl Changes {
     #[must_use]
     pub fn sight(
         mut self,
-        sees: impl Fn(&str, &ClientFacts, &http::Extensions) -> bool + Send + Sync + 'static,
+        sees: impl Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.told().sight = Some(Arc::new(sees));
         self

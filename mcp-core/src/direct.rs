@@ -14,7 +14,7 @@ use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
-use crate::{Channel, ChannelError, Fault, Frame, Frames, OutCall, Service};
+use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutCall, Service};
 
 /// A channel to a service in the same process. Calls run when their answer is awaited; dropping
 /// one cancels it. Messages are written and read as on a wire, and there is neither task nor
@@ -54,7 +54,7 @@ impl<S: Service> Direct<S> {
         };
         match inbound {
             Ok(inbound) => {
-                let extensions = http::Extensions::new();
+                let extensions = Extensions::new();
                 Ok(Running::begin(
                     &*self.service,
                     inbound,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject};
 
-use crate::{Call, ClientFacts, Input, Outlet, Principal};
+use crate::{Call, ClientFacts, Extensions, Input, Outlet, Principal};
 
 /// One call and its context, as a service gets it.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Exchange {
     pub outlet: Outlet,
     /// What the transport and its layers know: the HTTP request's parts, the [`Principal`],
     /// anything a layer inserted.
-    pub extensions: http::Extensions,
+    pub extensions: Extensions,
 }
 
 impl Exchange {
@@ -35,7 +35,7 @@ impl Exchange {
             input: Input::default(),
             meta: None,
             outlet: Outlet::none(),
-            extensions: http::Extensions::new(),
+            extensions: Extensions::new(),
         }
     }
 

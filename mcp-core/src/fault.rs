@@ -129,6 +129,7 @@ impl fmt::Display for ItemKind {
 
 impl Fault {
     /// The parameters do not fit the method.
+    #[cold]
     pub fn bad_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::BadParams {
             message: message.into(),
@@ -146,11 +147,13 @@ impl Fault {
     }
 
     /// The server failed for a reason of its own.
+    #[cold]
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Internal(message.into())
     }
 
     /// The method does not exist.
+    #[cold]
     pub fn no_such_method(method: impl Into<Box<str>>) -> Self {
         Self::NoSuchMethod {
             method: method.into(),
@@ -158,6 +161,7 @@ impl Fault {
     }
 
     /// The tool does not exist.
+    #[cold]
     pub fn no_such_tool(name: impl Into<Box<str>>) -> Self {
         Self::NoSuchItem {
             kind: ItemKind::Tool,

@@ -39,6 +39,7 @@ mod direct;
 #[doc(hidden)]
 pub mod ending;
 mod exchange;
+mod extensions;
 mod facts;
 mod fault;
 pub mod front;
@@ -69,6 +70,7 @@ pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;
 pub use exchange::Exchange;
+pub use extensions::Extensions;
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use http::Extensions;
 use http::request::Parts;
-use mcp_core::{ClientFacts, Exchange, Principal};
+use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 
 /// Who asks: what a filter of visibility can judge by.
 ///

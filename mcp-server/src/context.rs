@@ -163,7 +163,7 @@ impl CallContext {
     }
 
     /// What the transport and its layers know.
-    pub fn extensions(&self) -> &http::Extensions {
+    pub fn extensions(&self) -> &mcp_core::Extensions {
         &self.exchange.extensions
     }
 

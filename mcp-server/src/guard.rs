@@ -112,6 +112,7 @@ impl<W: Handled, F: Future<Output = W::Given>> Future for Run<W, F> {
     }
 }
 
+#[cold]
 fn panicked(what: &str, panic: &Panicked) -> Fault {
     tracing::error!(handler = what, panic = panic.text(), "handler panicked");
     Fault::internal(format!("the handler of {what} failed"))

@@ -39,6 +39,7 @@ impl ArgumentError {
 
 impl Rejection {
     /// Something that the transport or a layer should have supplied is missing.
+    #[cold]
     pub fn missing(what: impl Into<Cow<'static, str>>) -> Self {
         Self::Fault(Fault::bad_params(what))
     }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Gate, Service};
+use mcp_core::{Extensions, Gate, Service};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
@@ -49,7 +49,7 @@ struct Settings {
     max_calls: usize,
     drain_timeout: Duration,
     gate: Option<Arc<dyn Gate>>,
-    extensions: http::Extensions,
+    extensions: Extensions,
     guard: bool,
 }
 
@@ -63,7 +63,7 @@ impl<S: Service> StdioServer<S> {
                 max_calls: 1024,
                 drain_timeout: Duration::from_secs(10),
                 gate: None,
-                extensions: http::Extensions::new(),
+                extensions: Extensions::new(),
                 guard: true,
             },
             stop: Box::pin(std::future::pending()),

@@ -9,8 +9,8 @@ use mcp_types::{Method, ProtocolVersion, Request, RequestId};
 use crate::patterns::subscriptions::{self, Lent};
 use crate::wire::{self, Envelope, MODERN};
 use crate::{
-    Asked, BoxFuture, ClientFacts, Exchange, Fault, Framing, Gate, Input, NoteBuffer, Outlet,
-    Principal, Reply, ResultBody, ServerProfile, Service, versioning,
+    Asked, BoxFuture, ClientFacts, Exchange, Extensions, Fault, Framing, Gate, Input, NoteBuffer,
+    Outlet, Principal, Reply, ResultBody, ServerProfile, Service, versioning,
 };
 
 /// A modern request that was read and may be served.
@@ -140,7 +140,7 @@ impl Inbound {
         service: &S,
         profile: &ServerProfile,
         outlet: Outlet,
-        extensions: http::Extensions,
+        extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
         let Self {
             asked,

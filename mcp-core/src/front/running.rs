@@ -9,7 +9,7 @@ use super::Recipient;
 use super::modern::Inbound;
 use crate::guard::catch_panic_now;
 use crate::wire::Encoded;
-use crate::{BoxFuture, Fault, Framing, NoteBuffer, Outlet, Reply, Service};
+use crate::{BoxFuture, Extensions, Fault, Framing, NoteBuffer, Outlet, Reply, Service};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
 /// the call.
@@ -47,7 +47,7 @@ impl Running {
         inbound: Inbound,
         to: Recipient,
         framing: Framing,
-        extensions: http::Extensions,
+        extensions: Extensions,
     ) -> Self {
         let (outlet, notes) = inbound.notes(&to.id, framing);
         Self::start(service, inbound, to, outlet, notes, extensions)
@@ -59,7 +59,7 @@ impl Running {
         inbound: Inbound,
         to: Recipient,
         notes: Arc<NoteBuffer>,
-        extensions: http::Extensions,
+        extensions: Extensions,
     ) -> Self {
         let (token, level) = (inbound.progress_token.clone(), inbound.facts.log_level);
         let outlet = Outlet::new(token, level, || Arc::clone(&notes) as _);
@@ -72,7 +72,7 @@ impl Running {
         to: Recipient,
         outlet: Outlet,
         notes: Option<Arc<NoteBuffer>>,
-        extensions: http::Extensions,
+        extensions: Extensions,
     ) -> Self {
         let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
         let work = match catch_panic_now(serve) {
@@ -171,6 +171,7 @@ fn poll(reply: &mut BoxFuture<'static, Reply>, cx: &mut Context<'_>) -> Poll<Rep
     catch_panic_now(|| reply.as_mut().poll(cx)).unwrap_or_else(|_| Poll::Ready(panicked()))
 }
 
+#[cold]
 fn panicked() -> Reply {
     Reply::Fault(Fault::internal("internal error"))
 }

@@ -15,8 +15,8 @@ use mcp_types::{
 
 use crate::change::Seat;
 use crate::{
-    Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Fault, Gate, Outlet, Reply,
-    ResultBody, ServerNote, Service, Watch,
+    Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet,
+    Reply, ResultBody, ServerNote, Service, Watch,
 };
 
 /// How many resources one subscription can ask for.
@@ -165,7 +165,7 @@ impl fmt::Debug for Lent {
 pub(crate) fn serve<S: Service + ?Sized>(
     asked: SubscriptionFilter,
     service: &S,
-    caller: (Arc<ClientFacts>, http::Extensions),
+    caller: (Arc<ClientFacts>, Extensions),
     outlet: Outlet,
     lent: Lent,
 ) -> BoxFuture<'static, Reply> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_core::wire::{self, AskedBy, Outbound};
 use mcp_core::{
-    Asked, BoxFuture, Call, ClientAnswer, Exchange, Fault, ItemKind, Outlet, Reply, ServerAsk,
-    ServerProfile, Service, front, versioning,
+    Asked, BoxFuture, Call, ClientAnswer, Exchange, Extensions, Fault, ItemKind, Outlet, Reply,
+    ServerAsk, ServerProfile, Service, front, versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -191,9 +191,9 @@ fn nobody_listens_where_nothing_changes() {
     exchange.meta.clone_from(&inbound.meta);
     assert!(exchange.trace().unwrap().parent.is_sampled());
 
-    let answered = inbound.serve(&Nothing, Outlet::none(), http::Extensions::new());
-    let reply = futures::executor::block_on(answered);
     let profile = Nothing.profile();
+    let answered = inbound.serve(&Nothing, &profile, Outlet::none(), Extensions::new());
+    let reply = futures::executor::block_on(answered);
     let text = wire::MODERN.encode_reply(reply, &Outbound::new(&request.id, &profile), Vec::new());
     let text = String::from_utf8(text.into_bytes().to_vec()).unwrap();
     assert!(

@@ -147,6 +147,7 @@ fn only<'a>(found: Found<'a>, name: &HeaderName) -> Result<&'a HeaderValue, Faul
     }
 }
 
+#[cold]
 fn mismatch(text: String) -> Fault {
     Fault::HeaderMismatch(text.into())
 }

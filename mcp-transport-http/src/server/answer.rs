@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::select;
-use http::{Extensions, HeaderValue, Response, StatusCode, request};
+use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
@@ -67,25 +67,28 @@ pub(super) fn begin<S: Service + ?Sized>(
     config: &Arc<Config>,
     to: Recipient,
     mut inbound: Box<Inbound>,
-    mut parts: request::Parts,
+    mut parts: Box<request::Parts>,
     manner: Manner,
 ) -> Begun<'static> {
-    let mut extensions = std::mem::take(&mut parts.extensions);
     if let Some(gate) = &config.gate
-        && let Err(fault) = inbound.admit(gate, extensions.get::<Principal>())
+        && let Err(fault) = inbound.admit(gate, parts.extensions.get::<Principal>())
     {
         let response = respond::fault(to.wire, Some(&to.id), &fault);
         return Begun::Answered(with_session(response, manner.session));
     }
-    let shutdown = shutdown(&mut extensions, config);
-    extensions.insert(parts);
+    let shutdown = shutdown(&mut parts, config);
     if inbound.is_listen() {
         lend(&mut inbound, config, shutdown.clone());
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
-    Begun::Call(InPlace {
+    Begun::Call(Box::new(InPlace {
         call: Some(Call::begin(
-            service, to, *inbound, extensions, notes, ticket,
+            service,
+            to,
+            *inbound,
+            parts.into(),
+            notes,
+            ticket,
         )),
         config: Arc::clone(config),
         mode: manner.mode,
@@ -94,7 +97,7 @@ pub(super) fn begin<S: Service + ?Sized>(
         leaving: manner.leaving,
         kept: manner.kept,
         session: manner.session,
-    })
+    }))
 }
 
 /// Names the session of an answer.
@@ -195,7 +198,8 @@ async fn prime(kept: &Stream, wire: &dyn Wire) {
 }
 
 /// What ends the streams of this request.
-pub(super) fn shutdown(extensions: &mut Extensions, config: &Config) -> Option<Shutdown> {
+pub(super) fn shutdown(parts: &mut request::Parts, config: &Config) -> Option<Shutdown> {
+    let extensions = &mut parts.extensions;
     extensions
         .remove::<Shutdown>()
         .or_else(|| config.shutdown.clone())
@@ -215,19 +219,15 @@ pub(super) struct InPlace {
 
 impl InPlace {
     /// Works until there is a response.
-    // No `async fn`, which would have room for the call twice.
-    #[expect(clippy::manual_async_fn, reason = "see above")]
-    pub(super) fn answer(mut self) -> impl Future<Output = Response<Body>> + Send {
-        async move {
-            let response = match poll_fn(|cx| self.poll_answer(cx)).await {
-                Answered::Now(response) => response,
-                // Boxed, so that it makes no other answer larger.
-                Answered::Kept { kept, wire, events } => {
-                    Box::pin(keep(kept, wire, events, &self.config)).await
-                }
-            };
-            with_session(response, self.session.take())
-        }
+    pub(super) async fn answer(mut self: Box<Self>) -> Response<Body> {
+        let response = match poll_fn(|cx| self.poll_answer(cx)).await {
+            Answered::Now(response) => response,
+            // Boxed, so that it makes no other answer larger.
+            Answered::Kept { kept, wire, events } => {
+                Box::pin(keep(kept, wire, events, &self.config)).await
+            }
+        };
+        with_session(response, self.session.take())
     }
 
     /// Works until the answer is there, or until it is time for a stream.

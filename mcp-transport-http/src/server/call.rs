@@ -7,7 +7,7 @@ use bytes::Bytes;
 use mcp_core::front::modern::Inbound;
 use mcp_core::front::{Recipient, Running};
 use mcp_core::wire::{Encoded, Wire};
-use mcp_core::{NoteBuffer, Reply, Service};
+use mcp_core::{Extensions, NoteBuffer, Reply, Service};
 
 use super::in_flight::{self, Stopped, Ticket};
 use crate::sse::encode as sse;
@@ -41,7 +41,7 @@ impl Call {
         service: &S,
         to: Recipient,
         inbound: Inbound,
-        extensions: http::Extensions,
+        extensions: Extensions,
         notes: Option<Arc<NoteBuffer>>,
         ticket: Option<Ticket>,
     ) -> Self {

@@ -76,7 +76,7 @@ pub(super) enum Begun<'a> {
     /// It is answered.
     Answered(Response<Body>),
     /// A call is at work.
-    Call(InPlace),
+    Call(Box<InPlace>),
     /// Something that may have to wait.
     Waiting(BoxFuture<'a, Response<Body>>),
 }
@@ -96,7 +96,7 @@ impl Begun<'_> {
 #[expect(clippy::manual_async_fn, reason = "see above")]
 pub(super) fn answer<S: Service, B: http_body::Body<Data: Send, Error: Send> + Send>(
     endpoint: Arc<Endpoint<S>>,
-    parts: Parts,
+    parts: Box<Parts>,
     body: B,
 ) -> impl Future<Output = Response<Body>> + Send {
     async move {
@@ -128,7 +128,7 @@ pub(super) fn answer<S: Service, B: http_body::Body<Data: Send, Error: Send> + S
 
 impl<S: Service> Endpoint<S> {
     /// Answers a request whose body is there already.
-    pub(super) async fn answer_read(&self, parts: Parts, text: Bytes) -> Response<Body> {
+    pub(super) async fn answer_read(&self, parts: Box<Parts>, text: Bytes) -> Response<Body> {
         match self.admit(&parts) {
             Ok(Asks::Message(_)) if text.len() > self.config.guard.body_limit => {
                 respond::refusal(guard::too_large(self.config.guard.body_limit))
@@ -161,7 +161,7 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// Begins with a message.
-    fn begin<'a>(&self, parts: Parts, text: &'a [u8]) -> Begun<'a> {
+    fn begin<'a>(&self, parts: Box<Parts>, text: &'a [u8]) -> Begun<'a> {
         let service = self.source.service(&parts);
         if self.is_one_way(&parts) {
             return Begun::Answered(self.door(service).post_one_way(parts, text));
@@ -202,7 +202,7 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// Answers another verb.
-    fn tend(&self, verb: SessionVerb, parts: Parts) -> BoxFuture<'static, Response<Body>> {
+    fn tend(&self, verb: SessionVerb, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
         let service = self.source.service(&parts);
         let refuse = |refusal| Box::pin(std::future::ready(respond::refusal(refusal)));
         if !self.serves_legacy(&service.profile()) {
@@ -268,6 +268,7 @@ async fn turn_away<B: http_body::Body>(
     respond::refusal(refusal)
 }
 
+#[cold]
 fn unread(error: &BodyError, limits: body::Limits) -> Refusal {
     match error {
         BodyError::TooLarge => guard::too_large(limits.size),

@@ -34,6 +34,7 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
+    #[cold]
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -215,6 +216,7 @@ impl<'a> Seen<'a> {
 }
 
 /// The answer to a body over the limit, whether announced or counted.
+#[cold]
 pub(crate) fn too_large(limit: usize) -> Refusal {
     Refusal::new(
         StatusCode::PAYLOAD_TOO_LARGE,
@@ -232,6 +234,7 @@ fn check_method(method: &Method) -> Result<(), Refusal> {
 
 /// The answer to a verb that is not served.
 // spec: HTTP-S-10
+#[cold]
 pub(crate) fn not_served(method: &Method) -> Refusal {
     Refusal {
         allow: Some(names::ALLOW_POST),
@@ -319,6 +322,7 @@ pub(crate) fn check_accepts_events(headers: &HeaderMap) -> Result<(), Refusal> {
     ))
 }
 
+#[cold]
 fn forbidden(header: &str, value: &[u8], setting: &str) -> Refusal {
     let value = Shown(value);
     tracing::warn!(header, %value, setting, "a request is refused");

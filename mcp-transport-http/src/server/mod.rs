@@ -101,7 +101,7 @@ impl<S: Service> StreamableHttp<S> {
 
     /// Answers a request whose body a framework has read already.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        self.0.answer_read(parts, body).await
+        self.0.answer_read(Box::new(parts), body).await
     }
 }
 
@@ -259,7 +259,11 @@ where
 
     fn call(&mut self, request: Request<B>) -> ResponseFuture {
         let (parts, body) = request.into_parts();
-        ResponseFuture(Box::pin(endpoint::answer(Arc::clone(&self.0), parts, body)))
+        ResponseFuture(Box::pin(endpoint::answer(
+            Arc::clone(&self.0),
+            Box::new(parts),
+            body,
+        )))
     }
 }
 

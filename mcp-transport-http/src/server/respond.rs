@@ -165,12 +165,14 @@ pub(super) fn no_events() -> Response<Body> {
 }
 
 /// The answer to a request that does not get to a service.
+#[cold]
 pub(super) fn fault(wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
     error(status::of_refusal(fault), wire, id, fault)
 }
 
 /// The answer to a request whose head or body was turned away.
 // spec: HTTP-S-03, HTTP-S-10
+#[cold]
 pub(super) fn refusal(refusal: Refusal) -> Response<Body> {
     let mut response = error(
         refusal.status,
@@ -185,6 +187,7 @@ pub(super) fn refusal(refusal: Refusal) -> Response<Body> {
 }
 
 /// An error as the answer, with a status of its own.
+#[cold]
 pub(super) fn error(
     status: StatusCode,
     wire: &dyn Wire,

@@ -88,6 +88,7 @@ impl<'a> Message<'a> {
 }
 
 /// Tells JSON of another kind (-32600) from no JSON (-32700).
+#[cold]
 fn not_an_object<T>(text: &str) -> Result<T, ParseError> {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => Err(ParseError::Invalid {
@@ -112,6 +113,7 @@ struct Envelope<'a> {
 
 impl<'a> Envelope<'a> {
     /// Keeps the first problem: it is the one closest to the cause.
+    #[cold]
     fn note(&mut self, problem: impl Into<Cow<'static, str>>) {
         self.problem.get_or_insert_with(|| problem.into());
     }
@@ -173,6 +175,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
+#[cold]
 fn invalid<T>(
     id: Option<RequestId>,
     reason: impl Into<Cow<'static, str>>,
@@ -309,6 +312,7 @@ impl<'de> Visitor<'de> for ParamsSeed {
     }
 }
 
+#[cold]
 fn not_members<'de>() -> Found<'de> {
     (
         Params::default(),

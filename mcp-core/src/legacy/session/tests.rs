@@ -266,7 +266,7 @@ fn whoever_may_not_read_a_resource_is_not_told_of_it() {
     // spec: GAP-10
     let (server, session) = opened_with(SessionLimits::default());
     session.hear(&note(READY));
-    let who = Audience::new(http::Extensions::new(), Some(Arc::new(Discreet)));
+    let who = Audience::new(crate::Extensions::new(), Some(Arc::new(Discreet)));
     for (uri, fits) in [("a:b/private", false), ("a:b", true)] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
         let admitted = session.admit(&request(&text), || who.clone());

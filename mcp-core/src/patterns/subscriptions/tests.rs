@@ -14,8 +14,8 @@ use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
 use crate::{
-    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Fault, Gate, MemoryBus,
-    Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
+    MemoryBus, Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
 };
 
 fn updated(uri: &str) -> ChangeEvent {
@@ -216,13 +216,7 @@ fn inbound(
 }
 
 fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {
-    Running::begin(
-        server,
-        inbound,
-        to(server, id),
-        LINE,
-        http::Extensions::new(),
-    )
+    Running::begin(server, inbound, to(server, id), LINE, Extensions::new())
 }
 
 fn to(server: &Server, id: u32) -> Recipient {
@@ -429,7 +423,7 @@ fn a_gate_watches_over_what_is_told() {
         let asked = SubscriptionFilter::new().resource("a://x");
         let mut inbound = inbound(&server, 1, &asked).unwrap();
         inbound.admit(&gate, principal.as_ref()).unwrap();
-        let mut extensions = http::Extensions::new();
+        let mut extensions = Extensions::new();
         if let Some(principal) = principal {
             extensions.insert(principal);
         }

@@ -67,6 +67,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// The request should have an envelope and has none.
+    #[cold]
     pub fn missing() -> Fault {
         missing(keys::PROTOCOL_VERSION)
     }
@@ -85,6 +86,7 @@ impl<'a> Envelope<'a> {
     }
 }
 
+#[cold]
 fn missing(key: &str) -> Fault {
     Fault::bad_params(format!(
         "missing `params._meta[\"{key}\"]`; every request of {} carries it",

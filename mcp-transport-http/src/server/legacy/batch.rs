@@ -25,7 +25,7 @@ use super::{Door, Refused, post, with_session};
 pub(super) async fn answer(
     door: &Door,
     live: &Arc<Live>,
-    parts: Parts,
+    parts: Box<Parts>,
     text: &[u8],
 ) -> Result<Response<Body>, Refused> {
     let wire = live.machine.wire();

@@ -30,7 +30,7 @@ use crate::sse::encode as sse;
 // spec: HTTP-SL-08, HTTP-SL-09, RSM-03
 pub(super) async fn open(
     live: &Arc<Live>,
-    parts: Parts,
+    parts: Box<Parts>,
     config: &Config,
     shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {

@@ -58,7 +58,7 @@ pub(super) struct Door {
 
 impl Door {
     /// Begins with a POST of one message.
-    pub(super) fn post(self, parts: Parts, message: Message<'_>) -> Begun<'_> {
+    pub(super) fn post(self, parts: Box<Parts>, message: Message<'_>) -> Begun<'_> {
         let begun = match self.config.sessions.mode {
             Mode::InMemory if opens(&message, &parts) => {
                 return Begun::Waiting(Box::pin(self.open(parts, message)));
@@ -74,13 +74,13 @@ impl Door {
         begun.unwrap_or_else(|refused| Begun::Answered(refused.into_response()))
     }
 
-    async fn open(self, parts: Parts, message: Message<'_>) -> Response<Body> {
+    async fn open(self, parts: Box<Parts>, message: Message<'_>) -> Response<Body> {
         let answered = open::answer(&self, &parts, message).await;
         answered.unwrap_or_else(Refused::into_response)
     }
 
     /// A message of a session that others share.
-    async fn post_shared(self, parts: Parts, message: Message<'_>) -> Response<Body> {
+    async fn post_shared(self, parts: Box<Parts>, message: Message<'_>) -> Response<Body> {
         let answered = match self.find(&parts).await {
             Ok(live) => {
                 let response = post::take(&self, &live, parts, message).answer().await;
@@ -93,7 +93,7 @@ impl Door {
 
     /// Answers a POST of several messages.
     // spec: BASE-14
-    pub(super) async fn post_batch(self, parts: Parts, text: &[u8]) -> Response<Body> {
+    pub(super) async fn post_batch(self, parts: Box<Parts>, text: &[u8]) -> Response<Body> {
         let answered = match self.config.sessions.mode {
             Mode::InMemory => match self.find(&parts).await {
                 Ok(live) => {
@@ -108,13 +108,13 @@ impl Door {
     }
 
     /// Answers a POST to a connection of HTTP+SSE.
-    pub(super) fn post_one_way(&self, parts: Parts, text: &[u8]) -> Response<Body> {
+    pub(super) fn post_one_way(&self, parts: Box<Parts>, text: &[u8]) -> Response<Body> {
         let answered = sse_2024::post(self, parts, text);
         answered.unwrap_or_else(Refused::into_response)
     }
 
     /// Answers a GET.
-    pub(super) async fn get(self, mut parts: Parts) -> Response<Body> {
+    pub(super) async fn get(self, mut parts: Box<Parts>) -> Response<Body> {
         let is_connection = self.config.sessions.serves_http_sse
             && !parts.headers.contains_key(names::MCP_SESSION_ID);
         if is_connection {
@@ -123,7 +123,7 @@ impl Door {
         }
         let answered = match self.find(&parts).await {
             Ok(live) => {
-                let shutdown = super::answer::shutdown(&mut parts.extensions, &self.config);
+                let shutdown = super::answer::shutdown(&mut parts, &self.config);
                 let opened = get::open(&live, parts, &self.config, shutdown).await;
                 opened.map(|response| with_session(response, &live))
             }
@@ -134,7 +134,7 @@ impl Door {
 
     /// Answers a DELETE: the session ends.
     // spec: SESS-07, SESS-09
-    pub(super) async fn delete(self, parts: Parts) -> Response<Body> {
+    pub(super) async fn delete(self, parts: Box<Parts>) -> Response<Body> {
         match self.find(&parts).await {
             Ok(live) => {
                 self.table.end(&live.id, SessionEnd::Deleted);
@@ -224,15 +224,13 @@ fn check_version(parts: &Parts, service: &dyn Service) -> Result<Option<Protocol
 }
 
 /// Who sends a request, as subscriptions look at them.
-fn audience(mut parts: Parts, config: &Config) -> Audience {
-    let mut extensions = std::mem::take(&mut parts.extensions);
-    extensions.insert(parts);
-    Audience::new(extensions, config.gate.clone())
+fn audience(parts: Box<Parts>, config: &Config) -> Audience {
+    Audience::new(parts.into(), config.gate.clone())
 }
 
 /// The same for as long as a stream lives. The head is copied: as it came, it holds on to the whole
 /// buffer that it was read into.
-fn lasting_audience(mut parts: Parts, config: &Config) -> Audience {
+fn lasting_audience(mut parts: Box<Parts>, config: &Config) -> Audience {
     for value in parts.headers.values_mut() {
         let is_sensitive = value.is_sensitive();
         if let Ok(own) = HeaderValue::from_bytes(value.as_bytes()) {
@@ -274,6 +272,7 @@ struct Refused {
 }
 
 impl Refused {
+    #[cold]
     fn new(status: StatusCode, code: i64, message: impl Into<String>) -> Self {
         Self {
             status,
@@ -283,10 +282,12 @@ impl Refused {
         }
     }
 
+    #[cold]
     fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
     }
 
+    #[cold]
     fn fault(status: StatusCode, id: Option<RequestId>, fault: Fault) -> Self {
         Self {
             status,
@@ -296,6 +297,7 @@ impl Refused {
         }
     }
 
+    #[cold]
     fn into_response(self) -> Response<Body> {
         let wire = newest_wire();
         let mut response = respond::error(self.status, wire, self.id.as_ref(), &self.fault);

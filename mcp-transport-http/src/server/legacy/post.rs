@@ -26,7 +26,7 @@ use crate::status;
 pub(super) fn take(
     door: &Door,
     live: &Arc<Live>,
-    parts: Parts,
+    parts: Box<Parts>,
     message: Message<'_>,
 ) -> Begun<'static> {
     if let Message::Request(request) = message {
@@ -47,7 +47,7 @@ pub(super) fn take(
 pub(super) fn begin(
     config: &Arc<Config>,
     live: &Arc<Live>,
-    mut parts: Parts,
+    mut parts: Box<Parts>,
     request: &Request<'_>,
     mut kept: Option<Arc<Stream>>,
 ) -> Begun<'static> {

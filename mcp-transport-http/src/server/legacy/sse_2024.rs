@@ -60,7 +60,7 @@ struct Opened {
 
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
-pub(super) fn open(door: &Door, mut parts: Parts) -> Result<Response<Body>, Refused> {
+pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>, Refused> {
     let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
     let connection = Arc::new(Connection {
         id: Uuid::new_v4().to_string().into(),
@@ -71,7 +71,7 @@ pub(super) fn open(door: &Door, mut parts: Parts) -> Result<Response<Body>, Refu
     let seat = connection.place.enter().map_err(|_| super::busy_reader())?;
     door.table.connect(&connection);
     let config = &door.config;
-    let shutdown = answer::shutdown(&mut parts.extensions, config);
+    let shutdown = answer::shutdown(&mut parts, config);
     // Relative: behind a prefix or a proxy it is still the same path.
     let endpoint = format!("event: endpoint\ndata: ?{NAME}{}\n\n", connection.id);
     Ok(respond::live_events(Box::new(Reader {
@@ -93,7 +93,7 @@ pub(super) fn open(door: &Door, mut parts: Parts) -> Result<Response<Body>, Refu
 
 /// Takes a message of the client; its answer goes out on the connection.
 // spec: SSE-03, SSE-04
-pub(super) fn post(door: &Door, parts: Parts, text: &[u8]) -> Result<Response<Body>, Refused> {
+pub(super) fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Result<Response<Body>, Refused> {
     let connection = named(&parts).and_then(|id| door.table.find_connection(id));
     let connection = connection.ok_or_else(no_such_session)?;
     let message = Message::parse(text).map_err(|error| {
@@ -166,7 +166,7 @@ fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
 }
 
 /// Begins a call in a task of its own.
-fn call(door: &Door, mut parts: Parts, opened: &Opened, request: &Request<'_>) {
+fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) {
     let Opened { live, out } = opened;
     let to = Recipient {
         id: request.id.clone(),
@@ -193,10 +193,15 @@ fn call(door: &Door, mut parts: Parts, opened: &Opened, request: &Request<'_>) {
         Err(fault) => return say(out, &to, fault.into()),
     };
     inbound.input = live.machine.input(Arc::clone(out) as _);
-    let mut extensions = std::mem::take(&mut parts.extensions);
-    extensions.insert(parts);
     let notes = Some(Arc::clone(out));
-    let mut call = Call::begin(&live.service, to, *inbound, extensions, notes, Some(ticket));
+    let mut call = Call::begin(
+        &live.service,
+        to,
+        *inbound,
+        parts.into(),
+        notes,
+        Some(ticket),
+    );
     let out = Arc::clone(out);
     tokio::spawn(async move {
         let outcome = std::future::poll_fn(|cx| call.poll(cx)).await;

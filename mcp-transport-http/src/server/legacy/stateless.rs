@@ -20,7 +20,7 @@ use crate::status;
 /// Takes a message.
 pub(super) fn take(
     door: &Door,
-    parts: Parts,
+    parts: Box<Parts>,
     message: Message<'_>,
 ) -> Result<Begun<'static>, Refused> {
     let version = version(door, &parts)?;
@@ -37,7 +37,7 @@ pub(super) fn take(
 /// Answers several messages.
 pub(super) async fn answer_batch(
     door: &Door,
-    parts: Parts,
+    parts: Box<Parts>,
     text: &[u8],
 ) -> Result<Response<Body>, Refused> {
     let version = version(door, &parts)?;
@@ -63,7 +63,7 @@ fn version(door: &Door, parts: &Parts) -> Result<ProtocolVersion, Refused> {
 
 fn begin(
     door: &Door,
-    parts: Parts,
+    parts: Box<Parts>,
     request: &Request<'_>,
     version: ProtocolVersion,
 ) -> Begun<'static> {

@@ -23,7 +23,8 @@ pub(in super::super) struct Table {
 
 #[derive(Default)]
 struct State {
-    sessions: HashMap<Arc<str>, Arc<Live>>,
+    /// Only this server makes their ids, so a fast hash is safe.
+    sessions: HashMap<Arc<str>, Arc<Live>, foldhash::fast::RandomState>,
     /// A reaper walks about.
     is_tended: bool,
     /// Of the newest session's client. Most clients are of few kinds.
