@@ -67,7 +67,7 @@ mod read {
         let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
         bencher.bench(|| match versioning::classify(black_box(&request), None) {
             versioning::Route::Modern(envelope) => {
-                front::modern::read(&request, *envelope, &profile).is_ok()
+                front::modern::read(&request, envelope, &profile).is_ok()
             }
             other => panic!("{other:?}"),
         });

@@ -25,7 +25,7 @@ pub enum Call {
     /// `prompts/get`
     GetPrompt(GetPromptParams),
     /// `completion/complete`
-    Complete(CompleteParams),
+    Complete(Box<CompleteParams>),
     /// A method that the protocol itself does not have.
     Other {
         /// Its name.
@@ -81,7 +81,7 @@ pub enum Asked {
     /// `server/discover` (modern era alone).
     Discover,
     /// `subscriptions/listen` (modern era alone).
-    Listen(SubscriptionFilter),
+    Listen(Box<SubscriptionFilter>),
     /// What opens and tends a session (legacy era alone).
     Session(SessionCall),
 }

@@ -41,7 +41,7 @@ impl<S: Service> Direct<S> {
         let id = request.id.clone();
         let profile = self.service.profile();
         let inbound = match classify(&request, None) {
-            Route::Modern(envelope) => modern::read(&request, *envelope, &profile),
+            Route::Modern(envelope) => modern::read(&request, envelope, &profile),
             Route::Refuse(fault) => Err(fault),
             _ => Err(Fault::InvalidRequest(
                 "only modern requests are served here".into(),

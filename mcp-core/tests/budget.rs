@@ -53,7 +53,7 @@ fn reading() {
         let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
             panic!("no modern request")
         };
-        let read = front::modern::read(&request, *envelope, &profile);
+        let read = front::modern::read(&request, envelope, &profile);
         assert!(matches!(
             read.map(|it| it.asked),
             Ok(Asked::Call(Call::CallTool(_)))

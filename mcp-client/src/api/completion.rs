@@ -24,7 +24,7 @@ impl Client {
     /// ```
     // spec: COMP-02
     pub fn complete<'a>(&self, params: CompleteParams) -> PreparedCall<'a, CompleteResult> {
-        PreparedCall::new(self, Call::Complete(params), |body| match body {
+        PreparedCall::new(self, Call::Complete(params.into()), |body| match body {
             ResultBody::Complete(result) => Some(result),
             _ => None,
         })

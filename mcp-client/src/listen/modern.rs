@@ -191,7 +191,7 @@ impl Request {
     }
 
     fn listen(&self) -> Asked {
-        Asked::Listen(self.asked.clone())
+        Asked::Listen(self.asked.clone().into())
     }
 
     fn failed(&self, kind: Kind) -> Error {

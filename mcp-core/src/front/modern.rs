@@ -169,7 +169,7 @@ impl Inbound {
             Asked::Listen(filter) => {
                 let caller = (facts, extensions);
                 let lent = *lent.unwrap_or_default();
-                subscriptions::serve(filter, service, caller, outlet, lent)
+                subscriptions::serve(*filter, service, caller, outlet, lent)
             }
             // The modern wire reads none.
             Asked::Session(call) => refuse(call.method()),

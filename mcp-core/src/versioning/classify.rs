@@ -10,7 +10,7 @@ use crate::wire::Envelope;
 #[non_exhaustive]
 pub enum Route<'a> {
     /// It carries everything it needs.
-    Modern(Box<Envelope<'a>>),
+    Modern(Envelope<'a>),
     /// It belongs to a session, or opens one.
     Legacy,
     /// It is neither.
@@ -24,7 +24,7 @@ pub enum Route<'a> {
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
 pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> Route<'a> {
     match Envelope::find(request) {
-        Ok(Some(envelope)) => Route::Modern(Box::new(envelope)),
+        Ok(Some(envelope)) => Route::Modern(envelope),
         Err(fault) => Route::Refuse(fault),
         Ok(None) if names_modern(named) || request.method == Method::Discover.as_str() => {
             Route::Refuse(Envelope::missing())

@@ -77,7 +77,7 @@ pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) 
         }
         Call::ReadResource(params) => splice_json(out, params),
         Call::GetPrompt(params) => splice_json(out, params),
-        Call::Complete(params) => splice_json(out, &narrowed(params, to)),
+        Call::Complete(params) => splice_json(out, &narrowed(&**params, to)),
         Call::Other {
             params: Some(params),
             ..

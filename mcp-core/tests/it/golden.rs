@@ -440,7 +440,7 @@ fn subscriptions(book: &mut Book) {
     let filter = SubscriptionFilter::new()
         .tools_changed()
         .resource("file:///a");
-    let params = book.call(R5, Asked::Listen(filter.clone()));
+    let params = book.call(R5, Asked::Listen(filter.clone().into()));
     assert_eq!(
         params["notifications"],
         json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]})
@@ -488,7 +488,7 @@ fn subscriptions(book: &mut Book) {
     let Reply::Complete {
         body: ResultBody::Listen(end),
         ..
-    } = Side::new(R5).read_reply(&Asked::Listen(filter), &read)
+    } = Side::new(R5).read_reply(&Asked::Listen(filter.into()), &read)
     else {
         panic!()
     };

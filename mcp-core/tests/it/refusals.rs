@@ -182,7 +182,7 @@ fn nobody_listens_where_nothing_changes() {
     let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
-    let inbound = front::modern::read(&request, *envelope, &Nothing.profile()).unwrap();
+    let inbound = front::modern::read(&request, envelope, &Nothing.profile()).unwrap();
     assert!(matches!(inbound.asked, Asked::Listen(_)));
 
     let call = Call::ListTools(mcp_types::Page::first());

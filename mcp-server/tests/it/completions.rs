@@ -150,7 +150,7 @@ fn what_is_unknown() {
         assert_eq!(fault(reply), Fault::bad_params(told));
     }
     let none = server(Server::new("test", "1.0.0").prompt(Prompt::new("review").handler(|| "")));
-    let call = Call::Complete(CompleteParams::new(review(), "a", ""));
+    let call = Call::Complete(CompleteParams::new(review(), "a", "").into());
     assert!(matches!(
         fault(reply(&none, call)),
         Fault::NoSuchMethod { .. }

@@ -196,7 +196,7 @@ pub(crate) fn prompts(server: &Server) -> Vec<Prompt> {
 }
 
 pub(crate) fn complete_reply(server: &Server, params: CompleteParams) -> Reply {
-    reply(server, Call::Complete(params))
+    reply(server, Call::Complete(params.into()))
 }
 
 /// The suggestions for an argument.

@@ -66,7 +66,7 @@ pub(super) fn begin<S: Service + ?Sized>(
     service: &S,
     config: &Arc<Config>,
     to: Recipient,
-    mut inbound: Box<Inbound>,
+    mut inbound: Inbound,
     mut parts: Box<request::Parts>,
     manner: Manner,
 ) -> Begun<'static> {
@@ -85,7 +85,7 @@ pub(super) fn begin<S: Service + ?Sized>(
         call: Some(Call::begin(
             service,
             to,
-            *inbound,
+            inbound,
             parts.into(),
             notes,
             ticket,

@@ -18,10 +18,7 @@ use crate::headers::{self, Mirrored};
 #[derive(Debug)]
 pub(super) enum Route<'a> {
     /// A request that may be served.
-    Modern {
-        id: RequestId,
-        inbound: Box<Inbound>,
-    },
+    Modern { id: RequestId, inbound: Inbound },
     /// A message of the legacy era.
     Legacy(Message<'a>),
     /// Several messages at once, as clients of the legacy era may send them.
@@ -82,14 +79,14 @@ pub(super) fn route<'a>(
     };
     let read = envelope.and_then(|envelope| {
         mirrored.verify(&request, &envelope.version)?;
-        let inbound = modern::read(&request, *envelope, profile)?;
+        let inbound = modern::read(&request, envelope, profile)?;
         verify_arguments(headers, &inbound.asked, plan)?;
         Ok(inbound)
     });
     match read {
         Ok(inbound) => Route::Modern {
             id: request.id,
-            inbound: Box::new(inbound),
+            inbound,
         },
         Err(fault) => Route::Refused {
             id: Some(request.id),

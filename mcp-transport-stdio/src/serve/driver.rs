@@ -209,7 +209,7 @@ impl<S: Service> Driver<S> {
         let id = &request.id;
         let (wire, inbound) = match classify(request, None) {
             Route::Modern(envelope) => {
-                let inbound = modern::read(request, *envelope, &self.service.profile());
+                let inbound = modern::read(request, envelope, &self.service.profile());
                 (MODERN, inbound.map(Some))
             }
             Route::Refuse(fault) => (MODERN, Err(fault)),

@@ -212,7 +212,7 @@ fn inbound(
     let Route::Modern(envelope) = classify(&request, None) else {
         panic!()
     };
-    modern::read(&request, *envelope, &server.profile())
+    modern::read(&request, envelope, &server.profile())
 }
 
 fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {

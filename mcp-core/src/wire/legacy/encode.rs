@@ -97,7 +97,7 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>, version: ProtocolVersion)
     let head = RequestHead::of_client(asked.method_name(), from);
     write_request(&head, None, |out| match asked {
         Asked::Call(call) => calls::write_params(out, call, version),
-        Asked::Listen(filter) => splice_json(out, &ListenParams::new(filter.clone())),
+        Asked::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
         _ => out.push(b'}'),
     })
 }

@@ -249,7 +249,7 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
 fn write_params(out: &mut Vec<u8>, asked: &Asked) {
     match asked {
         Asked::Call(call) => calls::write_params(out, call, VERSION),
-        Asked::Listen(filter) => splice_json(out, &ListenParams::new(filter.clone())),
+        Asked::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
         Asked::Discover | Asked::Session(_) => splice_json(out, &JsonObject::new()),
     }
 }

@@ -176,7 +176,7 @@ fn over_the_wire<'a>(
     let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
-    front::modern::read(&request, *envelope, &server()).unwrap()
+    front::modern::read(&request, envelope, &server()).unwrap()
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn read(text: &str) -> Result<front::modern::Inbound, Fault> {
         panic!()
     };
     match versioning::classify(&request, None) {
-        versioning::Route::Modern(envelope) => front::modern::read(&request, *envelope, &server()),
+        versioning::Route::Modern(envelope) => front::modern::read(&request, envelope, &server()),
         other => panic!("{other:?}"),
     }
 }

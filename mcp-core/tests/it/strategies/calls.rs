@@ -57,7 +57,7 @@ pub(crate) fn call(range: Range) -> BoxedStrategy<Call> {
         uri().prop_map(|uri| Call::ReadResource(ReadResourceParams::new(uri))),
         (text(), of(strings))
             .prop_map(|(name, arguments)| Call::GetPrompt(GetPromptParams::new(name, arguments))),
-        complete.prop_map(Call::Complete),
+        complete.prop_map(|params| Call::Complete(params.into())),
         raw_object().prop_map(|params| Call::Other {
             method: "com.example/do".into(),
             params: Some(params),
@@ -87,7 +87,7 @@ pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Ask
         return prop_oneof![
             6 => call(range).prop_map(Asked::Call),
             1 => Just(Asked::Discover),
-            1 => filter().prop_map(Asked::Listen),
+            1 => filter().prop_map(|filter| Asked::Listen(filter.into())),
         ]
         .boxed();
     }

@@ -98,7 +98,7 @@ pub(super) fn begin(
                 kept,
                 session: HeaderValue::from_str(&live.id).ok(),
             };
-            return answer::begin(&*live.service, config, to, inbound, parts, manner);
+            return answer::begin(&*live.service, config, to, *inbound, parts, manner);
         }
         Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
             respond::finished_events(encode_event(&to, reply, Vec::new()))

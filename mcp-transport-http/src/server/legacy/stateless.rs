@@ -78,7 +78,7 @@ fn begin(
     let reply = match admitted {
         Ok(Admitted::Call(inbound)) => {
             let manner = Manner::alone(mode);
-            return answer::begin(&*door.service, &door.config, to, inbound, parts, manner);
+            return answer::begin(&*door.service, &door.config, to, *inbound, parts, manner);
         }
         Ok(Admitted::Answer(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
