@@ -11,7 +11,7 @@ use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Reques
 /// Parse, classify and decode a modern `tools/call`. One allocation each: the list of the members
 /// of `params`; what the JSON parser keeps of nested brackets; the name; the arguments, the client's
 /// identity and `_meta` as raw text; the envelope of the route; the shared facts about the client.
-const READ_MODERN: u64 = 8;
+const READ_MODERN: u64 = 7;
 
 /// Parse, classify and decode a `tools/call` of a session: the list of members, the brackets, the
 /// name, the arguments and `_meta` as raw text, and the progress token, which the search for an

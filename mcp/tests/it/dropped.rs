@@ -24,8 +24,9 @@ const LIMIT: Duration = Duration::from_secs(30);
 const CALLS: u64 = 1000;
 const AT_ONCE: u64 = 25;
 
-/// A server over HTTP accepts in one task and ends old sessions in another one.
-const SERVER_TASKS: usize = 2;
+/// A server over HTTP accepts in one task, looks after its connections in another one, and ends old
+/// sessions in a third.
+const SERVER_TASKS: usize = 3;
 
 /// Counts the handlers that run.
 #[derive(Clone, Default)]
