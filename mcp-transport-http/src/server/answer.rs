@@ -146,7 +146,7 @@ fn lend(inbound: &mut Inbound, config: &Config, shutdown: Option<Shutdown>) {
 /// The answer of a call that did not make us wait.
 // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
 fn answer_at_once(
-    call: Call,
+    call: &Call,
     reply: Reply,
     mode: AnswerMode,
     kept: Option<Arc<Stream>>,
@@ -232,25 +232,25 @@ impl InPlace {
 
     /// Works until the answer is there, or until it is time for a stream.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
-        let sign = match &mut self.call {
+        let sign = match self.call.as_mut().map(|call| call.poll_sign(cx)) {
             None => Sign::End(Outcome::Cancelled),
-            Some(call) => match call.poll_sign(cx) {
-                Poll::Ready(sign) => sign,
-                Poll::Pending => {
-                    ready!(self.poll_patience(cx));
-                    Sign::Events(Bytes::new())
-                }
-            },
-        };
-        let Some(call) = self.call.take() else {
-            return Poll::Ready(Answered::Now(respond::no_events()));
-        };
-        Poll::Ready(match sign {
-            Sign::End(Outcome::Reply(reply)) => {
-                answer_at_once(call, reply, self.mode, self.kept.take())
+            Some(Poll::Ready(sign)) => sign,
+            Some(Poll::Pending) => {
+                ready!(self.poll_patience(cx));
+                Sign::Events(Bytes::new())
             }
-            Sign::End(Outcome::Cancelled) => Answered::Now(respond::no_events()),
-            Sign::Events(first) => Answered::Now(self.stream(call, first)),
+        };
+        Poll::Ready(match (sign, &self.call) {
+            (Sign::End(Outcome::Reply(reply)), Some(call)) => {
+                let answered = answer_at_once(call, reply, self.mode, self.kept.take());
+                self.call = None;
+                answered
+            }
+            (Sign::Events(first), Some(_)) => self.stream(first),
+            _ => {
+                self.call = None;
+                Answered::Now(respond::no_events())
+            }
         })
     }
 
@@ -268,18 +268,22 @@ impl InPlace {
         }
     }
 
-    fn stream(&mut self, call: Call, first: Bytes) -> Response<Body> {
+    /// Moves the call into a task.
+    fn stream(&mut self, first: Bytes) -> Answered {
+        let Some(call) = self.call.take() else {
+            return Answered::Now(respond::no_events());
+        };
         let shutdown = self.shutdown.take();
         let Some(kept) = self.kept.take() else {
             let events = stream::start(call, first, &self.config, shutdown, self.leaving);
-            return respond::events(events);
+            return Answered::Now(respond::events(events));
         };
         let (stream, wire) = (Arc::clone(&kept), call.to().wire);
         stream::start_kept(call, &self.config, shutdown, |notes| async move {
             prime(&stream, wire).await;
             stream.follow(first, notes).await;
         });
-        legacy::read_kept(kept, &self.config)
+        Answered::Now(legacy::read_kept(kept, &self.config))
     }
 }
 
@@ -289,10 +293,10 @@ impl InPlace {
 impl Drop for InPlace {
     fn drop(&mut self) {
         if self.leaving == Leaving::CancelsNothing
-            && let Some(call) = self.call.take()
+            && self.call.is_some()
             && Handle::try_current().is_ok()
         {
-            drop(self.stream(call, Bytes::new()));
+            drop(self.stream(Bytes::new()));
         }
     }
 }
