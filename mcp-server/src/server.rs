@@ -7,6 +7,7 @@ use mcp_core::{
     BoxFuture, ChangeBus, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service,
 };
 use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, Tool};
+use serde::Serialize;
 
 use crate::caller::Caller;
 use crate::check::{self, SetupError};
@@ -83,6 +84,40 @@ impl Server {
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
         self.write(|book| book.instructions = Some(instructions.into()))
+    }
+
+    /// Declares an extension of the protocol with its settings: a struct or a map. Its methods are
+    /// answered by a [layer](Self::layer), which gets them as [`Call::Other`](mcp_core::Call::Other).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::middleware::{Call, Exchange, Next, Reply, from_fn};
+    /// use mcp_server::Server;
+    /// use mcp_core::ResultBody;
+    /// use mcp_types::RawObject;
+    /// use serde_json::json;
+    ///
+    /// async fn wave(exchange: Exchange, next: Next) -> Reply {
+    ///     match &exchange.call {
+    ///         Call::Other { method, .. } if **method == *"acme/wave" => {
+    ///             ResultBody::Other(RawObject::empty()).into()
+    ///         }
+    ///         _ => next.run(exchange).await,
+    ///     }
+    /// }
+    ///
+    /// let server = Server::new("acme", "1.0.0")
+    ///     .declare_extension("com.example/wave", &json!({"hands": 2}))
+    ///     .layer(from_fn(wave));
+    /// ```
+    // spec: EXT-01
+    #[must_use]
+    pub fn declare_extension(self, id: impl Into<String>, settings: &impl Serialize) -> Self {
+        self.write(|book| {
+            let declared = std::mem::take(&mut book.declared);
+            book.declared = declared.with_extension(id, settings);
+        })
     }
 
     /// Sets how long clients may keep the answer to `server/discover`.

@@ -24,6 +24,8 @@ pub(crate) struct Book {
     /// How long clients may keep the answer to `server/discover`.
     // spec: CACHE-01
     pub(crate) cache: CacheHint,
+    /// What the server declares beside what its routes say.
+    pub(crate) declared: ServerCapabilities,
     pub(crate) page_size: usize,
     pub(crate) states: Arc<States>,
     pub(crate) checking: Arc<Checking>,
@@ -52,6 +54,7 @@ impl Book {
             info,
             instructions: None,
             cache: CacheHint::default(),
+            declared: ServerCapabilities::default(),
             page_size: usize::MAX,
             states: Arc::new(states),
             checking: Arc::default(),
@@ -129,7 +132,7 @@ impl Book {
     /// something was taken that makes them.
     // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01, SUB-12
     pub(super) fn offers(&self, edits: Edits) -> ServerCapabilities {
-        let mut offers = ServerCapabilities::default();
+        let mut offers = self.declared.clone();
         if edits.tools || self.tools.in_use().next().is_some() {
             offers = offers.with_tools(edits.tools || edits.any);
         }

@@ -9,6 +9,7 @@ mod blocks;
 mod changes;
 mod checks;
 mod completions;
+mod extensions;
 mod extractors;
 mod forms;
 mod kit;
