@@ -1,40 +1,51 @@
-//! The documents for those who change the house name only files and folders that are there.
+//! The documents for those who come to the house name only files and folders that are there.
 
 use super::Finding;
 use super::source::Sources;
 
-const DOCUMENTS: [&str; 2] = ["ARCHITECTURE.md", "CONTRIBUTING.md"];
+const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
 
-/// What a path within a package begins with.
-const PREFIXES: [&str; 2] = ["mcp", "xtask/"];
+/// How ARCHITECTURE.md begins the paths of a call on its way, and what that stands for.
+const SHORT: [(&str, &str); 5] = [
+    ("http/", "mcp-transport-http/src/"),
+    ("stdio/", "mcp-transport-stdio/src/"),
+    ("core/", "mcp-core/src/"),
+    ("server/", "mcp-server/src/"),
+    ("client/", "mcp-client/src/"),
+];
+
+/// What stands for any file.
+const EXAMPLE: &str = "foo";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let texts = sources.texts();
-    for document in texts
-        .iter()
-        .filter(|it| DOCUMENTS.contains(&it.path.as_str()))
-    {
+    let files: Vec<_> = sources.texts().iter().map(|it| it.path.as_str()).collect();
+    let texts = sources.texts().iter();
+    for document in texts.filter(|it| DOCUMENTS.contains(&it.path.as_str())) {
         for (number, line) in document.content.lines().enumerate() {
-            for path in paths(line).flat_map(expand) {
-                let is_there = texts.iter().any(|text| holds(&path, &text.path));
-                if !is_there {
-                    let message = format!("there is no `{path}`");
-                    findings.push(Finding::new(&document.path, number + 1, message));
-                }
+            let quoted = quoted(line).flat_map(expand);
+            let missing = quoted.filter(|path| !is_there(path, &files));
+            let broken = links(line).filter(|path| !files.iter().any(|file| holds(path, file)));
+            for path in missing.chain(broken.map(str::to_owned)) {
+                let message = format!("there is no `{path}`");
+                findings.push(Finding::new(&document.path, number + 1, message));
             }
         }
     }
     findings
 }
 
-/// What stands between backticks and is a path from the root of the repository.
-fn paths(line: &str) -> impl Iterator<Item = &str> {
+/// What stands between backticks, without what cannot be a path.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
     let quoted = line.split('`').skip(1).step_by(2);
-    quoted.filter(|text| {
-        let begins = PREFIXES.iter().any(|prefix| text.starts_with(prefix));
-        begins && text.contains('/') && !text.contains([' ', '…', ':', '<'])
-    })
+    quoted.filter(|text| !text.contains([' ', '…', ':', '<']))
+}
+
+/// Where a line links to, within the repository.
+fn links(line: &str) -> impl Iterator<Item = &str> {
+    let links = line.split("](").skip(1);
+    let targets = links.filter_map(|rest| rest.split([')', '#']).next());
+    targets.filter(|target| !target.is_empty() && !target.contains(':'))
 }
 
 /// `a/{b,c}.rs` is two paths.
@@ -46,6 +57,27 @@ fn expand(path: &str) -> Vec<String> {
             names.map(|name| format!("{before}{name}{after}")).collect()
         }
         None => vec![path.to_owned()],
+    }
+}
+
+/// Whether a file is where a text says, if it names one. Which file `calls.rs` is, the text around
+/// it tells; one of that name there must be.
+fn is_there(path: &str, files: &[&str]) -> bool {
+    let exists = |path: &str| files.iter().any(|file| holds(path, file));
+    let mut folders = files.iter().filter_map(|file| file.split_once('/'));
+    if folders.any(|(folder, _)| path.starts_with(&format!("{folder}/"))) {
+        return exists(path);
+    }
+    let mut short = SHORT.iter();
+    match short.find_map(|(short, long)| Some((long, path.strip_prefix(short)?))) {
+        // A method of the protocol, such as `server/discover`.
+        Some((_, rest)) if !rest.contains(['/', '.']) => true,
+        Some((long, rest)) => exists(&format!("{long}{rest}")),
+        None if !path.ends_with(".rs") || path.starts_with(EXAMPLE) => true,
+        None => {
+            let end = format!("/{path}");
+            files.iter().any(|file| format!("/{file}").ends_with(&end))
+        }
     }
 }
 

@@ -289,8 +289,13 @@ enum E {
 #[test]
 fn documents_name_files_that_are_there() {
     let content = "`mcp-core/src/{a,b}.rs`, `mcp-core/src/`, `mcp::core`, `Server/x`, `mcp-core/src/…`\n\
+                   `core/a.rs`, `src/{a,b}.rs`, `foo/tests.rs`, `server/discover`, `target/x`\n\
+                   [a](mcp-core/src/a.rs), [b](https://example.com/b.rs), [c](#c)\n\
                    `mcp-core/src/{a,c}.rs` <!-- // BAD -->\n\
-                   `xtask/src/gone/` <!-- // BAD -->\n";
+                   `mcp-core/gone/` <!-- // BAD -->\n\
+                   `core/gone/a.rs` <!-- // BAD -->\n\
+                   `gone.rs` <!-- // BAD -->\n\
+                   [gone](mcp-core/src/gone.rs) <!-- // BAD -->\n";
     let sources = Sources::from_texts(&[
         ("ARCHITECTURE.md", content),
         ("docs/other.md", "`mcp-core/src/gone.rs`"),
