@@ -7,10 +7,9 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::locks::RwLock;
-use mcp_core::schema::{Check, Validator};
+use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Asked, Call, Listing, ParamHeaders};
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
-use serde_json::Value;
 
 /// So many tools are remembered; when there are more, all are forgotten and learned again.
 const MAX_TOOLS: usize = 10_000;
@@ -170,19 +169,12 @@ impl ToolIndex {
         if result.is_error() {
             return Ok(());
         }
-        let Some(content) = &result.structured_content else {
-            return Err("there is no structured content".to_owned());
-        };
         let check = output.check.get_or_init(|| {
             let check = validator.compile(&output.schema);
             check.map_err(|error| error.to_string())
         });
         let check = check.as_ref().map_err(Clone::clone)?;
-        let value: Value =
-            serde_json::from_str(content.get()).map_err(|error| error.to_string())?;
-        check
-            .check(&value)
-            .map_err(|violations| violations.to_string())
+        check_result(&**check, result)
     }
 }
 

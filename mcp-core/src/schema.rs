@@ -20,5 +20,7 @@ mod walk;
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;
 pub use lint::{Lint, Weight, lint};
-pub use validate::{Check, SchemaError, Validator, Violation, Violations, member_of, shown};
+pub use validate::{
+    Check, SchemaError, Validator, Violation, Violations, check_result, member_of, shown,
+};
 pub(crate) use walk::{Subschema, subschemas};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_types::JsonObject;
+use mcp_types::{CallToolResult, JsonObject};
 use serde_json::Value;
 
 /// Checks values by JSON Schemas: `JsonSchema` (feature `json-schema`), or one of your own.
@@ -138,6 +138,25 @@ impl fmt::Display for Violations {
 }
 
 impl std::error::Error for Violations {}
+
+/// Compares the result of a tool with its output schema. Failures need no structured content.
+///
+/// # Errors
+///
+/// What does not fit.
+// spec: TOOL-16, TOOL-17
+pub fn check_result(check: &dyn Check, result: &CallToolResult) -> Result<(), String> {
+    if result.is_error() {
+        return Ok(());
+    }
+    let Some(content) = &result.structured_content else {
+        return Err("there is no structured content".to_owned());
+    };
+    let value: Value = serde_json::from_str(content.get()).map_err(|error| error.to_string())?;
+    check
+        .check(&value)
+        .map_err(|violations| violations.to_string())
+}
 
 /// A value as a message shows it: short.
 pub fn shown(value: &Value) -> String {

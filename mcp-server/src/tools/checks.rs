@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{self, Check, Lint, SchemaError, Validator};
 use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
-use mcp_types::{CallToolResult, JsonObject, RawObject, Tool};
+use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
 use super::ToolError;
@@ -115,7 +115,7 @@ impl ToolChecks {
             };
             match &output {
                 Err(error) => unusable(&tool, "output", error),
-                Ok(check) => match check_output(&**check, result) {
+                Ok(check) => match schema::check_result(&**check, result) {
                     Ok(()) => reply,
                     Err(reason) => broken(&tool, &reason),
                 },
@@ -172,20 +172,6 @@ fn check_all(check: &dyn Check, arguments: Option<&RawObject>) -> Result<(), Arg
     );
     let arguments = arguments.map_err(|error| ArgumentError::new("", error.to_string()))?;
     Ok(check.check(&arguments)?)
-}
-
-/// Failures need no structured content.
-fn check_output(check: &dyn Check, result: &CallToolResult) -> Result<(), String> {
-    if result.is_error() {
-        return Ok(());
-    }
-    let Some(content) = &result.structured_content else {
-        return Err("there is no structured content".to_owned());
-    };
-    let value: Value = serde_json::from_str(content.get()).map_err(|error| error.to_string())?;
-    check
-        .check(&value)
-        .map_err(|violations| violations.to_string())
 }
 
 fn unusable(tool: &Tool, which: &str, error: &dyn fmt::Display) -> Reply {
