@@ -55,7 +55,7 @@ impl ClientFacts {
     }
 
     /// The text of its identity.
-    pub fn info_text(&self) -> Option<&RawObject> {
+    pub(crate) fn info_text(&self) -> Option<&RawObject> {
         self.info.as_ref()
     }
 
@@ -161,7 +161,7 @@ impl ServerProfile {
 
     /// Name and version as the member of `_meta` that results have: key and value, as JSON text.
     // spec: META-12
-    pub fn info_member(&self) -> &str {
+    pub(crate) fn info_member(&self) -> &str {
         &self.info_member
     }
 

@@ -172,7 +172,7 @@ pub struct Watch {
 impl Watch {
     /// Changes what the subscriber wants to know. What was marked before is told still, as far as
     /// it is wanted.
-    pub fn set_interest(&self, interest: SubscriptionFilter) {
+    pub(crate) fn set_interest(&self, interest: SubscriptionFilter) {
         let mut state = self.marks.0.lock();
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;

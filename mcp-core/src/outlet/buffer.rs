@@ -152,7 +152,8 @@ impl NoteBuffer {
     }
 
     /// A report of progress waits for room.
-    pub fn has_waiting(&self) -> bool {
+    #[cfg(test)]
+    pub(super) fn has_waiting(&self) -> bool {
         !self.state.lock().writers.is_empty()
     }
 

@@ -33,7 +33,7 @@ impl Ids {
     }
 
     /// This id was made here: what carries it is late, not foreign.
-    pub fn has_made(&self, id: &RequestId) -> bool {
+    pub(crate) fn has_made(&self, id: &RequestId) -> bool {
         matches!(id, RequestId::Number(number) if *number > self.start && *number <= self.last)
     }
 }

@@ -114,7 +114,7 @@ impl<T> Pending<T> {
 
     /// Makes other ids.
     #[must_use]
-    pub fn with_ids(mut self, ids: Ids) -> Self {
+    pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
         self.ids = ids;
         self
     }

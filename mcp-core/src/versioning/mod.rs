@@ -8,4 +8,5 @@ mod select;
 
 pub use classify::{Route, classify, names_modern};
 pub use probe::{Evidence, Probe, ProbeError, Step, Verdict};
-pub use select::{counter_offer, mutual, offered, too_old};
+pub(crate) use select::counter_offer;
+pub use select::{mutual, offered, too_old};

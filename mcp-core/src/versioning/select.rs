@@ -38,7 +38,10 @@ pub fn mutual(
 /// The revision of a new session: the one that the client wants, when it is offered and has
 /// sessions, else the newest one that has; `None` when none is offered.
 // spec: LIFE-07
-pub fn counter_offer(versions: &[ProtocolVersion], requested: &str) -> Option<ProtocolVersion> {
+pub(crate) fn counter_offer(
+    versions: &[ProtocolVersion],
+    requested: &str,
+) -> Option<ProtocolVersion> {
     let mut sessions = versions.iter().filter(|version| !version.is_modern());
     let wanted = requested.parse::<ProtocolVersion>().ok();
     let newest = sessions.clone().max();
