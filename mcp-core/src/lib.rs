@@ -55,6 +55,8 @@ mod outlet;
 mod param_headers;
 pub mod patterns;
 pub mod peer;
+#[doc(hidden)]
+pub mod place;
 mod reply;
 pub mod schema;
 mod service;

@@ -1,6 +1,6 @@
 //! What a server offers, while it may change: the book that is edited, and the catalogue made of it
-//! that is served. A catalogue is never changed, only replaced whole, so calls read it without a
-//! lock and finish with the one that they began with.
+//! that is served. A catalogue is never changed, only replaced whole, so calls finish with the one
+//! that they began with; where nothing is going to change, they find it without a lock.
 
 mod answer;
 mod book;
@@ -8,11 +8,11 @@ mod catalogue;
 mod find;
 mod kept;
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
-use arc_swap::{ArcSwap, Guard};
-use mcp_core::locks::Mutex;
+use mcp_core::locks::{Mutex, RwLock};
 use mcp_types::Implementation;
 
 pub(crate) use book::Book;
@@ -27,37 +27,50 @@ use crate::listing::Shelf;
 /// the server is there.
 #[derive(Debug)]
 pub(crate) struct Live {
+    /// Whoever holds it may take the other locks, and not the other way round.
     book: Mutex<Book>,
-    serving: ArcSwap<Catalogue>,
-    /// The book was edited since the catalogue was made. Servers are built in many steps, and only
-    /// the last one counts.
-    stale: AtomicBool,
+    /// What a server serves of which nobody has said that it is going to change. All threads read
+    /// it at every call, and none of them writes anything for it.
+    fixed: OnceLock<Arc<Catalogue>>,
+    /// The book was edited all the same, since `fixed` was made of it.
+    edited: AtomicBool,
+    /// What is served else; nothing while it has to be made. Servers are built in many steps, and
+    /// only the last one counts.
+    serving: RwLock<Option<Arc<Catalogue>>>,
     checked: AtomicBool,
 }
 
 impl Live {
     pub(crate) fn new(info: Implementation) -> Arc<Self> {
-        Arc::new_cyclic(|me: &Weak<Self>| {
-            let book = Book::new(info, me.clone());
-            Self {
-                serving: ArcSwap::from_pointee(Catalogue::of(&book)),
-                book: Mutex::new(book),
-                stale: AtomicBool::new(false),
-                checked: AtomicBool::new(false),
-            }
+        Arc::new_cyclic(|me: &Weak<Self>| Self {
+            book: Mutex::new(Book::new(info, me.clone())),
+            fixed: OnceLock::new(),
+            edited: AtomicBool::new(false),
+            serving: RwLock::new(None),
+            checked: AtomicBool::new(false),
         })
     }
 
     /// What is served now.
-    pub(crate) fn current(&self) -> Guard<Arc<Catalogue>> {
-        if self.stale.load(Ordering::Acquire) {
-            let book = self.book.lock();
-            if self.stale.load(Ordering::Acquire) {
-                self.serving.store(Arc::new(Catalogue::of(&book)));
-                self.stale.store(false, Ordering::Release);
-            }
+    pub(crate) fn current(&self) -> Cow<'_, Arc<Catalogue>> {
+        match self.fixed.get() {
+            Some(fixed) if !self.edited.load(Ordering::Acquire) => Cow::Borrowed(fixed),
+            _ => Cow::Owned(self.serving()),
         }
-        self.serving.load()
+    }
+
+    fn serving(&self) -> Arc<Catalogue> {
+        if let Some(serving) = &*self.serving.read() {
+            return Arc::clone(serving);
+        }
+        let book = self.book.lock();
+        let mut serving = self.serving.write();
+        let made = serving.get_or_insert_with(|| Arc::new(Catalogue::of(&book)));
+        if made.edits == Edits::NONE {
+            // Not if there was one before, which was edited.
+            let _ = self.fixed.set(Arc::clone(made));
+        }
+        Arc::clone(made)
     }
 
     /// Nobody has asked this before.
@@ -72,8 +85,19 @@ impl Live {
 
     /// Edits the book while the server is built.
     pub(crate) fn write(&self, edit: impl FnOnce(&mut Book)) {
-        edit(&mut self.book.lock());
-        self.stale.store(true, Ordering::Release);
+        let mut book = self.book.lock();
+        edit(&mut book);
+        let before = self.serve(None);
+        drop(book);
+        drop(before);
+    }
+
+    /// Serves another catalogue, or one that is going to be made, instead of the one that is
+    /// returned. The book is locked.
+    fn serve(&self, next: Option<Arc<Catalogue>>) -> Option<Arc<Catalogue>> {
+        self.edited
+            .store(self.fixed.get().is_some(), Ordering::Release);
+        std::mem::replace(&mut *self.serving.write(), next)
     }
 
     /// The server of a call, of which something is going to change.
@@ -87,7 +111,11 @@ impl Live {
 
     /// Says that something is going to change.
     pub(crate) fn expect(&self, edits: Edits) {
-        if !self.current().edits.include(edits) {
+        let serving = self.serving.read().as_ref().map(|serving| serving.edits);
+        if serving.unwrap_or_default().include(edits) {
+            return;
+        }
+        if !self.read(Book::all_edits).include(edits) {
             self.write(|book| book.edits.add(edits));
         }
     }
@@ -122,11 +150,9 @@ impl Live {
 
     /// Makes the catalogue anew where a kind of routes has changed.
     fn replace<R: Kept>(&self, book: &Book) -> Option<Arc<Catalogue>> {
-        if self.stale.load(Ordering::Acquire) {
-            return None;
-        }
-        let mut next = Catalogue::clone(&self.serving.load());
+        let before = self.serving.read().clone()?;
+        let mut next = Catalogue::clone(&before);
         next.renew::<R>(book);
-        Some(self.serving.swap(Arc::new(next)))
+        self.serve(Some(Arc::new(next)))
     }
 }

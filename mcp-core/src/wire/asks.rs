@@ -10,10 +10,9 @@ use serde_json::value::RawValue;
 
 use super::narrow;
 use super::{
-    AskedBy, DecodeError, DecodedAsk, RequestHead, place, results, splice_json, write_json,
-    write_request,
+    AskedBy, DecodeError, DecodedAsk, RequestHead, results, splice_json, write_json, write_request,
 };
-use crate::{ClientAnswer, Fault, ServerAsk};
+use crate::{ClientAnswer, Fault, ServerAsk, place};
 
 /// A server of this revision may ask that.
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
@@ -135,7 +134,7 @@ pub(super) fn progress_token(request: &Request<'_>) -> Result<Option<ProgressTok
 /// All parameters as `T`; the error names the path.
 pub(super) fn whole<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fault> {
     let params = request.params.to_object();
-    place::read(params.as_str()).map_err(|reason| Fault::bad_params(format!("`params`: {reason}")))
+    place::read(params.as_str()).map_err(|misfit| Fault::bad_params(format!("`params`: {misfit}")))
 }
 
 /// Client: writes the answer to a request.

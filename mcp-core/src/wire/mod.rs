@@ -9,7 +9,6 @@ mod legacy;
 mod modern;
 mod narrow;
 mod notes;
-mod place;
 mod results;
 mod sessions;
 mod text;

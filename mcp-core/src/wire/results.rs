@@ -6,8 +6,8 @@ use mcp_types::{Method, RawObject};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
-use super::{DecodeError, place};
-use crate::{Listing, ResultBody};
+use super::DecodeError;
+use crate::{Listing, ResultBody, place};
 
 /// Reads a result.
 pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody, DecodeError> {
@@ -46,5 +46,5 @@ pub(super) fn read_as<T: DeserializeOwned>(
     method: Option<Method>,
     raw: &RawValue,
 ) -> Result<T, DecodeError> {
-    place::read(raw.get()).map_err(|reason| DecodeError::malformed(method, reason))
+    place::read(raw.get()).map_err(|misfit| DecodeError::malformed(method, misfit))
 }

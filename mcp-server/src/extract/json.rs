@@ -1,5 +1,6 @@
 //! Arguments that are any JSON (of tools), as typed values.
 
+use mcp_core::place;
 use mcp_types::RawObject;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -24,26 +25,20 @@ pub(super) fn parse_member<T: DeserializeOwned>(
     name: &str,
     value: &RawValue,
 ) -> Result<T, ArgumentError> {
-    serde_json::from_str(value.get()).map_err(|error| locate::<T>(name, value, &error))
+    place::read(value.get()).map_err(|misfit| {
+        let path = join(name, misfit.path);
+        ArgumentError::new(path, reason(&misfit.error))
+    })
 }
 
-/// Reads a value that does not fit again, this time keeping track of the path.
-#[cold]
-fn locate<T: DeserializeOwned>(
-    name: &str,
-    value: &RawValue,
-    error: &serde_json::Error,
-) -> ArgumentError {
-    let mut again = serde_json::Deserializer::from_str(value.get());
-    let Err(located) = serde_path_to_error::deserialize::<_, T>(&mut again) else {
-        return ArgumentError::new(name.to_owned(), reason(error));
-    };
-    let path = match located.path().to_string().as_str() {
-        "." => name.to_owned(),
-        inner if name.is_empty() || inner.starts_with('[') => format!("{name}{inner}"),
-        inner => format!("{name}.{inner}"),
-    };
-    ArgumentError::new(path, reason(located.inner()))
+/// The path of a value within the argument of a name.
+pub(super) fn join(name: &str, inner: String) -> String {
+    match inner.as_str() {
+        "" => name.to_owned(),
+        _ if name.is_empty() => inner,
+        within if within.starts_with('[') => format!("{name}{within}"),
+        within => format!("{name}.{within}"),
+    }
 }
 
 /// What `serde_json` says, without its place in a text that nobody sees.

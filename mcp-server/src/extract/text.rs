@@ -1,13 +1,18 @@
 //! Arguments that are strings on the wire (of prompts, of URI templates), as typed values.
 
-use std::fmt;
+use std::{fmt, vec};
 
+use mcp_core::place;
 use mcp_types::{JsonObject, RawObject};
-use serde::de::value::MapDeserializer;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::value::{MapAccessDeserializer, StrDeserializer};
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
+    Visitor,
+};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::json;
 use crate::rejection::ArgumentError;
 
 /// So much of a value that does not fit is told.
@@ -26,14 +31,11 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
         _ => Err(not_a_string(name)),
     });
     let texts = texts.collect::<Result<Vec<_>, _>>()?;
-    let map = MapDeserializer::<_, Error>::new(texts.into_iter());
-    serde_path_to_error::deserialize(map).map_err(|error| {
-        let path = match error.path().to_string().as_str() {
-            "." => String::new(),
-            path => path.to_owned(),
-        };
-        ArgumentError::new(path, error.into_inner().0)
-    })
+    let members = Members {
+        rest: texts.into_iter(),
+        next: None,
+    };
+    T::deserialize(MapAccessDeserializer::new(members)).map_err(Error::into_argument)
 }
 
 /// Reads one argument, a JSON string, as `T`.
@@ -46,7 +48,7 @@ pub(super) fn parse_member<T: DeserializeOwned>(
     value: &RawValue,
 ) -> Result<T, ArgumentError> {
     let text: String = serde_json::from_str(value.get()).map_err(|_| not_a_string(name))?;
-    T::deserialize(Text(&text)).map_err(|error| ArgumentError::new(name.to_owned(), error.0))
+    T::deserialize(Text(&text)).map_err(|error| error.within(name).into_argument())
 }
 
 fn not_a_string(name: &str) -> ArgumentError {
@@ -55,11 +57,25 @@ fn not_a_string(name: &str) -> ArgumentError {
 
 /// Why a string is no value of the type.
 #[derive(Debug)]
-struct Error(String);
+struct Error {
+    path: String,
+    reason: String,
+}
+
+impl Error {
+    fn within(mut self, name: &str) -> Self {
+        self.path = json::join(name, self.path);
+        self
+    }
+
+    fn into_argument(self) -> ArgumentError {
+        ArgumentError::new(self.path, self.reason)
+    }
+}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.reason)
     }
 }
 
@@ -67,7 +83,42 @@ impl std::error::Error for Error {}
 
 impl serde::de::Error for Error {
     fn custom<T: fmt::Display>(message: T) -> Self {
-        Self(message.to_string())
+        Self {
+            path: String::new(),
+            reason: message.to_string(),
+        }
+    }
+}
+
+/// All arguments; an error has the name of the one that it comes from.
+struct Members<'a> {
+    rest: vec::IntoIter<(&'a str, Text<'a>)>,
+    next: Option<(&'a str, Text<'a>)>,
+}
+
+impl<'de> MapAccess<'de> for Members<'de> {
+    type Error = Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Error> {
+        self.next = self.rest.next();
+        let name = self.next.map(|(name, _)| name.into_deserializer());
+        name.map(|name: StrDeserializer<'_, Error>| seed.deserialize(name))
+            .transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
+        let (name, text) = self
+            .next
+            .take()
+            .ok_or_else(|| Error::custom("a key comes first"))?;
+        seed.deserialize(text).map_err(|error| error.within(name))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.rest.len())
     }
 }
 
@@ -81,19 +132,18 @@ impl Text<'_> {
         Error::custom(format_args!("expected {what}, got {shown:?}"))
     }
 
+    fn not_json(self, error: &serde_json::Error) -> Error {
+        Error {
+            path: place::path_of(self.0, error),
+            reason: format!("as JSON: {}", json::reason(error)),
+        }
+    }
+
     /// A number as JSON has them: no `+`, no spaces.
     fn number<N: std::str::FromStr>(self) -> Option<N> {
         let digits = self.0.strip_prefix('-').unwrap_or(self.0);
         let plain = digits.starts_with(|c: char| c.is_ascii_digit());
         plain.then(|| self.0.parse().ok())?
-    }
-}
-
-impl<'de> IntoDeserializer<'de, Error> for Text<'de> {
-    type Deserializer = Self;
-
-    fn into_deserializer(self) -> Self {
-        self
     }
 }
 
@@ -118,7 +168,7 @@ macro_rules! from_json {
             let mut json = serde_json::Deserializer::from_str(self.0);
             let value = json.$method($($argument,)* visitor);
             let value = value.and_then(|value| json.end().map(|()| value));
-            value.map_err(|error| Error::custom(format_args!("as JSON: {}", super::json::reason(&error))))
+            value.map_err(|error| self.not_json(&error))
         })*
     };
 }
@@ -308,6 +358,11 @@ mod tests {
                 "list",
                 json!("1"),
                 "`list`: as JSON: invalid type: integer `1`, expected a sequence",
+            ),
+            (
+                "list",
+                json!("[1, \"x\"]"),
+                "`list[1]`: as JSON: invalid type: string \"x\", expected u8",
             ),
             (
                 "list",

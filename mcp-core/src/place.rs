@@ -3,44 +3,76 @@
 //! A deserializer that keeps track of the path would do it, too; but every type of the protocol
 //! would be compiled once more for it, and that is a quarter of this crate.
 
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 
 /// How often a text is read again to find a place: a hostile one is not read for ever.
 const MOST_AGAIN: usize = 8;
 
-/// Reads JSON as `T`; the error says what is wrong, and the path of what it is wrong with.
-pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+/// What does not fit, and where it is.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Misfit {
+    /// The path of the innermost value that does not fit; empty for the whole text.
+    pub path: String,
+    /// What is wrong with it.
+    pub error: serde_json::Error,
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        self.error.fmt(f)
+    }
+}
+
+/// Reads JSON as `T`.
+///
+/// # Errors
+///
+/// [`Misfit`] with the path of what does not fit.
+pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
     serde_json::from_str(text).map_err(|error| {
         let again = |part: &str| serde_json::from_str::<T>(part).map(drop);
-        describe(text, &error, &again)
+        locate(text, error, &again)
     })
 }
 
-fn describe(
+#[cold]
+fn locate(
     text: &str,
-    error: &serde_json::Error,
+    error: serde_json::Error,
     again: &dyn Fn(&str) -> serde_json::Result<()>,
-) -> String {
-    let before = text.split_inclusive('\n').take(error.line().max(1) - 1);
-    let mut at = before.map(str::len).sum::<usize>() + error.column();
+) -> Misfit {
+    let mut read = read_until(text, &error);
     // What a type itself finds wrong is reported behind the object or array that it is the last
     // member of. With that one left open, the same is wrong still, unless it was the object's fault.
     for _ in 0..MOST_AGAIN {
-        let read = text.get(..at).unwrap_or_default();
         let Some(inner) = read.strip_suffix(['}', ']']) else {
             break;
         };
         match again(inner) {
-            Err(error) if !error.is_eof() => at = inner.trim_ascii_end().len(),
+            Err(error) if !error.is_eof() => read = inner.trim_ascii_end(),
             _ => break,
         }
     }
-    let path = path(text.as_bytes().get(..at).unwrap_or_default());
-    if path.is_empty() {
-        error.to_string()
-    } else {
-        format!("{path}: {error}")
-    }
+    let path = path(read.as_bytes());
+    Misfit { path, error }
+}
+
+/// The path of what does not fit in a text that is not read again.
+pub fn path_of(text: &str, error: &serde_json::Error) -> String {
+    path(read_until(text, error).as_bytes())
+}
+
+/// What had been read when the error came up.
+fn read_until<'a>(text: &'a str, error: &serde_json::Error) -> &'a str {
+    let before = text.split_inclusive('\n').take(error.line().max(1) - 1);
+    let at = before.map(str::len).sum::<usize>() + error.column();
+    text.get(..at).unwrap_or_default()
 }
 
 /// A container that has been entered: in an object the key that was read last, in an array the
@@ -91,15 +123,21 @@ fn written(steps: &[Step<'_>]) -> String {
         match step {
             Step::Key(b"") => {}
             Step::Key(key) => {
-                let key = String::from_utf8_lossy(key);
                 let dot = if path.is_empty() { "" } else { "." };
                 path.push_str(dot);
-                path.push_str(key.trim_end_matches('"'));
+                path.push_str(&name(key));
             }
             Step::Index(index) => path.push_str(&format!("[{index}]")),
         }
     }
     path
+}
+
+/// The name that a key spells, whose last quotation mark comes with it.
+fn name(key: &[u8]) -> String {
+    let key = String::from_utf8_lossy(key);
+    serde_json::from_str(&format!("\"{key}"))
+        .unwrap_or_else(|_| key.trim_end_matches('"').to_owned())
 }
 
 #[cfg(test)]
@@ -112,7 +150,7 @@ mod tests {
     #[track_caller]
     fn check<T: DeserializeOwned>(text: &str, path: &str) {
         let error = serde_json::from_str::<T>(text).map(drop).unwrap_err();
-        let told = read::<T>(text).map(drop).unwrap_err();
+        let told = read::<T>(text).map(drop).unwrap_err().to_string();
         let rest = told.strip_suffix(&error.to_string()).unwrap();
         assert_eq!(rest.strip_suffix(": ").unwrap_or(rest), path, "{told}");
     }
@@ -141,6 +179,7 @@ mod tests {
             "content[0].text",
         );
         check::<CallToolResult>(r#"{"content":[],"isError":"no"}"#, "isError");
+        check::<CallToolResult>(r#"{"content":[],"is\u0045rror":"no"}"#, "isError");
     }
 
     #[test]
