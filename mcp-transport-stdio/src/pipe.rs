@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::BufMut;
+use mcp_core::BoxFuture;
 use mcp_core::lines::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -41,6 +42,8 @@ pub(crate) struct Task(JoinHandle<io::Result<()>>);
 
 impl Task {
     pub(crate) fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
+        // Boxed, so that a program has the code of one kind of task, and not of each.
+        let future: BoxFuture<'static, _> = Box::pin(future);
         Self(tokio::spawn(future))
     }
 

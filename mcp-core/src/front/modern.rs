@@ -135,9 +135,9 @@ impl Inbound {
     }
 
     /// Serves the request. `profile` is what is told about the service.
-    pub fn serve<S: Service + ?Sized>(
+    pub fn serve(
         self,
-        service: &S,
+        service: &dyn Service,
         profile: &ServerProfile,
         outlet: Outlet,
         extensions: Extensions,

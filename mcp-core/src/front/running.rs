@@ -42,8 +42,8 @@ pub enum Said {
 
 impl Running {
     /// Begins a call. `framing` is what goes around its notifications.
-    pub fn begin<S: Service + ?Sized>(
-        service: &S,
+    pub fn begin(
+        service: &dyn Service,
         inbound: Inbound,
         to: Recipient,
         framing: Framing,
@@ -54,8 +54,8 @@ impl Running {
     }
 
     /// Begins a call whose notifications gather in `notes`, if the client wants any.
-    pub fn begin_into<S: Service + ?Sized>(
-        service: &S,
+    pub fn begin_into(
+        service: &dyn Service,
         inbound: Inbound,
         to: Recipient,
         notes: Arc<NoteBuffer>,
@@ -66,8 +66,8 @@ impl Running {
         Self::start(service, inbound, to, outlet, Some(notes), extensions)
     }
 
-    fn start<S: Service + ?Sized>(
-        service: &S,
+    fn start(
+        service: &dyn Service,
         inbound: Inbound,
         to: Recipient,
         outlet: Outlet,

@@ -119,7 +119,7 @@ impl Session {
     /// [`Fault::UnsupportedVersion`] when the server offers no revision with sessions.
     pub fn open(
         params: &InitializeParams,
-        service: &(impl Service + ?Sized),
+        service: &dyn Service,
         principal: Option<&Principal>,
         limits: SessionLimits,
     ) -> Result<(Self, Reply), Fault> {
@@ -137,11 +137,7 @@ impl Session {
     }
 
     /// Continues a session that was written down.
-    pub fn restore(
-        record: SessionRecord,
-        service: &(impl Service + ?Sized),
-        limits: SessionLimits,
-    ) -> Self {
+    pub fn restore(record: SessionRecord, service: &dyn Service, limits: SessionLimits) -> Self {
         let facts = record.facts();
         let profile = service.profile();
         let session = Self::new(facts, service, profile, record.owner, limits);
@@ -156,7 +152,7 @@ impl Session {
 
     fn new(
         facts: ClientFacts,
-        service: &(impl Service + ?Sized),
+        service: &dyn Service,
         profile: Arc<ServerProfile>,
         owner: Option<(String, String)>,
         limits: SessionLimits,

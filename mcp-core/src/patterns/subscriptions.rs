@@ -162,9 +162,9 @@ impl fmt::Debug for Lent {
 
 /// Serves a subscription. The future is ready when it has ended in good order; dropping it ends it
 /// abruptly.
-pub(crate) fn serve<S: Service + ?Sized>(
+pub(crate) fn serve(
     asked: SubscriptionFilter,
-    service: &S,
+    service: &dyn Service,
     caller: (Arc<ClientFacts>, Extensions),
     outlet: Outlet,
     lent: Lent,

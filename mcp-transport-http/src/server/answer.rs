@@ -62,8 +62,8 @@ impl Manner {
 }
 
 /// Begins a call that may be served.
-pub(super) fn begin<S: Service + ?Sized>(
-    service: &S,
+pub(super) fn begin(
+    service: &dyn Service,
     config: &Arc<Config>,
     to: Recipient,
     mut inbound: Inbound,

@@ -37,8 +37,8 @@ pub(super) enum Sign {
 impl Call {
     /// Begins a call. `notes` is where its notifications gather; it is made here when there is
     /// none and the client wants any.
-    pub(super) fn begin<S: Service + ?Sized>(
-        service: &S,
+    pub(super) fn begin(
+        service: &dyn Service,
         to: Recipient,
         inbound: Inbound,
         extensions: Extensions,

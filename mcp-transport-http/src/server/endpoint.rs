@@ -182,7 +182,7 @@ impl<S: Service> Endpoint<S> {
             Route::Legacy(message) => self.door(service).post(parts, message),
             Route::Batch => {
                 let door = self.door(service);
-                Begun::Waiting(Box::pin(door.post_batch(parts, text)))
+                Begun::Waiting(door.boxed_batch(parts, text))
             }
             Route::Accepted => Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {
@@ -211,10 +211,10 @@ impl<S: Service> Endpoint<S> {
         let door = self.door(service);
         match verb {
             SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
-                Ok(()) => Box::pin(door.get(parts)),
+                Ok(()) => door.boxed_get(parts),
                 Err(refusal) => refuse(refusal),
             },
-            SessionVerb::Delete => Box::pin(door.delete(parts)),
+            SessionVerb::Delete => door.boxed_delete(parts),
         }
     }
 
@@ -254,6 +254,21 @@ impl<S: Service> Endpoint<S> {
             refusal.allow = Some(names::ALLOW_ALL);
         }
         refusal
+    }
+}
+
+/// Of no generic function: else the code of these futures would be in every program, and not here.
+impl Door {
+    fn boxed_batch(self, parts: Box<Parts>, text: &[u8]) -> BoxFuture<'_, Response<Body>> {
+        Box::pin(self.post_batch(parts, text))
+    }
+
+    fn boxed_get(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(self.get(parts))
+    }
+
+    fn boxed_delete(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(self.delete(parts))
     }
 }
 

@@ -35,8 +35,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How long changes gather between two rounds of them.
 const PACE: Duration = Duration::from_millis(50);
 
-pub(super) struct Driver<S> {
-    service: Arc<S>,
+pub(super) struct Driver {
+    service: Arc<dyn Service>,
     settings: Settings,
     pipe: Pipe,
     calls: Calls,
@@ -58,8 +58,8 @@ enum Event {
     Changed(ServerNote),
 }
 
-impl<S: Service> Driver<S> {
-    pub(super) fn new(service: Arc<S>, settings: Settings, pipe: Pipe) -> Self {
+impl Driver {
+    pub(super) fn new(service: Arc<dyn Service>, settings: Settings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.outbox.clone());
         let who = Audience::new(settings.extensions.clone(), settings.gate.clone());
         Self {

@@ -4,7 +4,8 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use mcp_server::IntoServer;
+use mcp_core::BoxFuture;
+use mcp_server::{IntoServer, Server};
 use mcp_transport_http::{Serve, StreamableHttp, termination};
 use tokio::net::TcpListener;
 
@@ -35,11 +36,17 @@ use crate::Result;
 pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
     let server = server.into_server();
     server.check()?;
-    let listener = address.listen().await?;
-    Serve::new(listener, StreamableHttp::new(server))
-        .shutdown_on(termination())
-        .await?;
-    Ok(())
+    serve_at(server, address.listen().await?).await
+}
+
+/// Boxed and of no type of the program: so it is compiled in here, and not with each program.
+fn serve_at(server: Server, listener: TcpListener) -> BoxFuture<'static, Result<()>> {
+    Box::pin(async move {
+        Serve::new(listener, StreamableHttp::new(server))
+            .shutdown_on(termination())
+            .await?;
+        Ok(())
+    })
 }
 
 /// Where to serve: text such as `127.0.0.1:8000`, a socket address, or a listener.

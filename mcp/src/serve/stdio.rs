@@ -1,6 +1,7 @@
 //! Serving over the standard streams in one line.
 
-use mcp_server::IntoServer;
+use mcp_core::BoxFuture;
+use mcp_server::{IntoServer, Server};
 use mcp_transport_stdio::StdioServer;
 
 use crate::Result;
@@ -30,6 +31,10 @@ use crate::Result;
 pub async fn serve_stdio(server: impl IntoServer) -> Result<()> {
     let server = server.into_server();
     server.check()?;
-    StdioServer::new(server).serve_stdio().await?;
-    Ok(())
+    serve(server).await
+}
+
+/// Boxed and of no type of the program: so it is compiled in here, and not with each program.
+fn serve(server: Server) -> BoxFuture<'static, Result<()>> {
+    Box::pin(async move { Ok(StdioServer::new(server).serve_stdio().await?) })
 }

@@ -33,7 +33,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
         Reply::InputRequired(mut asked) => {
             let meta = asked.meta.take();
-            asked.input_requests = asked.input_requests.map(|raw| narrow::asks(raw, VERSION));
+            asked.input_requests = asked.input_requests.map(narrow::embedded);
             write_stamp(&mut out.head, result_type::INPUT_REQUIRED, None, meta, to);
             splice_json(&mut out.head, &asked);
         }

@@ -33,30 +33,27 @@ pub(super) fn check(params: &ElicitParams, to: ProtocolVersion) -> Result<(), Fa
     })
 }
 
-// spec: ELIC-03, ELIC-08, META-17, TASKL-01
+// spec: ELIC-03, ELIC-08, TASKL-01
 impl Narrow for ElicitParams {
     fn narrow(&mut self, to: ProtocolVersion) {
-        let (task, meta) = match self {
+        let task = match self {
             Self::Form(form) => {
                 if !to.has_url_elicitation() {
                     *form = form.clone().without_mode();
                     form.requested_schema.narrow(to);
                 }
-                (&mut form.task, &mut form.meta)
+                &mut form.task
             }
             Self::Url(url) => {
                 if !to.has_elicitation_id() {
                     url.elicitation_id = None;
                 }
-                (&mut url.task, &mut url.meta)
+                &mut url.task
             }
             _ => return,
         };
         if !to.has_experimental_tasks() {
             *task = None;
-        }
-        if to.is_modern() {
-            *meta = None;
         }
     }
 }

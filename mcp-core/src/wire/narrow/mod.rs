@@ -6,14 +6,16 @@
 mod content;
 mod definitions;
 mod elicitation;
+mod embedded;
 mod profile;
 mod sampling;
 
 use std::borrow::Cow;
 
-use mcp_types::{InputRequest, InputRequests, InputResponse, ProtocolVersion, RawObject};
+use mcp_types::{InputRequest, InputResponse, ProtocolVersion};
 
 pub(super) use elicitation::widen_answer;
+pub(super) use embedded::embedded;
 pub(super) use profile::is_modern;
 
 use crate::Fault;
@@ -44,7 +46,7 @@ pub(super) fn fitting<T: Narrow + Clone>(
     }
 }
 
-/// What a server asks, without what the revision does not have.
+/// What a server asks in a session, without what the revision does not have.
 ///
 /// # Errors
 ///
@@ -63,22 +65,6 @@ pub(super) fn ask(request: &InputRequest, to: ProtocolVersion) -> Result<InputRe
         _ => {}
     }
     Ok(request)
-}
-
-/// The requests that a modern result holds. What cannot be read stays as it is.
-// spec: META-17
-pub(super) fn asks(raw: RawObject, to: ProtocolVersion) -> RawObject {
-    let Ok(requests) = raw.parse::<InputRequests>() else {
-        return raw;
-    };
-    let narrowed: Option<InputRequests> = requests
-        .iter()
-        .map(|(key, request)| Some((key.clone(), ask(request, to).ok()?)))
-        .collect();
-    match narrowed {
-        Some(narrowed) if narrowed != requests => RawObject::from_value(&narrowed).unwrap_or(raw),
-        _ => raw,
-    }
 }
 
 impl Narrow for InputResponse {

@@ -19,7 +19,7 @@ pub(super) fn check(params: &CreateMessageParams, to: ProtocolVersion) -> Result
     Ok(())
 }
 
-// spec: SAMP-06, META-17, TASKL-01
+// spec: SAMP-06, TASKL-01
 impl Narrow for CreateMessageParams {
     fn narrow(&mut self, to: ProtocolVersion) {
         if !to.has_sampling_tools() {
@@ -34,9 +34,6 @@ impl Narrow for CreateMessageParams {
         self.tools.iter_mut().for_each(|tool| tool.narrow(to));
         if !to.has_experimental_tasks() {
             self.task = None;
-        }
-        if to.is_modern() {
-            self.meta = None;
         }
     }
 }

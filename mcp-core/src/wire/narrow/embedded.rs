@@ -1,0 +1,177 @@
+//! The requests that a modern result holds: what only requests of sessions have is left out of them.
+//!
+//! They are edited as JSON. Reading them as what they are would put all types of forms and samplings
+//! into every server, which only clients have to read; and what a proxy passes on stays as it is.
+
+use mcp_types::{ContentBlock, JsonObject, Method, RawObject};
+use serde_json::Value;
+
+use super::content::words;
+
+/// Kinds of content that cannot stand in a conversation.
+const NOT_SAMPLED: &[&str] = &["resource", "resource_link"];
+/// Kinds of content that cannot stand in the result of a tool.
+const NOT_RESULTS: &[&str] = &["tool_use", "tool_result"];
+
+/// The requests without what the modern era does not have. What is no request stays as it is.
+// spec: META-17, ELIC-08, TASKL-01
+pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
+    let Ok(mut requests) = raw.parse::<JsonObject>() else {
+        return raw;
+    };
+    let mut changed = false;
+    for request in requests.values_mut() {
+        changed |= narrow(request).unwrap_or_default();
+    }
+    if changed {
+        RawObject::from_value(&requests).unwrap_or(raw)
+    } else {
+        raw
+    }
+}
+
+/// Tells whether anything had to go.
+fn narrow(request: &mut Value) -> Option<bool> {
+    let method = request.get("method")?.as_str().and_then(Method::from_name);
+    let params = request.get_mut("params")?.as_object_mut()?;
+    let mode = params.get("mode").and_then(Value::as_str);
+    Some(match (method, mode) {
+        (Some(Method::Elicit), None | Some("form")) => without(params, &["_meta", "task"]),
+        (Some(Method::Elicit), Some("url")) => without(params, &["_meta", "task", "elicitationId"]),
+        (Some(Method::CreateMessage), _) => {
+            let messages = elements(params, "messages").filter_map(|it| it.get_mut("content"));
+            let said = any(messages, |content| say(content, NOT_SAMPLED));
+            let tools = elements(params, "tools").filter_map(Value::as_object_mut);
+            let taken = any(tools, |tool| without(tool, &["execution"]));
+            without(params, &["_meta", "task"]) | said | taken
+        }
+        _ => false,
+    })
+}
+
+fn without(members: &mut JsonObject, names: &[&str]) -> bool {
+    any(names.iter(), |name| members.shift_remove(*name).is_some())
+}
+
+fn elements<'a>(members: &'a mut JsonObject, name: &str) -> impl Iterator<Item = &'a mut Value> {
+    let list = members.get_mut(name).and_then(Value::as_array_mut);
+    list.into_iter().flatten()
+}
+
+/// Does it to all of them.
+fn any<T>(all: impl Iterator<Item = T>, mut change: impl FnMut(T) -> bool) -> bool {
+    all.fold(false, |changed, it| change(it) | changed)
+}
+
+/// Says in words what cannot stand among these blocks, or as this block.
+// spec: SAMP-07
+fn say(content: &mut Value, misplaced: &[&str]) -> bool {
+    let blocks = match content {
+        Value::Array(blocks) => blocks.as_mut_slice(),
+        block => std::slice::from_mut(block),
+    };
+    any(blocks.iter_mut(), |block| {
+        let kind = block.get("type").and_then(Value::as_str);
+        let is_misplaced = kind.is_some_and(|kind| misplaced.contains(&kind));
+        if !is_misplaced {
+            let inner = (kind == Some("tool_result")).then(|| block.get_mut("content"));
+            return inner.flatten().is_some_and(|inner| say(inner, NOT_RESULTS));
+        }
+        let Ok(read) = serde_json::from_str::<ContentBlock>(&block.to_string()) else {
+            return false;
+        };
+        let text = [("type", "text".to_owned()), ("text", words(&read))];
+        let text = text.map(|(name, value)| (name.to_owned(), Value::from(value)));
+        *block = JsonObject::from_iter(text).into();
+        true
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::RawObject;
+    use serde_json::{Value, json};
+
+    use super::embedded;
+
+    #[track_caller]
+    fn check(request: Value, expected: &Value) {
+        let raw = RawObject::from_value(&json!({ "key": request })).unwrap();
+        let written = embedded(raw.clone());
+        let read: Value = written.parse().unwrap();
+        assert_eq!(&read["key"], expected);
+        // What fits is not written anew.
+        assert_eq!(written == raw, request_of(&raw) == *expected);
+    }
+
+    fn request_of(raw: &RawObject) -> Value {
+        raw.parse::<Value>().unwrap()["key"].clone()
+    }
+
+    #[test]
+    fn what_only_sessions_have_is_left_out() {
+        let form = |more: &str| {
+            let text = format!(
+                r#"{{"method":"elicitation/create",
+                    "params":{{"message":"m","requestedSchema":{{"type":"object"}}{more}}}}}"#
+            );
+            serde_json::from_str::<Value>(&text).unwrap()
+        };
+        check(form(""), &form(""));
+        check(
+            form(r#","mode":"form","x":1.0"#),
+            &form(r#","mode":"form","x":1.0"#),
+        );
+        check(
+            form(r#","_meta":{"a":1},"task":{},"x":1"#),
+            &form(r#","x":1"#),
+        );
+        let url = json!({"method": "elicitation/create", "params": {
+            "mode": "url", "message": "m", "url": "https://example.com", "elicitationId": "e",
+        }});
+        let mut plain = url.clone();
+        plain["params"]
+            .as_object_mut()
+            .unwrap()
+            .remove("elicitationId");
+        check(url, &plain);
+    }
+
+    #[test]
+    fn a_conversation_has_no_resources_in_it() {
+        let asked = |content: &Value, more: &Value| {
+            json!({"method": "sampling/createMessage", "params": {
+                "messages": [{"role": "user", "content": content}],
+                "maxTokens": 9,
+                "tools": [more],
+            }})
+        };
+        let text = |text: &str| json!({"type": "text", "text": text});
+        let link = json!({"type": "resource_link", "name": "n", "uri": "a:b"});
+        let tool = json!({"name": "add", "inputSchema": {"type": "object"}});
+        let mut runs = tool.clone();
+        runs["execution"] = json!({"taskSupport": "optional"});
+        check(asked(&link, &runs), &asked(&text("n: a:b"), &tool));
+        let called = json!({"type": "tool_use", "id": "1", "name": "add", "input": {}});
+        let result = |content: &Value| json!([called, {"type": "tool_result", "toolUseId": "1", "content": [content, link]}]);
+        check(
+            asked(&result(&called), &tool),
+            &asked(&result(&text("[call of add: {}]")), &tool),
+        );
+        // A block that nobody can read.
+        let broken = json!({"type": "resource", "resource": 7});
+        check(asked(&broken, &tool), &asked(&broken, &tool));
+    }
+
+    #[test]
+    fn what_is_no_request_stays() {
+        for other in [
+            json!(7),
+            json!({"method": "roots/list", "params": {"_meta": {}}}),
+            json!({"method": "other/ask", "params": {"_meta": {}}}),
+            json!({"method": "elicitation/create", "params": {"mode": "new", "task": {}}}),
+        ] {
+            check(other.clone(), &other);
+        }
+    }
+}
