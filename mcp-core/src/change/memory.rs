@@ -79,7 +79,7 @@ struct State {
     tools: bool,
     prompts: bool,
     resources: bool,
-    updated: BTreeSet<Box<str>>,
+    updated: BTreeSet<String>,
     reader: Option<Waker>,
 }
 
@@ -132,7 +132,7 @@ impl State {
             self.updated.insert(uri.into());
             return Some(());
         }
-        let asked = Box::from(asked);
+        let asked = asked.to_owned();
         self.updated
             .retain(|other| interest.covering(other) != Some(&asked));
         self.updated.insert(asked);
@@ -150,7 +150,7 @@ impl State {
             return Some(ChangeEvent::Resources);
         }
         let uri = self.updated.pop_first()?;
-        Some(ChangeEvent::Resource { uri })
+        Some(ChangeEvent::Resource { uri: uri.into() })
     }
 }
 

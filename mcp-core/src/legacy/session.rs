@@ -144,7 +144,7 @@ impl Session {
         {
             let mut state = session.state.lock();
             state.ready = record.ready;
-            state.subscriptions = record.subscriptions.into_iter().collect();
+            state.subscriptions.extend(record.subscriptions);
             session.tell_interest(&state);
         }
         session
@@ -196,7 +196,9 @@ impl Session {
             let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
             state.facts = Arc::new(facts);
         }
-        let subscriptions: BTreeSet<_> = record.subscriptions.into_iter().collect();
+        // Not collected, which would sort them first.
+        let mut subscriptions = BTreeSet::new();
+        subscriptions.extend(record.subscriptions);
         if state.subscriptions != subscriptions {
             state.subscriptions = subscriptions;
             self.tell_interest(&state);

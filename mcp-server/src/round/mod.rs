@@ -61,7 +61,7 @@ struct Board {
     /// Keys of questions in the round before.
     before: BTreeSet<String>,
     /// Keys of pieces of work in this run.
-    works: BTreeSet<Key>,
+    works: BTreeSet<String>,
     open: InputRequests,
     /// Pieces of work that run now.
     at_work: usize,
@@ -176,7 +176,7 @@ impl Round {
             return Err(AskError::Over);
         }
         let mut board = self.board.lock();
-        if !board.works.insert(key.clone()) {
+        if !board.works.insert(key.clone().into_owned()) {
             return Err(AskError::KeyReused { key: key.clone() });
         }
         read(key, board.memory.done.get(&**key).map(|raw| &**raw))

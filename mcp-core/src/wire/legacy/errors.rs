@@ -59,6 +59,17 @@ fn is_known(code: i64, version: ProtocolVersion) -> bool {
     }
 }
 
+/// The error of a client that was asked. It has no other one that says more than its text.
+// spec: ERR-10
+pub(super) fn of_client(error: ErrorObject, method: Option<Method>) -> Fault {
+    match error.code {
+        codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
+            Fault::UserRejected(error.message.into())
+        }
+        _ => Fault::Protocol(error),
+    }
+}
+
 /// Errors that the client acts on become what they were. A modern code is no mistake here: it is
 /// how a modern server answers a legacy client.
 // spec: ERR-13, LIFE-11, COMPAT-16

@@ -91,7 +91,7 @@ impl Wire for Legacy {
         response: &Response<'_>,
     ) -> Result<ClientAnswer, DecodeError> {
         asks::read_answer(asked, response, self.version, |error| {
-            errors::to_fault(error, asked.method(), self.version)
+            errors::of_client(error, asked.method())
         })
     }
 }

@@ -85,9 +85,6 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
         codes::HEADER_MISMATCH => Fault::HeaderMismatch(error.message.into()),
         codes::RESOURCE_NOT_FOUND => missing_resource(error),
         codes::INVALID_PARAMS if method == Some(Method::ReadResource) => missing_resource(error),
-        codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
-            Fault::UserRejected(error.message.into())
-        }
         _ => Fault::Protocol(error),
     }
 }
