@@ -17,20 +17,39 @@ use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
-use mcp_core::{NoteBuffer, Principal, Reply, Service};
+use mcp_core::{BoxFuture, NoteBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
 use super::call::{Call, Outcome, Sign, encode_event};
 use super::config::Config;
-use super::endpoint::Begun;
 use super::in_flight::{Stopped, Ticket};
-use super::legacy::{self, Stream};
+use super::kept::{self, Stream};
 use super::respond::{self, Body};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
 use crate::headers::names;
 use crate::{Shutdown, status};
+
+/// What a request has come to.
+pub(super) enum Begun<'a> {
+    /// It is answered.
+    Answered(Response<Body>),
+    /// A call is at work.
+    Call(Box<InPlace>),
+    /// Something that may have to wait.
+    Waiting(BoxFuture<'a, Response<Body>>),
+}
+
+impl Begun<'_> {
+    pub(super) async fn answer(self) -> Response<Body> {
+        match self {
+            Self::Answered(response) => response,
+            Self::Call(call) => call.answer().await,
+            Self::Waiting(response) => response.await,
+        }
+    }
+}
 
 /// How a request is answered.
 #[derive(Debug)]
@@ -186,7 +205,7 @@ async fn keep(
 ) -> Response<Body> {
     prime(&kept, wire).await;
     kept.write(events, true).await;
-    legacy::read_kept(kept, config)
+    kept::read(kept, config)
 }
 
 /// Gives the client an id to come again with, if it knows such.
@@ -283,7 +302,7 @@ impl InPlace {
             prime(&stream, wire).await;
             stream.follow(first, notes).await;
         });
-        Answered::Now(legacy::read_kept(kept, &self.config))
+        Answered::Now(kept::read(kept, &self.config))
     }
 }
 

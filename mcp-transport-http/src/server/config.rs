@@ -8,7 +8,7 @@ use mcp_core::Gate;
 
 use super::body::Limits;
 use super::guard::Guard;
-use super::legacy::Events;
+use super::kept::Events;
 use super::sessions::{Hooks, Sessions};
 use crate::Shutdown;
 

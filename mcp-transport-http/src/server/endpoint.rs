@@ -14,7 +14,7 @@ use mcp_core::front::Recipient;
 use mcp_core::wire::MODERN;
 use mcp_core::{BoxFuture, ServerProfile, Service};
 
-use super::answer::{self, InPlace, Manner};
+use super::answer::{self, Begun, Manner};
 use super::body::{self, BodyError, discard};
 use super::config::Config;
 use super::guard::{self, Admitted, Head, Refusal};
@@ -69,26 +69,6 @@ enum Asks {
 enum SessionVerb {
     Get,
     Delete,
-}
-
-/// What a request has come to.
-pub(super) enum Begun<'a> {
-    /// It is answered.
-    Answered(Response<Body>),
-    /// A call is at work.
-    Call(Box<InPlace>),
-    /// Something that may have to wait.
-    Waiting(BoxFuture<'a, Response<Body>>),
-}
-
-impl Begun<'_> {
-    pub(super) async fn answer(self) -> Response<Body> {
-        match self {
-            Self::Answered(response) => response,
-            Self::Call(call) => call.answer().await,
-            Self::Waiting(response) => response.await,
-        }
-    }
 }
 
 /// Answers a request.

@@ -7,7 +7,9 @@ mod config;
 mod endpoint;
 mod guard;
 mod in_flight;
+mod kept;
 mod legacy;
+mod refused;
 mod respond;
 mod route;
 mod sessions;
@@ -31,7 +33,7 @@ use mcp_core::{Gate, Service};
 use crate::Shutdown;
 use config::Config;
 use endpoint::Endpoint;
-use legacy::Events;
+use kept::Events;
 use source::Source;
 
 pub(crate) use body::discard;

@@ -193,6 +193,13 @@ fn now() -> std::time::Instant {
     Instant::now().into_std()
 }
 
+impl Sessions {
+    /// How old what was written down may get while the session is in use.
+    pub(super) fn save_pause(&self) -> Duration {
+        self.idle_timeout / 4
+    }
+}
+
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions")

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use super::measure::Sample;
 use super::runner::{Bench, port};
-use super::scenario::{Candidate, Scenario};
+use super::scenario::Scenario;
 use super::table::Row;
 use crate::Result;
 use crate::process::Guard;
@@ -14,13 +14,12 @@ use crate::process::Guard;
 /// Bytes per session, a row for each candidate.
 pub(crate) fn rows(
     bench: &Bench<'_>,
-    scenario: &Scenario,
-    candidates: &[&Candidate],
+    scenario: &'static Scenario,
     count: usize,
     streams: bool,
 ) -> Result<Vec<Row>> {
     let mut rows: Vec<Row> = Vec::new();
-    for candidate in candidates {
+    for candidate in bench.candidates(scenario) {
         let server = bench.start(candidate, scenario)?;
         let url = server.url();
         // What is made once is made before.

@@ -15,7 +15,7 @@ use std::fs;
 use std::process::Command;
 
 use runner::Bench;
-use scenario::SCENARIOS;
+use scenario::{Load, SCENARIOS};
 use serde_json::json;
 use table::Row;
 
@@ -74,7 +74,11 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     }
     let mut all = Vec::new();
     for scenario in scenarios {
-        for row in bench.scenario(scenario)? {
+        let rows = match scenario.load {
+            Load::Sessions { count, streams } => memory::rows(&bench, scenario, count, streams)?,
+            _ => bench.timed(scenario)?,
+        };
+        for row in rows {
             if !as_json {
                 println!("{row}");
             }

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use super::PROFILE;
 use super::measure::{Clock, Sample};
-use super::memory;
 use super::scenario::{Candidate, Load, Program, Scenario};
 use super::table::Row;
 use crate::Result;
@@ -70,14 +69,18 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// Runs one load on every candidate that is there; a row for each.
-    pub(crate) fn scenario(&self, scenario: &Scenario) -> Result<Vec<Row>> {
+    /// The candidates of a scenario that are there.
+    pub(crate) fn candidates(&self, scenario: &'static Scenario) -> Vec<&'static Candidate> {
         let here = |candidate: &&Candidate| !candidate.program.is_rmcp() || self.rmcp.is_some();
-        let candidates: Vec<&Candidate> = scenario.candidates.iter().filter(here).collect();
+        scenario.candidates.iter().filter(here).collect()
+    }
+
+    /// Runs one load on every candidate that is there; a row for each. None for sessions, which are
+    /// weighed and not timed.
+    pub(crate) fn timed(&self, scenario: &'static Scenario) -> Result<Vec<Row>> {
+        let candidates = self.candidates(scenario);
         let samples = match scenario.load {
-            Load::Sessions { count, streams } => {
-                return memory::rows(self, scenario, &candidates, count, streams);
-            }
+            Load::Sessions { .. } => return Ok(Vec::new()),
             Load::Http(arguments) => self.over_http(scenario, &candidates, arguments)?,
             Load::Pipe(arguments) => self.over_pipes(&candidates, arguments)?,
             Load::Clients { tasks } => self.of_clients(scenario, &candidates, tasks)?,

@@ -15,10 +15,13 @@ use mcp_core::wire::batch::{self, Answers};
 use mcp_core::wire::{Encoded, Wire};
 use mcp_types::{Message, ParseError};
 
+use super::super::answer::with_session;
+use super::super::kept::without_id;
+use super::super::refused::Refused;
 use super::super::respond::{self, Body, EventSource};
-use super::events::without_id;
+use super::door::Door;
 use super::live::Live;
-use super::{Door, Refused, post, with_session};
+use super::post;
 
 /// Answers several messages of a session.
 // spec: BASE-14, HTTP-SL-01, HTTP-SL-02
@@ -49,7 +52,7 @@ pub(super) async fn answer(
             Err(error) => answers.push(Part::Broken(error)),
         }
     }
-    Ok(with_session(join(answers, wire).await, live))
+    Ok(with_session(join(answers, wire).await, live.header()))
 }
 
 /// What a message of a batch is answered with.

@@ -16,12 +16,12 @@ use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;
+use super::super::kept::{self, Events, LastEvent, STANDALONE, Seat};
+use super::super::refused::Refused;
 use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
-use super::events::{self, Events, LastEvent, STANDALONE};
+use super::audience::lasting_audience;
 use super::live::Live;
-use super::place::Seat;
-use super::{Refused, busy_reader, lasting_audience, resume};
 use crate::Shutdown;
 use crate::headers::names;
 use crate::sse::encode as sse;
@@ -35,19 +35,20 @@ pub(super) async fn open(
     shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {
     let mut first = Vec::new();
-    if let (Some(kept), Some(last)) = (&config.events, parts.headers.get(names::LAST_EVENT_ID)) {
+    if let (Some(events), Some(last)) = (&config.events, parts.headers.get(names::LAST_EVENT_ID)) {
         let last = LastEvent::parse(last)?;
         if &*last.stream != STANDALONE {
-            return resume::resume(live, config, last).await;
+            let hold = live.calls.hold();
+            return kept::resume(&live.id, live.streams(), hold, config, last).await;
         }
         let id = StreamId::new(&live.id, STANDALONE);
-        let missed = kept.store.after(id, Some(last.number)).await;
-        let missed = missed.map_err(|error| events::refuse(&error))?;
+        let missed = events.store.after(id, Some(last.number)).await;
+        let missed = missed.map_err(|error| kept::refuse(&error))?;
         for (number, event) in &missed.events {
-            events::write(&mut first, STANDALONE, *number, event, config.streams.retry);
+            kept::write(&mut first, STANDALONE, *number, event, config.streams.retry);
         }
     }
-    let seat = live.standalone().enter().map_err(|_| busy_reader())?;
+    let seat = live.standalone().enter()?;
     let draining = shutdown.map(|shutdown| {
         let future: Pin<Box<dyn Future<Output = ()> + Send + Sync>> =
             Box::pin(async move { shutdown.draining().await });
@@ -116,7 +117,7 @@ impl Standalone {
     fn keep(&mut self, text: Bytes) {
         let Some(events) = &self.keeper else {
             if !text.is_empty() {
-                self.out.extend(events::without_id(&text));
+                self.out.extend(kept::without_id(&text));
             }
             return;
         };
@@ -139,10 +140,10 @@ impl Standalone {
         if let Some((event, _)) = self.keeping.take() {
             match kept {
                 Ok(number) => {
-                    events::write(&mut self.out, STANDALONE, number, &event, self.retry);
+                    kept::write(&mut self.out, STANDALONE, number, &event, self.retry);
                 }
                 Err(_) if event.text.is_empty() => {}
-                Err(_) => self.out.extend(events::without_id(&event.text)),
+                Err(_) => self.out.extend(kept::without_id(&event.text)),
             }
         }
         Poll::Ready(())

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use http::HeaderValue;
 use mcp_core::Service;
 use mcp_core::legacy::{Session, SessionRecord};
 use mcp_core::locks::Mutex;
@@ -11,11 +12,9 @@ use tokio::time::Instant;
 
 use super::super::config::Config;
 use super::super::in_flight::InFlight;
+use super::super::kept::{Leave, Place, Streams};
 use super::super::sessions::{SessionEnd, SessionEvent, Sessions};
-use super::place::{Leave, Place};
-use super::streams::Streams;
-use super::table::Slot;
-use super::{Door, shared};
+use super::slots::Slot;
 
 /// One live session. It ends once, whoever ends it, and at the latest when it is dropped.
 pub(super) struct Live {
@@ -38,27 +37,33 @@ pub(super) struct Live {
     _slot: Slot,
 }
 
+/// What serves a session, and how.
+pub(super) struct Served {
+    pub(super) service: Arc<dyn Service>,
+    pub(super) config: Arc<Config>,
+}
+
 impl Live {
-    pub(super) fn new(id: Arc<str>, door: &Door, machine: Session, slot: Slot) -> Self {
-        Self::at(OnceLock::new(), id, door, machine, slot)
+    pub(super) fn new(id: Arc<str>, of: Served, machine: Session, slot: Slot) -> Self {
+        Self::at(OnceLock::new(), id, of, machine, slot)
     }
 
     /// A session whose reader is there already.
     pub(super) fn at(
         standalone: OnceLock<Arc<Place>>,
         id: Arc<str>,
-        door: &Door,
+        of: Served,
         machine: Session,
         slot: Slot,
     ) -> Self {
         Self {
             id,
-            service: Arc::clone(&door.service),
+            service: of.service,
             machine: Arc::new(machine),
-            calls: Arc::new(InFlight::new(door.config.sessions.max_calls)),
+            calls: Arc::new(InFlight::new(of.config.sessions.max_calls)),
             standalone,
             streams: OnceLock::new(),
-            config: Arc::clone(&door.config),
+            config: of.config,
             opened: Instant::now(),
             saved: Mutex::default(),
             is_told: AtomicBool::new(false),
@@ -75,6 +80,11 @@ impl Live {
         self.streams.get_or_init(Arc::default)
     }
 
+    /// What names it in answers.
+    pub(super) fn header(&self) -> Option<HeaderValue> {
+        HeaderValue::from_str(&self.id).ok()
+    }
+
     pub(super) fn sessions(&self) -> &Sessions {
         &self.config.sessions
     }
@@ -86,7 +96,7 @@ impl Live {
         let mut saved = self.saved.lock();
         if let Some((last, since)) = saved.as_deref()
             && *last == record
-            && now.duration_since(*since) < shared::pause(self.sessions())
+            && now.duration_since(*since) < self.sessions().save_pause()
         {
             return None;
         }

@@ -6,16 +6,21 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
+use mcp_core::wire;
 use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
-use mcp_types::{InitializeParams, Message, Request, codes};
+use mcp_types::{InitializeParams, Message, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
+use super::super::answer::with_session;
 use super::super::call::encode_event;
+use super::super::refused::Refused;
 use super::super::respond::{self, Body};
 use super::super::sessions::{AnswerMode, SessionEnd};
+use super::door::Door;
 use super::live::Live;
-use super::table::{IdTaken, Slot};
-use super::{Door, Refused, newest_wire, reaper, shared, with_session};
+use super::slots::Slot;
+use super::table::IdTaken;
+use super::{reaper, saved};
 use crate::status;
 
 /// Opens a session, once the request has proved to be a good one.
@@ -44,12 +49,15 @@ pub(super) async fn answer(
         AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
     };
-    Ok(with_session(response, &live))
+    Ok(with_session(response, live.header()))
 }
 
 /// Reads `initialize`.
 pub(super) fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
-    match newest_wire().decode_call(request)?.asked {
+    match wire::of(ProtocolVersion::LATEST_LEGACY)
+        .decode_call(request)?
+        .asked
+    {
         Asked::Session(SessionCall::Initialize(params)) => Ok(params),
         other => Err(Fault::no_such_method(other.method_name())),
     }
@@ -67,12 +75,12 @@ async fn begin(
     let (machine, reply) =
         Session::open(params, &door.service, principal, limits).map_err(&refuse)?;
     let id = make_id(door, parts).map_err(&refuse)?;
-    let live = Live::new(id, door, machine, slot);
+    let live = Live::new(id, door.served(), machine, slot);
     let live = enter(door, live).map_err(|_| {
         let message = "the id of the new session is in use; see StreamableHttp::session_id";
         refuse(Fault::internal(message))
     })?;
-    if let Err(refused) = shared::save(&live).await {
+    if let Err(refused) = saved::save(&live).await {
         door.table.end(&live.id, SessionEnd::Closed);
         return Err(refused);
     }
@@ -83,7 +91,7 @@ async fn begin(
 pub(super) fn reserve(door: &Door, principal: Option<&Principal>) -> Result<Slot, Refused> {
     const COME_BACK: u64 = 5;
 
-    let slot = door.table.reserve(&door.config.sessions, principal);
+    let slot = door.table.slots.reserve(&door.config.sessions, principal);
     slot.map_err(|full| {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Refused {

@@ -4,22 +4,23 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{HeaderValue, Response, StatusCode};
+use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, Heard};
 use mcp_core::{Fault, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
-use super::super::answer::{self, Manner};
+use super::super::answer::{self, Begun, Manner, with_session};
 use super::super::call::{encode_event, new_buffer};
 use super::super::config::Config;
-use super::super::endpoint::Begun;
+use super::super::kept::Stream;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
+use super::audience::audience;
+use super::door::Door;
 use super::live::Live;
-use super::streams::Stream;
-use super::{Door, audience, with_session};
+
 use crate::status;
 
 /// Takes a message.
@@ -96,7 +97,7 @@ pub(super) fn begin(
                 notes: Some(notes),
                 ticket: Some(ticket),
                 kept,
-                session: HeaderValue::from_str(&live.id).ok(),
+                session: live.header(),
             };
             return answer::begin(&*live.service, config, to, *inbound, parts, manner);
         }
@@ -106,7 +107,7 @@ pub(super) fn begin(
         Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
     };
-    Begun::Answered(with_session(response, live))
+    Begun::Answered(with_session(response, live.header()))
 }
 
 /// Takes a notification to heart.

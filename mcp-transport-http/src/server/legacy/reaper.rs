@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep_until};
 
 use super::super::sessions::Sessions;
-use super::shared;
+use super::saved;
 use super::table::Table;
 
 /// Walks about as long as there are sessions: one task for all of them.
@@ -18,7 +18,8 @@ pub(super) fn start(table: &Arc<Table>, sessions: &Sessions) {
 /// Whatever begins after a walk is not due earlier than this after it.
 fn longest_pause(sessions: &Sessions) -> Duration {
     const NOT_ALL_THE_TIME: Duration = Duration::from_millis(10);
-    shared::pause(sessions)
+    sessions
+        .save_pause()
         .min(sessions.init_timeout)
         .min(sessions.limits.answer_within)
         .max(NOT_ALL_THE_TIME)
@@ -43,7 +44,7 @@ async fn walk(table: Weak<Table>, pause: Duration) {
                 Some((due, reason)) if due <= now => table.end(&live.id, reason),
                 Some((due, _)) => next = next.min(due),
                 // It is in use, which those who share it cannot see.
-                None if live.is_shared() => drop(shared::save(&live).await),
+                None if live.is_shared() => drop(saved::save(&live).await),
                 None => {}
             }
         }

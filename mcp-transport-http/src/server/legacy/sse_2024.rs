@@ -22,12 +22,16 @@ use uuid::Uuid;
 use super::super::answer;
 use super::super::call::{Call, Outcome, new_buffer};
 use super::super::in_flight::Hold;
+use super::super::kept::Seat;
+use super::super::refused::Refused;
 use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
+use super::audience::{audience, lasting_audience};
+use super::connection::{Connection, Opened};
+use super::door::{Door, no_such_session};
 use super::live::Live;
-use super::place::{Place, Seat};
-use super::table::{Slot, Table};
-use super::{Door, Refused, audience, lasting_audience, no_such_session, open as opening, post};
+use super::table::Table;
+use super::{open as opening, post};
 use crate::sse::encode as sse;
 
 /// The member of the query that names a connection.
@@ -41,23 +45,6 @@ pub(in super::super) fn named(parts: &Parts) -> Option<&str> {
     members.find_map(|member| member.strip_prefix(NAME))
 }
 
-/// The connection of a client.
-pub(super) struct Connection {
-    pub(super) id: Arc<str>,
-    pub(super) place: Arc<Place>,
-    /// Its room among the sessions, until it is one.
-    slot: Mutex<Option<Slot>>,
-    session: OnceLock<Opened>,
-}
-
-/// What `initialize` has made of it.
-#[derive(Clone)]
-struct Opened {
-    live: Arc<Live>,
-    /// Everything that is to be said.
-    out: Arc<NoteBuffer>,
-}
-
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
 pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>, Refused> {
@@ -68,7 +55,7 @@ pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>,
         slot: Mutex::new(Some(slot)),
         session: OnceLock::new(),
     });
-    let seat = connection.place.enter().map_err(|_| super::busy_reader())?;
+    let seat = connection.place.enter()?;
     door.table.connect(&connection);
     let config = &door.config;
     let shutdown = answer::shutdown(&mut parts, config);
@@ -144,7 +131,7 @@ fn begin(
         ));
     };
     let (id, place) = (Arc::clone(&connection.id), Arc::clone(&connection.place));
-    let live = Live::at(place.into(), id, door, machine, slot);
+    let live = Live::at(place.into(), id, door.served(), machine, slot);
     let live = opening::enter(door, live).map_err(|_| no_such_session())?;
     let wire = live.machine.wire();
     let out = Arc::new(new_buffer(wire).hurrying());

@@ -8,13 +8,13 @@ use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
-use super::super::answer::{self, Manner};
+use super::super::answer::{self, Begun, Manner};
 use super::super::call::encode_event;
-use super::super::endpoint::Begun;
+use super::super::refused::Refused;
 use super::super::respond::{self, Body};
 use super::super::sessions::AnswerMode;
 use super::batch::{Part, join};
-use super::{Door, Refused, check_version};
+use super::door::{Door, check_version};
 use crate::status;
 
 /// Takes a message.

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
+use mcp_core::ClientFacts;
 use mcp_core::locks::Mutex;
-use mcp_core::{ClientFacts, Principal};
 
-use super::super::sessions::{SessionEnd, Sessions};
+use super::super::kept::Leave;
+use super::super::sessions::SessionEnd;
+use super::connection::Connection;
 use super::live::Live;
-use super::place::Leave;
-use super::sse_2024::Connection;
+use super::slots::Slots;
 
 /// The live sessions of an endpoint. They end with it.
 #[derive(Default)]
@@ -18,7 +19,7 @@ pub(in super::super) struct Table {
     state: Mutex<State>,
     /// Of clients that speak HTTP+SSE.
     connections: Mutex<HashMap<Arc<str>, Arc<Connection>>>,
-    counts: Arc<Mutex<Counts>>,
+    pub(super) slots: Slots,
 }
 
 #[derive(Default)]
@@ -31,57 +32,11 @@ struct State {
     facts: Option<Arc<ClientFacts>>,
 }
 
-/// Sessions, and those that are being opened.
-#[derive(Default)]
-struct Counts {
-    all: usize,
-    by_owner: HashMap<Owner, usize>,
-}
-
-/// Issuer and subject.
-type Owner = (String, String);
-
-/// There is no room for another session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Full {
-    #[error("this server has as many sessions as it may; come back later")]
-    Total,
-    #[error("you have as many sessions as you may; end one, or come back later")]
-    OfPrincipal,
-}
-
 /// Another session has this id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct IdTaken;
 
 impl Table {
-    /// Reserves the place of a session before anything else is done for it. Only who holds a slot
-    /// can make a session, so however many clients come at once, there are never more.
-    // spec: SESS-13
-    pub(super) fn reserve(
-        &self,
-        limits: &Sessions,
-        principal: Option<&Principal>,
-    ) -> Result<Slot, Full> {
-        let mut counts = self.counts.lock();
-        if counts.all >= limits.max {
-            return Err(Full::Total);
-        }
-        let owner = principal.map(|it| (it.issuer.clone(), it.subject.clone()));
-        if let Some(owner) = &owner {
-            let of_owner = counts.by_owner.get(owner).copied().unwrap_or(0);
-            if of_owner >= limits.max_per_principal {
-                return Err(Full::OfPrincipal);
-            }
-            counts.by_owner.insert(owner.clone(), of_owner + 1);
-        }
-        counts.all += 1;
-        Ok(Slot {
-            counts: Arc::clone(&self.counts),
-            owner: owner.map(Box::new),
-        })
-    }
-
     /// Enters a session, unless its id is taken. Tells whether a reaper is wanted.
     pub(super) fn enter(&self, live: &Arc<Live>) -> Result<bool, IdTaken> {
         let mut state = self.state.lock();
@@ -152,26 +107,5 @@ impl Table {
 impl Drop for Table {
     fn drop(&mut self) {
         self.end_all();
-    }
-}
-
-/// The place of a session in the counts. Whoever drops it gives it back.
-pub(super) struct Slot {
-    counts: Arc<Mutex<Counts>>,
-    owner: Option<Box<Owner>>,
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        let mut counts = self.counts.lock();
-        counts.all = counts.all.saturating_sub(1);
-        if let Some(owner) = self.owner.take()
-            && let Entry::Occupied(mut count) = counts.by_owner.entry(*owner)
-        {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
     }
 }

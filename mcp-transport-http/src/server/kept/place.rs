@@ -4,18 +4,22 @@ use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use http::StatusCode;
 use mcp_core::locks::Mutex;
+use mcp_types::codes;
 use tokio::time::Instant;
 
+use super::super::refused::Refused;
+
 /// Two live readers must not take the place from each other all the time.
-pub(super) const TAKEOVER_PAUSE: Duration = Duration::from_secs(5);
+const TAKEOVER_PAUSE: Duration = Duration::from_secs(5);
 
 /// The place of a stream's reader.
 ///
 /// A client whose connection has broken comes again before the server has noticed, so a place that
 /// is taken is given to who comes; but only once in a while.
 #[derive(Debug, Default)]
-pub(super) struct Place {
+pub(in crate::server) struct Place {
     state: Mutex<State>,
 }
 
@@ -33,20 +37,33 @@ struct State {
 
 /// Why a reader has to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leave {
+pub(in crate::server) enum Leave {
     /// Another one has come.
     TakenOver,
     /// There is nothing more to read.
     Ended,
 }
 
-/// The last takeover was not long ago.
+/// The last takeover was not long ago: another reader has just come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooSoon;
+pub(in crate::server) struct TooSoon;
+
+impl From<TooSoon> for Refused {
+    fn from(_: TooSoon) -> Self {
+        Self {
+            retry_after: Some(TAKEOVER_PAUSE.as_secs()),
+            ..Self::new(
+                StatusCode::CONFLICT,
+                codes::BAD_REQUEST,
+                "another reader has just taken this stream over; read it there, or come back later",
+            )
+        }
+    }
+}
 
 impl Place {
     /// A reader comes.
-    pub(super) fn enter(self: &Arc<Self>) -> Result<Seat, TooSoon> {
+    pub(in crate::server) fn enter(self: &Arc<Self>) -> Result<Seat, TooSoon> {
         let now = Instant::now();
         let mut state = self.state.lock();
         if state.is_taken {
@@ -68,14 +85,14 @@ impl Place {
     }
 
     /// Sends the reader away, if there is one.
-    pub(super) fn dismiss(&self, leave: Leave) {
+    pub(in crate::server) fn dismiss(&self, leave: Leave) {
         let mut state = self.state.lock();
         state.dismissed = Some(leave);
         Self::wake_reader(state);
     }
 
     /// Makes the reader look again.
-    pub(super) fn wake(&self) {
+    pub(in crate::server) fn wake(&self) {
         Self::wake_reader(self.state.lock());
     }
 
@@ -88,7 +105,7 @@ impl Place {
 
 /// A reader at its place. It leaves when this is dropped.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(in crate::server) struct Seat {
     place: Arc<Place>,
     number: u64,
 }
@@ -96,7 +113,7 @@ pub(super) struct Seat {
 impl Seat {
     /// Ready when the reader has to go; else the task is woken then, and by
     /// [`Place::wake`].
-    pub(super) fn poll_dismissed(&self, cx: &Context<'_>) -> Poll<Leave> {
+    pub(in crate::server) fn poll_dismissed(&self, cx: &Context<'_>) -> Poll<Leave> {
         let mut state = self.place.state.lock();
         if state.readers != self.number {
             return Poll::Ready(Leave::TakenOver);

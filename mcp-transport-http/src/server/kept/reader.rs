@@ -12,16 +12,15 @@ use mcp_core::store::{Replay, ReplayError, StreamId};
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;
+use super::super::refused::Refused;
 use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
 use super::events::{self, LastEvent};
-use super::live::Live;
 use super::place::{Leave, Seat};
-use super::streams::Stream;
-use super::{Refused, busy_reader};
+use super::streams::{Stream, Streams};
 
 /// Reads the stream of a call from its beginning.
-pub(in super::super) fn begin(stream: Arc<Stream>, config: &Config) -> Response<Body> {
+pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Response<Body> {
     // It is new: nobody else reads it.
     match stream.place.enter() {
         Ok(seat) => {
@@ -29,33 +28,35 @@ pub(in super::super) fn begin(stream: Arc<Stream>, config: &Config) -> Response<
             reader.live = Some((stream, seat));
             respond::live_events(Box::new(reader))
         }
-        Err(_) => busy_reader().into_response(),
+        Err(too_soon) => Refused::from(too_soon).into_response(),
     }
 }
 
-/// Reads the stream of a call on from where the client was.
+/// Reads the stream of a call on from where the client was. `hold` keeps its session alive.
 // spec: RSM-03, RSM-04
-pub(super) async fn resume(
-    session: &Arc<Live>,
+pub(in crate::server) async fn resume(
+    session: &str,
+    streams: &Streams,
+    hold: Hold,
     config: &Config,
     last: LastEvent,
 ) -> Result<Response<Body>, Refused> {
     let Some(kept) = &config.events else {
         return Err(Refused::bad_request("this server keeps no events"));
     };
-    let id = StreamId::new(&session.id, &last.stream);
-    let stream = session.streams().find(&last.stream);
+    let id = StreamId::new(session, &last.stream);
+    let stream = streams.find(&last.stream);
     let missed = kept.store.after(id, Some(last.number)).await;
     let missed = missed.map_err(|error| events::refuse(&error))?;
     let mut reader = Reader::new(last.stream, config);
-    reader.hold = Some(session.calls.hold());
+    reader.hold = Some(hold);
     // Beyond the end of the stream there is nothing that was seen.
     let end = stream.as_ref().and_then(|stream| stream.tail().end);
     reader.seen = Some(end.map_or(last.number, |end| last.number.min(end)));
     reader.take(missed);
     if let Some(stream) = stream {
         stream.tail().is_released = false;
-        let seat = stream.place.enter().map_err(|_| busy_reader())?;
+        let seat = stream.place.enter()?;
         reader.live = Some((stream, seat));
     } else if !reader.is_over {
         // It is written somewhere else: the client comes again until it has everything.

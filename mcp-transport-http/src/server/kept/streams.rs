@@ -15,14 +15,18 @@ use super::place::Place;
 
 /// The streams of a session that are written or read here.
 #[derive(Debug, Default)]
-pub(super) struct Streams {
+pub(in crate::server) struct Streams {
     last: AtomicU64,
     by_name: Mutex<HashMap<Box<str>, Weak<Stream>>>,
 }
 
 impl Streams {
     /// A stream for a call. Nothing is stored before it has something to say.
-    pub(super) fn open(self: &Arc<Self>, events: &Events, session: Arc<str>) -> Arc<Stream> {
+    pub(in crate::server) fn open(
+        self: &Arc<Self>,
+        events: &Events,
+        session: Arc<str>,
+    ) -> Arc<Stream> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let name: Box<str> = format!("{}-{number}", events.tag).into();
         let stream = Arc::new(Stream {
@@ -37,16 +41,16 @@ impl Streams {
         stream
     }
 
-    pub(super) fn find(&self, name: &str) -> Option<Arc<Stream>> {
+    pub(in crate::server) fn find(&self, name: &str) -> Option<Arc<Stream>> {
         self.by_name.lock().get(name)?.upgrade()
     }
 }
 
 /// The stream of a call.
-pub(in super::super) struct Stream {
-    pub(super) store: Arc<dyn EventStore>,
+pub(in crate::server) struct Stream {
+    pub(in crate::server) store: Arc<dyn EventStore>,
     session: Arc<str>,
-    pub(super) name: Box<str>,
+    pub(in crate::server) name: Box<str>,
     pub(super) place: Arc<Place>,
     tail: Mutex<Tail>,
     streams: Arc<Streams>,
@@ -76,23 +80,23 @@ impl Stream {
 
     /// The handler lets the connection go.
     // spec: RSM-06
-    pub(super) fn release(&self) {
+    pub(in crate::server) fn release(&self) {
         self.tail().is_released = true;
         self.place.wake();
     }
 
-    pub(in super::super) fn is_released(&self) -> bool {
+    pub(in crate::server) fn is_released(&self) -> bool {
         self.tail().is_released
     }
 
     /// The first event, which carries nothing but an id.
     // spec: RSM-05
-    pub(in super::super) async fn prime(&self) {
+    pub(in crate::server) async fn prime(&self) {
         self.append(StoredEvent::new(Bytes::new())).await;
     }
 
     /// Keeps framed messages; `ends` when the last one of them is the last one of all.
-    pub(in super::super) async fn write(&self, frames: Bytes, ends: bool) {
+    pub(in crate::server) async fn write(&self, frames: Bytes, ends: bool) {
         let mut texts = events::texts(frames).peekable();
         while let Some(text) = texts.next() {
             let event = StoredEvent::new(text);
@@ -103,7 +107,7 @@ impl Stream {
     }
 
     /// Keeps what a call says, until it has said everything.
-    pub(in super::super) async fn follow(self: Arc<Self>, first: Bytes, notes: Arc<NoteBuffer>) {
+    pub(in crate::server) async fn follow(self: Arc<Self>, first: Bytes, notes: Arc<NoteBuffer>) {
         self.write(first, false).await;
         while let Some(frames) = std::future::poll_fn(|cx| notes.poll_take(cx)).await {
             self.write(frames, notes.is_done()).await;

@@ -12,22 +12,22 @@ use http::StatusCode;
 use mcp_core::store::{EventStore, ReplayError, StoredEvent};
 use uuid::Uuid;
 
-use super::Refused;
+use super::super::refused::Refused;
 use crate::sse::encode as sse;
 
 /// The name of the stream of what belongs to no call.
-pub(super) const STANDALONE: &str = "0";
+pub(in crate::server) const STANDALONE: &str = "0";
 
 /// The store of an endpoint.
 #[derive(Clone)]
-pub(in super::super) struct Events {
-    pub(super) store: Arc<dyn EventStore>,
+pub(in crate::server) struct Events {
+    pub(in crate::server) store: Arc<dyn EventStore>,
     /// Stands before the names of streams, since nodes that share a store count apart.
     pub(super) tag: Arc<str>,
 }
 
 impl Events {
-    pub(in super::super) fn new(store: Arc<dyn EventStore>) -> Self {
+    pub(in crate::server) fn new(store: Arc<dyn EventStore>) -> Self {
         let (tag, ..) = Uuid::new_v4().as_fields();
         let tag = format!("{tag:x}").into();
         Self { store, tag }
@@ -36,13 +36,13 @@ impl Events {
 
 /// What a client has seen last.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct LastEvent {
-    pub(super) stream: Box<str>,
-    pub(super) number: u64,
+pub(in crate::server) struct LastEvent {
+    pub(in crate::server) stream: Box<str>,
+    pub(in crate::server) number: u64,
 }
 
 impl LastEvent {
-    pub(super) fn parse(header: &HeaderValue) -> Result<Self, Refused> {
+    pub(in crate::server) fn parse(header: &HeaderValue) -> Result<Self, Refused> {
         let read = || {
             let (stream, number) = header.to_str().ok()?.rsplit_once('_')?;
             let is_digits = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -56,7 +56,7 @@ impl LastEvent {
 }
 
 /// Why a stream cannot be resumed.
-pub(super) fn refuse(error: &ReplayError) -> Refused {
+pub(in crate::server) fn refuse(error: &ReplayError) -> Refused {
     let status = match error {
         ReplayError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_REQUEST,
@@ -66,7 +66,7 @@ pub(super) fn refuse(error: &ReplayError) -> Refused {
 
 /// Writes an event with its id. One without a message opens a stream, or ends it.
 // spec: RSM-01, RSM-02, RSM-05
-pub(super) fn write(
+pub(in crate::server) fn write(
     out: &mut Vec<u8>,
     stream: &str,
     number: u64,
@@ -88,7 +88,7 @@ pub(super) fn write(
 }
 
 /// An event that was not kept has no id.
-pub(super) fn without_id(text: &[u8]) -> Vec<u8> {
+pub(in crate::server) fn without_id(text: &[u8]) -> Vec<u8> {
     [sse::MESSAGE_PREFIX, text, sse::MESSAGE_SUFFIX].concat()
 }
 

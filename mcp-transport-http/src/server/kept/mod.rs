@@ -1,0 +1,14 @@
+//! Streams of sessions whose events are kept, and what reads them: whoever comes again gets what it
+//! has missed.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
+
+mod events;
+mod place;
+mod reader;
+mod streams;
+
+pub(super) use events::{Events, LastEvent, STANDALONE, refuse, without_id, write};
+pub(super) use place::{Leave, Place, Seat};
+pub(super) use reader::{begin as read, resume};
+pub(super) use streams::{Stream, Streams};

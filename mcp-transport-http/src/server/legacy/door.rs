@@ -1,0 +1,96 @@
+//! The way into a session: which one a request names, and whether it may enter.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use http::request::Parts;
+use mcp_core::{Principal, Service};
+use mcp_types::{ProtocolVersion, codes};
+
+use super::super::config::Config;
+use super::super::refused::Refused;
+use super::live::{Live, Served};
+use super::table::Table;
+use crate::headers::{self, names};
+
+/// What serves the legacy era at an endpoint, for one request.
+pub(in crate::server) struct Door {
+    pub(in crate::server) table: Arc<Table>,
+    pub(in crate::server) config: Arc<Config>,
+    pub(in crate::server) service: Arc<dyn Service>,
+}
+
+impl Door {
+    /// What serves the sessions that are opened here.
+    pub(super) fn served(&self) -> Served {
+        Served {
+            service: Arc::clone(&self.service),
+            config: Arc::clone(&self.config),
+        }
+    }
+
+    /// The session, if the request may enter it.
+    pub(super) fn admit(
+        &self,
+        live: Option<Arc<Live>>,
+        parts: &Parts,
+    ) -> Result<Arc<Live>, Refused> {
+        let live = live.ok_or_else(no_such_session)?;
+        // A stranger does not learn that the session exists.
+        if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
+            return Err(no_such_session());
+        }
+        let chosen = live.machine.wire().version();
+        if headers::version(&parts.headers) != Some(chosen.as_str()) {
+            check_version(parts, &*live.service)?;
+        }
+        Ok(live)
+    }
+}
+
+/// The id of the session that a request names.
+// spec: SESS-06
+pub(super) fn named_session(parts: &Parts) -> Result<&str, Refused> {
+    let mut values = parts.headers.get_all(names::MCP_SESSION_ID).iter();
+    let id = match (values.next(), values.next()) {
+        (Some(id), None) => id,
+        (None, _) => {
+            return Err(Refused::bad_request(
+                "the request names no session: open one with `initialize`, and send the \
+                 Mcp-Session-Id header of its answer with every other request",
+            ));
+        }
+        _ => return Err(Refused::bad_request("the request names several sessions")),
+    };
+    id.to_str().map_err(|_| no_such_session())
+}
+
+pub(super) fn no_such_session() -> Refused {
+    let message = "session not found; open another one with `initialize`";
+    Refused::new(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
+}
+
+/// The revision that the header of a request names, when it names one that is offered.
+// spec: HTTP-SL-13, GAP-16
+pub(super) fn check_version(
+    parts: &Parts,
+    service: &dyn Service,
+) -> Result<Option<ProtocolVersion>, Refused> {
+    if !parts.headers.contains_key(names::MCP_PROTOCOL_VERSION) {
+        return Ok(None);
+    }
+    let profile = service.profile();
+    let offered = profile
+        .versions
+        .iter()
+        .filter(|version| !version.is_modern());
+    let named = headers::version(&parts.headers).unwrap_or_default();
+    if let Some(version) = offered.clone().find(|version| version.as_str() == named) {
+        return Ok(Some(*version));
+    }
+    let offered: Vec<_> = offered.copied().collect();
+    Err(Refused::bad_request(format!(
+        "MCP-Protocol-Version {named:?} is not supported in a session; supported: {}",
+        ProtocolVersion::listed(&offered)
+    )))
+}
