@@ -61,13 +61,13 @@ pub use mcp_server::middleware;
 #[cfg(feature = "server")]
 pub use mcp_server::{
     Answer, Args, ArgumentError, Ask, AskError, Asking, CallContext, Caller, Cancel, ClientInfo,
-    CompletionError, CompletionRoute, EditError, Elicit, ElicitChoice, ElicitField, Extension,
-    FromCall, FromHeader, Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt,
-    IntoServer, IntoToolResult, Json, Log, NotFound, Notify, Prefix, Progress, PromptError,
-    PromptExt, PromptRoute, Prompts, Questions, RawArgs, Rejection, RequestMeta, ResourceError,
-    ResourceExt, ResourceRoute, Resources, RouteSpec, Routes, Sampling, Server, SetupError, State,
-    StateKeys, TemplateRoute, Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret,
-    assistant, user,
+    CompletionError, CompletionHandler, CompletionRoute, EditError, Elicit, ElicitChoice,
+    ElicitField, Extension, FromCall, FromHeader, Handler, Header, Headers, Identity,
+    IntoCompletion, IntoContents, IntoPrompt, IntoServer, IntoToolResult, Json, Log, NotFound,
+    Notify, Prefix, Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts,
+    Questions, RawArgs, ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt,
+    ResourceRoute, Resources, RouteSpec, Routes, Sampling, Server, SetupError, State, StateKeys,
+    TemplateRoute, Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret, assistant, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;

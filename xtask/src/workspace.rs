@@ -62,11 +62,21 @@ impl Workspace {
         found.ok_or_else(|| format!("the workspace has no package `{name}`").into())
     }
 
-    /// A command that runs `cargo` at the root of the workspace.
+    /// A command that runs `cargo` at the root of the workspace. It does not hear of this package:
+    /// build scripts that look at these variables would run again, and all that needs them.
     pub(crate) fn cargo(&self) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command.current_dir(&self.root);
+        for (name, _) in std::env::vars_os() {
+            let of_package = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+            if name
+                .to_str()
+                .is_some_and(|name| of_package.iter().any(|prefix| name.starts_with(prefix)))
+            {
+                command.env_remove(name);
+            }
+        }
         command
     }
 

@@ -91,6 +91,7 @@ impl Connections {
             connections: Arc::clone(self),
             key,
             signs,
+            heard: 0,
             waker: None,
         }
     }
@@ -121,19 +122,25 @@ impl Connections {
     /// Ends those that have had their time.
     fn look(&self, since_last: Duration, idle_timeout: Duration) {
         let mut state = self.state.lock();
-        for (_, entry) in &mut state.open {
-            if entry.is_over(since_last, idle_timeout) {
-                entry.signs.tell(END);
-            }
-        }
+        let over = state.open.iter_mut().map(|(_, entry)| entry);
+        let over = over.filter_map(|entry| {
+            let is_over = entry.is_over(since_last, idle_timeout);
+            is_over.then(|| entry.signs.tell(END)).flatten()
+        });
+        let over: Vec<_> = over.collect();
+        drop(state);
+        over.into_iter().for_each(Waker::wake);
     }
 
     fn tell(&self, what: u8) {
         let mut state = self.state.lock();
         state.told = state.told.max(what);
-        for (_, entry) in &state.open {
-            entry.signs.tell(what);
-        }
+        let told = state.open.iter();
+        let told: Vec<_> = told
+            .filter_map(|(_, entry)| entry.signs.tell(what))
+            .collect();
+        drop(state);
+        told.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -165,21 +172,29 @@ pub(super) struct Guest {
     connections: Arc<Connections>,
     key: usize,
     pub(super) signs: Arc<Signs>,
+    heard: u8,
+    /// The one that is to be woken.
     waker: Option<Waker>,
 }
 
 impl Guest {
     /// What it has to do. It is woken when that changes.
     pub(super) fn told(&mut self, cx: &Context<'_>) -> Told {
-        if !self
-            .waker
-            .as_ref()
-            .is_some_and(|known| known.will_wake(cx.waker()))
-        {
-            self.signs.waker.register(cx.waker());
-            self.waker = Some(cx.waker().clone());
+        loop {
+            let known = self.waker.as_ref();
+            if !known.is_some_and(|known| known.will_wake(cx.waker())) {
+                self.signs.waker.register(cx.waker());
+                self.waker = Some(cx.waker().clone());
+            }
+            let told = self.signs.told.load(Ordering::Acquire);
+            if told == self.heard {
+                break;
+            }
+            self.heard = told;
+            // Whoever told it has taken the waker, and may have more to tell.
+            self.waker = None;
         }
-        match self.signs.told.load(Ordering::Acquire) {
+        match self.heard {
             DRAIN => Told::Drain,
             END => Told::End,
             _ => Told::Nothing,
@@ -194,10 +209,10 @@ impl Drop for Guest {
 }
 
 impl Signs {
-    fn tell(&self, what: u8) {
-        if self.told.fetch_max(what, Ordering::Release) < what {
-            self.waker.wake();
-        }
+    /// Returns whom to wake, if this is news; not under a lock that the woken may take.
+    fn tell(&self, what: u8) -> Option<Waker> {
+        let is_news = self.told.fetch_max(what, Ordering::Release) < what;
+        is_news.then(|| self.waker.take()).flatten()
     }
 
     pub(super) fn note_read(&self) {

@@ -20,9 +20,7 @@ struct Project {
     main: &'static str,
 }
 
-const OURS: &str = r#"use mcp::prelude::*;
-
-struct Echo;
+const OURS: &str = r#"struct Echo;
 
 #[mcp::server]
 impl Echo {

@@ -78,6 +78,27 @@ async fn a_long_call_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_has_drained_hears_of_the_end() {
+    let (connections, shutdown) = start();
+    let mut guest = connections.enter();
+    let _busy = AtWork::begin(&guest.signs);
+    let stop = async {
+        sleep(Duration::from_secs(1)).await;
+        shutdown.drain();
+        sleep(Duration::from_secs(1)).await;
+        shutdown.close();
+    };
+    let guest = async {
+        assert_eq!(told(&mut guest, Told::Nothing).await.1, Told::Drain);
+        let (after, what) = told(&mut guest, Told::Drain).await;
+        assert_eq!(what, Told::End);
+        assert!(after < HEAD, "{after:?}");
+    };
+    let both = async { tokio::join!(guest, stop) };
+    tokio::time::timeout(IDLE, both).await.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn all_hear_of_the_end() {
     let (connections, shutdown) = start();
     let mut guest = connections.enter();
