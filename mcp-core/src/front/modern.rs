@@ -125,13 +125,18 @@ impl Inbound {
             return (Outlet::listening(notes.clone()), Some(notes));
         }
         let mut notes = None;
-        let (token, level) = (self.progress_token.clone(), self.facts.log_level);
-        let outlet = Outlet::new(token, level, || {
+        let outlet = self.outlet(|| {
             let buffer = Arc::new(buffer());
             notes = Some(buffer.clone());
             buffer
         });
         (outlet, notes)
+    }
+
+    /// The outlet in front of the buffer, which is made if the client wants to hear anything.
+    pub(super) fn outlet(&self, buffer: impl FnOnce() -> Arc<NoteBuffer>) -> Outlet {
+        let (token, level) = (self.progress_token.clone(), self.facts.log_level);
+        Outlet::new(token, level, || buffer() as _)
     }
 
     /// Serves the request. `profile` is what is told about the service.

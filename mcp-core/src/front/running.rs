@@ -61,8 +61,7 @@ impl Running {
         notes: Arc<NoteBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let (token, level) = (inbound.progress_token.clone(), inbound.facts.log_level);
-        let outlet = Outlet::new(token, level, || Arc::clone(&notes) as _);
+        let outlet = inbound.outlet(|| Arc::clone(&notes));
         Self::start(service, inbound, to, outlet, Some(notes), extensions)
     }
 

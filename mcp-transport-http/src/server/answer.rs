@@ -131,6 +131,14 @@ pub(super) fn with_session(
     response
 }
 
+/// The response of a reply that is there, and that nothing was said before.
+pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Response<Body> {
+    match mode {
+        AnswerMode::AlwaysSse => respond::finished_events(encode_event(to, reply, Vec::new())),
+        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+    }
+}
+
 /// How a call was answered.
 enum Answered {
     Now(Response<Body>),

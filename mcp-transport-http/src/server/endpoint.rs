@@ -162,7 +162,7 @@ impl<S: Service> Endpoint<S> {
             Route::Legacy(message) => self.door(service).post(parts, message),
             Route::Batch => {
                 let door = self.door(service);
-                Begun::Waiting(door.boxed_batch(parts, text))
+                Begun::Waiting(door.post_batch(parts, text))
             }
             Route::Accepted => Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {
@@ -191,10 +191,10 @@ impl<S: Service> Endpoint<S> {
         let door = self.door(service);
         match verb {
             SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
-                Ok(()) => door.boxed_get(parts),
+                Ok(()) => door.get(parts),
                 Err(refusal) => refuse(refusal),
             },
-            SessionVerb::Delete => door.boxed_delete(parts),
+            SessionVerb::Delete => door.delete(parts),
         }
     }
 
@@ -234,21 +234,6 @@ impl<S: Service> Endpoint<S> {
             refusal.allow = Some(names::ALLOW_ALL);
         }
         refusal
-    }
-}
-
-/// Of no generic function: else the code of these futures would be in every program, and not here.
-impl Door {
-    fn boxed_batch(self, parts: Box<Parts>, text: &[u8]) -> BoxFuture<'_, Response<Body>> {
-        Box::pin(self.post_batch(parts, text))
-    }
-
-    fn boxed_get(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
-        Box::pin(self.get(parts))
-    }
-
-    fn boxed_delete(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
-        Box::pin(self.delete(parts))
     }
 }
 

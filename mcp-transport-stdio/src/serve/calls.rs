@@ -54,10 +54,11 @@ impl Calls {
     }
 
     /// Works on a call: at once, and in a task of its own from there on if it is not ready.
-    pub(super) fn begin(&mut self, id: RequestId, mut running: Running) {
+    pub(super) fn begin(&mut self, mut running: Running) {
         let Some(unsent) = self.work_at_once(&mut running) else {
             return;
         };
+        let id = running.recipient().id.clone();
         let permit = Permit::default();
         let work = work(running, unsent, self.outbox.clone(), permit.clone());
         let task = self.tasks.spawn(work.in_current_span());

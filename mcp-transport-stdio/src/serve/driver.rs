@@ -256,7 +256,7 @@ impl Driver {
             wire: wire::of(inbound.version()),
         };
         let running = Running::begin(&*self.service, inbound, to, LINE, extensions);
-        self.calls.begin(id.clone(), running);
+        self.calls.begin(running);
         Ok(())
     }
 

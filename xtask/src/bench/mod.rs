@@ -12,7 +12,6 @@ mod soak;
 mod table;
 
 use std::fs;
-use std::process::Command;
 
 use runner::Bench;
 use scenario::{Load, SCENARIOS};
@@ -102,7 +101,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
 /// Builds the programs on rmcp, in a target folder of their own. Without them the other rows stand.
 fn build_rmcp(workspace: &Workspace) -> Option<std::path::PathBuf> {
     let target = workspace.target().join("bench-rmcp");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let mut cargo = workspace.cargo();
     cargo
         .args(["build", "--release", "--quiet", "--manifest-path"])
         .arg(workspace.root().join("bench/rmcp/Cargo.toml"))

@@ -5,8 +5,10 @@ use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
 use mcp_core::Service;
+use mcp_core::front::Recipient;
 use mcp_core::legacy::{Session, SessionRecord};
 use mcp_core::locks::Mutex;
+use mcp_types::RequestId;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
@@ -78,6 +80,15 @@ impl Live {
 
     pub(super) fn streams(&self) -> &Arc<Streams> {
         self.streams.get_or_init(Arc::default)
+    }
+
+    /// Whom the answer to a request goes to.
+    pub(super) fn recipient(&self, id: &RequestId) -> Recipient {
+        Recipient {
+            id: id.clone(),
+            profile: self.service.profile(),
+            wire: self.machine.wire(),
+        }
     }
 
     /// What names it in answers.

@@ -33,6 +33,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::BoxFuture;
 use mcp_types::{Message, Method};
 
 use super::answer::{self, Begun};
@@ -46,6 +47,8 @@ use live::Live;
 pub(super) use sse_2024::named as named_connection;
 pub(super) use table::Table;
 
+/// The futures are boxed here, in functions of no type of a program: so their code is compiled with
+/// this crate, and not with each program.
 impl Door {
     /// Begins with a POST of one message.
     pub(super) fn post(self, parts: Box<Parts>, message: Message<'_>) -> Begun<'_> {
@@ -83,18 +86,24 @@ impl Door {
 
     /// Answers a POST of several messages.
     // spec: BASE-14
-    pub(super) async fn post_batch(self, parts: Box<Parts>, text: &[u8]) -> Response<Body> {
-        let answered = match self.config.sessions.mode {
-            Mode::InMemory => match self.find(&parts).await {
-                Ok(live) => {
-                    let answered = batch::answer(&self, &live, parts, text).await;
-                    saved::save(&live).await.and(answered)
-                }
-                Err(refused) => Err(refused),
-            },
-            _ => stateless::answer_batch(&self, parts, text).await,
-        };
-        answered.unwrap_or_else(Refused::into_response)
+    pub(super) fn post_batch(
+        self,
+        parts: Box<Parts>,
+        text: &[u8],
+    ) -> BoxFuture<'_, Response<Body>> {
+        Box::pin(async move {
+            let answered = match self.config.sessions.mode {
+                Mode::InMemory => match self.find(&parts).await {
+                    Ok(live) => {
+                        let answered = batch::answer(&self, &live, parts, text).await;
+                        saved::save(&live).await.and(answered)
+                    }
+                    Err(refused) => Err(refused),
+                },
+                _ => stateless::answer_batch(&self, parts, text).await,
+            };
+            answered.unwrap_or_else(Refused::into_response)
+        })
     }
 
     /// Answers a POST to a connection of HTTP+SSE.
@@ -104,37 +113,41 @@ impl Door {
     }
 
     /// Answers a GET.
-    pub(super) async fn get(self, mut parts: Box<Parts>) -> Response<Body> {
-        let is_connection = self.config.sessions.serves_http_sse
-            && !parts.headers.contains_key(names::MCP_SESSION_ID);
-        if is_connection {
-            let answered = sse_2024::open(&self, parts);
-            return answered.unwrap_or_else(Refused::into_response);
-        }
-        let answered = match self.find(&parts).await {
-            Ok(live) => {
-                let shutdown = answer::shutdown(&mut parts, &self.config);
-                let opened = get::open(&live, parts, &self.config, shutdown).await;
-                opened.map(|response| answer::with_session(response, live.header()))
+    pub(super) fn get(self, mut parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(async move {
+            let is_connection = self.config.sessions.serves_http_sse
+                && !parts.headers.contains_key(names::MCP_SESSION_ID);
+            if is_connection {
+                let answered = sse_2024::open(&self, parts);
+                return answered.unwrap_or_else(Refused::into_response);
             }
-            Err(refused) => Err(refused),
-        };
-        answered.unwrap_or_else(Refused::into_response)
+            let answered = match self.find(&parts).await {
+                Ok(live) => {
+                    let shutdown = answer::shutdown(&mut parts, &self.config);
+                    let opened = get::open(&live, parts, &self.config, shutdown).await;
+                    opened.map(|response| answer::with_session(response, live.header()))
+                }
+                Err(refused) => Err(refused),
+            };
+            answered.unwrap_or_else(Refused::into_response)
+        })
     }
 
     /// Answers a DELETE: the session ends.
     // spec: SESS-07, SESS-09
-    pub(super) async fn delete(self, parts: Box<Parts>) -> Response<Body> {
-        match self.find(&parts).await {
-            Ok(live) => {
-                self.table.end(&live.id, SessionEnd::Deleted);
-                match saved::remove(&live).await {
-                    Ok(()) => respond::nothing(StatusCode::OK),
-                    Err(refused) => refused.into_response(),
+    pub(super) fn delete(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+        Box::pin(async move {
+            match self.find(&parts).await {
+                Ok(live) => {
+                    self.table.end(&live.id, SessionEnd::Deleted);
+                    match saved::remove(&live).await {
+                        Ok(()) => respond::nothing(StatusCode::OK),
+                        Err(refused) => refused.into_response(),
+                    }
                 }
+                Err(refused) => refused.into_response(),
             }
-            Err(refused) => refused.into_response(),
-        }
+        })
     }
 
     /// The session that a request names.

@@ -4,18 +4,16 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
 use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
 use mcp_types::{InitializeParams, Message, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
-use super::super::answer::with_session;
-use super::super::call::encode_event;
+use super::super::answer::{ready_made, with_session};
 use super::super::refused::Refused;
-use super::super::respond::{self, Body};
-use super::super::sessions::{AnswerMode, SessionEnd};
+use super::super::respond::Body;
+use super::super::sessions::SessionEnd;
 use super::door::Door;
 use super::live::Live;
 use super::slots::Slot;
@@ -40,15 +38,8 @@ pub(super) async fn answer(
     let params = read(&request).map_err(refuse)?;
     let (live, reply) = begin(door, parts, &params, refuse).await?;
     live.tell_opened();
-    let to = Recipient {
-        id: request.id.clone(),
-        profile: live.service.profile(),
-        wire: live.machine.wire(),
-    };
-    let response = match door.config.sessions.answer {
-        AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
-        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
-    };
+    let mode = door.config.sessions.answer;
+    let response = ready_made(mode, &live.recipient(&request.id), reply);
     Ok(with_session(response, live.header()))
 }
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
-use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, Heard};
 use mcp_core::{Fault, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner, with_session};
-use super::super::call::{encode_event, new_buffer};
+use super::super::call::new_buffer;
 use super::super::config::Config;
 use super::super::kept::Stream;
 use super::super::respond::{self, Body};
@@ -53,11 +52,7 @@ pub(super) fn begin(
     mut kept: Option<Arc<Stream>>,
 ) -> Begun<'static> {
     let wire = live.machine.wire();
-    let to = Recipient {
-        id: request.id.clone(),
-        profile: live.service.profile(),
-        wire,
-    };
+    let to = live.recipient(&request.id);
     let admitted = live
         .machine
         .admit(request, || audience(parts.clone(), config));
@@ -101,10 +96,7 @@ pub(super) fn begin(
             };
             return answer::begin(&*live.service, config, to, *inbound, parts, manner);
         }
-        Ok(Err(reply)) if mode == AnswerMode::AlwaysSse => {
-            respond::finished_events(encode_event(&to, reply, Vec::new()))
-        }
-        Ok(Err(reply)) => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+        Ok(Err(reply)) => answer::ready_made(mode, &to, reply),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
     };
     Begun::Answered(with_session(response, live.header()))

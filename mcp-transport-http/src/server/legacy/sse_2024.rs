@@ -135,11 +135,7 @@ fn begin(
     let live = opening::enter(door, live).map_err(|_| no_such_session())?;
     let wire = live.machine.wire();
     let out = Arc::new(new_buffer(wire).hurrying());
-    let to = Recipient {
-        id: request.id.clone(),
-        profile: live.service.profile(),
-        wire,
-    };
+    let to = live.recipient(&request.id);
     say(&out, &to, reply);
     live.tell_opened();
     // Nobody else has the slot, so nobody else gets here.
@@ -155,11 +151,7 @@ fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
 /// Begins a call in a task of its own.
 fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) {
     let Opened { live, out } = opened;
-    let to = Recipient {
-        id: request.id.clone(),
-        profile: live.service.profile(),
-        wire: live.machine.wire(),
-    };
+    let to = live.recipient(&request.id);
     let admitted = live
         .machine
         .admit(request, || audience(parts.clone(), &door.config));

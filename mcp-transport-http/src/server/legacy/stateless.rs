@@ -9,10 +9,8 @@ use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::answer::{self, Begun, Manner};
-use super::super::call::encode_event;
 use super::super::refused::Refused;
 use super::super::respond::{self, Body};
-use super::super::sessions::AnswerMode;
 use super::batch::{Part, join};
 use super::door::{Door, check_version};
 use crate::status;
@@ -97,8 +95,5 @@ fn begin(
     {
         to.wire = wire::of(chosen);
     }
-    Begun::Answered(match mode {
-        AnswerMode::AlwaysSse => respond::finished_events(encode_event(&to, reply, Vec::new())),
-        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
-    })
+    Begun::Answered(answer::ready_made(mode, &to, reply))
 }
