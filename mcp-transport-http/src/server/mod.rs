@@ -36,6 +36,7 @@ use endpoint::Endpoint;
 use kept::Events;
 use source::Source;
 
+#[cfg(feature = "serve")]
 pub(crate) use body::discard;
 pub use respond::Body;
 pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
