@@ -107,6 +107,7 @@ impl OutNote {
     }
 
     /// A notification of a client; `None` when the revision does not have it.
+    #[inline]
     pub fn of(note: &ClientNote, version: ProtocolVersion) -> Option<Self> {
         let mut body = Vec::new();
         let is_written = wire::of(version).encode_client_note(note, &mut body);
@@ -120,6 +121,7 @@ impl OutNote {
     /// Takes a request back whose stream was dropped before its end; `None` for `initialize`, which
     /// cannot be taken back. For channels on which dropping the stream does not tell the server.
     // spec: CAN-01, CAN-02, HTTP-C-12
+    #[inline]
     pub fn cancelling(id: &RequestId, mirror: &Mirror) -> Option<Self> {
         if Method::from_name(&mirror.method) == Some(Method::Initialize) {
             return None;

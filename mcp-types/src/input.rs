@@ -66,6 +66,8 @@ impl InputRequired {
     /// # Errors
     ///
     /// What `serde_json` says when a request is malformed.
+    // Inline, so that a server, which never asks for it, does not compile the types in it.
+    #[inline]
     pub fn requests(&self) -> serde_json::Result<InputRequests> {
         match &self.input_requests {
             Some(raw) => raw.parse(),
@@ -246,6 +248,7 @@ impl InputResponse {
     ///
     /// [`RawObjectError`] when it holds something that JSON cannot have.
     // spec: META-17
+    #[inline]
     pub fn to_raw(&self) -> Result<RawObject, RawObjectError> {
         let mut answer = self.clone();
         match &mut answer {

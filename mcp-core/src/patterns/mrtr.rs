@@ -42,6 +42,7 @@ impl Mrtr {
     ///
     /// [`MrtrError`] when the result is none that `asked` may have, or when it is one too many.
     // spec: MRTR-02, MRTR-03
+    #[inline]
     pub fn round(&mut self, asked: &Asked, required: InputRequired) -> Result<Round, MrtrError> {
         let spec = asked.method().map(Method::spec);
         if !spec.is_some_and(|spec| spec.may_require_input) {
@@ -87,6 +88,7 @@ impl Round {
     ///
     /// [`AnswerError`] when an answer is missing, is one to something else, or was not asked for.
     // spec: MRTR-10, MRTR-11
+    #[inline]
     pub fn answer(
         &self,
         responses: &BTreeMap<String, InputResponse>,

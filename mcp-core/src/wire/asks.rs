@@ -87,6 +87,7 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
 
 /// Client: reads a request.
 // spec: BASE-17, BASE-20
+#[inline]
 pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<DecodedAsk, Fault> {
     let method = Method::from_name(&request.method);
     if !exists(method, from) {
@@ -138,6 +139,7 @@ pub(super) fn whole<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fau
 }
 
 /// Client: writes the answer to a request.
+#[inline]
 pub(super) fn write_answer(
     answer: &InputResponse,
     id: &RequestId,
@@ -150,6 +152,7 @@ pub(super) fn write_answer(
 }
 
 /// Client: writes that it is there.
+#[inline]
 pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
     open_result(id, out);
     out.extend_from_slice(b"{}}");

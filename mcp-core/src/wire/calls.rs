@@ -65,6 +65,7 @@ fn is_asked_by_clients(method: Method) -> bool {
 }
 
 /// Writes the parameters of a call behind an open object, and closes it.
+#[inline]
 pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {
         Call::ListTools(page)

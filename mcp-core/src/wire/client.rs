@@ -2,6 +2,9 @@
 //!
 //! It is no part of the trait, and so of no table of functions: what nobody calls is left out of a
 //! program that only serves, with all the types that only clients read.
+//!
+//! For that program it is not even compiled: all of it, down to `results`, is `#[inline]`, which
+//! leaves it to the crate that calls it. With the types that it reads it would be a third of this one.
 
 use mcp_types::{Notification, Request, RequestId, Response};
 
@@ -10,6 +13,7 @@ use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerNote};
 
 impl dyn Wire + '_ {
     /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
+    #[inline]
     pub fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         match legacy::find(self.version()) {
             Some(wire) => wire.encode_call(asked, from),
@@ -22,6 +26,7 @@ impl dyn Wire + '_ {
     /// # Errors
     ///
     /// [`DecodeError`] when the answer is none that the method can have.
+    #[inline]
     pub fn decode_reply(
         &self,
         asked: &Asked,
@@ -34,6 +39,7 @@ impl dyn Wire + '_ {
     }
 
     /// Client: reads a notification; `None` when no server may say that in this revision.
+    #[inline]
     pub fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
         match legacy::find(self.version()) {
             Some(wire) => wire.decode_note(note),
@@ -42,6 +48,7 @@ impl dyn Wire + '_ {
     }
 
     /// Client: the `subscriptions/listen` request that a notification belongs to.
+    #[inline]
     pub fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
         match legacy::find(self.version()) {
             Some(wire) => wire.subscription_of(note),
@@ -52,6 +59,7 @@ impl dyn Wire + '_ {
     /// Client: writes a notification. Tells whether it was written: not when the revision does not
     /// have it.
     #[must_use = "what does not exist is not written"]
+    #[inline]
     pub fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
         match legacy::find(self.version()) {
             Some(wire) => wire.encode_client_note(note, out),
@@ -64,6 +72,7 @@ impl dyn Wire + '_ {
     /// # Errors
     ///
     /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
+    #[inline]
     pub fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         match legacy::find(self.version()) {
             Some(wire) => wire.decode_ask(request),
@@ -74,6 +83,7 @@ impl dyn Wire + '_ {
     /// Client: writes the answer to a request of the server. Tells whether it was written: modern
     /// clients answer nothing.
     #[must_use = "what does not exist is not written"]
+    #[inline]
     pub fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool {
         match legacy::find(self.version()) {
             Some(wire) => wire.encode_answer(answer, id, out),

@@ -13,6 +13,7 @@ use crate::{ClientNote, ServerNote};
 
 /// Reads what a server tells; `None` for what no server may say in this revision.
 // spec: BASE-19, CAN-07
+#[inline]
 pub(super) fn read_server(note: &Notification<'_>, from: ProtocolVersion) -> Option<ServerNote> {
     let params = &note.params;
     Some(match known(note, from, Sender::Server)? {
@@ -117,6 +118,7 @@ fn other(note: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 
 /// The subscription that a notification belongs to.
 // spec: META-13, SUB-07
+#[inline]
 pub(super) fn subscription(note: &Notification<'_>) -> Option<RequestId> {
     let meta: Meta = note.params.optional("_meta").ok()??;
     meta.subscription_id()
@@ -178,6 +180,7 @@ fn fits_stream(note: &ServerNote, subscription: Option<&RequestId>) -> bool {
 }
 
 /// Writes what a client tells; nothing when it cannot be said in this revision.
+#[inline]
 pub(super) fn write_client(note: &ClientNote, to: ProtocolVersion, out: &mut Vec<u8>) -> bool {
     let exists = match note.method() {
         Some(method) => may_send(method, to, Sender::Client),

@@ -10,6 +10,7 @@ use super::DecodeError;
 use crate::{Listing, ResultBody, place};
 
 /// Reads a result.
+#[inline]
 pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody, DecodeError> {
     Ok(match method {
         Some(Method::Discover) => ResultBody::Discover(Box::new(read_as(method, raw)?)),

@@ -26,6 +26,7 @@ pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> 
 }
 
 /// Writes a request that opens or tends a session.
+#[inline]
 pub(super) fn write(call: &SessionCall, from: &Outgoing<'_>, to: ProtocolVersion) -> Vec<u8> {
     let head = RequestHead::of_client(call.method().as_str(), from);
     match call {

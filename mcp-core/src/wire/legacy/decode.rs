@@ -20,6 +20,7 @@ pub(super) fn call(request: &Request<'_>, version: ProtocolVersion) -> Result<De
 
 /// Reads an answer by the method that was asked. There is one kind of result.
 // spec: BASE-26
+#[inline]
 pub(super) fn reply(
     asked: &Asked,
     response: &Response<'_>,

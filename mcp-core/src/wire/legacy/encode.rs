@@ -90,6 +90,7 @@ fn listed<T: Serialize + Clone + Narrow>(
 }
 
 /// Writes a request.
+#[inline]
 pub(super) fn call(asked: &Asked, from: &Outgoing<'_>, version: ProtocolVersion) -> Vec<u8> {
     if let Asked::Session(call) = asked {
         return sessions::write(call, from, version);

@@ -73,6 +73,7 @@ pub(super) fn of_client(error: ErrorObject, method: Option<Method>) -> Fault {
 /// Errors that the client acts on become what they were. A modern code is no mistake here: it is
 /// how a modern server answers a legacy client.
 // spec: ERR-13, LIFE-11, COMPAT-16
+#[inline]
 pub(super) fn to_fault(
     error: ErrorObject,
     method: Option<Method>,

@@ -98,10 +98,12 @@ impl Wire for Legacy {
 
 /// The half of clients.
 impl Legacy {
+    #[inline]
     pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         encode::call(asked, from, self.version)
     }
 
+    #[inline]
     pub(super) fn decode_reply(
         &self,
         asked: &Asked,
@@ -110,22 +112,27 @@ impl Legacy {
         decode::reply(asked, response, self.version)
     }
 
+    #[inline]
     pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
         notes::read_server(note, self.version)
     }
 
+    #[inline]
     pub(super) fn subscription_of(&self, _: &Notification<'_>) -> Option<RequestId> {
         None
     }
 
+    #[inline]
     pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
         notes::write_client(note, self.version, out)
     }
 
+    #[inline]
     pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         asks::read(request, self.version)
     }
 
+    #[inline]
     pub(super) fn encode_answer(
         &self,
         answer: &ClientAnswer,

@@ -42,6 +42,7 @@ struct Stamp<'a> {
 }
 
 /// Reads an answer by the method that was asked; nothing is guessed.
+#[inline]
 pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
@@ -82,6 +83,7 @@ pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, Dec
 }
 
 /// The raw result of an extension's method without what the wire says about it.
+#[inline]
 fn without_kind(body: RawObject) -> RawObject {
     let Ok(mut members) = body.parse::<JsonObject>() else {
         return body;
@@ -93,6 +95,7 @@ fn without_kind(body: RawObject) -> RawObject {
 }
 
 /// Looks for the stamp; the usual one is recognized by its text, without a walk over the result.
+#[inline]
 fn stamp(method: Option<Method>, raw: &RawValue) -> Result<Stamp<'_>, DecodeError> {
     let cacheable = method.is_some_and(|method| method.spec().cacheable);
     let usual = [
@@ -106,6 +109,7 @@ fn stamp(method: Option<Method>, raw: &RawValue) -> Result<Stamp<'_>, DecodeErro
 }
 
 // spec: CACHE-05
+#[inline]
 fn hint(stamp: &Stamp<'_>) -> CacheHint {
     let ttl = u64::try_from(stamp.ttl_ms.unwrap_or(0)).unwrap_or(0);
     let ttl = Duration::from_millis(ttl);

@@ -222,6 +222,7 @@ fn write_stamp(
 
 /// Writes a request.
 // spec: BASE-01, VER-01, META-07
+#[inline]
 pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
@@ -246,6 +247,7 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
 }
 
 /// Discovery has no parameters of its own; what tends a session does not exist here.
+#[inline]
 fn write_params(out: &mut Vec<u8>, asked: &Asked) {
     match asked {
         Asked::Call(call) => calls::write_params(out, call, VERSION),

@@ -67,6 +67,7 @@ fn is_defined(code: i64) -> bool {
 /// Errors that the client acts on become what they were; all others stay as they came. A missing
 /// resource has its own code from older servers.
 // spec: ERR-03, ERR-07, RSRC-05
+#[inline]
 pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
         codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<UnsupportedVersion>() {
@@ -89,6 +90,7 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
     }
 }
 
+#[inline]
 fn missing_resource(error: ErrorObject) -> Fault {
     match error.data_as::<MissingResource>() {
         Some(data) => Fault::NoSuchItem {

@@ -71,10 +71,12 @@ impl Wire for Modern {
 
 /// The half of clients.
 impl Modern {
+    #[inline]
     pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         encode::call(asked, from)
     }
 
+    #[inline]
     pub(super) fn decode_reply(
         &self,
         asked: &Asked,
@@ -83,22 +85,27 @@ impl Modern {
         decode::reply(asked, response)
     }
 
+    #[inline]
     pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
         notes::read_server(note, VERSION)
     }
 
+    #[inline]
     pub(super) fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
         notes::subscription(note)
     }
 
+    #[inline]
     pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
         notes::write_client(note, VERSION, out)
     }
 
+    #[inline]
     pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 
+    #[inline]
     pub(super) fn encode_answer(&self, _: &ClientAnswer, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }
