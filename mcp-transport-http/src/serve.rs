@@ -223,11 +223,10 @@ where
                     stream,
                     self.service.clone(),
                     Arc::clone(&self.path),
-                    self.shutdown.clone(),
                     connections.enter(),
                     slot,
                 );
-                tokio::spawn(connection);
+                tokio::spawn(self.shutdown.clone().serving(connection));
             }
         }
     }

@@ -68,10 +68,27 @@ impl Shutdown {
         });
     }
 
+    /// Works for the server that this handle ends.
+    #[cfg(feature = "serve")]
+    pub(crate) fn serving<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
+        SERVER.scope(self, work)
+    }
+
+    /// The handle of the server that is at work here.
+    pub(crate) fn of_server() -> Option<Self> {
+        SERVER.try_with(Self::clone).ok()
+    }
+
     async fn reached(&self, phase: Phase) {
         // An error would mean that the sender is gone, and `self` holds it.
         let _ = self.phase.subscribe().wait_for(|now| *now >= phase).await;
     }
+}
+
+tokio::task_local! {
+    /// Of connections. What is told to their tasks gets through routers and layers, and costs
+    /// requests nothing.
+    static SERVER: Shutdown;
 }
 
 /// Waits until the process is asked to end: by ctrl-c, or on Unix by SIGTERM.

@@ -19,7 +19,6 @@ use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
 use super::connections::{AtWork, Guest, Signs, Told};
-use crate::Shutdown;
 use crate::headers::names;
 use crate::server::discard;
 
@@ -29,7 +28,6 @@ pub(super) async fn serve<I, S, B>(
     stream: I,
     service: S,
     path: Arc<str>,
-    shutdown: Shutdown,
     mut guest: Guest,
     _slot: OwnedSemaphorePermit,
 ) where
@@ -46,9 +44,8 @@ pub(super) async fn serve<I, S, B>(
         signs: Arc::clone(&signs),
     });
     let path = &*path;
-    let endpoint = service_fn(move |mut request: Request<Incoming>| {
+    let endpoint = service_fn(move |request: Request<Incoming>| {
         let at_work = Some(AtWork::begin(&signs));
-        request.extensions_mut().insert(shutdown.clone());
         let work = if request.uri().path() == path {
             call(service.clone(), request)
         } else {

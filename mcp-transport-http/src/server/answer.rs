@@ -29,7 +29,7 @@ use super::respond::{self, Body};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
 use crate::headers::names;
-use crate::{Shutdown, status};
+use crate::status;
 
 /// What a request has come to.
 pub(super) enum Begun<'a> {
@@ -86,7 +86,7 @@ pub(super) fn begin(
     config: &Arc<Config>,
     to: Recipient,
     mut inbound: Inbound,
-    mut parts: Box<request::Parts>,
+    parts: Box<request::Parts>,
     manner: Manner,
 ) -> Begun<'static> {
     if let Some(gate) = &config.gate
@@ -95,9 +95,8 @@ pub(super) fn begin(
         let response = respond::fault(to.wire, Some(&to.id), &fault);
         return Begun::Answered(with_session(response, manner.session));
     }
-    let shutdown = shutdown(&mut parts, config);
     if inbound.is_listen() {
-        lend(&mut inbound, config, shutdown.clone());
+        lend(&mut inbound, config);
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
     Begun::Call(Box::new(InPlace {
@@ -112,7 +111,6 @@ pub(super) fn begin(
         config: Arc::clone(config),
         mode: manner.mode,
         timer: None,
-        shutdown,
         leaving: manner.leaving,
         kept: manner.kept,
         session: manner.session,
@@ -156,8 +154,8 @@ const PACE: Duration = Duration::from_millis(50);
 /// Lends a subscription what has a clock: it ends in good order when the server drains, and when
 /// its stream has had its time.
 // spec: SUB-09
-fn lend(inbound: &mut Inbound, config: &Config, shutdown: Option<Shutdown>) {
-    let max_age = config.streams.max_age;
+fn lend(inbound: &mut Inbound, config: &Config) {
+    let (max_age, shutdown) = (config.streams.max_age, config.ended_by());
     inbound.end_listen_on(async move {
         let draining = pin!(async {
             match shutdown {
@@ -224,21 +222,12 @@ async fn prime(kept: &Stream, wire: &dyn Wire) {
     }
 }
 
-/// What ends the streams of this request.
-pub(super) fn shutdown(parts: &mut request::Parts, config: &Config) -> Option<Shutdown> {
-    let extensions = &mut parts.extensions;
-    extensions
-        .remove::<Shutdown>()
-        .or_else(|| config.shutdown.clone())
-}
-
 /// A call that is polled where it was begun.
 pub(super) struct InPlace {
     call: Option<Call>,
     config: Arc<Config>,
     mode: AnswerMode,
     timer: Option<Pin<Box<Sleep>>>,
-    shutdown: Option<Shutdown>,
     leaving: Leaving,
     kept: Option<Arc<Stream>>,
     session: Option<HeaderValue>,
@@ -300,13 +289,12 @@ impl InPlace {
         let Some(call) = self.call.take() else {
             return Answered::Now(respond::no_events());
         };
-        let shutdown = self.shutdown.take();
         let Some(kept) = self.kept.take() else {
-            let events = stream::start(call, first, &self.config, shutdown, self.leaving);
+            let events = stream::start(call, first, &self.config, self.leaving);
             return Answered::Now(respond::events(events));
         };
         let (stream, wire) = (Arc::clone(&kept), call.to().wire);
-        stream::start_kept(call, &self.config, shutdown, |notes| async move {
+        stream::start_kept(call, &self.config, |notes| async move {
             prime(&stream, wire).await;
             stream.follow(first, notes).await;
         });

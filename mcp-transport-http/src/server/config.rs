@@ -60,6 +60,11 @@ impl Default for Config {
 }
 
 impl Config {
+    /// What ends the streams that are begun here.
+    pub(super) fn ended_by(&self) -> Option<Shutdown> {
+        Shutdown::of_server().or_else(|| self.shutdown.clone())
+    }
+
     pub(super) fn body_limits(&self) -> Limits {
         Limits {
             size: self.guard.body_limit,

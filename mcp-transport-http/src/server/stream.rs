@@ -46,12 +46,11 @@ impl Pipe {
 pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
     call: Call,
     config: &Config,
-    shutdown: Option<Shutdown>,
     keep: impl FnOnce(Arc<NoteBuffer>) -> K,
 ) {
     let pipe = Pipe::of(&call);
     let kept = keep(Arc::clone(&pipe.notes));
-    let work = work(call, pipe, config.streams, shutdown);
+    let work = work(call, pipe, config.streams, config.ended_by());
     tokio::spawn(async move { join(work, kept).await }.in_current_span());
 }
 
@@ -71,12 +70,11 @@ pub(super) fn start(
     call: Call,
     first: Bytes,
     config: &Config,
-    shutdown: Option<Shutdown>,
     leaving: Leaving,
 ) -> Events {
     let pipe = Pipe::of(&call);
     // What the handler tells `tracing` from here on stays in the span of its request.
-    let work = work(call, Arc::clone(&pipe), config.streams, shutdown);
+    let work = work(call, Arc::clone(&pipe), config.streams, config.ended_by());
     let task = tokio::spawn(work.in_current_span());
     // Proxies may hold the head back until they see a byte of the body.
     let first = if first.is_empty() {

@@ -14,7 +14,6 @@ use tokio::sync::Semaphore;
 
 use super::super::connections::Connections;
 use super::serve;
-use crate::Shutdown;
 use crate::server::{AnswerMode, Sessions, StreamableHttp};
 
 /// A pipe that takes several buffers at once, as a socket does, and counts.
@@ -129,7 +128,7 @@ async fn an_answer_that_is_there_leaves_in_one_write() {
         };
         let slot = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
         let path = "/mcp".into();
-        tokio::spawn(serve(io, endpoint, path, Shutdown::new(), guest, slot));
+        tokio::spawn(serve(io, endpoint, path, guest, slot));
         let opened = ask(&mut client, &post("", INITIALIZE)).await;
         let mut lines = opened.lines();
         let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));

@@ -22,7 +22,6 @@ use super::super::respond::{self, Body, EventSource};
 use super::super::stream::Ping;
 use super::audience::lasting_audience;
 use super::live::Live;
-use crate::Shutdown;
 use crate::headers::names;
 use crate::sse::encode as sse;
 
@@ -32,7 +31,6 @@ pub(super) async fn open(
     live: &Arc<Live>,
     parts: Box<Parts>,
     config: &Config,
-    shutdown: Option<Shutdown>,
 ) -> Result<Response<Body>, Refused> {
     let mut first = Vec::new();
     if let (Some(events), Some(last)) = (&config.events, parts.headers.get(names::LAST_EVENT_ID)) {
@@ -49,7 +47,7 @@ pub(super) async fn open(
         }
     }
     let seat = live.standalone().enter()?;
-    let draining = shutdown.map(|shutdown| {
+    let draining = config.ended_by().map(|shutdown| {
         let future: Pin<Box<dyn Future<Output = ()> + Send + Sync>> =
             Box::pin(async move { shutdown.draining().await });
         future

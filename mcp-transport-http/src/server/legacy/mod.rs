@@ -113,7 +113,7 @@ impl Door {
     }
 
     /// Answers a GET.
-    pub(super) fn get(self, mut parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+    pub(super) fn get(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
         Box::pin(async move {
             let is_connection = self.config.sessions.serves_http_sse
                 && !parts.headers.contains_key(names::MCP_SESSION_ID);
@@ -123,8 +123,7 @@ impl Door {
             }
             let answered = match self.find(&parts).await {
                 Ok(live) => {
-                    let shutdown = answer::shutdown(&mut parts, &self.config);
-                    let opened = get::open(&live, parts, &self.config, shutdown).await;
+                    let opened = get::open(&live, parts, &self.config).await;
                     opened.map(|response| answer::with_session(response, live.header()))
                 }
                 Err(refused) => Err(refused),

@@ -19,7 +19,6 @@ use mcp_types::{Message, Request, codes};
 use tokio::time::{Sleep, sleep};
 use uuid::Uuid;
 
-use super::super::answer;
 use super::super::call::{Call, Outcome, new_buffer};
 use super::super::in_flight::Hold;
 use super::super::kept::Seat;
@@ -47,7 +46,7 @@ pub(in super::super) fn named(parts: &Parts) -> Option<&str> {
 
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
-pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>, Refused> {
+pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Response<Body>, Refused> {
     let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
     let connection = Arc::new(Connection {
         id: Uuid::new_v4().to_string().into(),
@@ -58,7 +57,6 @@ pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>,
     let seat = connection.place.enter()?;
     door.table.connect(&connection);
     let config = &door.config;
-    let shutdown = answer::shutdown(&mut parts, config);
     // Relative: behind a prefix or a proxy it is still the same path.
     let endpoint = format!("event: endpoint\ndata: ?{NAME}{}\n\n", connection.id);
     Ok(respond::live_events(Box::new(Reader {
@@ -70,7 +68,7 @@ pub(super) fn open(door: &Door, mut parts: Box<Parts>) -> Result<Response<Body>,
         first: endpoint.into(),
         ping: Ping::new(config.streams.ping_interval),
         too_late: Box::pin(sleep(config.sessions.init_timeout)),
-        draining: shutdown.map(|shutdown| {
+        draining: config.ended_by().map(|shutdown| {
             let future: Draining = Box::pin(async move { shutdown.draining().await });
             future
         }),
