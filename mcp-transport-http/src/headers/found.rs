@@ -1,6 +1,6 @@
-//! Several headers found in one walk, which costs less than looking each one up.
+//! What one walk over the headers finds, which costs less than looking each one up.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderValue;
 
 /// What a request says in one header.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,6 +14,12 @@ pub(crate) struct Found<'a> {
 pub(crate) struct Twice;
 
 impl<'a> Found<'a> {
+    /// Here is one.
+    pub(crate) fn add(&mut self, value: &'a HeaderValue) {
+        self.several = self.first.is_some();
+        self.first.get_or_insert(value);
+    }
+
     /// The one value, or none.
     pub(crate) fn only(self) -> Result<Option<&'a HeaderValue>, Twice> {
         match self.several {
@@ -21,20 +27,4 @@ impl<'a> Found<'a> {
             true => Err(Twice),
         }
     }
-}
-
-/// Finds headers by their names.
-pub(crate) fn find<'a, const N: usize>(
-    headers: &'a HeaderMap,
-    names: &[HeaderName; N],
-) -> [Found<'a>; N] {
-    let mut found = [Found::default(); N];
-    for (name, value) in headers {
-        let places = names.iter().zip(&mut found);
-        if let Some((_, place)) = places.into_iter().find(|(wanted, _)| *wanted == name) {
-            place.several = place.first.is_some();
-            place.first.get_or_insert(value);
-        }
-    }
-    found
 }

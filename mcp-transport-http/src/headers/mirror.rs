@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, Mirror};
 use mcp_types::{Method, Request};
 
-use super::found::{Found, find};
+use super::found::Found;
 use super::value::{decode, encode, trim_blanks};
 use super::{names, params};
 
@@ -57,27 +57,25 @@ pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Resu
 }
 
 /// The headers that mirror a request.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mirrored<'a> {
     version: Found<'a>,
     method: Found<'a>,
     name: Found<'a>,
 }
 
-static MIRRORED: [HeaderName; 3] = [
-    names::MCP_PROTOCOL_VERSION,
-    names::MCP_METHOD,
-    names::MCP_NAME,
-];
-
 impl<'a> Mirrored<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
-        let [version, method, name] = find(headers, &MIRRORED);
-        Self {
-            version,
-            method,
-            name,
+        let mut mirrored = Self::default();
+        for (name, value) in headers {
+            match name.as_str() {
+                names::text::MCP_PROTOCOL_VERSION => mirrored.version.add(value),
+                names::text::MCP_METHOD => mirrored.method.add(value),
+                names::text::MCP_NAME => mirrored.name.add(value),
+                _ => {}
+            }
         }
+        mirrored
     }
 
     /// See [`version`].

@@ -8,11 +8,11 @@ mod params;
 mod value;
 
 #[cfg(feature = "server")]
-pub(crate) use found::{Found, find};
+pub(crate) use found::Found;
 #[cfg(feature = "server")]
 pub(crate) use mirror::Mirrored;
 pub use mirror::{emit, verify, version};
 pub use params::verify_arguments;
-#[cfg(feature = "server")]
-pub(crate) use value::trim_blanks;
 pub use value::{ValueError, decode, encode};
+#[cfg(feature = "server")]
+pub(crate) use value::{number, trim_blanks};

@@ -102,6 +102,16 @@ pub(crate) fn trim_blanks(mut value: &[u8]) -> &[u8] {
     value
 }
 
+/// Digits, and nothing else.
+#[cfg(feature = "server")]
+pub(crate) fn number(digits: &[u8]) -> Option<u64> {
+    let (&first, rest) = digits.split_first()?;
+    let digit = |byte: u8| byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+    rest.iter().try_fold(digit(first)?, |number, &byte| {
+        number.checked_mul(10)?.checked_add(digit(byte)?)
+    })
+}
+
 fn is_plain(text: &str) -> bool {
     // spec: XHDR-14 – a plain value that looks encoded is encoded.
     let looks_encoded = text.starts_with(PREFIX) && text.ends_with(SUFFIX);

@@ -9,10 +9,10 @@ mod authority;
 
 use std::fmt;
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderValue};
 use http::{Method, StatusCode, Uri};
 
-use crate::headers::{Found, find, names};
+use crate::headers::{Found, names, number, trim_blanks};
 use authority::{Allowed, Authority};
 
 /// The parts of a request's head that the guard looks at.
@@ -161,11 +161,7 @@ impl Guard {
             return Ok(None);
         };
         // A length that is not a number is the HTTP server's business; the body is counted anyway.
-        let Some(length) = length
-            .to_str()
-            .ok()
-            .and_then(|text| text.trim().parse::<u64>().ok())
-        else {
+        let Some(length) = number(trim_blanks(length.as_bytes())) else {
             return Ok(None);
         };
         match usize::try_from(length) {
@@ -176,6 +172,7 @@ impl Guard {
 }
 
 /// The headers that the guard looks at.
+#[derive(Default)]
 struct Seen<'a> {
     host: Found<'a>,
     origin: Found<'a>,
@@ -185,33 +182,21 @@ struct Seen<'a> {
     content_length: Found<'a>,
 }
 
-static SEEN: [HeaderName; 6] = [
-    names::HOST,
-    names::ORIGIN,
-    names::ACCEPT,
-    names::CONTENT_TYPE,
-    names::CONTENT_ENCODING,
-    names::CONTENT_LENGTH,
-];
-
 impl<'a> Seen<'a> {
     fn in_head(head: Head<'a>) -> Self {
-        let [
-            host,
-            origin,
-            accept,
-            content_type,
-            content_encoding,
-            content_length,
-        ] = find(head.headers, &SEEN);
-        Self {
-            host,
-            origin,
-            accept,
-            content_type,
-            content_encoding,
-            content_length,
+        let mut seen = Self::default();
+        for (name, value) in head.headers {
+            match name.as_str() {
+                "host" => seen.host.add(value),
+                "origin" => seen.origin.add(value),
+                "accept" => seen.accept.add(value),
+                "content-type" => seen.content_type.add(value),
+                "content-encoding" => seen.content_encoding.add(value),
+                "content-length" => seen.content_length.add(value),
+                _ => {}
+            }
         }
+        seen
     }
 }
 

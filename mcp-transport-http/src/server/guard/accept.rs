@@ -6,7 +6,7 @@ use crate::headers::trim_blanks;
 /// Whether a `Content-Type` says JSON, with or without parameters.
 pub(super) fn is_json(value: &[u8]) -> bool {
     let is = |media: &[u8]| media.eq_ignore_ascii_case(JSON_TYPE.as_bytes());
-    is(value)
+    value == JSON_TYPE.as_bytes()
         || value
             .split(|&b| b == b';')
             .next()

@@ -1,38 +1,39 @@
 //! Hosts and origins: `[scheme://]host[:port]`, and lists of them.
 
+use crate::headers::number;
+
 /// The parts of a `Host` or an `Origin`. An origin's default port is given by its scheme, a
 /// host's is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Authority<'a> {
-    scheme: Option<&'a str>,
-    host: &'a str,
+    scheme: Option<&'a [u8]>,
+    host: &'a [u8],
     port: Option<u16>,
 }
 
 impl<'a> Authority<'a> {
     /// Reads `host[:port]`. `None` for what cannot be a host, such as one with user info.
     pub(super) fn parse(value: &'a [u8]) -> Option<Self> {
-        let value = std::str::from_utf8(value).ok()?;
-        let (host, rest) = if value.starts_with('[') {
-            value.split_at(value.find(']')? + 1)
-        } else {
-            let colon = value.bytes().position(|byte| byte == b':');
-            value.split_at(colon.unwrap_or(value.len()))
+        let end = match value {
+            [b'[', ..] => value.iter().position(|&byte| byte == b']')? + 1,
+            _ => {
+                let colon = value.iter().position(|&byte| byte == b':');
+                colon.unwrap_or(value.len())
+            }
         };
-        let legal = |byte| {
+        let (host, rest) = value.split_at_checked(end)?;
+        let legal = |byte: &u8| {
             matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
                 || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']' | b'%')
         };
-        if host.is_empty() || !host.bytes().all(legal) {
+        if host.is_empty() || !host.iter().all(legal) {
             return None;
         }
-        let port = match rest.strip_prefix(':') {
-            None if rest.is_empty() => None,
-            None => return None,
+        let port = match rest {
             // RFC 3986 allows the colon without a port.
-            Some("") => None,
-            Some(port) if port.bytes().all(|b| b.is_ascii_digit()) => Some(port.parse().ok()?),
-            Some(_) => return None,
+            [] | [b':'] => None,
+            [b':', port @ ..] => Some(number(port)?.try_into().ok()?),
+            _ => return None,
         };
         Some(Self {
             scheme: None,
@@ -43,16 +44,16 @@ impl<'a> Authority<'a> {
 
     /// Reads `scheme://host[:port]`, or the `null` of a page without an origin.
     pub(super) fn parse_origin(value: &'a [u8]) -> Option<Self> {
-        if value == NO_ORIGIN.as_bytes() {
+        if value == NO_ORIGIN {
             return Some(Self {
                 scheme: None,
                 host: NO_ORIGIN,
                 port: None,
             });
         }
-        let value = std::str::from_utf8(value).ok()?;
-        let (scheme, authority) = value.split_once("://")?;
-        let Self { host, port, .. } = Self::parse(authority.as_bytes())?;
+        let end = value.windows(3).position(|three| three == b"://")?;
+        let (scheme, authority) = value.split_at_checked(end)?;
+        let Self { host, port, .. } = Self::parse(authority.strip_prefix(b"://")?)?;
         Some(Self {
             scheme: Some(scheme),
             host,
@@ -62,12 +63,12 @@ impl<'a> Authority<'a> {
 }
 
 /// What browsers send as the origin of sandboxed pages and local files.
-const NO_ORIGIN: &str = "null";
+const NO_ORIGIN: &[u8] = b"null";
 
-fn default_port(scheme: &str) -> Option<u16> {
-    if scheme.eq_ignore_ascii_case("https") {
+fn default_port(scheme: &[u8]) -> Option<u16> {
+    if scheme.eq_ignore_ascii_case(b"https") {
         Some(443)
-    } else if scheme.eq_ignore_ascii_case("http") {
+    } else if scheme.eq_ignore_ascii_case(b"http") {
         Some(80)
     } else {
         None
@@ -124,27 +125,36 @@ impl Entry {
         let (host, port) = match Authority::parse(rest.as_bytes()) {
             Some(authority) => (authority.host, authority.port),
             // Matches nothing that parses, so a typing error opens no door.
-            None => (rest, None),
+            None => (rest.as_bytes(), None),
         };
         Self {
             scheme: scheme.map(|scheme| scheme.to_ascii_lowercase().into()),
-            host: host.to_ascii_lowercase().into(),
-            port: port.or_else(|| scheme.and_then(default_port)),
+            host: String::from_utf8_lossy(host).to_ascii_lowercase().into(),
+            port: port.or_else(|| default_port(scheme?.as_bytes())),
         }
     }
 
     fn matches(&self, asked: &Authority<'_>) -> bool {
-        let scheme_fits = match (&self.scheme, asked.scheme) {
-            (Some(own), Some(asked)) => own.eq_ignore_ascii_case(asked),
-            // A Host header has no scheme; an entry for one that was pasted as a URL has.
-            (Some(_), None) | (None, _) => true,
-        };
-        let port_fits = match (self.port, asked.port) {
+        // Compared first: it is what most requests differ in.
+        let host = self.host.as_bytes();
+        let host_fits = host == asked.host || host.eq_ignore_ascii_case(asked.host);
+        host_fits && self.fits_port(asked.port) && self.fits_scheme(asked.scheme)
+    }
+
+    fn fits_port(&self, asked: Option<u16>) -> bool {
+        match (self.port, asked) {
             (Some(own), Some(asked)) => own == asked,
             // A Host header without a port means the default one of a scheme it does not name.
             (Some(own), None) => matches!(own, 80 | 443),
             (None, _) => true,
-        };
-        scheme_fits && port_fits && self.host.eq_ignore_ascii_case(asked.host)
+        }
+    }
+
+    fn fits_scheme(&self, asked: Option<&[u8]>) -> bool {
+        match (&self.scheme, asked) {
+            (Some(own), Some(asked)) => own.as_bytes().eq_ignore_ascii_case(asked),
+            // A Host header has no scheme; an entry for one that was pasted as a URL has.
+            (Some(_), None) | (None, _) => true,
+        }
     }
 }
