@@ -18,9 +18,9 @@ use tower_service::Service as _;
 
 /// Bytes that an idle session holds, the tables around it and its share of their spare room
 /// counted.
-const IDLE_SESSION: i64 = 560;
+const IDLE_SESSION: i64 = 540;
 /// The same where no two clients after each other are of the same kind.
-const IDLE_SESSION_OF_ITS_KIND: i64 = 950;
+const IDLE_SESSION_OF_ITS_KIND: i64 = 740;
 
 const SESSIONS: usize = 2_000;
 
@@ -129,9 +129,9 @@ mod streams {
     /// touched while the connection waits.
     const BUFFERS: i64 = 2 * 8192;
     /// Bytes that an open GET stream holds beside them, with its session and its connection.
-    const OPEN_STREAM: i64 = 6_000;
+    const OPEN_STREAM: i64 = 5_200;
     /// The same of a connection that waits for another request.
-    const IDLE_CONNECTION: i64 = 3_000;
+    const IDLE_CONNECTION: i64 = 2_200;
 
     const STREAMS: usize = 200;
 

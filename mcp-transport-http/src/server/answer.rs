@@ -12,7 +12,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::select;
+use futures_util::future::{FutureExt as _, select};
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
@@ -32,21 +32,61 @@ use crate::headers::names;
 use crate::status;
 
 /// What a request has come to.
-pub(super) enum Begun<'a> {
+pub(super) enum Begun {
     /// It is answered.
     Answered(Response<Body>),
-    /// A call is at work.
-    Call(Box<InPlace>),
-    /// Something that may have to wait.
-    Waiting(BoxFuture<'a, Response<Body>>),
+    /// It makes us wait.
+    Later(Later),
 }
 
-impl Begun<'_> {
-    pub(super) async fn answer(self) -> Response<Body> {
-        match self {
+/// A response that is still to come.
+pub(super) enum Later {
+    /// That of a call at work.
+    Call(Box<InPlace>),
+    Boxed(BoxFuture<'static, Response<Body>>),
+}
+
+impl Begun {
+    /// Begins with what may have to wait.
+    pub(super) fn with(
+        response: impl Future<Output = Response<Body>> + Send + 'static,
+        cx: &mut Context<'_>,
+    ) -> Self {
+        let mut response: BoxFuture<'static, _> = Box::pin(response);
+        match response.as_mut().poll(cx) {
+            Poll::Ready(response) => Self::Answered(response),
+            Poll::Pending => Self::Later(Later::Boxed(response)),
+        }
+    }
+
+    /// Begins, and waits until there is a response.
+    pub(super) async fn answer(begin: impl FnOnce(&mut Context<'_>) -> Self) -> Response<Body> {
+        let mut begin = Some(begin);
+        let begun = poll_fn(|cx| match begin.take() {
+            Some(begin) => Poll::Ready(begin(cx)),
+            None => Poll::Pending,
+        });
+        match begun.await {
             Self::Answered(response) => response,
-            Self::Call(call) => call.answer().await,
-            Self::Waiting(response) => response.await,
+            Self::Later(later) => later.await,
+        }
+    }
+}
+
+impl Future for Later {
+    type Output = Response<Body>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+        let begun = match &mut *self {
+            Self::Call(call) => ready!(call.poll_begun(cx)),
+            Self::Boxed(response) => return response.as_mut().poll(cx),
+        };
+        match begun {
+            Begun::Answered(response) => Poll::Ready(response),
+            Begun::Later(later) => {
+                *self = later;
+                Poll::Pending
+            }
         }
     }
 }
@@ -80,7 +120,7 @@ impl Manner {
     }
 }
 
-/// Begins a call that may be served.
+/// Begins a call that may be served. One whose answer is there at once needs no room anywhere.
 pub(super) fn begin(
     service: &dyn Service,
     config: &Arc<Config>,
@@ -88,7 +128,8 @@ pub(super) fn begin(
     mut inbound: Inbound,
     parts: Box<request::Parts>,
     manner: Manner,
-) -> Begun<'static> {
+    cx: &mut Context<'_>,
+) -> Begun {
     if let Some(gate) = &config.gate
         && let Err(fault) = inbound.admit(gate, parts.extensions.get::<Principal>())
     {
@@ -99,22 +140,20 @@ pub(super) fn begin(
         lend(&mut inbound, config);
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
-    Begun::Call(Box::new(InPlace {
-        call: Some(Call::begin(
-            service,
-            to,
-            inbound,
-            parts.into(),
-            notes,
-            ticket,
-        )),
+    let call = Call::begin(service, to, inbound, parts.into(), notes, ticket);
+    let mut call = InPlace {
+        call: Some(call),
         config: Arc::clone(config),
         mode: manner.mode,
         timer: None,
         leaving: manner.leaving,
         kept: manner.kept,
         session: manner.session,
-    }))
+    };
+    match call.poll_begun(cx) {
+        Poll::Ready(begun) => begun,
+        Poll::Pending => Begun::Later(Later::Call(Box::new(call))),
+    }
 }
 
 /// Names the session of an answer.
@@ -234,16 +273,18 @@ pub(super) struct InPlace {
 }
 
 impl InPlace {
-    /// Works until there is a response.
-    pub(super) async fn answer(mut self: Box<Self>) -> Response<Body> {
-        let response = match poll_fn(|cx| self.poll_answer(cx)).await {
-            Answered::Now(response) => response,
-            // Boxed, so that it makes no other answer larger.
+    /// Works until there is a response, or something else to wait for.
+    fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Begun> {
+        let answered = ready!(self.poll_answer(cx));
+        let session = self.session.take();
+        Poll::Ready(match answered {
+            Answered::Now(response) => Begun::Answered(with_session(response, session)),
             Answered::Kept { kept, wire, events } => {
-                Box::pin(keep(kept, wire, events, &self.config)).await
+                let config = Arc::clone(&self.config);
+                let response = async move { keep(kept, wire, events, &config).await };
+                Begun::with(response.map(|it| with_session(it, session)), cx)
             }
-        };
-        with_session(response, self.session.take())
+        })
     }
 
     /// Works until the answer is there, or until it is time for a stream.

@@ -1,22 +1,19 @@
-//! The way of a request: its head, its body, its route.
-//!
-//! What takes no waiting is done outside of any future, so that the one of a request has room for
-//! little: its head and body while they arrive, and then its call.
+//! What an endpoint does with a request when its head is there, and when its body is.
 
-use std::future::Future;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Context;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, Method, Response, StatusCode};
+use http::{Method, Response};
 use mcp_core::front::Recipient;
 use mcp_core::wire::MODERN;
 use mcp_core::{BoxFuture, ServerProfile, Service};
 
-use super::answer::{self, Begun, Manner};
-use super::body::{self, BodyError, discard};
+use super::answer::{self, Begun, Later, Manner};
+use super::body::Reading;
 use super::config::Config;
+use super::future::Step;
 use super::guard::{self, Admitted, Head, Refusal};
 use super::legacy::{self, Door, Table};
 use super::respond::{self, Body};
@@ -71,56 +68,19 @@ enum SessionVerb {
     Delete,
 }
 
-/// Answers a request.
-// No `async fn`, which would have room for its arguments twice.
-#[expect(clippy::manual_async_fn, reason = "see above")]
-pub(super) fn answer<S: Service, B: http_body::Body<Data: Send, Error: Send> + Send>(
-    endpoint: Arc<Endpoint<S>>,
-    parts: Box<Parts>,
-    body: B,
-) -> impl Future<Output = Response<Body>> + Send {
-    async move {
-        let mut body = pin!(body);
-        let config = &*endpoint.config;
-        let admitted = match endpoint.admit(&parts) {
-            Ok(Asks::Message(admitted)) => admitted,
-            Ok(Asks::Tend(verb)) => return endpoint.tend(verb, parts).await,
-            Err(refusal) => return turn_away(body, &parts.headers, config, refusal).await,
-        };
-        let limits = config.body_limits();
-        let text = match body::read(body.as_mut(), admitted.content_length, limits).await {
-            Ok(text) => text,
-            Err(error) => {
-                let refusal = unread(&error, limits);
-                return turn_away(body, &parts.headers, config, refusal).await;
-            }
-        };
-        let call = match endpoint.begin(parts, &text) {
-            Begun::Call(call) => call,
-            Begun::Answered(response) => return response,
-            Begun::Waiting(response) => return response.await,
-        };
-        // Handlers may take long; what was read needs the text no more.
-        drop(text);
-        call.answer().await
-    }
-}
-
 impl<S: Service> Endpoint<S> {
-    /// Answers a request whose body is there already.
-    pub(super) async fn answer_read(&self, parts: Box<Parts>, text: Bytes) -> Response<Body> {
-        match self.admit(&parts) {
-            Ok(Asks::Message(_)) if text.len() > self.config.guard.body_limit => {
-                respond::refusal(guard::too_large(self.config.guard.body_limit))
+    /// Looks at the head of a request.
+    pub(super) fn admit(&self, head: Box<Parts>) -> Step {
+        match self.check(&head) {
+            Ok(Asks::Message(admitted)) => {
+                Step::Reading(Some(head), Reading::new(admitted.content_length))
             }
-            Ok(Asks::Message(_)) => self.begin(parts, &text).answer().await,
-            Ok(Asks::Tend(verb)) => self.tend(verb, parts).await,
-            Err(refusal) => respond::refusal(refusal),
+            Ok(Asks::Tend(verb)) => Step::Begun(Later::Boxed(self.tend(verb, head))),
+            Err(refusal) => Step::refuse(refusal, &head.headers, self.config.guard.body_limit),
         }
     }
 
-    /// Checks the head of a request.
-    fn admit(&self, parts: &Parts) -> Result<Asks, Refusal> {
+    fn check(&self, parts: &Parts) -> Result<Asks, Refusal> {
         let guard = &self.config.guard;
         let head = Head {
             method: &parts.method,
@@ -141,7 +101,7 @@ impl<S: Service> Endpoint<S> {
     }
 
     /// Begins with a message.
-    fn begin<'a>(&self, parts: Box<Parts>, text: &'a [u8]) -> Begun<'a> {
+    pub(super) fn begin(&self, parts: Box<Parts>, text: &Bytes, cx: &mut Context<'_>) -> Begun {
         let service = self.source.service(&parts);
         if self.is_one_way(&parts) {
             return Begun::Answered(self.door(service).post_one_way(parts, text));
@@ -157,13 +117,10 @@ impl<S: Service> Endpoint<S> {
                     wire: MODERN,
                 };
                 let manner = Manner::alone(AnswerMode::Auto);
-                answer::begin(&*service, &self.config, to, inbound, parts, manner)
+                answer::begin(&*service, &self.config, to, inbound, parts, manner, cx)
             }
-            Route::Legacy(message) => self.door(service).post(parts, message),
-            Route::Batch => {
-                let door = self.door(service);
-                Begun::Waiting(door.post_batch(parts, text))
-            }
+            Route::Legacy(message) => self.door(service).post(parts, message, text, cx),
+            Route::Batch => self.door(service).post_batch(parts, text.clone(), cx),
             Route::Accepted => Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {
                 Begun::Answered(respond::fault(MODERN, id.as_ref(), &fault))
@@ -234,25 +191,5 @@ impl<S: Service> Endpoint<S> {
             refusal.allow = Some(names::ALLOW_ALL);
         }
         refusal
-    }
-}
-
-/// Refuses a request whose body was not read, or not to its end.
-async fn turn_away<B: http_body::Body>(
-    body: Pin<&mut B>,
-    headers: &HeaderMap,
-    config: &Config,
-    refusal: Refusal,
-) -> Response<Body> {
-    discard(headers, body, config.guard.body_limit.saturating_mul(2)).await;
-    respond::refusal(refusal)
-}
-
-#[cold]
-fn unread(error: &BodyError, limits: body::Limits) -> Refusal {
-    match error {
-        BodyError::TooLarge => guard::too_large(limits.size),
-        BodyError::TooSlow => Refusal::new(StatusCode::REQUEST_TIMEOUT, error.to_string()),
-        BodyError::Broken => Refusal::new(StatusCode::BAD_REQUEST, error.to_string()),
     }
 }

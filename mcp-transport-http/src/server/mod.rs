@@ -5,6 +5,7 @@ mod body;
 mod call;
 mod config;
 mod endpoint;
+mod future;
 mod guard;
 mod in_flight;
 mod kept;
@@ -18,8 +19,6 @@ mod stream;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,6 +37,7 @@ use source::Source;
 
 #[cfg(feature = "serve")]
 pub(crate) use body::discard;
+pub use future::ResponseFuture;
 pub use respond::Body;
 pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 
@@ -104,7 +104,9 @@ impl<S: Service> StreamableHttp<S> {
 
     /// Answers a request whose body a framework has read already.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
-        self.0.answer_read(Box::new(parts), body).await
+        let request = Request::from_parts(parts, Body::from(body));
+        let Ok(response) = tower_service::Service::call(&mut self.clone(), request).await;
+        response
     }
 }
 
@@ -250,41 +252,19 @@ impl<S> StreamableHttp<S> {
 impl<S, B> tower_service::Service<Request<B>> for StreamableHttp<S>
 where
     S: Service,
-    B: http_body::Body<Data: Send, Error: Send> + Send + 'static,
+    B: http_body::Body,
 {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = ResponseFuture;
+    type Future = ResponseFuture<S, B>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+    fn call(&mut self, request: Request<B>) -> ResponseFuture<S, B> {
         let (parts, body) = request.into_parts();
-        ResponseFuture(Box::pin(endpoint::answer(
-            Arc::clone(&self.0),
-            Box::new(parts),
-            body,
-        )))
-    }
-}
-
-/// The response of a [`StreamableHttp`]. Dropping it cancels the call.
-#[must_use = "futures do nothing unless polled"]
-pub struct ResponseFuture(Pin<Box<dyn Future<Output = Response<Body>> + Send>>);
-
-impl Future for ResponseFuture {
-    type Output = Result<Response<Body>, Infallible>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.0.as_mut().poll(cx).map(Ok)
-    }
-}
-
-impl fmt::Debug for ResponseFuture {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+        ResponseFuture::new(Arc::clone(&self.0), Box::new(parts), body)
     }
 }
 

@@ -43,6 +43,11 @@ impl Refused {
         }
     }
 
+    /// The response, whichever way it went.
+    pub(super) fn or_response(answered: Result<Response<Body>, Self>) -> Response<Body> {
+        answered.unwrap_or_else(Self::into_response)
+    }
+
     #[cold]
     pub(super) fn into_response(self) -> Response<Body> {
         let wire = wire::of(ProtocolVersion::LATEST_LEGACY);

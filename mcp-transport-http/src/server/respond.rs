@@ -51,6 +51,12 @@ pub(super) trait EventSource: Send + Sync {
     fn is_done(&self) -> bool;
 }
 
+impl From<Bytes> for Body {
+    fn from(text: Bytes) -> Self {
+        Self(Kind::Full(text))
+    }
+}
+
 impl Body {
     fn empty() -> Self {
         Self(Kind::Full(Bytes::new()))

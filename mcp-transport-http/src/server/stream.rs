@@ -66,12 +66,7 @@ pub(super) enum Leaving {
 }
 
 /// Moves `call` into a task of its own and returns the events that it makes, from `first` on.
-pub(super) fn start(
-    call: Call,
-    first: Bytes,
-    config: &Config,
-    leaving: Leaving,
-) -> Events {
+pub(super) fn start(call: Call, first: Bytes, config: &Config, leaving: Leaving) -> Events {
     let pipe = Pipe::of(&call);
     // What the handler tells `tracing` from here on stays in the span of its request.
     let work = work(call, Arc::clone(&pipe), config.streams, config.ended_by());

@@ -409,7 +409,6 @@ fn handlers_see_the_request_and_what_layers_insert() {
         let subject = exchange
             .principal()
             .map(|principal| principal.subject.as_str());
-        assert!(exchange.extensions.get::<Shutdown>().is_none());
         text(&format!(
             "{} {} {header} {trace} {subject:?}",
             parts.method, parts.uri
@@ -421,7 +420,6 @@ fn handlers_see_the_request_and_what_layers_insert() {
         .insert("x-tenant", HeaderValue::from_static("a"));
     request.extensions_mut().insert(Trace(9));
     request.extensions_mut().insert(Principal::new("me", "ann"));
-    request.extensions_mut().insert(Shutdown::new());
     let body = json_of(&call_now(&endpoint, request));
     assert_eq!(
         body["result"]["content"][0]["text"],

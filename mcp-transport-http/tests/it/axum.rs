@@ -1,9 +1,11 @@
-//! The endpoint in somebody else's server.
+//! The endpoint in somebody else's server, and behind somebody else's router.
 
-use axum::Router;
-use mcp_transport_http::Shutdown;
+use std::time::Duration;
 
-use crate::support::{Running, echo, endpoint, within};
+use axum::{Extension, Router};
+use mcp_transport_http::{Serve, Shutdown};
+
+use crate::support::{Running, echo, endless, endpoint, within};
 
 async fn serve(app: Router) -> Running {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -28,4 +30,31 @@ async fn as_a_route_and_nested() {
         server.shutdown.drain();
         within(server.task).await.unwrap().unwrap();
     }
+}
+
+#[tokio::test]
+async fn our_server_ends_streams_behind_a_router() {
+    let (endpoint, begun, gone) = endless();
+    let app = Router::new()
+        .nest_service("/mcp", endpoint.commit_after(Duration::ZERO))
+        .layer(Extension("of a layer"));
+    let serve = Serve::bind("127.0.0.1:0", app).await.unwrap();
+    let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
+    let serve = serve
+        .drain_timeout(Duration::from_millis(50))
+        .shutdown_with(shutdown.clone());
+    let server = Running {
+        addr,
+        shutdown,
+        task: tokio::spawn(serve.into_future()),
+    };
+    let mut client = server.connect().await;
+    client.call("t", false).await;
+    within(begun.notified()).await;
+    assert_eq!(client.head().await.unwrap().status, 200);
+    server.shutdown.drain();
+    let rest = client.chunks().await;
+    assert!(rest.contains("shutting down"), "{rest}");
+    within(gone.notified()).await;
+    server.stop().await;
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_transport_http::Shutdown;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
@@ -64,6 +65,17 @@ async fn what_does_not_finish_is_ended_properly() {
         "{rest}"
     );
     within(gone.notified()).await;
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_ends_the_server_is_not_for_handlers() {
+    let endpoint = endpoint(|exchange| async move {
+        let seen = exchange.extensions.get::<Shutdown>().is_some();
+        text(if seen { "seen" } else { "alive" })
+    });
+    let server = start(endpoint, |serve| serve).await;
+    server.assert_serving().await;
     server.stop().await;
 }
 

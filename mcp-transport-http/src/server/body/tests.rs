@@ -1,6 +1,7 @@
 //! Bodies of every make.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::pin::pin;
 
 use futures::FutureExt;
@@ -55,6 +56,15 @@ impl Body for Script {
     fn size_hint(&self) -> SizeHint {
         SizeHint::default()
     }
+}
+
+async fn read(
+    mut body: Pin<&mut Script>,
+    expected: Option<usize>,
+    limits: Limits,
+) -> Result<Bytes, BodyError> {
+    let mut reading = Reading::new(expected);
+    poll_fn(|cx| reading.poll(body.as_mut(), limits, cx)).await
 }
 
 /// Reads outside of any runtime, so a timer would panic.

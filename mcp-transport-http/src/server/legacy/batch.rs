@@ -15,7 +15,7 @@ use mcp_core::wire::batch::{self, Answers};
 use mcp_core::wire::{Encoded, Wire};
 use mcp_types::{Message, ParseError};
 
-use super::super::answer::with_session;
+use super::super::answer::{Begun, with_session};
 use super::super::kept::without_id;
 use super::super::refused::Refused;
 use super::super::respond::{self, Body, EventSource};
@@ -42,8 +42,8 @@ pub(super) async fn answer(
                 let parts = parts.clone();
                 answers.push(Part::Call(Box::pin(async move {
                     // Its stream has several calls, so its events have no ids to come again with.
-                    let begun = post::begin(&door.config, live, parts, &request, None);
-                    begun.answer().await
+                    let config = &door.config;
+                    Begun::answer(|cx| post::begin(config, live, parts, &request, None, cx)).await
                 })));
             }
             Ok(Message::Notification(note)) => post::hear(live, &note),

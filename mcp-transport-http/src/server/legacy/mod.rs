@@ -30,11 +30,14 @@ mod stateless;
 mod table;
 
 use std::sync::Arc;
+use std::task::Context;
 
+use bytes::Bytes;
+use futures_util::future::FutureExt as _;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::BoxFuture;
-use mcp_types::{Message, Method};
+use mcp_types::{Message, Method, Request};
 
 use super::answer::{self, Begun};
 use super::refused::Refused;
@@ -50,60 +53,53 @@ pub(super) use table::Table;
 /// The futures are boxed here, in functions of no type of a program: so their code is compiled with
 /// this crate, and not with each program.
 impl Door {
-    /// Begins with a POST of one message.
-    pub(super) fn post(self, parts: Box<Parts>, message: Message<'_>) -> Begun<'_> {
-        let begun = match self.config.sessions.mode {
-            Mode::InMemory if opens(&message, &parts) => {
-                return Begun::Waiting(Box::pin(self.open(parts, message)));
+    /// Begins with a POST of one message, whose text is `text`.
+    pub(super) fn post(
+        self,
+        parts: Box<Parts>,
+        message: Message<'_>,
+        text: &Bytes,
+        cx: &mut Context<'_>,
+    ) -> Begun {
+        let sessions = &self.config.sessions;
+        let begun = match message {
+            _ if sessions.mode != Mode::InMemory => stateless::take(&self, parts, message, cx),
+            Message::Request(request) if opens(&request, &parts) => {
+                open::take(self, &parts, &request, cx)
             }
-            Mode::InMemory if self.config.sessions.store.is_some() => {
-                return Begun::Waiting(Box::pin(self.post_shared(parts, message)));
+            _ if sessions.store.is_some() => {
+                let response = self.post_shared(parts, text.clone());
+                Ok(Begun::with(response.map(Refused::or_response), cx))
             }
-            Mode::InMemory => named_session(&parts)
+            _ => named_session(&parts)
                 .and_then(|id| self.admit(self.table.find(id), &parts))
-                .map(|live| post::take(&self, &live, parts, message)),
-            _ => stateless::take(&self, parts, message),
+                .map(|live| post::take(&self, &live, parts, message, cx)),
         };
         begun.unwrap_or_else(|refused| Begun::Answered(refused.into_response()))
     }
 
-    async fn open(self, parts: Box<Parts>, message: Message<'_>) -> Response<Body> {
-        let answered = open::answer(&self, &parts, message).await;
-        answered.unwrap_or_else(Refused::into_response)
-    }
-
-    /// A message of a session that others share.
-    async fn post_shared(self, parts: Box<Parts>, message: Message<'_>) -> Response<Body> {
-        let answered = match self.find(&parts).await {
-            Ok(live) => {
-                let response = post::take(&self, &live, parts, message).answer().await;
-                saved::save(&live).await.map(|()| response)
-            }
-            Err(refused) => Err(refused),
-        };
-        answered.unwrap_or_else(Refused::into_response)
+    /// A message of a session that others share. It is read once more: whoever waits for a store
+    /// cannot borrow it.
+    async fn post_shared(self, parts: Box<Parts>, text: Bytes) -> Result<Response<Body>, Refused> {
+        let live = self.find(&parts).await?;
+        let message = read(&text)?;
+        let response = Begun::answer(|cx| post::take(&self, &live, parts, message, cx)).await;
+        saved::save(&live).await?;
+        Ok(response)
     }
 
     /// Answers a POST of several messages.
     // spec: BASE-14
-    pub(super) fn post_batch(
-        self,
-        parts: Box<Parts>,
-        text: &[u8],
-    ) -> BoxFuture<'_, Response<Body>> {
-        Box::pin(async move {
-            let answered = match self.config.sessions.mode {
-                Mode::InMemory => match self.find(&parts).await {
-                    Ok(live) => {
-                        let answered = batch::answer(&self, &live, parts, text).await;
-                        saved::save(&live).await.and(answered)
-                    }
-                    Err(refused) => Err(refused),
-                },
-                _ => stateless::answer_batch(&self, parts, text).await,
-            };
-            answered.unwrap_or_else(Refused::into_response)
-        })
+    pub(super) fn post_batch(self, parts: Box<Parts>, text: Bytes, cx: &mut Context<'_>) -> Begun {
+        let answered = async move {
+            if self.config.sessions.mode != Mode::InMemory {
+                return stateless::answer_batch(&self, parts, &text).await;
+            }
+            let live = self.find(&parts).await?;
+            let answered = batch::answer(&self, &live, parts, &text).await;
+            saved::save(&live).await.and(answered)
+        };
+        Begun::with(answered.map(Refused::or_response), cx)
     }
 
     /// Answers a POST to a connection of HTTP+SSE.
@@ -162,9 +158,17 @@ impl Door {
 }
 
 /// The message opens a session.
-fn opens(message: &Message<'_>, parts: &Parts) -> bool {
-    matches!(message, Message::Request(request) if request.method == Method::Initialize.as_str())
+fn opens(request: &Request<'_>, parts: &Parts) -> bool {
+    request.method == Method::Initialize.as_str()
         && !parts.headers.contains_key(names::MCP_SESSION_ID)
+}
+
+/// Reads a message.
+fn read(text: &[u8]) -> Result<Message<'_>, Refused> {
+    Message::parse(text).map_err(|error| {
+        let id = error.id().cloned();
+        Refused::fault(StatusCode::BAD_REQUEST, id, error.into())
+    })
 }
 
 #[cfg(test)]

@@ -1,16 +1,18 @@
 //! `initialize`: a session begins.
 
 use std::sync::Arc;
+use std::task::Context;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
 use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
-use mcp_types::{InitializeParams, Message, ProtocolVersion, Request, codes};
+use mcp_types::{InitializeParams, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
-use super::super::answer::{ready_made, with_session};
+use super::super::answer::{Begun, ready_made, with_session};
 use super::super::refused::Refused;
 use super::super::respond::Body;
 use super::super::sessions::SessionEnd;
@@ -23,24 +25,39 @@ use crate::status;
 
 /// Opens a session, once the request has proved to be a good one.
 // spec: LIFE-02, SESS-01
-pub(super) async fn answer(
-    door: &Door,
+pub(super) fn take(
+    door: Door,
     parts: &Parts,
-    message: Message<'_>,
-) -> Result<Response<Body>, Refused> {
-    let Message::Request(request) = message else {
-        return Err(Refused::bad_request("a session begins with `initialize`"));
-    };
+    request: &Request<'_>,
+    cx: &mut Context<'_>,
+) -> Result<Begun, Refused> {
     let refuse = |fault: Fault| {
         let status = status::of_refusal(&fault);
         Refused::fault(status, Some(request.id.clone()), fault)
     };
-    let params = read(&request).map_err(refuse)?;
-    let (live, reply) = begin(door, parts, &params, refuse).await?;
+    let params = read(request).map_err(refuse)?;
+    let (live, reply) = begin(&door, parts, &params, refuse)?;
+    let to = live.recipient(&request.id);
+    if door.config.sessions.store.is_none() {
+        return Ok(Begun::Answered(welcome(&live, &to, reply)));
+    }
+    let response = async move {
+        match saved::save(&live).await {
+            Ok(()) => welcome(&live, &to, reply),
+            Err(refused) => {
+                door.table.end(&live.id, SessionEnd::Closed);
+                refused.into_response()
+            }
+        }
+    };
+    Ok(Begun::with(response, cx))
+}
+
+/// The answer to `initialize`.
+fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Response<Body> {
     live.tell_opened();
-    let mode = door.config.sessions.answer;
-    let response = ready_made(mode, &live.recipient(&request.id), reply);
-    Ok(with_session(response, live.header()))
+    let response = ready_made(live.sessions().answer, to, reply);
+    with_session(response, live.header())
 }
 
 /// Reads `initialize`.
@@ -54,7 +71,7 @@ pub(super) fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault
     }
 }
 
-async fn begin(
+fn begin(
     door: &Door,
     parts: &Parts,
     params: &InitializeParams,
@@ -71,10 +88,6 @@ async fn begin(
         let message = "the id of the new session is in use; see StreamableHttp::session_id";
         refuse(Fault::internal(message))
     })?;
-    if let Err(refused) = saved::save(&live).await {
-        door.table.end(&live.id, SessionEnd::Closed);
-        return Err(refused);
-    }
     Ok((live, reply))
 }
 

@@ -2,6 +2,7 @@
 //! that a call leaves has room for the call alone.
 
 use std::sync::Arc;
+use std::task::Context;
 
 use http::request::Parts;
 use http::{Response, StatusCode};
@@ -28,11 +29,12 @@ pub(super) fn take(
     live: &Arc<Live>,
     parts: Box<Parts>,
     message: Message<'_>,
-) -> Begun<'static> {
+    cx: &mut Context<'_>,
+) -> Begun {
     if let Message::Request(request) = message {
         let kept = door.config.events.as_ref();
         let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
-        return begin(&door.config, live, parts, &request, kept);
+        return begin(&door.config, live, parts, &request, kept, cx);
     }
     live.calls.note_sign();
     match message {
@@ -50,7 +52,8 @@ pub(super) fn begin(
     mut parts: Box<Parts>,
     request: &Request<'_>,
     mut kept: Option<Arc<Stream>>,
-) -> Begun<'static> {
+    cx: &mut Context<'_>,
+) -> Begun {
     let wire = live.machine.wire();
     let to = live.recipient(&request.id);
     let admitted = live
@@ -94,7 +97,7 @@ pub(super) fn begin(
                 kept,
                 session: live.header(),
             };
-            return answer::begin(&*live.service, config, to, *inbound, parts, manner);
+            return answer::begin(&*live.service, config, to, *inbound, parts, manner, cx);
         }
         Ok(Err(reply)) => answer::ready_made(mode, &to, reply),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),

@@ -30,7 +30,7 @@ use super::connection::{Connection, Opened};
 use super::door::{Door, no_such_session};
 use super::live::Live;
 use super::table::Table;
-use super::{open as opening, post};
+use super::{open as opening, post, read};
 use crate::sse::encode as sse;
 
 /// The member of the query that names a connection.
@@ -81,10 +81,7 @@ pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Response<Body>, Ref
 pub(super) fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Result<Response<Body>, Refused> {
     let connection = named(&parts).and_then(|id| door.table.find_connection(id));
     let connection = connection.ok_or_else(no_such_session)?;
-    let message = Message::parse(text).map_err(|error| {
-        let id = error.id().cloned();
-        Refused::fault(StatusCode::BAD_REQUEST, id, error.into())
-    })?;
+    let message = read(text)?;
     let Some(opened) = connection.session.get() else {
         return match message {
             Message::Request(request) => begin(door, &parts, &connection, &request),

@@ -1,5 +1,7 @@
 //! Legacy clients without a session: every request stands for itself.
 
+use std::task::Context;
+
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
@@ -20,10 +22,11 @@ pub(super) fn take(
     door: &Door,
     parts: Box<Parts>,
     message: Message<'_>,
-) -> Result<Begun<'static>, Refused> {
+    cx: &mut Context<'_>,
+) -> Result<Begun, Refused> {
     let version = version(door, &parts)?;
     match message {
-        Message::Request(request) => Ok(begin(door, parts, &request, version)),
+        Message::Request(request) => Ok(begin(door, parts, &request, version, cx)),
         // There is no session that it could change.
         Message::Notification(_) => Ok(Begun::Answered(respond::accepted())),
         _ => Err(Refused::bad_request(
@@ -45,7 +48,7 @@ pub(super) async fn answer_batch(
         Ok(Message::Request(request)) => {
             let parts = parts.clone();
             Some(Part::Call(Box::pin(async move {
-                begin(door, parts, &request, version).answer().await
+                Begun::answer(|cx| begin(door, parts, &request, version, cx)).await
             })))
         }
         Ok(_) => None,
@@ -64,7 +67,8 @@ fn begin(
     parts: Box<Parts>,
     request: &Request<'_>,
     version: ProtocolVersion,
-) -> Begun<'static> {
+    cx: &mut Context<'_>,
+) -> Begun {
     let profile = door.service.profile();
     let mode = door.config.sessions.answer;
     let admitted = stateless(request, version, &profile);
@@ -76,7 +80,8 @@ fn begin(
     let reply = match admitted {
         Ok(Admitted::Call(inbound)) => {
             let manner = Manner::alone(mode);
-            return answer::begin(&*door.service, &door.config, to, *inbound, parts, manner);
+            let service = &*door.service;
+            return answer::begin(service, &door.config, to, *inbound, parts, manner, cx);
         }
         Ok(Admitted::Answer(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
