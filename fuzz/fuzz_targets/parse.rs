@@ -1,4 +1,4 @@
-//! The parser: it never panics, and what it takes as a message it takes again.
+//! The parser: it never panics, and what it takes as a message is JSON to others, too.
 //!
 //! `cargo fuzz run parse`
 
@@ -9,6 +9,7 @@ use mcp_types::Message;
 
 fuzz_target!(|text: &[u8]| {
     if let Ok(Message::Request(request)) = Message::parse(text) {
+        assert!(serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok());
         let params = request.params.to_object();
         assert!(params.as_str().starts_with('{'));
     }

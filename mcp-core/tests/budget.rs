@@ -8,15 +8,14 @@ use mcp_core::wire::{self, MODERN, Outbound};
 use mcp_core::{Asked, Call, Reply, ServerProfile, front, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
-/// Parse, classify and decode a modern `tools/call`. One allocation each: the list of the members
-/// of `params`; what the JSON parser keeps of nested brackets; the name; the arguments, the client's
-/// identity and `_meta` as raw text; the envelope of the route; the shared facts about the client.
+/// Parse, classify and decode a modern `tools/call`. One allocation each: the lists of the members
+/// of `params` and of `_meta`; the name; the arguments, the client's identity and `_meta` as raw
+/// text; the shared facts about the client.
 const READ_MODERN: u64 = 7;
 
-/// Parse, classify and decode a `tools/call` of a session: the list of members, the brackets, the
-/// name, the arguments and `_meta` as raw text, and the progress token, which the search for an
-/// envelope has read before.
-const READ_LEGACY: u64 = 7;
+/// Parse, classify and decode a `tools/call` of a session: the two lists of members, the name, the
+/// arguments and `_meta` as raw text, and the progress token.
+const READ_LEGACY: u64 = 6;
 
 /// Write a small text result: one buffer, large enough from the start.
 const WRITE: u64 = 1;

@@ -85,7 +85,7 @@ pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
-pub use raw::{RawObject, RawObjectError};
+pub use raw::{RawJson, RawObject, RawObjectError};
 pub use resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
     Resource, ResourceTemplate, ResourceUpdated, SubscribeParams,

@@ -15,9 +15,8 @@ mod tests {
     /// A call as clients of 2026-07-28 send it.
     const CALL: &[u8] = br#"{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"name":"echo","arguments":{"message":"hello, world","repeat":3,"loud":false}}}"#;
 
-    /// Parsing a call: the list of the members of `params`, and the brackets that are open while
-    /// `serde_json` looks for the end of a nested member. Everything else is borrowed or fits in its
-    /// place; an id that is text costs one more.
+    /// Parsing a call: the lists of the members of `params` and of its `_meta`. Everything else is
+    /// borrowed or fits in its place; an id that is text costs one more.
     const PARSE_CALL: u64 = 2;
     /// Its parameters for the handler: the name of the tool, and the text of its arguments.
     const OWN_PARAMS: u64 = 2;

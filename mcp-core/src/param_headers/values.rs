@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_types::RawObject;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use mcp_types::{RawJson, RawObject};
 
 use super::decimal::Decimal;
 use super::{ParamHeaders, Property};
@@ -42,13 +40,13 @@ pub enum ParamValue {
 pub struct RepeatedArgument(Box<str>);
 
 impl ParamValue {
-    fn of(raw: &RawValue) -> Option<Self> {
-        let text = raw.get();
+    fn of(raw: RawJson<'_>) -> Option<Self> {
+        let text = raw.as_str();
         match text.as_bytes().first() {
             Some(b'n') => None,
             Some(b't') => Some(Self::Bool(true)),
             Some(b'f') => Some(Self::Bool(false)),
-            Some(b'"') => serde_json::from_str(text).ok().map(Self::Text),
+            Some(b'"') => raw.text().map(Cow::into_owned).map(Self::Text),
             Some(b'{' | b'[') => Some(Self::Compound),
             _ => Some(Self::Number(text.to_owned())),
         }
@@ -115,19 +113,14 @@ impl ParamHeaders {
                 value: None,
             })
             .collect();
-        let mut repeated = None;
         if let Some(arguments) = arguments {
             let members = Members {
                 properties: &self.properties,
                 values: &mut values,
-                repeated: &mut repeated,
             };
-            members.read(arguments.as_raw());
+            members.read(arguments.as_raw())?;
         }
-        match repeated {
-            Some(name) => Err(RepeatedArgument(name)),
-            None => Ok(values),
-        }
+        Ok(values)
     }
 }
 
@@ -135,85 +128,32 @@ impl ParamHeaders {
 struct Members<'p, 'v> {
     properties: &'p [Property],
     values: &'v mut [MirroredArgument<'p>],
-    repeated: &'v mut Option<Box<str>>,
 }
 
 impl Members<'_, '_> {
     /// Reads the members of an object; other values have none.
-    fn read(self, raw: &RawValue) {
-        let mut deserializer = serde_json::Deserializer::from_str(raw.get());
-        // Raw JSON is well-formed, so there is no other error than that of another type.
-        let _ = self.deserialize(&mut deserializer);
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Members<'_, '_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'_, '_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn read(self, raw: RawJson<'_>) -> Result<(), RepeatedArgument> {
         let mut seen = vec![false; self.properties.len()];
-        while let Some(index) = members.next_key_seed(Name(self.properties))? {
-            let found = index.and_then(|index| {
-                let property = self.properties.get(index)?;
-                Some((property, seen.get_mut(index)?))
-            });
-            let Some((property, seen)) = found else {
-                members.next_value::<IgnoredAny>()?;
+        for (name, value) in raw.members() {
+            let mut properties = self.properties.iter().zip(&mut seen);
+            let Some((property, seen)) = properties.find(|(it, _)| *it.name == *name) else {
                 continue;
             };
             if std::mem::replace(seen, true) {
-                *self.repeated = Some(property.name.clone());
+                return Err(RepeatedArgument(property.name.clone()));
             }
-            let raw: &RawValue = members.next_value()?;
             let slot = property.header.and_then(|index| self.values.get_mut(index));
             if let Some(slot) = slot {
-                slot.value = ParamValue::of(raw);
+                slot.value = ParamValue::of(value);
             }
             if !property.below.is_empty() {
                 let below = Members {
                     properties: &property.below,
                     values: &mut *self.values,
-                    repeated: &mut *self.repeated,
                 };
-                below.read(raw);
+                below.read(value)?;
             }
         }
         Ok(())
-    }
-}
-
-/// The name of a member: the property that it belongs to.
-struct Name<'p>(&'p [Property]);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        let mut properties = self.0.iter();
-        Ok(properties.position(|property| *property.name == *name))
     }
 }

@@ -1,12 +1,11 @@
 //! Requests of servers and their answers: there are none in the modern era.
 
+use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, ProgressToken,
     ProtocolVersion, Request, RequestId, Response, Sender,
 };
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use super::narrow;
 use super::{
@@ -120,16 +119,15 @@ pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<Decod
 /// The token under which the sender of a request wants progress. What is no token is none.
 // spec: META-06, PROG-01
 pub(super) fn progress_token(request: &Request<'_>) -> Result<Option<ProgressToken>, Fault> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Asking<'a> {
-        #[serde(borrow)]
-        progress_token: Option<&'a RawValue>,
+    match request.params.get("_meta") {
+        Some(meta) if !meta.is_null() && !meta.is_object() => {
+            Err(Fault::bad_params("`params._meta`: expected an object"))
+        }
+        _ => {
+            let token = request.params.meta(keys::PROGRESS_TOKEN);
+            Ok(token.and_then(|token| token.read().ok()))
+        }
     }
-
-    let asking: Option<Asking<'_>> = request.params.optional("_meta")?;
-    let token = asking.and_then(|asking| asking.progress_token);
-    Ok(token.and_then(|token| serde_json::from_str(token.get()).ok()))
 }
 
 /// All parameters as `T`; the error names the path.

@@ -120,8 +120,7 @@ fn other(note: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 // spec: META-13, SUB-07
 #[inline]
 pub(super) fn subscription(note: &Notification<'_>) -> Option<RequestId> {
-    let meta: Meta = note.params.optional("_meta").ok()??;
-    meta.subscription_id()
+    note.params.meta(keys::SUBSCRIPTION_ID)?.read().ok()
 }
 
 /// Writes what a server tells, stamped with the subscription that it belongs to; nothing when it

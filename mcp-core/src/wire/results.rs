@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use mcp_types::{Method, RawObject};
+use mcp_types::{Method, RawJson, RawObject};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use super::DecodeError;
 use crate::{Listing, ResultBody, place};
 
 /// Reads a result.
 #[inline]
-pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody, DecodeError> {
+pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
     Ok(match method {
         Some(Method::Discover) => ResultBody::Discover(Box::new(read_as(method, raw)?)),
         Some(Method::CallTool) => ResultBody::CallTool(read_as(method, raw)?),
@@ -37,7 +36,7 @@ pub(super) fn read(method: Option<Method>, raw: &RawValue) -> Result<ResultBody,
 
 fn list<T: DeserializeOwned>(
     method: Option<Method>,
-    raw: &RawValue,
+    raw: RawJson<'_>,
 ) -> Result<Arc<Listing<T>>, DecodeError> {
     read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
 }
@@ -45,7 +44,7 @@ fn list<T: DeserializeOwned>(
 /// Reads a result as `T`; the error names the method and the path.
 pub(super) fn read_as<T: DeserializeOwned>(
     method: Option<Method>,
-    raw: &RawValue,
+    raw: RawJson<'_>,
 ) -> Result<T, DecodeError> {
-    place::read(raw.get()).map_err(|misfit| DecodeError::malformed(method, misfit))
+    place::read(raw.as_str()).map_err(|misfit| DecodeError::malformed(method, misfit))
 }

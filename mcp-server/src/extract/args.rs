@@ -1,10 +1,9 @@
 //! The arguments of a call.
 
 use mcp_core::Call;
-use mcp_types::{JsonObject, RawObject};
+use mcp_types::{JsonObject, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use super::{FromCall, json, text};
 use crate::context::CallContext;
@@ -74,7 +73,7 @@ impl CallContext {
     pub(crate) fn parse_member<T: DeserializeOwned>(
         &self,
         name: &str,
-        value: &RawValue,
+        value: RawJson<'_>,
     ) -> Result<T, ArgumentError> {
         match self.has_texts() {
             true => text::parse_member(name, value),

@@ -1,9 +1,8 @@
 //! Arguments that are any JSON (of tools), as typed values.
 
 use mcp_core::place;
-use mcp_types::RawObject;
+use mcp_types::{RawJson, RawObject};
 use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
 
 use crate::rejection::ArgumentError;
 
@@ -23,9 +22,9 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 /// [`ArgumentError`] with that path.
 pub(super) fn parse_member<T: DeserializeOwned>(
     name: &str,
-    value: &RawValue,
+    value: RawJson<'_>,
 ) -> Result<T, ArgumentError> {
-    place::read(value.get()).map_err(|misfit| {
+    place::read(value.as_str()).map_err(|misfit| {
         let path = join(name, misfit.path);
         ArgumentError::new(path, reason(&misfit.error))
     })

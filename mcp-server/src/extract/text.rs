@@ -3,14 +3,13 @@
 use std::{fmt, vec};
 
 use mcp_core::place;
-use mcp_types::{JsonObject, RawObject};
+use mcp_types::{JsonObject, RawJson, RawObject};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
     Visitor,
 };
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::json;
 use crate::rejection::ArgumentError;
@@ -45,9 +44,9 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 /// [`ArgumentError`] with its name.
 pub(super) fn parse_member<T: DeserializeOwned>(
     name: &str,
-    value: &RawValue,
+    value: RawJson<'_>,
 ) -> Result<T, ArgumentError> {
-    let text: String = serde_json::from_str(value.get()).map_err(|_| not_a_string(name))?;
+    let text = value.text().ok_or_else(|| not_a_string(name))?;
     T::deserialize(Text(&text)).map_err(|error| error.within(name).into_argument())
 }
 

@@ -1,7 +1,7 @@
 //! The arguments of a call, split once, each decoded by its own type.
 
-use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use mcp_types::RawJson;
+use serde::de::DeserializeOwned;
 
 use super::absent;
 use crate::context::CallContext;
@@ -26,7 +26,7 @@ pub(super) struct Known {
 pub struct Input<'a> {
     plan: &'a Plan,
     call: &'a mut CallContext,
-    values: &'a [Option<&'a RawValue>],
+    values: &'a [Option<RawJson<'a>>],
 }
 
 impl Plan {
@@ -66,7 +66,7 @@ impl Plan {
     fn input<'a>(
         &'a self,
         call: &'a mut CallContext,
-        values: &'a [Option<&'a RawValue>],
+        values: &'a [Option<RawJson<'a>>],
     ) -> Input<'a> {
         Input {
             plan: self,
@@ -79,19 +79,19 @@ impl Plan {
     // spec: TOOL-20
     fn split<'a>(
         &self,
-        arguments: &'a RawValue,
-        values: &mut [Option<&'a RawValue>],
+        arguments: RawJson<'a>,
+        values: &mut [Option<RawJson<'a>>],
     ) -> Result<(), ArgumentError> {
         let mut strays = Strays::default();
-        let members = Members {
-            plan: self,
-            values,
-            strays: &mut strays,
-        };
-        let mut deserializer = serde_json::Deserializer::from_str(arguments.get());
-        members
-            .deserialize(&mut deserializer)
-            .map_err(|error| ArgumentError::new("", error.to_string()))?;
+        for (name, value) in arguments.members() {
+            let index = self.index_of(&name);
+            let slot = index.and_then(|index| values.get_mut(index));
+            match slot {
+                None => strays.unknown(&name),
+                Some(slot) if slot.is_some() => strays.repeated = index,
+                Some(slot) => *slot = Some(value),
+            }
+        }
         let missing = self.params.iter().zip(values).filter_map(|(param, value)| {
             let known = param.as_ref()?;
             (known.required && value.is_none()).then_some(known.name)
@@ -129,78 +129,6 @@ impl Input<'_> {
 
     fn known(&self, index: usize) -> Option<&Known> {
         self.plan.params.get(index)?.as_ref()
-    }
-}
-
-/// Puts the members of an object into the slots of the parameters, without copying a name.
-struct Members<'p, 'a> {
-    plan: &'p Plan,
-    values: &'p mut [Option<&'a RawValue>],
-    strays: &'p mut Strays,
-}
-
-impl<'de> DeserializeSeed<'de> for Members<'_, 'de> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'_, 'de> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
-        loop {
-            let name = Name {
-                plan: self.plan,
-                strays: self.strays,
-            };
-            let Some(index) = members.next_key_seed(name)? else {
-                return Ok(());
-            };
-            let Some(slot) = index.and_then(|index| self.values.get_mut(index)) else {
-                members.next_value::<IgnoredAny>()?;
-                continue;
-            };
-            if slot.replace(members.next_value()?).is_some() {
-                self.strays.repeated = index;
-            }
-        }
-    }
-}
-
-/// The name of a member: the parameter that it belongs to.
-struct Name<'p> {
-    plan: &'p Plan,
-    strays: &'p mut Strays,
-}
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<usize>, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = Option<usize>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E>(self, name: &str) -> Result<Option<usize>, E> {
-        let index = self.plan.index_of(name);
-        if index.is_none() {
-            self.strays.unknown(name);
-        }
-        Ok(index)
     }
 }
 

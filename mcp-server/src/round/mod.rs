@@ -323,7 +323,7 @@ impl Board {
             key: key.clone(),
             reason,
         };
-        let answer = RawObject::from_raw(raw).map_err(|error| invalid(error.to_string()))?;
+        let answer = RawObject::from_value(raw).map_err(|error| invalid(error.to_string()))?;
         let read = asked.read(&answer);
         read.map(Some).map_err(|error| invalid(error.to_string()))
     }

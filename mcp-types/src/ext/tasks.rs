@@ -3,10 +3,9 @@
 //! Spec: <https://github.com/modelcontextprotocol/ext-tasks>
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 use crate::text::text_enum;
-use crate::{CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawObject};
+use crate::{CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject};
 
 /// The `resultType` of a result that is a task.
 // spec: TASK-06
@@ -210,7 +209,7 @@ impl Task {
     }
 
     /// The text of its result, when it is completed.
-    pub fn raw_result(&self) -> Option<&RawValue> {
+    pub fn raw_result(&self) -> Option<RawJson<'_>> {
         self.result.as_ref().map(RawObject::as_raw)
     }
 }
@@ -275,7 +274,7 @@ mod tests {
         let done = asks.complete(&CallToolResult::error("no"), LATER).unwrap();
         round_trip(&done);
         assert_eq!(done.input_requests, None);
-        assert!(done.raw_result().unwrap().get().contains("isError"));
+        assert!(done.raw_result().unwrap().as_str().contains("isError"));
         let failed = task().fail(ErrorObject::new(codes::INTERNAL_ERROR, "broken"), LATER);
         round_trip(&failed);
         assert_eq!(failed.status_message.as_deref(), Some("broken"));

@@ -3,12 +3,9 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic#batching>
 
 use std::borrow::Cow;
-use std::fmt;
-
-use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
-use serde_json::value::RawValue;
 
 use super::{Message, ParseError};
+use crate::raw::{Malformed, Scanner};
 
 impl<'a> Message<'a> {
     /// Messages that one batch may have.
@@ -51,54 +48,42 @@ impl<'a> Message<'a> {
     ///
     /// Those of [`parse_batch`](Self::parse_batch).
     pub fn split_batch(text: &'a [u8]) -> Result<Vec<&'a str>, ParseError> {
-        let text = std::str::from_utf8(text)
-            .map_err(|error| ParseError::Syntax(format!("not UTF-8: {error}")))?;
+        let text = ParseError::utf8(text)?;
         let invalid = |reason| ParseError::Invalid {
             id: None,
             reason: Cow::Borrowed(reason),
         };
-        let syntax = |error: serde_json::Error| ParseError::Syntax(error.to_string());
-        if !text.trim_start().starts_with('[') {
-            return match serde_json::from_str::<IgnoredAny>(text) {
-                Ok(_) => Err(invalid("a batch is a JSON array")),
-                Err(error) => Err(syntax(error)),
-            };
+        let mut scanner = Scanner::new(text);
+        if scanner.peek() != b'[' {
+            return Err(match scanner.value().and_then(|_| scanner.end()) {
+                Ok(()) => invalid("a batch is a JSON array"),
+                Err(Malformed) => ParseError::syntax(text),
+            });
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let elements = deserializer
-            .deserialize_seq(Elements)
-            .and_then(|elements| deserializer.end().map(|()| elements))
-            .map_err(syntax)?;
-        match elements {
-            None => Err(invalid("the batch has too many messages")),
-            Some(elements) if elements.is_empty() => Err(invalid("the batch has no messages")),
-            Some(elements) => Ok(elements.into_iter().map(RawValue::get).collect()),
+        match elements(scanner) {
+            Err(Malformed) => Err(ParseError::syntax(text)),
+            Ok(None) => Err(invalid("the batch has too many messages")),
+            Ok(Some(elements)) if elements.is_empty() => Err(invalid("the batch has no messages")),
+            Ok(Some(elements)) => Ok(elements),
         }
     }
 }
 
 /// Finds the elements; `None` when there are too many. The rest of the text is still read, so that
 /// broken JSON is told first.
-struct Elements;
-
-impl<'de> Visitor<'de> for Elements {
-    type Value = Option<Vec<&'de RawValue>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(element) = seq.next_element()? {
-            if elements.len() == Message::MAX_BATCH {
-                while seq.next_element::<IgnoredAny>()?.is_some() {}
-                return Ok(None);
-            }
-            elements.push(element);
+fn elements(mut scanner: Scanner<'_>) -> Result<Option<Vec<&str>>, Malformed> {
+    let mut elements = Vec::new();
+    let (mut first, mut too_many) = (true, false);
+    scanner.open(b'[')?;
+    while let Some(element) = scanner.element(first)? {
+        first = false;
+        match elements.len() < Message::MAX_BATCH {
+            true => elements.push(element.as_str()),
+            false => too_many = true,
         }
-        Ok(Some(elements))
     }
+    scanner.end()?;
+    Ok((!too_many).then_some(elements))
 }
 
 #[cfg(test)]

@@ -4,9 +4,8 @@ use std::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::RawValue;
 
-use super::parse::read_string;
+use crate::RawJson;
 
 /// The id of a request: an integer or a string, echoed with the JSON type it came with.
 ///
@@ -23,13 +22,13 @@ pub enum RequestId {
 
 impl RequestId {
     /// The id that a raw value is, if it is one.
-    pub(super) fn from_raw(raw: &RawValue) -> Option<Self> {
-        if let Some(text) = read_string(raw) {
+    pub(super) fn from_raw(raw: RawJson<'_>) -> Option<Self> {
+        if let Some(text) = raw.text() {
             return Some(Self::String(text.into()));
         }
         // JSON has no leading `+`; its `-0` is a fraction.
-        let number = raw.get().parse().ok()?;
-        (number != 0 || raw.get() == "0").then_some(Self::Number(number))
+        let number = raw.as_str().parse().ok()?;
+        (number != 0 || raw.as_str() == "0").then_some(Self::Number(number))
     }
 }
 

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::{ErrorObject, Params, RequestId};
+use crate::RawJson;
 
 /// One JSON-RPC message, borrowed from its text. Made by [`Message::parse`].
 #[derive(Debug, Clone)]
@@ -49,5 +48,5 @@ pub struct Response<'a> {
     /// The id of the request; `None` when the peer could not read it.
     pub id: Option<RequestId>,
     /// The raw result, or the error.
-    pub outcome: Result<&'a RawValue, ErrorObject>,
+    pub outcome: Result<RawJson<'a>, ErrorObject>,
 }

@@ -3,10 +3,9 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
-use super::parse::read_string;
-use crate::{RawObject, RawObjectError};
+use crate::raw::{Malformed, Scanner};
+use crate::{RawJson, RawObject, RawObjectError};
 
 /// The members of a `params` object, each still raw JSON.
 ///
@@ -14,8 +13,11 @@ use crate::{RawObject, RawObjectError};
 /// by the type that reads them.
 #[derive(Debug, Clone, Default)]
 pub struct Params<'a> {
-    members: Vec<(Cow<'a, str>, &'a RawValue)>,
+    members: Members<'a>,
+    meta: Members<'a>,
 }
+
+type Members<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
 
 /// A member of `params` is missing or does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,29 +37,54 @@ pub enum ParamError {
 }
 
 impl<'a> Params<'a> {
-    /// Members that one `params` object may have: more than any method or extension uses.
+    /// Members that `params` may have, and their `_meta`: more than any method or extension uses.
     pub const MAX_MEMBERS: usize = 64;
 
-    pub(crate) fn with_room() -> Self {
-        Self {
-            members: Vec::with_capacity(4),
-        }
+    /// Reads `params` that are an object. What is wrong with the members goes to `problem`, so that
+    /// the rest of the message is still read.
+    pub(crate) fn find(
+        scanner: &mut Scanner<'a>,
+        mut problem: impl FnMut(Cow<'static, str>),
+    ) -> Result<Self, Malformed> {
+        /// Most have no more.
+        const ROOM: usize = 4;
+        let mut members = Members::with_capacity(ROOM);
+        let mut meta = Members::new();
+        scanner.object(|scanner, key| {
+            let value = match &*key {
+                "_meta" if scanner.peek() == b'{' => {
+                    meta.reserve(ROOM);
+                    scanner.object(|scanner, key| {
+                        let value = scanner.value()?;
+                        add(&mut meta, key, value, "params._meta", &mut problem);
+                        Ok(())
+                    })?
+                }
+                _ => scanner.value()?,
+            };
+            add(&mut members, key, value, "params", &mut problem);
+            Ok(())
+        })?;
+        Ok(Self { members, meta })
     }
 
-    pub(crate) fn push(&mut self, key: Cow<'a, str>, value: &'a RawValue) {
-        self.members.push((key, value));
+    /// The raw member `key` of `_meta`.
+    pub fn meta(&self, key: &str) -> Option<RawJson<'a>> {
+        get(&self.meta, key)
+    }
+
+    /// The members of `_meta` in the order in which they came; none when it is no object.
+    pub fn meta_members(&self) -> impl ExactSizeIterator<Item = (&str, RawJson<'a>)> {
+        self.meta.iter().map(|(key, value)| (key.as_ref(), *value))
     }
 
     /// The raw member `key`.
-    pub fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.members
-            .iter()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| *value)
+    pub fn get(&self, key: &str) -> Option<RawJson<'a>> {
+        get(&self.members, key)
     }
 
     /// The members in the order in which they came.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &'a RawValue)> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, RawJson<'a>)> {
         self.members
             .iter()
             .map(|(key, value)| (key.as_ref(), *value))
@@ -90,7 +117,7 @@ impl<'a> Params<'a> {
     /// [`ParamError::Invalid`] when it is there and no `T`.
     pub fn optional<T: Deserialize<'a>>(&self, key: &'static str) -> Result<Option<T>, ParamError> {
         match self.get(key) {
-            Some(raw) if raw.get() != "null" => read(key, raw).map(Some),
+            Some(raw) if !raw.is_null() => read(key, raw).map(Some),
             _ => Ok(None),
         }
     }
@@ -102,7 +129,7 @@ impl<'a> Params<'a> {
     /// [`ParamError::Invalid`] when it is another kind of value.
     pub fn text(&self, key: &'static str) -> Result<Option<Cow<'a, str>>, ParamError> {
         match self.get(key) {
-            Some(raw) if raw.get() != "null" => read_text(key, raw).map(Some),
+            Some(raw) if !raw.is_null() => read_text(key, raw).map(Some),
             _ => Ok(None),
         }
     }
@@ -127,7 +154,7 @@ impl<'a> Params<'a> {
             reason: error.to_string(),
         };
         match self.get(key) {
-            Some(raw) if raw.get() != "null" => RawObject::from_raw(raw).map(Some).map_err(invalid),
+            Some(raw) if !raw.is_null() => RawObject::from_raw(raw).map(Some).map_err(invalid),
             _ => Ok(None),
         }
     }
@@ -142,7 +169,7 @@ impl<'a> Params<'a> {
         Self::joined(self.iter().filter(|(key, _)| *key != "_meta"))
     }
 
-    fn joined<'b>(members: impl Iterator<Item = (&'b str, &'a RawValue)>) -> RawObject
+    fn joined<'b>(members: impl Iterator<Item = (&'b str, RawJson<'a>)>) -> RawObject
     where
         'a: 'b,
     {
@@ -153,22 +180,46 @@ impl<'a> Params<'a> {
             }
             text.push_str(&serde_json::Value::from(key).to_string());
             text.push(':');
-            text.push_str(value.get());
+            text.push_str(value.as_str());
         }
         text.push('}');
         RawObject::from_text(text).unwrap_or_else(|_| RawObject::empty())
     }
 }
 
-fn read_text<'a>(key: &'static str, raw: &'a RawValue) -> Result<Cow<'a, str>, ParamError> {
-    match read_string(raw) {
+/// Adds a member once.
+fn add<'a>(
+    members: &mut Members<'a>,
+    key: Cow<'a, str>,
+    value: RawJson<'a>,
+    place: &'static str,
+    problem: &mut impl FnMut(Cow<'static, str>),
+) {
+    if members.len() == Params::MAX_MEMBERS {
+        problem(Cow::Owned(format!("`{place}` has too many members")));
+    } else if get(members, &key).is_some() {
+        problem(Cow::Owned(format!("`{place}.{key}` comes twice")));
+    } else {
+        members.push((key, value));
+    }
+}
+
+fn get<'a>(members: &Members<'a>, key: &str) -> Option<RawJson<'a>> {
+    let mut members = members.iter();
+    members
+        .find(|(name, _)| name == key)
+        .map(|(_, value)| *value)
+}
+
+fn read_text<'a>(key: &'static str, raw: RawJson<'a>) -> Result<Cow<'a, str>, ParamError> {
+    match raw.text() {
         Some(text) => Ok(text),
         None => read::<String>(key, raw).map(Cow::Owned),
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(key: &'static str, raw: &'a RawValue) -> Result<T, ParamError> {
-    serde_json::from_str(raw.get()).map_err(|error| ParamError::Invalid {
+fn read<'a, T: Deserialize<'a>>(key: &'static str, raw: RawJson<'a>) -> Result<T, ParamError> {
+    raw.read().map_err(|error| ParamError::Invalid {
         key,
         reason: error.to_string(),
     })

@@ -1,14 +1,12 @@
 //! The parser: text to [`Message`] in one pass, nothing copied that need not be.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::{ErrorObject, Message, Notification, Params, Request, RequestId, Response};
-use crate::codes;
-use crate::text::Str;
+use crate::raw::{Malformed, Scanner};
+use crate::{RawJson, codes};
 
 /// The text is no JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,6 +35,19 @@ impl ParseError {
             Self::Invalid { id, .. } => id.as_ref(),
             Self::Syntax(_) | Self::Batch => None,
         }
+    }
+
+    pub(super) fn utf8(text: &[u8]) -> Result<&str, Self> {
+        std::str::from_utf8(text).map_err(|error| Self::Syntax(format!("not UTF-8: {error}")))
+    }
+
+    /// Tells where text is no JSON.
+    #[cold]
+    pub(super) fn syntax(text: &str) -> Self {
+        let error = serde_json::from_str::<IgnoredAny>(text).err();
+        // What only we refuse is a name whose escapes make no character.
+        let reason = error.map(|error| error.to_string());
+        Self::Syntax(reason.unwrap_or_else(|| "a name has a broken escape".to_owned()))
     }
 
     /// The error object that tells the peer.
@@ -71,47 +82,83 @@ impl<'a> Message<'a> {
     /// # Ok::<(), mcp_types::ParseError>(())
     /// ```
     pub fn parse(text: &'a [u8]) -> Result<Self, ParseError> {
-        let text = std::str::from_utf8(text)
-            .map_err(|error| ParseError::Syntax(format!("not UTF-8: {error}")))?;
-        match text.trim_start().as_bytes().first() {
-            Some(b'[') => return Err(ParseError::Batch),
-            Some(b'{') | None => {}
-            Some(_) => return not_an_object(text),
+        let text = ParseError::utf8(text)?;
+        let mut scanner = Scanner::new(text);
+        match scanner.peek() {
+            b'[' => return Err(ParseError::Batch),
+            b'{' => {}
+            _ => return Err(not_an_object(text)),
         }
-        let mut deserializer = serde_json::Deserializer::from_str(text);
-        let envelope = EnvelopeSeed
-            .deserialize(&mut deserializer)
-            .and_then(|envelope| deserializer.end().map(|()| envelope))
-            .map_err(|error| ParseError::Syntax(error.to_string()))?;
-        envelope.into_message()
+        Envelope::find(scanner)
+            .map_err(|Malformed| ParseError::syntax(text))?
+            .into_message()
     }
 }
 
 /// Tells JSON of another kind (-32600) from no JSON (-32700).
 #[cold]
-fn not_an_object<T>(text: &str) -> Result<T, ParseError> {
-    match serde_json::from_str::<IgnoredAny>(text) {
-        Ok(_) => Err(ParseError::Invalid {
+fn not_an_object(text: &str) -> ParseError {
+    let mut scanner = Scanner::new(text);
+    match scanner.value().and_then(|_| scanner.end()) {
+        Ok(()) => ParseError::Invalid {
             id: None,
             reason: Cow::Borrowed("a message is a JSON object"),
-        }),
-        Err(error) => Err(ParseError::Syntax(error.to_string())),
+        },
+        Err(Malformed) => ParseError::syntax(text),
     }
 }
 
 /// What was found in the text, before it is judged.
 #[derive(Default)]
 struct Envelope<'a> {
-    version: Option<&'a RawValue>,
-    id: Option<&'a RawValue>,
-    method: Option<&'a RawValue>,
+    version: Option<RawJson<'a>>,
+    id: Option<RawJson<'a>>,
+    method: Option<RawJson<'a>>,
     params: Option<Params<'a>>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
+    result: Option<RawJson<'a>>,
+    error: Option<RawJson<'a>>,
     problem: Option<Cow<'static, str>>,
 }
 
 impl<'a> Envelope<'a> {
+    fn find(mut scanner: Scanner<'a>) -> Result<Self, Malformed> {
+        let mut found = Self::default();
+        scanner.object(|scanner, name| {
+            let slot = match &*name {
+                "jsonrpc" => &mut found.version,
+                "id" => &mut found.id,
+                "method" => &mut found.method,
+                "result" => &mut found.result,
+                "error" => &mut found.error,
+                "params" => return found.find_params(scanner),
+                _ => return scanner.value().map(drop),
+            };
+            if slot.replace(scanner.value()?).is_some() {
+                found.note(format!("`{name}` comes twice"));
+            }
+            Ok(())
+        })?;
+        scanner.end()?;
+        Ok(found)
+    }
+
+    // spec: BASE-13
+    fn find_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Malformed> {
+        let params = match scanner.peek() {
+            b'{' => Params::find(scanner, |problem| self.note(problem))?,
+            _ => {
+                if !scanner.value()?.is_null() {
+                    self.note("`params` must be an object");
+                }
+                Params::default()
+            }
+        };
+        if self.params.replace(params).is_some() {
+            self.note("`params` comes twice");
+        }
+        Ok(())
+    }
+
     /// Keeps the first problem: it is the one closest to the cause.
     #[cold]
     fn note(&mut self, problem: impl Into<Cow<'static, str>>) {
@@ -123,13 +170,13 @@ impl<'a> Envelope<'a> {
         if let Some(problem) = self.problem {
             return invalid(id, problem);
         }
-        if self.version.is_none_or(|raw| raw.get() != r#""2.0""#) {
+        if self.version.is_none_or(|raw| raw.as_str() != r#""2.0""#) {
             return invalid(id, r#"`jsonrpc` must be "2.0""#);
         }
         let params = self.params.unwrap_or_default();
         match (self.method, self.result, self.error) {
             (Some(method), None, None) => {
-                let Some(method) = read_string(method) else {
+                let Some(method) = method.text() else {
                     return invalid(id, "`method` must be a string");
                 };
                 // A null id on a request would make it unanswerable.
@@ -145,7 +192,7 @@ impl<'a> Envelope<'a> {
                 id,
                 outcome: Ok(result),
             })),
-            (None, None, Some(error)) => match serde_json::from_str::<ErrorObject>(error.get()) {
+            (None, None, Some(error)) => match error.read::<ErrorObject>() {
                 Ok(error) => Ok(Message::Response(Response {
                     id,
                     outcome: Err(error),
@@ -166,7 +213,7 @@ impl<'a> Envelope<'a> {
     /// The id, when it is one. `null` is left for the shape of the message to judge.
     // spec: BASE-11
     fn read_id(&mut self) -> Option<RequestId> {
-        let raw = self.id.filter(|raw| raw.get() != "null")?;
+        let raw = self.id.filter(|raw| !raw.is_null())?;
         let id = RequestId::from_raw(raw);
         if id.is_none() {
             self.note("`id` must be a string or a 64-bit integer");
@@ -182,142 +229,6 @@ fn invalid<T>(
 ) -> Result<T, ParseError> {
     let reason = reason.into();
     Err(ParseError::Invalid { id, reason })
-}
-
-/// A JSON string, borrowed unless it has escapes.
-pub(super) fn read_string<'a>(raw: &'a RawValue) -> Option<Cow<'a, str>> {
-    let text = raw.get();
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    if inner.contains('\\') {
-        serde_json::from_str(text).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
-    }
-}
-
-struct EnvelopeSeed;
-
-impl<'de> DeserializeSeed<'de> for EnvelopeSeed {
-    type Value = Envelope<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for EnvelopeSeed {
-    type Value = Envelope<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON-RPC message")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = Envelope::default();
-        while let Some(Str(key)) = map.next_key()? {
-            let slot = match key.as_ref() {
-                "jsonrpc" => &mut found.version,
-                "id" => &mut found.id,
-                "method" => &mut found.method,
-                "result" => &mut found.result,
-                "error" => &mut found.error,
-                "params" => {
-                    let (params, problem) = map.next_value_seed(ParamsSeed)?;
-                    if found.params.replace(params).is_some() {
-                        found.note("`params` comes twice");
-                    }
-                    if let Some(problem) = problem {
-                        found.note(problem);
-                    }
-                    continue;
-                }
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                    continue;
-                }
-            };
-            if slot.replace(map.next_value()?).is_some() {
-                found.note(format!("`{key}` comes twice"));
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Finds the members of `params`. What is wrong with them is told beside them, so that the rest
-/// of the message (its id above all) is still read.
-struct ParamsSeed;
-
-type Found<'de> = (Params<'de>, Option<Cow<'static, str>>);
-
-impl<'de> DeserializeSeed<'de> for ParamsSeed {
-    type Value = Found<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ParamsSeed {
-    type Value = Found<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut params = Params::with_room();
-        let mut problem = None;
-        while let Some(Str(key)) = map.next_key()? {
-            let value = map.next_value()?;
-            if params.len() == Params::MAX_MEMBERS {
-                problem = Some(Cow::Borrowed("`params` has too many members"));
-            } else if params.get(&key).is_some() {
-                problem = Some(Cow::Owned(format!("`params.{key}` comes twice")));
-            } else {
-                params.push(key, value);
-            }
-        }
-        Ok((params, problem))
-    }
-
-    fn visit_unit<E>(self) -> Result<Self::Value, E> {
-        Ok((Params::default(), None))
-    }
-
-    // spec: BASE-13
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(not_members())
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<Self::Value, E> {
-        Ok(not_members())
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<Self::Value, E> {
-        Ok(not_members())
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<Self::Value, E> {
-        Ok(not_members())
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<Self::Value, E> {
-        Ok(not_members())
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<Self::Value, E> {
-        Ok(not_members())
-    }
-}
-
-#[cold]
-fn not_members<'de>() -> Found<'de> {
-    (
-        Params::default(),
-        Some(Cow::Borrowed("`params` must be an object")),
-    )
 }
 
 #[cfg(test)]

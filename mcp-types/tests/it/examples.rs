@@ -235,7 +235,7 @@ fn request(value: &Value) -> Value {
 }
 
 fn member(params: &Params<'_>, key: &str) -> Value {
-    serde_json::from_str(params.get(key).unwrap().get()).unwrap()
+    serde_json::from_str(params.get(key).unwrap().as_str()).unwrap()
 }
 
 fn notification(value: &Value) -> Value {
@@ -302,7 +302,7 @@ fn response(value: &Value, result: impl Fn(&Value) -> Value) -> Value {
     let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
         panic!("{text}")
     };
-    let raw: Value = serde_json::from_str(response.outcome.unwrap().get()).unwrap();
+    let raw: Value = serde_json::from_str(response.outcome.unwrap().as_str()).unwrap();
     json!({"jsonrpc": "2.0", "id": response.id, "result": result(&raw)})
 }
 

@@ -28,7 +28,7 @@ pub(super) fn reply(
 ) -> Result<Reply, DecodeError> {
     let method = asked.method();
     match &response.outcome {
-        Ok(raw) => results::read(method, raw).map(Reply::from),
+        Ok(raw) => results::read(method, *raw).map(Reply::from),
         Err(error) => Ok(Reply::Fault(errors::to_fault(
             error.clone(),
             method,

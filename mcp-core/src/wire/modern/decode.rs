@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use mcp_types::{
-    CacheHint, CacheScope, InputRequired, JsonObject, Method, RawObject, Request, Response,
+    CacheHint, CacheScope, InputRequired, JsonObject, Method, RawJson, RawObject, Request, Response,
 };
 use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use super::{errors, result_type};
 use crate::wire::{DecodeError, Decoded, calls, results};
@@ -77,7 +76,7 @@ pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, Dec
         other => Err(DecodeError::UnknownKind {
             method: asked.method_name().into(),
             result_type: other.into(),
-            raw: raw.get().into(),
+            raw: raw.as_str().into(),
         }),
     }
 }
@@ -96,16 +95,17 @@ fn without_kind(body: RawObject) -> RawObject {
 
 /// Looks for the stamp; the usual one is recognized by its text, without a walk over the result.
 #[inline]
-fn stamp(method: Option<Method>, raw: &RawValue) -> Result<Stamp<'_>, DecodeError> {
+fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp<'_>, DecodeError> {
     let cacheable = method.is_some_and(|method| method.spec().cacheable);
     let usual = [
         r#"{"resultType":"complete","#,
         r#"{"resultType":"complete"}"#,
     ];
-    if !cacheable && usual.iter().any(|text| raw.get().starts_with(text)) {
+    if !cacheable && usual.iter().any(|text| raw.as_str().starts_with(text)) {
         return Ok(Stamp::default());
     }
-    serde_json::from_str(raw.get()).map_err(|error| DecodeError::malformed(method, error))
+    raw.read()
+        .map_err(|error| DecodeError::malformed(method, error))
 }
 
 // spec: CACHE-05

@@ -3,14 +3,12 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
 use std::borrow::Cow;
-use std::fmt;
 
 use mcp_types::meta::keys;
 use mcp_types::{
-    ClientCapabilities, LoggingLevel, ProgressToken, ProtocolVersion, RawObject, Request,
+    ClientCapabilities, LoggingLevel, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
 };
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::Deserialize;
 
 use crate::{ClientFacts, Fault};
 
@@ -27,8 +25,8 @@ pub struct Envelope<'a> {
     pub log_level: Option<LoggingLevel>,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
-    info: Option<&'a RawValue>,
-    meta: &'a RawValue,
+    info: Option<RawJson<'a>>,
+    meta: RawJson<'a>,
 }
 
 impl<'a> Envelope<'a> {
@@ -39,17 +37,10 @@ impl<'a> Envelope<'a> {
     /// [`Fault::BadParams`] when it names a revision and the rest is missing or malformed.
     // spec: META-09, LOG-06
     pub fn find(request: &Request<'a>) -> Result<Option<Self>, Fault> {
-        let Some(meta) = request
-            .params
-            .get("_meta")
-            .filter(|raw| raw.get() != "null")
-        else {
+        let Some(meta) = request.params.get("_meta").filter(|raw| !raw.is_null()) else {
             return Ok(None);
         };
-        let mut deserializer = serde_json::Deserializer::from_str(meta.get());
-        let found = Members::default()
-            .deserialize(&mut deserializer)
-            .map_err(|error| Fault::bad_params(format!("`params._meta`: {error}")))?;
+        let found = Members::of(request, meta)?;
         let Some(version) = found.version else {
             return Ok(None);
         };
@@ -57,10 +48,12 @@ impl<'a> Envelope<'a> {
             return Err(missing(keys::CLIENT_CAPABILITIES));
         };
         Ok(Some(Self {
-            version,
-            capabilities,
-            log_level: found.log_level,
-            progress_token: found.progress_token,
+            version: version
+                .text()
+                .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?,
+            capabilities: read_capabilities(capabilities)?,
+            log_level: read(keys::LOG_LEVEL, found.log_level)?,
+            progress_token: read(keys::PROGRESS_TOKEN, found.progress_token)?,
             info: found.info,
             meta,
         }))
@@ -94,64 +87,55 @@ fn missing(key: &str) -> Fault {
     ))
 }
 
+#[cold]
+fn malformed(key: &str, reason: &dyn std::fmt::Display) -> Fault {
+    Fault::bad_params(format!("`params._meta`: `{key}`: {reason}"))
+}
+
+/// Where the members of an envelope are.
 #[derive(Default)]
 struct Members<'a> {
-    version: Option<Cow<'a, str>>,
-    capabilities: Option<ClientCapabilities>,
-    info: Option<&'a RawValue>,
-    log_level: Option<LoggingLevel>,
-    progress_token: Option<ProgressToken>,
+    version: Option<RawJson<'a>>,
+    capabilities: Option<RawJson<'a>>,
+    info: Option<RawJson<'a>>,
+    log_level: Option<RawJson<'a>>,
+    progress_token: Option<RawJson<'a>>,
 }
 
-impl<'de> DeserializeSeed<'de> for Members<'de> {
-    type Value = Self;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'de> {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
-        while let Some(key) = map.next_key::<Text<'de>>()? {
-            match key.0.as_ref() {
-                key @ keys::PROTOCOL_VERSION => {
-                    set(
-                        &mut self.version,
-                        key,
-                        map.next_value::<Text<'de>>().map(|text| text.0),
-                    )?;
-                }
-                key @ keys::CLIENT_CAPABILITIES => {
-                    set(&mut self.capabilities, key, map.next_value())?;
-                }
-                key @ keys::CLIENT_INFO => set(&mut self.info, key, map.next_value())?,
-                key @ keys::LOG_LEVEL => set(&mut self.log_level, key, map.next_value())?,
-                key @ keys::PROGRESS_TOKEN => set(&mut self.progress_token, key, map.next_value())?,
-                _ => {
-                    map.next_value::<IgnoredAny>()?;
-                }
-            }
+impl<'a> Members<'a> {
+    fn of(request: &Request<'a>, meta: RawJson<'a>) -> Result<Self, Fault> {
+        if !meta.is_object() {
+            return Err(Fault::bad_params("`params._meta`: expected an object"));
         }
-        Ok(self)
+        let mut found = Self::default();
+        for (name, value) in request.params.meta_members() {
+            let slot = match name {
+                keys::PROTOCOL_VERSION => &mut found.version,
+                keys::CLIENT_CAPABILITIES => &mut found.capabilities,
+                keys::CLIENT_INFO => &mut found.info,
+                keys::LOG_LEVEL => &mut found.log_level,
+                keys::PROGRESS_TOKEN => &mut found.progress_token,
+                _ => continue,
+            };
+            *slot = Some(value);
+        }
+        Ok(found)
     }
 }
 
-/// Fills a slot once; the error names the key.
-fn set<T, E: Error>(slot: &mut Option<T>, key: &str, value: Result<T, E>) -> Result<(), E> {
-    let value = value.map_err(|error| E::custom(format_args!("`{key}`: {error}")))?;
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(E::custom(format_args!("`{key}` comes twice"))),
+/// Most clients declare nothing.
+fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
+    match raw.as_str() {
+        "{}" => Ok(ClientCapabilities::default()),
+        _ => raw
+            .read()
+            .map_err(|error| malformed(keys::CLIENT_CAPABILITIES, &error)),
     }
 }
 
-#[derive(serde::Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+fn read<'a, T: Deserialize<'a>>(key: &str, raw: Option<RawJson<'a>>) -> Result<Option<T>, Fault> {
+    match raw {
+        None => Ok(None),
+        Some(raw) => raw.read().map(Some).map_err(|error| malformed(key, &error)),
+    }
+}

@@ -64,7 +64,7 @@ fn notifications_and_responses() {
     let Ok(Message::Response(response)) = parse(text) else {
         panic!()
     };
-    assert_eq!(response.outcome.unwrap().get(), r#"{"x":1}"#);
+    assert_eq!(response.outcome.unwrap().as_str(), r#"{"x":1}"#);
 
     for id in [r#","id":null"#, ""] {
         let text = format!(r#"{{"jsonrpc":"2.0"{id},"error":{{"code":-32700,"message":"no"}}}}"#);
@@ -207,6 +207,49 @@ fn members_of_params_are_bounded() {
         Some(RequestId::from(1)),
         "too many",
     );
+}
+
+#[test]
+fn members_of_meta_are_found_once_and_bounded() {
+    let text =
+        r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"a/b":"x","c":{"d":1}},"c":2}}"#;
+    let Ok(Message::Request(request)) = parse(text) else {
+        panic!()
+    };
+    let params = &request.params;
+    assert_eq!(params.meta("a/b").unwrap().as_str(), r#""x""#);
+    assert_eq!(params.meta("c").unwrap().as_str(), r#"{"d":1}"#);
+    assert_eq!(params.get("c").unwrap().as_str(), "2");
+    assert_eq!(params.meta_members().len(), 2);
+    assert_eq!(
+        params.get("_meta").unwrap().as_str(),
+        r#"{"a/b":"x","c":{"d":1}}"#
+    );
+
+    for meta in ["null", "7", "[]", r#""text""#, "{}"] {
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"_meta":{meta}}}}}"#);
+        let Ok(Message::Request(request)) = parse(&text) else {
+            panic!("{meta}")
+        };
+        assert_eq!(request.params.meta_members().len(), 0, "{meta}");
+        assert_eq!(request.params.get("_meta").unwrap().as_str(), meta);
+    }
+
+    let members: Vec<_> = (0..65).map(|n| format!(r#""k{n}":0"#)).collect();
+    for (meta, reason) in [
+        (r#""a":1,"\u0061":2"#, "`params._meta.a` comes twice"),
+        (&members.join(","), "`params._meta` has too many members"),
+    ] {
+        let text =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"_meta":{{{meta}}}}}}}"#);
+        refused(
+            &text,
+            codes::INVALID_REQUEST,
+            Some(RequestId::from(1)),
+            reason,
+        );
+    }
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use std::fmt;
 
 use serde::de::{DeserializeOwned, Error as _};
+use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use super::RawJson;
 
 /// The text of a JSON object, kept as it arrived: arguments of a tool, an opaque result.
 ///
@@ -20,7 +23,7 @@ use serde_json::value::RawValue;
 /// # Ok::<(), mcp_types::RawObjectError>(())
 /// ```
 #[derive(Clone)]
-pub struct RawObject(Box<RawValue>);
+pub struct RawObject(Box<str>);
 
 /// The text or value is not a JSON object.
 #[derive(Debug, thiserror::Error)]
@@ -53,34 +56,34 @@ impl RawObject {
         Self::from_boxed(serde_json::value::to_raw_value(value)?)
     }
 
-    /// Copies raw JSON that was borrowed from a message.
+    /// Copies the text of an object that was borrowed from a message.
     ///
     /// # Errors
     ///
     /// [`RawObjectError::NotAnObject`] when it is another kind of value.
-    pub fn from_raw(raw: &RawValue) -> Result<Self, RawObjectError> {
-        check(raw)?;
-        Ok(Self(raw.to_owned()))
+    pub fn from_raw(raw: RawJson<'_>) -> Result<Self, RawObjectError> {
+        check(raw.as_str())?;
+        Ok(Self(raw.as_str().into()))
     }
 
     fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
-        check(&raw)?;
-        Ok(Self(raw))
+        check(raw.get())?;
+        Ok(Self(raw.into()))
     }
 
     /// The object without members.
     pub fn empty() -> Self {
-        Self(RawValue::from_string("{}".to_owned()).unwrap_or_default())
+        Self("{}".into())
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        &self.0
     }
 
-    /// The text as a raw JSON value.
-    pub fn as_raw(&self) -> &RawValue {
-        &self.0
+    /// The text as a value, to look into.
+    pub fn as_raw(&self) -> RawJson<'_> {
+        RawJson::checked(&self.0)
     }
 
     /// Reads the object as `T`.
@@ -94,8 +97,8 @@ impl RawObject {
 }
 
 /// Tells an object from every other value by its first character: raw JSON has no leading space.
-fn check(raw: &RawValue) -> Result<(), RawObjectError> {
-    let kind = match raw.get().as_bytes().first() {
+fn check(text: &str) -> Result<(), RawObjectError> {
+    let kind = match text.as_bytes().first() {
         Some(b'{') => return Ok(()),
         Some(b'[') => "an array",
         Some(b'"') => "a string",
@@ -124,7 +127,9 @@ impl PartialEq for RawObject {
 
 impl Serialize for RawObject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        // The one form in which serde_json takes text as it is.
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
     }
 }
 
