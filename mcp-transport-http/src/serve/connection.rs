@@ -103,16 +103,22 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let response = match this.work.project() {
-            WorkProj::Called { response } => ready!(response.poll(cx)).map(|it| it.map(Reply::of)),
-            WorkProj::Boxed { reply } => Ok(ready!(reply.as_mut().poll(cx))),
+            WorkProj::Called { response } => {
+                let Ok(response) = ready!(response.poll(cx));
+                response.map(|body| Answer {
+                    reply: Reply::of(body),
+                    _at_work: this.at_work.take(),
+                })
+            }
+            WorkProj::Boxed { reply } => {
+                let response = ready!(reply.as_mut().poll(cx));
+                response.map(|reply| Answer {
+                    reply,
+                    _at_work: this.at_work.take(),
+                })
+            }
         };
-        let at_work = this.at_work.take();
-        Poll::Ready(response.map(|response| {
-            response.map(|reply| Answer {
-                reply,
-                _at_work: at_work,
-            })
-        }))
+        Poll::Ready(Ok(response))
     }
 }
 

@@ -21,7 +21,7 @@ use mcp_core::{BoxFuture, NoteBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
-use super::call::{Call, Outcome, Sign, encode_event};
+use super::call::{Call, Outcome, encode_event};
 use super::config::Config;
 use super::in_flight::{Stopped, Ticket};
 use super::kept::{self, Stream};
@@ -158,13 +158,18 @@ pub(super) fn begin(
 
 /// Names the session of an answer.
 // spec: SESS-01
+fn name_session(response: &mut Response<Body>, session: Option<HeaderValue>) {
+    if let Some(id) = session {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
+    }
+}
+
+/// See [`name_session`].
 pub(super) fn with_session(
     mut response: Response<Body>,
     session: Option<HeaderValue>,
 ) -> Response<Body> {
-    if let Some(id) = session {
-        response.headers_mut().insert(names::MCP_SESSION_ID, id);
-    }
+    name_session(&mut response, session);
     response
 }
 
@@ -278,7 +283,10 @@ impl InPlace {
         let answered = ready!(self.poll_answer(cx));
         let session = self.session.take();
         Poll::Ready(match answered {
-            Answered::Now(response) => Begun::Answered(with_session(response, session)),
+            Answered::Now(mut response) => {
+                name_session(&mut response, session);
+                Begun::Answered(response)
+            }
             Answered::Kept { kept, wire, events } => {
                 let config = Arc::clone(&self.config);
                 let response = async move { keep(kept, wire, events, &config).await };
@@ -289,26 +297,25 @@ impl InPlace {
 
     /// Works until the answer is there, or until it is time for a stream.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
-        let sign = match self.call.as_mut().map(|call| call.poll_sign(cx)) {
-            None => Sign::End(Outcome::Cancelled),
-            Some(Poll::Ready(sign)) => sign,
-            Some(Poll::Pending) => {
+        let Some(call) = &mut self.call else {
+            return Poll::Ready(Answered::Now(respond::no_events()));
+        };
+        if let Poll::Ready(outcome) = call.poll(cx) {
+            let answered = match outcome {
+                Outcome::Reply(reply) => answer_at_once(call, reply, self.mode, self.kept.take()),
+                Outcome::Cancelled => Answered::Now(respond::no_events()),
+            };
+            self.call = None;
+            return Poll::Ready(answered);
+        }
+        let first = match call.poll_notes(cx) {
+            Poll::Ready(first) => first,
+            Poll::Pending => {
                 ready!(self.poll_patience(cx));
-                Sign::Events(Bytes::new())
+                Bytes::new()
             }
         };
-        Poll::Ready(match (sign, &self.call) {
-            (Sign::End(Outcome::Reply(reply)), Some(call)) => {
-                let answered = answer_at_once(call, reply, self.mode, self.kept.take());
-                self.call = None;
-                answered
-            }
-            (Sign::Events(first), Some(_)) => self.stream(first),
-            _ => {
-                self.call = None;
-                Answered::Now(respond::no_events())
-            }
-        })
+        Poll::Ready(self.stream(first))
     }
 
     /// It is time for a stream. The timer is made when the call makes us wait, not before.

@@ -27,13 +27,6 @@ pub(super) enum Outcome {
     Cancelled,
 }
 
-/// What a call shows first.
-pub(super) enum Sign {
-    End(Outcome),
-    /// Notifications.
-    Events(Bytes),
-}
-
 impl Call {
     /// Begins a call. `notes` is where its notifications gather; it is made here when there is
     /// none and the client wants any.
@@ -71,13 +64,10 @@ impl Call {
         self.running.poll_reply(cx).map(Outcome::Reply)
     }
 
-    /// Looks whether the answer is there, or the first notifications.
-    pub(super) fn poll_sign(&mut self, cx: &mut Context<'_>) -> Poll<Sign> {
-        if let Poll::Ready(outcome) = self.poll(cx) {
-            return Poll::Ready(Sign::End(outcome));
-        }
+    /// The first notifications of a call that goes on.
+    pub(super) fn poll_notes(&self, cx: &mut Context<'_>) -> Poll<Bytes> {
         match self.running.notes().map(|notes| notes.poll_take(cx)) {
-            Some(Poll::Ready(Some(first))) => Poll::Ready(Sign::Events(first)),
+            Some(Poll::Ready(Some(first))) => Poll::Ready(first),
             _ => Poll::Pending,
         }
     }
