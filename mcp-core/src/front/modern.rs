@@ -43,7 +43,7 @@ pub fn read(
     envelope: Envelope<'_>,
     profile: &ServerProfile,
 ) -> Result<Inbound, Fault> {
-    let version = versioning::offered(&profile.versions, &envelope.version)?;
+    versioning::offered(&profile.versions, &envelope.version)?;
     let decoded = MODERN.decode_call(request)?;
     let lent = match &decoded.asked {
         Asked::Listen(filter) => {
@@ -57,8 +57,8 @@ pub fn read(
         asked: decoded.asked,
         input: decoded.input.into(),
         meta: envelope.meta(),
-        progress_token: envelope.progress_token.clone(),
-        facts: Arc::new(envelope.into_facts(version)),
+        progress_token: envelope.progress_token,
+        facts: envelope.facts,
     })
 }
 

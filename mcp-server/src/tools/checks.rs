@@ -71,19 +71,14 @@ impl ToolChecks {
     /// Checks the arguments of a call, and reads them leniently where the server says so. Gives the
     /// answer to those that do not fit.
     // spec: TOOL-20, TOOL-22
-    pub(super) fn refuse(
-        &self,
-        tool: &Tool,
-        checking: &Checking,
-        call: &mut CallContext,
-    ) -> Option<Reply> {
-        if checking.lenient
+    pub(super) fn refuse(&self, tool: &Tool, call: &mut CallContext) -> Option<Reply> {
+        if call.checking().lenient
             && let Some(arguments) = call.arguments()
             && let Some(coerced) = lenient::coerce(arguments, &tool.input_schema)
         {
             call.set_arguments(coerced);
         }
-        let by_validator = self.full(tool, checking).and_then(|full| full.input);
+        let by_validator = self.full(tool, call.checking()).and_then(|full| full.input);
         let checked = match (by_validator, &self.constraints) {
             (Some(Ok(check)), _) => check_all(&*check, call.arguments()),
             (Some(Err(error)), _) => return Some(unusable(tool, "input", &error)),
@@ -94,33 +89,11 @@ impl ToolChecks {
         Some(ToolError::rejected(rejection).into_reply(&tool.name))
     }
 
-    /// Looks at what the handler gives, when a validator can.
+    /// The check of what the handler gives, when a validator can.
     // spec: TOOL-16
-    pub(super) fn verify(
-        &self,
-        tool: &Arc<Tool>,
-        checking: &Checking,
-        running: BoxFuture<'static, Reply>,
-    ) -> BoxFuture<'static, Reply> {
-        let output = self.full(tool, checking).and_then(|full| full.output);
-        let Some(output) = output else { return running };
-        let tool = tool.clone();
-        Box::pin(async move {
-            let reply = running.await;
-            let Reply::Complete { body, .. } = &reply else {
-                return reply;
-            };
-            let ResultBody::CallTool(result) = body else {
-                return reply;
-            };
-            match &output {
-                Err(error) => unusable(&tool, "output", error),
-                Ok(check) => match schema::check_result(&**check, result) {
-                    Ok(()) => reply,
-                    Err(reason) => broken(&tool, &reason),
-                },
-            }
-        })
+    pub(super) fn of_output(&self, tool: &Tool, checking: &Checking) -> Option<OutputCheck> {
+        let output = self.full(tool, checking)?.output?;
+        Some(OutputCheck(output))
     }
 
     /// Schemas that the validator of a server cannot use.
@@ -151,6 +124,34 @@ impl ToolChecks {
             lints.extend(places.map(|at| Lint::unchecked_pattern(tool, &place(at))));
         }
         lints
+    }
+}
+
+/// Looks at what a handler gives.
+pub(super) struct OutputCheck(Compiled);
+
+impl OutputCheck {
+    pub(super) fn around(
+        self,
+        tool: Arc<Tool>,
+        running: BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
+        Box::pin(async move {
+            let reply = running.await;
+            let Reply::Complete { body, .. } = &reply else {
+                return reply;
+            };
+            let ResultBody::CallTool(result) = body else {
+                return reply;
+            };
+            match &self.0 {
+                Err(error) => unusable(&tool, "output", error),
+                Ok(check) => match schema::check_result(&**check, result) {
+                    Ok(()) => reply,
+                    Err(reason) => broken(&tool, &reason),
+                },
+            }
+        })
     }
 }
 

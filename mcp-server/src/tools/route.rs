@@ -129,12 +129,15 @@ impl ToolRoute {
 
     fn checked(&self, mut call: CallContext) -> BoxFuture<'static, Reply> {
         let Self { tool, checks, .. } = self;
-        let checking = call.checking().clone();
-        if let Some(reply) = checks.refuse(tool, &checking, &mut call) {
+        if let Some(reply) = checks.refuse(tool, &mut call) {
             return Box::pin(ready(reply));
         }
+        let output = checks.of_output(tool, call.checking());
         let running = (self.handler)(call, tool.clone());
-        checks.verify(tool, &checking, running)
+        match output {
+            None => running,
+            Some(output) => output.around(tool.clone(), running),
+        }
     }
 
     /// Schemas that the server cannot check.

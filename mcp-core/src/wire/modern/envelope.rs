@@ -3,11 +3,10 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use mcp_types::meta::keys;
-use mcp_types::{
-    ClientCapabilities, LoggingLevel, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
-};
+use mcp_types::{ClientCapabilities, ProgressToken, ProtocolVersion, RawJson, RawObject, Request};
 use serde::Deserialize;
 
 use crate::{ClientFacts, Fault};
@@ -19,13 +18,11 @@ use crate::{ClientFacts, Fault};
 pub struct Envelope<'a> {
     /// The revision that it names, known or not.
     pub version: Cow<'a, str>,
-    /// What the client declares.
-    pub capabilities: ClientCapabilities,
-    /// The least level of log messages that the client wants.
-    pub log_level: Option<LoggingLevel>,
+    /// What it says about the client. Of a revision that is not known, the version here is the
+    /// latest one: nothing is served under it.
+    pub facts: Arc<ClientFacts>,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
-    info: Option<RawJson<'a>>,
     meta: RawJson<'a>,
 }
 
@@ -47,14 +44,18 @@ impl<'a> Envelope<'a> {
         let Some(capabilities) = found.capabilities else {
             return Err(missing(keys::CLIENT_CAPABILITIES));
         };
+        let version = version
+            .text()
+            .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?;
+        let facts = ClientFacts::new(version.parse().unwrap_or(ProtocolVersion::LATEST))
+            .capabilities(read_capabilities(capabilities)?)
+            .log_level(read(keys::LOG_LEVEL, found.log_level)?)
+            .info(found.info.and_then(|raw| RawObject::from_raw(raw).ok()));
         Ok(Some(Self {
-            version: version
-                .text()
-                .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?,
-            capabilities: read_capabilities(capabilities)?,
-            log_level: read(keys::LOG_LEVEL, found.log_level)?,
+            version,
+            // Shared from the start: it is large, and on its way to the call.
+            facts: Arc::new(facts),
             progress_token: read(keys::PROGRESS_TOKEN, found.progress_token)?,
-            info: found.info,
             meta,
         }))
     }
@@ -68,14 +69,6 @@ impl<'a> Envelope<'a> {
     /// The `_meta` that it stands in.
     pub fn meta(&self) -> Option<RawObject> {
         RawObject::from_raw(self.meta).ok()
-    }
-
-    /// What it says about the client.
-    pub fn into_facts(self, version: ProtocolVersion) -> ClientFacts {
-        ClientFacts::new(version)
-            .capabilities(self.capabilities)
-            .log_level(self.log_level)
-            .info(self.info.and_then(|raw| RawObject::from_raw(raw).ok()))
     }
 }
 
