@@ -35,10 +35,15 @@ impl fmt::Display for Misfit {
 ///
 /// [`Misfit`] with the path of what does not fit.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Misfit> {
-    serde_json::from_str(text).map_err(|error| {
-        let again = |part: &str| serde_json::from_str::<T>(part).map(drop);
-        locate(text, error, &again)
-    })
+    read_by(text, |part| serde_json::from_str(part))
+}
+
+/// Reads JSON with a function that says whether a text fits.
+pub(crate) fn read_by<T>(
+    text: &str,
+    read: impl Fn(&str) -> serde_json::Result<T>,
+) -> Result<T, Misfit> {
+    read(text).map_err(|error| locate(text, error, &|part| read(part).map(drop)))
 }
 
 #[cold]

@@ -50,6 +50,7 @@ fn extend<R: Kept>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError> {
     })
 }
 
+#[inline]
 fn put<R: Kept>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
     let live = live.upgrade().ok_or(EditError::Gone)?;
     live.change(|shelf: &mut Shelf<R>, book| {
@@ -58,6 +59,7 @@ fn put<R: Kept>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
     })
 }
 
+#[inline]
 fn remove<R: Kept>(live: &Weak<Live>, key: &str) -> Option<R> {
     let removed = live.upgrade()?.change(|shelf: &mut Shelf<R>, _| {
         let removed = shelf.remove(key);
@@ -102,6 +104,7 @@ macro_rules! handles {
             #[derive(Debug, Clone)]
             pub struct $handle(Weak<Live>);
 
+            // Inline, so that only servers that change compile what a change takes.
             impl $handle {
                 pub(crate) const EDITS: Edits = Edits {
                     $edit: true,
@@ -117,6 +120,7 @@ macro_rules! handles {
                 /// # Errors
                 ///
                 /// [`EditError`] when it is there already or could not be served.
+                #[inline]
                 pub fn add(&self, route: $route) -> Result<(), EditError> {
                     extend(&self.0, vec![route])
                 }
@@ -140,28 +144,33 @@ macro_rules! handles {
                 /// # Errors
                 ///
                 /// [`EditError`] when it could not be served.
+                #[inline]
                 pub fn put(&self, route: $route) -> Result<Option<$route>, EditError> {
                     put(&self.0, route)
                 }
 
                 #[doc = concat!("Takes ", $a, " ", $item, " away; `None` when there is none.")]
+                #[inline]
                 pub fn remove(&self, key: &str) -> Option<$route> {
                     remove(&self.0, key)
                 }
 
                 #[doc = concat!("Takes ", $a, " ", $item, " out of use until it is enabled again. \
                                  Tells whether there is one.")]
+                #[inline]
                 pub fn disable(&self, key: &str) -> bool {
                     set_in_use::<$route>(&self.0, key, false)
                 }
 
                 #[doc = concat!("Takes ", $a, " ", $item, " that was disabled into use again. Tells \
                                  whether there is one.")]
+                #[inline]
                 pub fn enable(&self, key: &str) -> bool {
                     set_in_use::<$route>(&self.0, key, true)
                 }
 
                 #[doc = concat!("The ", stringify!($keys), " of all that are in use, in the order of the list.")]
+                #[inline]
                 pub fn $keys(&self) -> Vec<String> {
                     keys::<$route>(&self.0)
                 }

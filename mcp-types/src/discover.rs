@@ -42,6 +42,7 @@ impl DiscoverResult {
     }
 
     /// The identity that the server gave.
+    #[inline]
     pub fn server_info(&self) -> Option<Implementation> {
         self.meta.as_ref()?.get(keys::SERVER_INFO)
     }

@@ -135,13 +135,37 @@ impl InputRequest {
     /// What `serde_json` says when the answer is none that this request can have.
     // spec: MRTR-14, MRTR-17
     pub fn read(&self, answer: &RawObject) -> serde_json::Result<InputResponse> {
+        self.read_text(answer.as_str())
+    }
+
+    /// Reads the text of the answer to this request. What an answer can be is compiled here, once;
+    /// who reads one as a type of its own compiles that again.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the answer is none that this request can have.
+    pub fn read_text(&self, answer: &str) -> serde_json::Result<InputResponse> {
         match self {
-            Self::Elicit(_) => answer.parse().map(InputResponse::Elicit),
-            Self::CreateMessage(_) => answer
-                .parse()
-                .map(|message| InputResponse::CreateMessage(Box::new(message))),
-            Self::ListRoots => answer.parse().map(InputResponse::ListRoots),
-            Self::Other { .. } => answer.parse().map(InputResponse::Other),
+            Self::Elicit(_) => serde_json::from_str(answer).map(InputResponse::Elicit),
+            Self::CreateMessage(_) => {
+                serde_json::from_str(answer).map(InputResponse::CreateMessage)
+            }
+            Self::ListRoots => serde_json::from_str(answer).map(InputResponse::ListRoots),
+            Self::Other { .. } => serde_json::from_str(answer).map(InputResponse::Other),
+        }
+    }
+
+    /// The parameters as they travel: without any where the request has none.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when they hold something that JSON cannot have.
+    pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
+        match self {
+            Self::Elicit(params) => RawObject::from_value(params),
+            Self::CreateMessage(params) => RawObject::from_value(params),
+            Self::ListRoots | Self::Other { params: None, .. } => Ok(RawObject::empty()),
+            Self::Other { params, .. } => RawObject::from_value(params),
         }
     }
 }

@@ -3,13 +3,13 @@
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, ProgressToken,
-    ProtocolVersion, Request, RequestId, Response, Sender,
+    ProtocolVersion, RawObject, Request, RequestId, Response, Sender,
 };
 use serde::de::DeserializeOwned;
 
 use super::narrow;
 use super::{
-    AskedBy, DecodeError, DecodedAsk, RequestHead, results, splice_json, write_json, write_request,
+    AskedBy, DecodeError, DecodedAsk, RequestHead, splice_json, write_json, write_request,
 };
 use crate::{ClientAnswer, Fault, ServerAsk, place};
 
@@ -47,35 +47,35 @@ pub(super) fn write(
     }
     let head = RequestHead::of_server(ask.method_name(), from);
     Ok(match request {
-        Some(InputRequest::Elicit(mut params)) => {
-            if let ElicitParams::Url(url) = &mut *params
+        Some(mut request) => {
+            if let InputRequest::Elicit(params) = &mut request
+                && let ElicitParams::Url(url) = &mut **params
                 && to.has_elicitation_id()
             {
                 // The id is required there; the request's own is as good as any.
                 let id = &mut url.elicitation_id;
                 id.get_or_insert_with(|| from.id.to_string());
             }
-            let meta = take_meta(&mut params);
+            let meta = take_meta(&mut request);
+            let params = request.params_to_raw();
+            debug_assert!(params.is_ok(), "{params:?}");
+            let params = params.unwrap_or_else(|_| RawObject::empty());
             write_request(&head, meta, |out| splice_json(out, &params))
         }
-        Some(InputRequest::CreateMessage(mut params)) => {
-            let meta = params.meta.take();
-            write_request(&head, meta, |out| splice_json(out, &params))
-        }
-        Some(InputRequest::Other { params, .. }) => {
-            let mut params = params.unwrap_or_default();
-            let meta = take_member(&mut params);
-            write_request(&head, meta, |out| splice_json(out, &params))
-        }
-        _ => write_request(&head, None, |out| out.push(b'}')),
+        None => write_request(&head, None, |out| out.push(b'}')),
     })
 }
 
-fn take_meta(params: &mut ElicitParams) -> Option<Meta> {
-    match params {
-        ElicitParams::Form(form) => form.meta.take(),
-        ElicitParams::Url(url) => url.meta.take(),
-        ElicitParams::Other(members) => take_member(members),
+fn take_meta(request: &mut InputRequest) -> Option<Meta> {
+    match request {
+        InputRequest::Elicit(params) => match &mut **params {
+            ElicitParams::Form(form) => form.meta.take(),
+            ElicitParams::Url(url) => url.meta.take(),
+            ElicitParams::Other(members) => take_member(members),
+            _ => None,
+        },
+        InputRequest::CreateMessage(params) => params.meta.take(),
+        InputRequest::Other { params, .. } => take_member(params.as_mut()?),
         _ => None,
     }
 }
@@ -177,17 +177,11 @@ pub(super) fn read_answer(
     let ServerAsk::Input(request) = asked else {
         return Ok(ClientAnswer::Pong);
     };
-    let response = match request {
-        InputRequest::Elicit(params) => {
-            let mut answer = results::read_as(method, raw)?;
-            narrow::widen_answer(params, &mut answer, from);
-            InputResponse::Elicit(answer)
-        }
-        InputRequest::CreateMessage(_) => {
-            InputResponse::CreateMessage(results::read_as(method, raw)?)
-        }
-        InputRequest::ListRoots => InputResponse::ListRoots(results::read_as(method, raw)?),
-        _ => InputResponse::Other(results::read_as(method, raw)?),
-    };
+    let read = place::read_by(raw.as_str(), |text| request.read_text(text));
+    let mut response = read.map_err(|misfit| DecodeError::malformed(method, misfit))?;
+    if let (InputRequest::Elicit(params), InputResponse::Elicit(answer)) = (request, &mut response)
+    {
+        narrow::widen_answer(params, answer, from);
+    }
     Ok(ClientAnswer::Input(response))
 }

@@ -156,15 +156,18 @@ macro_rules! floats {
             type Schema = NumberSchema;
             type Given = Self;
 
+            #[inline]
             fn schema() -> NumberSchema {
                 NumberSchema::number()
             }
 
+            #[inline]
             fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
                 field.default_value(value)
             }
 
             #[allow(clippy::cast_possible_truncation, reason = "a float holds what fits best")]
+            #[inline]
             fn read(answer: Option<Value>) -> Result<Self, String> {
                 let number = given(answer)?.as_f64();
                 number
@@ -186,6 +189,7 @@ macro_rules! integers {
             type Schema = NumberSchema;
             type Given = Self;
 
+            #[inline]
             fn schema() -> NumberSchema {
                 let mut field = NumberSchema::integer();
                 field.minimum = exact(i128::try_from(Self::MIN).ok());
@@ -194,10 +198,12 @@ macro_rules! integers {
             }
 
             #[allow(clippy::cast_precision_loss, reason = "a form has floats")]
+            #[inline]
             fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
                 field.default_value(value as f64)
             }
 
+            #[inline]
             fn read(answer: Option<Value>) -> Result<Self, String> {
                 let number = whole(&given(answer)?).ok_or("must be a whole number")?;
                 Self::try_from(number).map_err(|_| format!("is {number}, which is out of range"))

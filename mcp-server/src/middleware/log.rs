@@ -82,6 +82,7 @@ impl RequestLog {
         self
     }
 
+    #[inline]
     fn span(&self, exchange: &Exchange) -> Span {
         let span = tracing::info_span!(
             "request",
@@ -140,6 +141,7 @@ impl fmt::Debug for RequestLog {
     }
 }
 
+#[inline]
 fn cut(text: &str) -> &str {
     let mut end = text.len().min(MOST_BYTES);
     while !text.is_char_boundary(end) {
@@ -149,6 +151,7 @@ fn cut(text: &str) -> &str {
 }
 
 /// A URI without what is often secret in it: the user, the query, the fragment.
+#[inline]
 fn without_secrets(uri: &str) -> Cow<'_, str> {
     let end = uri.find(['?', '#']).unwrap_or(uri.len());
     let uri = &uri[..end];
@@ -162,7 +165,9 @@ fn without_secrets(uri: &str) -> Cow<'_, str> {
     }
 }
 
+// Inline, as all that it calls here: servers without a log do not compile it.
 impl Middleware for RequestLog {
+    #[inline]
     fn wrap(self, next: Next) -> Next {
         let log = Arc::new(self);
         let logged = from_fn(move |exchange, next: Next| {
@@ -193,6 +198,7 @@ struct Line {
 
 impl Line {
     /// Nothing when nobody reads it.
+    #[inline]
     fn start(span: &Span, call: &Call) -> Option<Self> {
         if span.is_disabled() && !tracing::enabled!(Level::INFO) {
             return None;
@@ -213,11 +219,13 @@ impl Line {
         })
     }
 
+    #[inline]
     fn end(mut self, outcome: &'static str) {
         self.ended = true;
         self.write(outcome);
     }
 
+    #[inline]
     fn write(&self, outcome: &'static str) {
         let duration_ms = self.start.elapsed().as_micros() as f64 / 1000.0;
         if self.loud {
@@ -237,6 +245,7 @@ impl Drop for Line {
 }
 
 /// In a word, without anything that a handler or a client has written.
+#[inline]
 fn outcome(reply: &Reply) -> &'static str {
     match reply {
         Reply::Complete {

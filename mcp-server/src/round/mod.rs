@@ -300,7 +300,9 @@ impl Board {
                 let keys = keys.cloned().map_or_else(StateKeys::of_process, Ok);
                 let keys = keys.map_err(|error| unsealed(&error))?;
                 let plain = keys.open(state, binding).map_err(|_| start_again())?;
-                serde_json::from_slice(&plain).map_err(|_| start_again())?
+                // Text, like all that is read here: from bytes it would be compiled once more.
+                let plain = std::str::from_utf8(&plain).map_err(|_| start_again())?;
+                serde_json::from_str(plain).map_err(|_| start_again())?
             }
             None => Memory::default(),
         };

@@ -138,6 +138,25 @@ impl AudioContent {
 }
 
 impl ContentBlock {
+    /// Reads a block from its JSON.
+    ///
+    /// # Errors
+    ///
+    /// What `serde_json` says when the text is no block.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_types::ContentBlock;
+    ///
+    /// let block = ContentBlock::from_json(r#"{"type":"text","text":"hello"}"#)?;
+    /// assert_eq!(block, ContentBlock::text("hello"));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn from_json(text: &str) -> serde_json::Result<Self> {
+        serde_json::from_str(text)
+    }
+
     /// Text.
     pub fn text(text: impl Into<Text>) -> Self {
         Self::Text(TextContent::new(text))

@@ -87,6 +87,7 @@ impl ToolUi {
 
     /// What a tool has to do with user interfaces, in either way to write it.
     // spec: APP-04
+    #[inline]
     pub fn of(tool: &Tool) -> Option<Self> {
         let meta = tool.meta.as_ref()?;
         let old = || meta.get::<String>(keys::UI_RESOURCE_URI);
@@ -115,6 +116,7 @@ impl Tool {
     /// Says what the tool has to do with user interfaces.
     // spec: APP-04
     #[must_use]
+    #[inline]
     pub fn ui(self, ui: &ToolUi) -> Self {
         match serde_json::to_value(ui) {
             Ok(value) => self.meta(keys::UI, value),
@@ -182,6 +184,7 @@ impl Meta {
     /// Says what a host has to know to show a user interface.
     // spec: APP-03
     #[must_use]
+    #[inline]
     pub fn with_ui(self, ui: &ResourceUi) -> Self {
         match serde_json::to_value(ui) {
             Ok(value) => self.with(keys::UI, value),

@@ -77,7 +77,7 @@ fn say(content: &mut Value, misplaced: &[&str]) -> bool {
             let inner = (kind == Some("tool_result")).then(|| block.get_mut("content"));
             return inner.flatten().is_some_and(|inner| say(inner, NOT_RESULTS));
         }
-        let Ok(read) = serde_json::from_str::<ContentBlock>(&block.to_string()) else {
+        let Ok(read) = ContentBlock::from_json(&block.to_string()) else {
             return false;
         };
         let text = [("type", "text".to_owned()), ("text", words(&read))];
