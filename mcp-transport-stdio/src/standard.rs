@@ -39,14 +39,14 @@ pub(crate) fn take(guard: bool) -> io::Result<Streams> {
 
 #[cfg(unix)]
 mod system {
-    use std::fs::File;
+    use std::fs::{File, FileType};
     use std::future::pending;
     use std::io::{self, Write};
     use std::os::fd::{AsFd, OwnedFd};
+    use std::os::unix::fs::FileTypeExt;
     use std::os::unix::net::UnixStream as StdUnixStream;
 
     use mcp_core::BoxFuture;
-    use rustix::fs::{FileType, fstat};
     use rustix::io::fcntl_dupfd_cloexec;
     use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
     use tokio::io::Interest;
@@ -76,7 +76,7 @@ mod system {
 
     /// A pipe whose reader is gone: a client that was killed leaves nobody whom to answer.
     fn hung_up(output: &OwnedFd) -> io::Result<BoxFuture<'static, ()>> {
-        if file_type(output)? != FileType::Fifo {
+        if !file_type(output)?.is_fifo() {
             return Ok(Box::pin(pending()));
         }
         let pipe = pipe::Sender::from_owned_fd(output.try_clone()?)?;
@@ -91,22 +91,22 @@ mod system {
     /// cannot.
     fn reader(input: OwnedFd) -> io::Result<Reader> {
         Ok(match file_type(&input)? {
-            FileType::Fifo => Box::new(pipe::Receiver::from_owned_fd(input)?),
-            FileType::Socket => Box::new(socket(input)?),
+            kind if kind.is_fifo() => Box::new(pipe::Receiver::from_owned_fd(input)?),
+            kind if kind.is_socket() => Box::new(socket(input)?),
             _ => Box::new(tokio::fs::File::from_std(input.into())),
         })
     }
 
     fn writer(output: OwnedFd) -> io::Result<Writer> {
         Ok(match file_type(&output)? {
-            FileType::Fifo => Box::new(pipe::Sender::from_owned_fd(output)?),
-            FileType::Socket => Box::new(socket(output)?),
+            kind if kind.is_fifo() => Box::new(pipe::Sender::from_owned_fd(output)?),
+            kind if kind.is_socket() => Box::new(socket(output)?),
             _ => Box::new(tokio::fs::File::from_std(output.into())),
         })
     }
 
     fn file_type(stream: &OwnedFd) -> io::Result<FileType> {
-        Ok(FileType::from_raw_mode(fstat(stream)?.st_mode))
+        Ok(File::from(stream.try_clone()?).metadata()?.file_type())
     }
 
     fn socket(stream: OwnedFd) -> io::Result<UnixStream> {
