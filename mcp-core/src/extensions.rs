@@ -1,7 +1,9 @@
 //! What else belongs to a request.
 
 use std::any::Any;
+use std::cell::Cell;
 
+use http::HeaderMap;
 use http::request::Parts;
 
 /// What the transport and its layers know of a request, found by type: the head of the HTTP request
@@ -25,8 +27,39 @@ use http::request::Parts;
 // The head has a place of its own: it is in every request, and need not be moved or hashed.
 #[derive(Clone, Debug, Default)]
 pub struct Extensions {
-    head: Option<Box<Parts>>,
+    head: Head,
     own: http::Extensions,
+}
+
+/// The head of a request, which leaves the room of its headers to an answer.
+#[derive(Clone, Debug, Default)]
+struct Head(Option<Box<Parts>>);
+
+/// Larger maps are not kept.
+const MOST_SPARE: usize = 64;
+
+thread_local! {
+    static SPARE: Cell<Option<HeaderMap>> = const { Cell::new(None) };
+}
+
+/// An empty map for the headers of an answer: the one of a request that is over on this thread, if
+/// there is one. The web server in turn keeps it for its next request, so that none of them costs
+/// an allocation.
+#[doc(hidden)]
+pub fn spare_headers() -> HeaderMap {
+    SPARE.take().unwrap_or_default()
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        let Some(head) = self.0.as_mut() else { return };
+        let mut headers = std::mem::take(&mut head.headers);
+        if headers.capacity() <= MOST_SPARE {
+            headers.clear();
+            // A thread that ends keeps nothing.
+            let _ = SPARE.try_with(|spare| spare.set(Some(headers)));
+        }
+    }
 }
 
 impl Extensions {
@@ -38,7 +71,7 @@ impl Extensions {
     /// The value of this type.
     pub fn get<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.of_head().or_else(|| self.own.get()).or_else(|| {
-            let head = self.head.as_ref()?;
+            let head = self.head.0.as_ref()?;
             head.extensions.get()
         })
     }
@@ -47,7 +80,10 @@ impl Extensions {
     pub fn insert<T: Clone + Send + Sync + 'static>(&mut self, value: T) -> Option<T> {
         let mut value = Some(value);
         if let Some(head) = (&mut value as &mut dyn Any).downcast_mut::<Option<Parts>>() {
-            return same(std::mem::replace(&mut self.head, head.take().map(Box::new)));
+            return same(std::mem::replace(
+                &mut self.head.0,
+                head.take().map(Box::new),
+            ));
         }
         self.own.insert(value?)
     }
@@ -55,14 +91,14 @@ impl Extensions {
     /// Takes the value of this type out.
     pub fn remove<T: Send + Sync + 'static>(&mut self) -> Option<T> {
         if self.of_head::<T>().is_some() {
-            return same(self.head.take());
+            return same(self.head.0.take());
         }
         let own = self.own.remove();
-        own.or_else(|| self.head.as_mut()?.extensions.remove())
+        own.or_else(|| self.head.0.as_mut()?.extensions.remove())
     }
 
     fn of_head<T: 'static>(&self) -> Option<&T> {
-        let head: &dyn Any = &**self.head.as_ref()?;
+        let head: &dyn Any = &**self.head.0.as_ref()?;
         head.downcast_ref()
     }
 }
@@ -79,7 +115,7 @@ fn same<T: 'static>(head: Option<Box<Parts>>) -> Option<T> {
 impl From<Box<Parts>> for Extensions {
     fn from(head: Box<Parts>) -> Self {
         Self {
-            head: Some(head),
+            head: Head(Some(head)),
             own: http::Extensions::new(),
         }
     }
@@ -87,10 +123,10 @@ impl From<Box<Parts>> for Extensions {
 
 #[cfg(test)]
 mod tests {
-    use http::Request;
     use http::request::Parts;
+    use http::{HeaderValue, Request, header};
 
-    use super::Extensions;
+    use super::{Extensions, MOST_SPARE, spare_headers};
 
     fn head(path: &str) -> Parts {
         let request = Request::builder().uri(path).extension("of the head");
@@ -106,6 +142,29 @@ mod tests {
         assert_eq!(extensions.remove::<&str>(), Some("again"));
         assert_eq!(extensions.remove::<&str>(), Some("of the head"));
         assert_eq!(extensions.remove::<&str>(), None);
+    }
+
+    #[test]
+    fn headers_leave_their_room_and_nothing_else() {
+        let _ = spare_headers();
+        assert_eq!(spare_headers().capacity(), 0);
+        let mut with_secret = head("/a");
+        let value = HeaderValue::from_static("secret");
+        with_secret.headers.insert(header::AUTHORIZATION, value);
+        drop(Extensions::from(Box::new(with_secret)));
+        let spare = spare_headers();
+        assert!(spare.is_empty() && spare.capacity() > 0);
+        assert_eq!(spare_headers().capacity(), 0, "it is given once");
+
+        let mut large = head("/b");
+        large.headers.reserve(2 * MOST_SPARE);
+        drop(Extensions::from(Box::new(large)));
+        assert_eq!(spare_headers().capacity(), 0);
+
+        let mut taken = Extensions::from(Box::new(head("/c")));
+        taken.remove::<Parts>().unwrap();
+        drop(taken);
+        assert_eq!(spare_headers().capacity(), 0);
     }
 
     #[test]

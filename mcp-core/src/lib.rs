@@ -72,7 +72,7 @@ pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;
 pub use exchange::Exchange;
-pub use extensions::Extensions;
+pub use extensions::{Extensions, spare_headers};
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};

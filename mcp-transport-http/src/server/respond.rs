@@ -9,8 +9,8 @@ use bytes::Bytes;
 use http::header::HeaderValue;
 use http::{Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use mcp_core::Fault;
 use mcp_core::wire::{Encoded, MODERN, Wire};
+use mcp_core::{Fault, spare_headers};
 use mcp_types::RequestId;
 
 use super::guard::Refusal;
@@ -218,10 +218,10 @@ fn with_event_headers(body: Body) -> Response<Body> {
 }
 
 fn respond(status: StatusCode, body: Body, content_type: HeaderValue) -> Response<Body> {
+    let mut headers = spare_headers();
+    headers.insert(names::CONTENT_TYPE, content_type);
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(names::CONTENT_TYPE, content_type);
+    *response.headers_mut() = headers;
     response
 }
