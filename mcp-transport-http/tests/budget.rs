@@ -18,9 +18,9 @@ use tower_service::Service as _;
 
 /// Bytes that an idle session holds, the tables around it and its share of their spare room
 /// counted.
-const IDLE_SESSION: i64 = 540;
+const IDLE_SESSION: i64 = 620;
 /// The same where no two clients after each other are of the same kind.
-const IDLE_SESSION_OF_ITS_KIND: i64 = 740;
+const IDLE_SESSION_OF_ITS_KIND: i64 = 820;
 
 const SESSIONS: usize = 2_000;
 

@@ -1,8 +1,6 @@
 //! The running calls of one client: found by their ids, so that it can stop them; counted, so that
 //! nobody takes it for gone while one runs.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
@@ -22,7 +20,7 @@ pub(super) struct InFlight {
 
 #[derive(Debug)]
 struct State {
-    running: BTreeMap<RequestId, Arc<Stop>>,
+    running: Vec<(RequestId, Arc<Stop>)>,
     /// Running calls and open streams.
     holds: usize,
     quiet_since: Instant,
@@ -72,7 +70,7 @@ impl InFlight {
         Self {
             limit,
             state: Mutex::new(State {
-                running: BTreeMap::new(),
+                running: Vec::new(),
                 holds: 0,
                 quiet_since: Instant::now(),
                 ended: false,
@@ -87,21 +85,17 @@ impl InFlight {
         if state.ended {
             return Err(ended());
         }
-        let is_full = state.running.len() >= self.limit;
+        if state.find(id).is_some() {
+            let message = "a request with this id is running already; give each one its own";
+            return Err(Fault::InvalidRequest(message.into()));
+        }
+        if state.running.len() >= self.limit {
+            let limit = self.limit;
+            let message = format!("this session has {limit} running calls already; let some end");
+            return Err(Fault::Refused(message.into()));
+        }
         let stop = Arc::<Stop>::default();
-        match state.running.entry(id.clone()) {
-            Entry::Occupied(_) => {
-                let message = "a request with this id is running already; give each one its own";
-                return Err(Fault::InvalidRequest(message.into()));
-            }
-            Entry::Vacant(_) if is_full => {
-                let limit = self.limit;
-                let message =
-                    format!("this session has {limit} running calls already; let some end");
-                return Err(Fault::Refused(message.into()));
-            }
-            Entry::Vacant(place) => place.insert(Arc::clone(&stop)),
-        };
+        state.running.push((id.clone(), Arc::clone(&stop)));
         state.holds += 1;
         Ok(Ticket {
             calls: Arc::clone(self),
@@ -124,7 +118,7 @@ impl InFlight {
     /// The client waits no longer for this call. An unknown one has ended already.
     // spec: CAN-05, CAN-07
     pub(super) fn cancel(&self, id: &RequestId) {
-        let stop = self.state.lock().running.get(id).cloned();
+        let stop = self.state.lock().find(id).cloned();
         if let Some(stop) = stop {
             stop.stop(CANCELLED);
         }
@@ -134,9 +128,9 @@ impl InFlight {
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         state.ended = true;
-        let running: Vec<_> = state.running.values().cloned().collect();
+        let running = state.running.clone();
         drop(state);
-        for stop in running {
+        for (_, stop) in running {
             stop.stop(ENDED);
         }
     }
@@ -164,6 +158,22 @@ impl Drop for Hold {
 }
 
 impl State {
+    /// The room of so many calls is kept for the next ones.
+    const KEPT: usize = 4;
+
+    fn remove(&mut self, id: &RequestId) {
+        let place = self.running.iter().position(|(it, _)| it == id);
+        place.map(|place| self.running.swap_remove(place));
+        if self.running.is_empty() {
+            self.running.shrink_to(Self::KEPT);
+        }
+    }
+
+    fn find(&self, id: &RequestId) -> Option<&Arc<Stop>> {
+        let mut running = self.running.iter();
+        running.find(|(it, _)| it == id).map(|(_, stop)| stop)
+    }
+
     fn let_go(&mut self) {
         self.holds = self.holds.saturating_sub(1);
         self.quiet_since = Instant::now();
@@ -197,7 +207,7 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         let mut state = self.calls.state.lock();
-        state.running.remove(&self.id);
+        state.remove(&self.id);
         state.let_go();
     }
 }

@@ -21,6 +21,8 @@ use super::slots::Slot;
 /// One live session. It ends once, whoever ends it, and at the latest when it is dropped.
 pub(super) struct Live {
     pub(super) id: Arc<str>,
+    /// The id, as every answer has it.
+    header: Option<HeaderValue>,
     /// What serves it.
     pub(super) service: Arc<dyn Service>,
     pub(super) machine: Arc<Session>,
@@ -59,6 +61,7 @@ impl Live {
         slot: Slot,
     ) -> Self {
         Self {
+            header: HeaderValue::from_str(&id).ok(),
             id,
             service: of.service,
             machine: Arc::new(machine),
@@ -93,7 +96,7 @@ impl Live {
 
     /// What names it in answers.
     pub(super) fn header(&self) -> Option<HeaderValue> {
-        HeaderValue::from_str(&self.id).ok()
+        self.header.clone()
     }
 
     pub(super) fn sessions(&self) -> &Sessions {
