@@ -237,7 +237,8 @@ impl<S> StreamableHttp<S> {
         self
     }
 
-    /// Ends streams when `shutdown` says so. [`Serve`](crate::Serve) brings its own.
+    /// Ends streams when `shutdown` says so. [`Serve`](crate::Serve) brings its own, through routers
+    /// and layers, but not into tasks that a layer spawns: give it here for those.
     #[must_use]
     pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
         self.config().shutdown = Some(shutdown);
