@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::{Extension, Router};
 use mcp_transport_http::{Serve, Shutdown};
 
-use crate::support::{Running, echo, endless, endpoint, within};
+use crate::support::{Running, drained, echo, endless, endpoint, within};
 
 async fn serve(app: Router) -> Running {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -48,12 +48,7 @@ async fn our_server_ends_streams_behind_a_router() {
         shutdown,
         task: tokio::spawn(serve.into_future()),
     };
-    let mut client = server.connect().await;
-    client.call("t", false).await;
-    within(begun.notified()).await;
-    assert_eq!(client.head().await.unwrap().status, 200);
-    server.shutdown.drain();
-    let rest = client.chunks().await;
+    let rest = drained(&server, &begun).await;
     assert!(rest.contains("shutting down"), "{rest}");
     within(gone.notified()).await;
     server.stop().await;

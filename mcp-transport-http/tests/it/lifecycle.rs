@@ -7,7 +7,7 @@ use mcp_transport_http::Shutdown;
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
-use crate::support::{dual_endpoint, echo, endless, endpoint, start, text, within};
+use crate::support::{drained, dual_endpoint, echo, endless, endpoint, start, text, within};
 
 #[tokio::test]
 async fn running_calls_finish_and_new_ones_are_not_begun() {
@@ -53,13 +53,8 @@ async fn what_does_not_finish_is_ended_properly() {
         serve.drain_timeout(Duration::from_millis(50))
     })
     .await;
-    let mut client = server.connect().await;
-    client.call("t", false).await;
-    within(begun.notified()).await;
-    assert_eq!(client.head().await.unwrap().status, 200);
-    server.shutdown.drain();
     // An error as the answer, then the proper end of the stream.
-    let rest = client.chunks().await;
+    let rest = drained(&server, &begun).await;
     assert!(
         rest.contains("shutting down") && rest.contains("\"id\":1"),
         "{rest}"

@@ -299,3 +299,13 @@ pub(crate) fn endless() -> (StreamableHttp<Scripted>, Arc<Notify>, Arc<Notify>) 
     });
     (endpoint, begun, gone)
 }
+
+/// What a client gets whose call never ends (see [`endless`]) when the server drains.
+pub(crate) async fn drained(server: &Running, begun: &Notify) -> String {
+    let mut client = server.connect().await;
+    client.call("t", false).await;
+    within(begun.notified()).await;
+    assert_eq!(client.head().await.unwrap().status, 200);
+    server.shutdown.drain();
+    client.chunks().await
+}
