@@ -2,8 +2,8 @@
 
 use mcp_types::meta::keys;
 use mcp_types::{
-    ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, ProgressToken,
-    ProtocolVersion, RawObject, Request, RequestId, Response, Sender,
+    ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
+    ProgressToken, ProtocolVersion, RawObject, Request, RequestId, Response, Sender,
 };
 use serde::de::DeserializeOwned;
 
@@ -108,26 +108,17 @@ pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<Decod
         }),
     };
     let meta = params.object("_meta")?;
-    let progress_token = progress_token(request)?;
     Ok(DecodedAsk {
         ask,
-        progress_token,
+        progress_token: progress_token(params),
         meta,
     })
 }
 
 /// The token under which the sender of a request wants progress. What is no token is none.
 // spec: META-06, PROG-01
-pub(super) fn progress_token(request: &Request<'_>) -> Result<Option<ProgressToken>, Fault> {
-    match request.params.get("_meta") {
-        Some(meta) if !meta.is_null() && !meta.is_object() => {
-            Err(Fault::bad_params("`params._meta`: expected an object"))
-        }
-        _ => {
-            let token = request.params.meta(keys::PROGRESS_TOKEN);
-            Ok(token.and_then(|token| token.read().ok()))
-        }
-    }
+pub(super) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
+    params.meta(keys::PROGRESS_TOKEN)?.read().ok()
 }
 
 /// All parameters as `T`; the error names the path.

@@ -55,10 +55,7 @@ impl<'a> Message<'a> {
         };
         let mut scanner = Scanner::new(text);
         if scanner.peek() != b'[' {
-            return Err(match scanner.value().and_then(|_| scanner.end()) {
-                Ok(()) => invalid("a batch is a JSON array"),
-                Err(Malformed) => ParseError::syntax(text),
-            });
+            return Err(ParseError::other_kind(text, "a batch is a JSON array"));
         }
         match elements(scanner) {
             Err(Malformed) => Err(ParseError::syntax(text)),
@@ -74,7 +71,7 @@ impl<'a> Message<'a> {
 fn elements(mut scanner: Scanner<'_>) -> Result<Option<Vec<&str>>, Malformed> {
     let mut elements = Vec::new();
     let (mut first, mut too_many) = (true, false);
-    scanner.open(b'[')?;
+    scanner.expect(b'[')?;
     while let Some(element) = scanner.element(first)? {
         first = false;
         match elements.len() < Message::MAX_BATCH {

@@ -41,6 +41,19 @@ impl ParseError {
         std::str::from_utf8(text).map_err(|error| Self::Syntax(format!("not UTF-8: {error}")))
     }
 
+    /// Tells JSON of another kind (-32600) from no JSON (-32700).
+    #[cold]
+    pub(super) fn other_kind(text: &str, reason: &'static str) -> Self {
+        let mut scanner = Scanner::new(text);
+        match scanner.value().and_then(|_| scanner.end()) {
+            Ok(()) => Self::Invalid {
+                id: None,
+                reason: Cow::Borrowed(reason),
+            },
+            Err(Malformed) => Self::syntax(text),
+        }
+    }
+
     /// Tells where text is no JSON.
     #[cold]
     pub(super) fn syntax(text: &str) -> Self {
@@ -87,24 +100,11 @@ impl<'a> Message<'a> {
         match scanner.peek() {
             b'[' => return Err(ParseError::Batch),
             b'{' => {}
-            _ => return Err(not_an_object(text)),
+            _ => return Err(ParseError::other_kind(text, "a message is a JSON object")),
         }
         Envelope::find(scanner)
             .map_err(|Malformed| ParseError::syntax(text))?
             .into_message()
-    }
-}
-
-/// Tells JSON of another kind (-32600) from no JSON (-32700).
-#[cold]
-fn not_an_object(text: &str) -> ParseError {
-    let mut scanner = Scanner::new(text);
-    match scanner.value().and_then(|_| scanner.end()) {
-        Ok(()) => ParseError::Invalid {
-            id: None,
-            reason: Cow::Borrowed("a message is a JSON object"),
-        },
-        Err(Malformed) => ParseError::syntax(text),
     }
 }
 

@@ -43,9 +43,13 @@ impl<'a> Scanner<'a> {
         self.byte()
     }
 
-    /// Passes the bracket that opens an object or array.
-    pub(crate) fn open(&mut self, bracket: u8) -> Result<(), Malformed> {
-        self.expect(bracket)
+    /// Passes a byte behind blanks.
+    pub(crate) fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
+        if self.peek() != byte {
+            return Err(Malformed);
+        }
+        self.at += 1;
+        Ok(())
     }
 
     /// Passes the name of the next member and its colon; `None` behind the last one. `first` tells
@@ -69,7 +73,7 @@ impl<'a> Scanner<'a> {
     ) -> Result<RawJson<'a>, Malformed> {
         self.peek();
         let start = self.at;
-        self.open(b'{')?;
+        self.expect(b'{')?;
         let mut first = true;
         while let Some(name) = self.name(first)? {
             first = false;
@@ -255,15 +259,6 @@ impl<'a> Scanner<'a> {
         if self.at == start {
             return Err(Malformed);
         }
-        Ok(())
-    }
-
-    /// Passes a byte behind blanks.
-    fn expect(&mut self, byte: u8) -> Result<(), Malformed> {
-        if self.peek() != byte {
-            return Err(Malformed);
-        }
-        self.at += 1;
         Ok(())
     }
 

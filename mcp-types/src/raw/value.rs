@@ -71,7 +71,7 @@ impl<'a> RawJson<'a> {
     /// name whose escapes make no character is given as it stands.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, RawJson<'a>)> + Clone {
         let mut scanner = Scanner::new(self.0);
-        let is_object = scanner.open(b'{').is_ok();
+        let is_object = scanner.expect(b'{').is_ok();
         Members {
             scanner: is_object.then_some(scanner),
             first: true,

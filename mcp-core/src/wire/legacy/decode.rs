@@ -14,7 +14,7 @@ pub(super) fn call(request: &Request<'_>, version: ProtocolVersion) -> Result<De
     };
     let mut decoded = Decoded::new(asked);
     decoded.meta = request.params.object("_meta")?;
-    decoded.progress_token = asks::progress_token(request)?;
+    decoded.progress_token = asks::progress_token(&request.params);
     Ok(decoded)
 }
 

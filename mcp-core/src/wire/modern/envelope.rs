@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use mcp_types::meta::keys;
-use mcp_types::{ClientCapabilities, ProgressToken, ProtocolVersion, RawJson, RawObject, Request};
+use mcp_types::{
+    ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
+};
 use serde::Deserialize;
 
 use crate::{ClientFacts, Fault};
@@ -34,28 +36,32 @@ impl<'a> Envelope<'a> {
     /// [`Fault::BadParams`] when it names a revision and the rest is missing or malformed.
     // spec: META-09, LOG-06
     pub fn find(request: &Request<'a>) -> Result<Option<Self>, Fault> {
-        let Some(meta) = request.params.get("_meta").filter(|raw| !raw.is_null()) else {
+        let params = &request.params;
+        let Some(meta) = params.get("_meta").filter(|raw| !raw.is_null()) else {
             return Ok(None);
         };
-        let found = Members::of(request, meta)?;
-        let Some(version) = found.version else {
+        if !meta.is_object() {
+            return Err(Fault::bad_params("`params._meta`: expected an object"));
+        }
+        let Some(version) = params.meta(keys::PROTOCOL_VERSION) else {
             return Ok(None);
         };
-        let Some(capabilities) = found.capabilities else {
+        let Some(capabilities) = params.meta(keys::CLIENT_CAPABILITIES) else {
             return Err(missing(keys::CLIENT_CAPABILITIES));
         };
         let version = version
             .text()
             .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?;
+        let info = params.meta(keys::CLIENT_INFO);
         let facts = ClientFacts::new(version.parse().unwrap_or(ProtocolVersion::LATEST))
             .capabilities(read_capabilities(capabilities)?)
-            .log_level(read(keys::LOG_LEVEL, found.log_level)?)
-            .info(found.info.and_then(|raw| RawObject::from_raw(raw).ok()));
+            .log_level(read(params, keys::LOG_LEVEL)?)
+            .info(info.and_then(|raw| RawObject::from_raw(raw).ok()));
         Ok(Some(Self {
             version,
             // Shared from the start: it is large, and on its way to the call.
             facts: Arc::new(facts),
-            progress_token: read(keys::PROGRESS_TOKEN, found.progress_token)?,
+            progress_token: read(params, keys::PROGRESS_TOKEN)?,
             meta,
         }))
     }
@@ -85,37 +91,6 @@ fn malformed(key: &str, reason: &dyn std::fmt::Display) -> Fault {
     Fault::bad_params(format!("`params._meta`: `{key}`: {reason}"))
 }
 
-/// Where the members of an envelope are.
-#[derive(Default)]
-struct Members<'a> {
-    version: Option<RawJson<'a>>,
-    capabilities: Option<RawJson<'a>>,
-    info: Option<RawJson<'a>>,
-    log_level: Option<RawJson<'a>>,
-    progress_token: Option<RawJson<'a>>,
-}
-
-impl<'a> Members<'a> {
-    fn of(request: &Request<'a>, meta: RawJson<'a>) -> Result<Self, Fault> {
-        if !meta.is_object() {
-            return Err(Fault::bad_params("`params._meta`: expected an object"));
-        }
-        let mut found = Self::default();
-        for (name, value) in request.params.meta_members() {
-            let slot = match name {
-                keys::PROTOCOL_VERSION => &mut found.version,
-                keys::CLIENT_CAPABILITIES => &mut found.capabilities,
-                keys::CLIENT_INFO => &mut found.info,
-                keys::LOG_LEVEL => &mut found.log_level,
-                keys::PROGRESS_TOKEN => &mut found.progress_token,
-                _ => continue,
-            };
-            *slot = Some(value);
-        }
-        Ok(found)
-    }
-}
-
 /// Most clients declare nothing.
 fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
     match raw.as_str() {
@@ -126,9 +101,8 @@ fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
     }
 }
 
-fn read<'a, T: Deserialize<'a>>(key: &str, raw: Option<RawJson<'a>>) -> Result<Option<T>, Fault> {
-    match raw {
-        None => Ok(None),
-        Some(raw) => raw.read().map(Some).map_err(|error| malformed(key, &error)),
-    }
+/// Reads a member that may be left out.
+fn read<'a, T: Deserialize<'a>>(params: &Params<'a>, key: &str) -> Result<Option<T>, Fault> {
+    let read = params.meta(key).map(RawJson::read).transpose();
+    read.map_err(|error| malformed(key, &error))
 }
