@@ -22,6 +22,8 @@ mod shutdown;
 pub mod sse;
 #[cfg(feature = "server")]
 mod status;
+#[cfg(feature = "server")]
+mod task;
 
 #[cfg(feature = "client")]
 pub use client::HttpChannel;

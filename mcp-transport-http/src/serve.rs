@@ -19,11 +19,13 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
+use mcp_core::BoxFuture;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio::sync::Semaphore;
 use tower_service::Service;
 
-use crate::Shutdown;
+use crate::server::StreamableHttp;
+use crate::{Shutdown, task};
 use connections::{Connections, Limits};
 
 /// A server that has not started yet; `.await` starts it and ends when it is told to.
@@ -163,11 +165,11 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    async fn run(mut self) -> io::Result<()> {
+    async fn serve(mut self) -> io::Result<()> {
         // Connections live in tasks of their own; whoever drops this future ends them too.
         let closer = CloseOnDrop(self.shutdown.clone());
         let connections = Arc::<Connections>::default();
-        tokio::spawn(Arc::clone(&connections).tend(self.limits, self.shutdown.clone()));
+        task::spawn(Arc::clone(&connections).tend(self.limits, self.shutdown.clone()));
         let slots = Arc::new(Semaphore::new(self.max_connections));
         self.accept_until_told_to_stop(&slots, &connections).await;
         drop(self.listener);
@@ -226,9 +228,17 @@ where
                     connections.enter(),
                     slot,
                 );
-                tokio::spawn(self.shutdown.clone().serving(connection));
+                task::spawn(self.shutdown.clone().serving(connection));
             }
         }
+    }
+}
+
+impl Serve<StreamableHttp> {
+    /// Starts the server, as `.await` does, and is compiled with this crate: a program that serves
+    /// one endpoint and nothing else is built faster.
+    pub fn run(self) -> BoxFuture<'static, io::Result<()>> {
+        self.into_future()
     }
 }
 
@@ -241,10 +251,10 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     type Output = io::Result<()>;
-    type IntoFuture = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
+    type IntoFuture = BoxFuture<'static, io::Result<()>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.run())
+        Box::pin(self.serve())
     }
 }
 

@@ -41,7 +41,7 @@ impl Service for Silent {
     }
 }
 
-type Endpoint = StreamableHttp<Silent>;
+type Endpoint = StreamableHttp;
 
 fn endpoint() -> Endpoint {
     let profile = ServerProfile::new(Implementation::new("server", "1"));

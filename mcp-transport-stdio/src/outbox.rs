@@ -42,6 +42,13 @@ enum Phase {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended;
 
+#[cfg(feature = "server")]
+impl From<Ended> for std::io::Error {
+    fn from(Ended: Ended) -> Self {
+        std::io::ErrorKind::BrokenPipe.into()
+    }
+}
+
 /// The permission of one call to send. Clones are the same permission.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Permit(Arc<AtomicBool>);

@@ -38,8 +38,8 @@ use driver::Driver;
 /// ```
 // spec: COMPAT-01, COMPAT-17, STDIO-13
 #[must_use = "serves when `serve` is awaited"]
-pub struct StdioServer<S> {
-    service: Arc<S>,
+pub struct StdioServer {
+    service: Arc<dyn Service>,
     settings: Settings,
     stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -53,9 +53,9 @@ struct Settings {
     guard: bool,
 }
 
-impl<S: Service> StdioServer<S> {
+impl StdioServer {
     /// A server for `service`.
-    pub fn new(service: S) -> Self {
+    pub fn new(service: impl Service) -> Self {
         Self {
             service: Arc::new(service),
             settings: Settings {
@@ -158,7 +158,7 @@ impl<S: Service> StdioServer<S> {
     }
 }
 
-impl<S> std::fmt::Debug for StdioServer<S> {
+impl std::fmt::Debug for StdioServer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StdioServer")
             .field("line_limit", &self.settings.line_limit)

@@ -16,7 +16,7 @@ use mcp::prelude::*;
 use tower_service::Service;
 
 type Failure = Box<dyn Error + Send + Sync>;
-type Endpoint = StreamableHttp<Server>;
+type Endpoint = StreamableHttp;
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

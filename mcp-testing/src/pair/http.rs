@@ -25,14 +25,14 @@ type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 /// An endpoint in this process, as a client's HTTP service.
 #[derive(Clone)]
 pub(super) struct InProcess {
-    endpoint: StreamableHttp<Server>,
+    endpoint: StreamableHttp,
     faults: Arc<[WireFault]>,
     transcript: Transcript,
 }
 
 impl InProcess {
     pub(super) fn new(
-        endpoint: StreamableHttp<Server>,
+        endpoint: StreamableHttp,
         faults: Vec<WireFault>,
         transcript: Transcript,
     ) -> Self {

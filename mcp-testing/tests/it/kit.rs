@@ -132,7 +132,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    pub(crate) async fn start(endpoint: StreamableHttp<Server>) -> Self {
+    pub(crate) async fn start(endpoint: StreamableHttp) -> Self {
         let shutdown = Shutdown::new();
         let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
         let url = format!("http://{}/mcp", serve.local_addr().unwrap());

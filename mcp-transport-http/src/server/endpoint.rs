@@ -22,33 +22,22 @@ use super::sessions::{AnswerMode, Mode};
 use super::source::{LegacyFilter, Source};
 use crate::headers::names;
 
-/// What the clones of an endpoint share.
-pub(super) struct Endpoint<S> {
-    pub(super) source: Source<S>,
+/// What the clones of an endpoint share. It is cloned itself for settings that come later.
+#[derive(Clone)]
+pub(super) struct Endpoint {
+    pub(super) source: Source,
     pub(super) config: Arc<Config>,
     pub(super) table: Arc<Table>,
     filter: Arc<LegacyFilter>,
 }
 
-impl<S> From<Source<S>> for Endpoint<S> {
-    fn from(source: Source<S>) -> Self {
+impl From<Source> for Endpoint {
+    fn from(source: Source) -> Self {
         Self {
             source,
             config: Arc::default(),
             table: Arc::default(),
             filter: Arc::default(),
-        }
-    }
-}
-
-/// For settings that come when the endpoint has been cloned already.
-impl<S> Clone for Endpoint<S> {
-    fn clone(&self) -> Self {
-        Self {
-            source: self.source.clone(),
-            config: Arc::clone(&self.config),
-            table: Arc::clone(&self.table),
-            filter: Arc::clone(&self.filter),
         }
     }
 }
@@ -68,7 +57,7 @@ enum SessionVerb {
     Delete,
 }
 
-impl<S: Service> Endpoint<S> {
+impl Endpoint {
     /// Looks at the head of a request.
     pub(super) fn admit(&self, head: Box<Parts>) -> Step {
         match self.check(&head) {
@@ -130,7 +119,7 @@ impl<S: Service> Endpoint<S> {
 
     /// What is told about the service: without the legacy revisions where they are not served.
     // spec: GAP-07
-    fn profile(&self, service: &S) -> Arc<ServerProfile> {
+    fn profile(&self, service: &dyn Service) -> Arc<ServerProfile> {
         let profile = service.profile();
         if self.config.sessions.mode == Mode::Off && profile.has_legacy_versions() {
             return self.filter.apply(&profile);
@@ -155,7 +144,7 @@ impl<S: Service> Endpoint<S> {
         }
     }
 
-    fn door(&self, service: Arc<S>) -> Door {
+    fn door(&self, service: Arc<dyn Service>) -> Door {
         Door {
             table: Arc::clone(&self.table),
             config: Arc::clone(&self.config),

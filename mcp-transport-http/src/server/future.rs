@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 
 use http::request::Parts;
 use http::{HeaderMap, Response, StatusCode};
-use mcp_core::Service;
 use pin_project_lite::pin_project;
 
 use super::answer::{Begun, Later};
@@ -22,8 +21,8 @@ pin_project! {
     /// The response of a [`StreamableHttp`](super::StreamableHttp). Dropping it cancels the call.
     // A connection has the room for one all its life, so it is small.
     #[must_use = "futures do nothing unless polled"]
-    pub struct ResponseFuture<S, B> {
-        endpoint: Arc<Endpoint<S>>,
+    pub struct ResponseFuture<B> {
+        endpoint: Arc<Endpoint>,
         #[pin]
         body: B,
         step: Step,
@@ -49,8 +48,8 @@ impl Step {
     }
 }
 
-impl<S: Service, B> ResponseFuture<S, B> {
-    pub(super) fn new(endpoint: Arc<Endpoint<S>>, head: Box<Parts>, body: B) -> Self {
+impl<B> ResponseFuture<B> {
+    pub(super) fn new(endpoint: Arc<Endpoint>, head: Box<Parts>, body: B) -> Self {
         let step = endpoint.admit(head);
         Self {
             endpoint,
@@ -60,7 +59,7 @@ impl<S: Service, B> ResponseFuture<S, B> {
     }
 }
 
-impl<S: Service, B: http_body::Body> Future for ResponseFuture<S, B> {
+impl<B: http_body::Body> Future for ResponseFuture<B> {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -108,7 +107,7 @@ fn unread(error: &BodyError, limits: Limits) -> Refusal {
     }
 }
 
-impl<S, B> fmt::Debug for ResponseFuture<S, B> {
+impl<B> fmt::Debug for ResponseFuture<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseFuture").finish_non_exhaustive()
     }

@@ -55,7 +55,7 @@ pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 /// use mcp_core::Service;
 /// use mcp_transport_http::server::StreamableHttp;
 ///
-/// fn endpoint(service: impl Service) -> StreamableHttp<impl Service> {
+/// fn endpoint(service: impl Service) -> StreamableHttp {
 ///     StreamableHttp::new(service)
 ///         .allowed_hosts(["mcp.example.com"])
 ///         .allowed_origins(["https://app.example.com"])
@@ -65,15 +65,10 @@ pub use sessions::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 ///
 /// Headers: those of `Mcp-Param-*` and all others reach handlers as `http::request::Parts` in the
 /// exchange's extensions, beside what layers of the web server have inserted into the request's.
-pub struct StreamableHttp<S>(Arc<Endpoint<S>>);
+#[derive(Clone)]
+pub struct StreamableHttp(Arc<Endpoint>);
 
-impl<S> Clone for StreamableHttp<S> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<S> fmt::Debug for StreamableHttp<S> {
+impl fmt::Debug for StreamableHttp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamableHttp")
             .field("config", &self.0.config)
@@ -81,9 +76,9 @@ impl<S> fmt::Debug for StreamableHttp<S> {
     }
 }
 
-impl<S: Service> StreamableHttp<S> {
+impl StreamableHttp {
     /// An endpoint for `service`.
-    pub fn new(service: S) -> Self {
+    pub fn new(service: impl Service) -> Self {
         Self::from(Source::One(Arc::new(service)))
     }
 
@@ -94,11 +89,13 @@ impl<S: Service> StreamableHttp<S> {
     /// It is called for every request, before that is looked at: let it look a server up, and
     /// hand out clones of an `Arc`.
     #[must_use]
-    pub fn per_request(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
-        Self::from(Source::PerRequest(Arc::new(make)))
+    pub fn per_request<S: Service>(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
+        Self::from(Source::PerRequest(Arc::new(move |head| {
+            Arc::new(make(head))
+        })))
     }
 
-    fn from(source: Source<S>) -> Self {
+    fn from(source: Source) -> Self {
         Self(Arc::new(source.into()))
     }
 
@@ -108,9 +105,7 @@ impl<S: Service> StreamableHttp<S> {
         let Ok(response) = tower_service::Service::call(&mut self.clone(), request).await;
         response
     }
-}
 
-impl<S> StreamableHttp<S> {
     /// The names under which this server may be addressed, instead of `localhost`, `127.0.0.1`
     /// and `[::1]`: `"mcp.example.com"` with any port, `"mcp.example.com:8443"` with that one,
     /// `"*"` for any name at all.
@@ -250,20 +245,16 @@ impl<S> StreamableHttp<S> {
     }
 }
 
-impl<S, B> tower_service::Service<Request<B>> for StreamableHttp<S>
-where
-    S: Service,
-    B: http_body::Body,
-{
+impl<B: http_body::Body> tower_service::Service<Request<B>> for StreamableHttp {
     type Response = Response<Body>;
     type Error = Infallible;
-    type Future = ResponseFuture<S, B>;
+    type Future = ResponseFuture<B>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, request: Request<B>) -> ResponseFuture<S, B> {
+    fn call(&mut self, request: Request<B>) -> ResponseFuture<B> {
         let (parts, body) = request.into_parts();
         ResponseFuture::new(Arc::clone(&self.0), Box::new(parts), body)
     }

@@ -3,31 +3,26 @@
 use std::sync::Arc;
 
 use http::request::Parts;
-use mcp_core::ServerProfile;
 use mcp_core::locks::Mutex;
+use mcp_core::{ServerProfile, Service};
 
-/// Where the service of a request comes from.
-pub(super) enum Source<S> {
+/// Where the service of a request comes from. Its type is forgotten here, so that what is behind it
+/// is compiled once, and not for each service.
+#[derive(Clone)]
+pub(super) enum Source {
     /// All requests have the same one.
-    One(Arc<S>),
+    One(Arc<dyn Service>),
     /// It is made by the head of the request.
-    PerRequest(Arc<dyn Fn(&Parts) -> S + Send + Sync>),
+    PerRequest(Arc<Make>),
 }
 
-impl<S> Source<S> {
-    pub(super) fn service(&self, parts: &Parts) -> Arc<S> {
+type Make = dyn Fn(&Parts) -> Arc<dyn Service> + Send + Sync;
+
+impl Source {
+    pub(super) fn service(&self, parts: &Parts) -> Arc<dyn Service> {
         match self {
             Self::One(service) => Arc::clone(service),
-            Self::PerRequest(make) => Arc::new(make(parts)),
-        }
-    }
-}
-
-impl<S> Clone for Source<S> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::One(service) => Self::One(Arc::clone(service)),
-            Self::PerRequest(make) => Self::PerRequest(Arc::clone(make)),
+            Self::PerRequest(make) => make(parts),
         }
     }
 }

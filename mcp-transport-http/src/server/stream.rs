@@ -20,6 +20,7 @@ use super::call::{Call, Outcome, encode_event, new_buffer};
 use super::config::{Config, Streams};
 use crate::Shutdown;
 use crate::sse::encode as sse;
+use crate::task;
 
 /// How long a reader may take nothing before reports of progress stop waiting for it.
 const STALL_AFTER: Duration = Duration::from_secs(1);
@@ -51,7 +52,10 @@ pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
     let pipe = Pipe::of(&call);
     let kept = keep(Arc::clone(&pipe.notes));
     let work = work(call, pipe, config.streams, config.ended_by());
-    tokio::spawn(async move { join(work, kept).await }.in_current_span());
+    let work = async move {
+        join(work, kept).await;
+    };
+    task::spawn(work.in_current_span());
 }
 
 /// What becomes of a call whose reader goes away.
@@ -70,7 +74,7 @@ pub(super) fn start(call: Call, first: Bytes, config: &Config, leaving: Leaving)
     let pipe = Pipe::of(&call);
     // What the handler tells `tracing` from here on stays in the span of its request.
     let work = work(call, Arc::clone(&pipe), config.streams, config.ended_by());
-    let task = tokio::spawn(work.in_current_span());
+    let task = task::spawn(work.in_current_span());
     // Proxies may hold the head back until they see a byte of the body.
     let first = if first.is_empty() {
         Bytes::from_static(sse::COMMENT)

@@ -35,7 +35,7 @@ impl Service for Scripted {
 }
 
 /// An endpoint around an asynchronous function.
-pub(super) fn endpoint<F, R>(script: F) -> StreamableHttp<Scripted>
+pub(super) fn endpoint<F, R>(script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
@@ -116,7 +116,7 @@ fn set(mut request: Request<Full<Bytes>>, name: HeaderName, value: &str) -> Requ
 }
 
 /// Calls outside of any runtime, polling once: a task or a timer would panic.
-fn call_now(endpoint: &StreamableHttp<Scripted>, request: Request<Full<Bytes>>) -> Response<Bytes> {
+fn call_now(endpoint: &StreamableHttp, request: Request<Full<Bytes>>) -> Response<Bytes> {
     let Ok(response) = endpoint.clone().call(request).now_or_never().unwrap();
     let (parts, body) = response.into_parts();
     let length = body.size_hint().exact();

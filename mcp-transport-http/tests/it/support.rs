@@ -33,7 +33,7 @@ impl Service for Scripted {
     }
 }
 
-pub(crate) fn endpoint<F, R>(script: F) -> StreamableHttp<Scripted>
+pub(crate) fn endpoint<F, R>(script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
@@ -45,7 +45,7 @@ where
 }
 
 /// An endpoint of both eras.
-pub(crate) fn dual_endpoint<F, R>(script: F) -> StreamableHttp<Scripted>
+pub(crate) fn dual_endpoint<F, R>(script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
@@ -54,7 +54,7 @@ where
     endpoint_of(profile.versions(ProtocolVersion::ALL), script)
 }
 
-fn endpoint_of<F, R>(profile: ServerProfile, script: F) -> StreamableHttp<Scripted>
+fn endpoint_of<F, R>(profile: ServerProfile, script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
     R: Future<Output = Reply> + Send + 'static,
@@ -85,8 +85,8 @@ pub(crate) struct Running {
 }
 
 pub(crate) async fn start(
-    endpoint: StreamableHttp<Scripted>,
-    set: impl FnOnce(Serve<StreamableHttp<Scripted>>) -> Serve<StreamableHttp<Scripted>>,
+    endpoint: StreamableHttp,
+    set: impl FnOnce(Serve<StreamableHttp>) -> Serve<StreamableHttp>,
 ) -> Running {
     let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
     let (addr, shutdown) = (serve.local_addr().unwrap(), Shutdown::new());
@@ -280,7 +280,7 @@ impl Drop for Guard {
 }
 
 /// A handler that never ends, and what its beginning and its end notify.
-pub(crate) fn endless() -> (StreamableHttp<Scripted>, Arc<Notify>, Arc<Notify>) {
+pub(crate) fn endless() -> (StreamableHttp, Arc<Notify>, Arc<Notify>) {
     let (begun, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let flags = (Arc::clone(&begun), Arc::clone(&gone));
     let endpoint = endpoint(move |exchange| {

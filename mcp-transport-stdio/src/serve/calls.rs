@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use mcp_core::BoxFuture;
 use mcp_core::front::{Running, Said};
 use mcp_core::wire::Encoded;
 use mcp_types::RequestId;
@@ -24,7 +26,8 @@ const STALL_AFTER: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Calls {
     outbox: Arc<Outbox>,
-    tasks: JoinSet<Result<(), Ended>>,
+    /// Of the same kind as those of the pipe, whose code a program has already.
+    tasks: JoinSet<io::Result<()>>,
     by_id: HashMap<RequestId, Entry>,
     ids: HashMap<Id, RequestId>,
 }
@@ -61,7 +64,8 @@ impl Calls {
         let id = running.recipient().id.clone();
         let permit = Permit::default();
         let work = work(running, unsent, self.outbox.clone(), permit.clone());
-        let task = self.tasks.spawn(work.in_current_span());
+        let work: BoxFuture<'static, _> = Box::pin(work.in_current_span());
+        let task = self.tasks.spawn(work);
         self.ids.insert(task.id(), id.clone());
         self.by_id.insert(id, Entry { task, permit });
     }
@@ -121,7 +125,7 @@ async fn work(
     mut unsent: Poll<Said>,
     outbox: Arc<Outbox>,
     permit: Permit,
-) -> Result<(), Ended> {
+) -> io::Result<()> {
     loop {
         let said = match std::mem::replace(&mut unsent, Poll::Pending) {
             Poll::Ready(said) => said,
@@ -129,7 +133,7 @@ async fn work(
         };
         match said {
             Said::Notes(notes) => send_notes(&mut running, &notes, &outbox, &permit).await?,
-            Said::Answer(text) => return outbox.send(&pieces(&text), &permit).await,
+            Said::Answer(text) => return Ok(outbox.send(&pieces(&text), &permit).await?),
             _ => {}
         }
     }

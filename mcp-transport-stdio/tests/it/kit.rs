@@ -133,10 +133,7 @@ impl Peer {
     }
 
     /// A pipe that holds so many bytes.
-    pub(crate) fn start_with(
-        room: usize,
-        set: impl FnOnce(StdioServer<Obedient>) -> StdioServer<Obedient>,
-    ) -> Self {
+    pub(crate) fn start_with(room: usize, set: impl FnOnce(StdioServer) -> StdioServer) -> Self {
         let service = Obedient::default();
         let (here, there) = duplex(room);
         let (reader, writer) = split(there);

@@ -44,6 +44,7 @@ fn serve_at(server: Server, listener: TcpListener) -> BoxFuture<'static, Result<
     Box::pin(async move {
         Serve::new(listener, StreamableHttp::new(server))
             .shutdown_on(termination())
+            .run()
             .await?;
         Ok(())
     })

@@ -38,7 +38,7 @@ impl Service for Changing {
     }
 }
 
-fn changing() -> (StreamableHttp<Changing>, Changes, Arc<MemoryBus>) {
+fn changing() -> (StreamableHttp, Changes, Arc<MemoryBus>) {
     let bus = Arc::new(MemoryBus::new());
     let changes = Changes::from(bus.clone()).max_subscriptions(1);
     let offers = ServerCapabilities::default().with_tools(true);
@@ -50,14 +50,14 @@ fn changing() -> (StreamableHttp<Changing>, Changes, Arc<MemoryBus>) {
     (StreamableHttp::new(service), changes, bus)
 }
 
-async fn listen(endpoint: &StreamableHttp<Changing>) -> http::Response<Body> {
+async fn listen(endpoint: &StreamableHttp) -> http::Response<Body> {
     let filter = json!({"notifications": {"toolsListChanged": true, "promptsListChanged": true}});
     let request = post(&message("subscriptions/listen", filter, true));
     let Ok(response) = endpoint.clone().call(request).await;
     response
 }
 
-async fn begin(endpoint: &StreamableHttp<Changing>) -> Body {
+async fn begin(endpoint: &StreamableHttp) -> Body {
     let begun = Instant::now();
     let response = listen(endpoint).await;
     assert_eq!(begun.elapsed(), Duration::ZERO, "it is a stream at once");

@@ -17,6 +17,7 @@ use super::super::in_flight::InFlight;
 use super::super::kept::{Leave, Place, Streams};
 use super::super::sessions::{SessionEnd, SessionEvent, Sessions};
 use super::slots::Slot;
+use crate::task;
 
 /// One live session. It ends once, whoever ends it, and at the latest when it is dropped.
 pub(super) struct Live {
@@ -186,10 +187,10 @@ impl Live {
     /// it does not forget ages.
     fn forget_events(&self) {
         if let Some(events) = &self.config.events
-            && let Ok(runtime) = Handle::try_current()
+            && Handle::try_current().is_ok()
         {
             let (store, id) = (Arc::clone(&events.store), Arc::clone(&self.id));
-            runtime.spawn(async move { store.forget(&id).await });
+            task::spawn(async move { drop(store.forget(&id).await) });
         }
     }
 }

@@ -8,11 +8,12 @@ use tokio::time::{Instant, sleep_until};
 use super::super::sessions::Sessions;
 use super::saved;
 use super::table::Table;
+use crate::task;
 
 /// Walks about as long as there are sessions: one task for all of them.
 pub(super) fn start(table: &Arc<Table>, sessions: &Sessions) {
     let pause = longest_pause(sessions);
-    tokio::spawn(walk(Arc::downgrade(table), pause));
+    task::spawn(walk(Arc::downgrade(table), pause));
 }
 
 /// Whatever begins after a walk is not due earlier than this after it.

@@ -32,6 +32,7 @@ use super::live::Live;
 use super::table::Table;
 use super::{open as opening, post, read};
 use crate::sse::encode as sse;
+use crate::task;
 
 /// The member of the query that names a connection.
 const NAME: &str = "sessionId=";
@@ -177,7 +178,7 @@ fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) 
         Some(ticket),
     );
     let out = Arc::clone(out);
-    tokio::spawn(async move {
+    task::spawn(async move {
         let outcome = std::future::poll_fn(|cx| call.poll(cx)).await;
         if let Outcome::Reply(reply) = outcome {
             say(&out, call.to(), reply);

@@ -13,14 +13,14 @@ use super::*;
 use crate::StreamableHttp;
 use crate::headers::names;
 use crate::server::Body;
-use crate::server::tests::{Scripted, endpoint, events, text, tool_call};
+use crate::server::tests::{endpoint, events, text, tool_call};
 
-async fn respond(endpoint: &StreamableHttp<Scripted>) -> http::Response<Body> {
+async fn respond(endpoint: &StreamableHttp) -> http::Response<Body> {
     let Ok(response) = endpoint.clone().call(tool_call(true)).await;
     response
 }
 
-async fn start_stream(endpoint: &StreamableHttp<Scripted>) -> Body {
+async fn start_stream(endpoint: &StreamableHttp) -> Body {
     let response = respond(endpoint).await;
     assert_eq!(response.headers()[names::CONTENT_TYPE], names::EVENT_STREAM);
     response.into_body()
@@ -249,7 +249,7 @@ async fn a_report_from_another_task_does_not_wait_for_ever_either() {
 }
 
 /// The error that ends the stream of a call that would go on for ever.
-async fn last_error(endpoint: StreamableHttp<Scripted>, shutdown: Option<Shutdown>) -> Value {
+async fn last_error(endpoint: StreamableHttp, shutdown: Option<Shutdown>) -> Value {
     let body = start_stream(&endpoint).await;
     if let Some(shutdown) = shutdown {
         shutdown.close();

@@ -147,7 +147,7 @@ pub(super) fn text(text: &str) -> Reply {
     CallToolResult::new(vec![ContentBlock::text(text)]).into()
 }
 
-pub(super) type Endpoint = StreamableHttp<Served>;
+pub(super) type Endpoint = StreamableHttp;
 
 pub(super) fn endpoint() -> (Endpoint, Arc<Tools>) {
     let tools = Tools::new();
