@@ -44,7 +44,7 @@ pub trait BackChannel: Send + Sync + 'static {
     ///
     /// [`BackChannelError`] when there is no answer.
     fn ask(
-        &self,
+        self: Arc<Self>,
         request: InputRequest,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>>;
 }

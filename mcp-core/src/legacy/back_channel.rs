@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -35,20 +35,39 @@ pub(super) struct CallChannel {
 }
 
 impl BackChannel for CallChannel {
-    // spec: HTTP-SL-04
     fn ask(
-        &self,
+        self: Arc<Self>,
         request: InputRequest,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-        let asked = self.session.ask(request.into(), &self.sink);
-        Box::pin(async move {
-            match asked?.await? {
-                ClientAnswer::Input(response) => Ok(response),
-                ClientAnswer::Fault(fault) => Err(BackChannelError::Refused(fault)),
-                ClientAnswer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
-            }
-        })
+        answer(self.session.ask(request.into(), &self.sink))
     }
+}
+
+/// A call whose notifications gather in a buffer of its own asks there.
+impl BackChannel for NoteBuffer {
+    // spec: HTTP-SL-04
+    fn ask(
+        self: Arc<Self>,
+        request: InputRequest,
+    ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+        let Some(session) = self.session().cloned() else {
+            return Box::pin(ready(Err(BackChannelError::Closed)));
+        };
+        let sink: Arc<dyn MessageSink> = self;
+        answer(session.ask(request.into(), &sink))
+    }
+}
+
+fn answer(
+    asked: Result<Question, BackChannelError>,
+) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+    Box::pin(async move {
+        match asked?.await? {
+            ClientAnswer::Input(response) => Ok(response),
+            ClientAnswer::Fault(fault) => Err(BackChannelError::Refused(fault)),
+            ClientAnswer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+        }
+    })
 }
 
 /// A question that waits for its answer.

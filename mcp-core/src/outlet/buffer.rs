@@ -1,12 +1,13 @@
 //! The bounded buffer between a running call and the body or pipe that carries its notifications.
 
-use std::sync::MutexGuard;
+use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use mcp_types::RequestId;
 
 use super::{NoteSink, ServerNote};
+use crate::legacy::Session;
 use crate::locks::Mutex;
 use crate::wire::Wire;
 
@@ -44,6 +45,8 @@ pub struct NoteBuffer {
     hurries: bool,
     /// What its notes are stamped with.
     subscription: Option<RequestId>,
+    /// Whose client is asked here.
+    session: Option<Arc<Session>>,
     state: Mutex<State>,
 }
 
@@ -80,6 +83,7 @@ impl NoteBuffer {
             limit: Self::DEFAULT_LIMIT,
             hurries: false,
             subscription: None,
+            session: None,
             state: Mutex::default(),
         }
     }
@@ -98,6 +102,17 @@ impl NoteBuffer {
         self.subscription = Some(id);
         self.limit = Self::SUBSCRIPTION_LIMIT;
         self
+    }
+
+    /// Lets the call ask the client of its session: the questions go out among its notes.
+    #[must_use]
+    pub fn asking(mut self, session: Arc<Session>) -> Self {
+        self.session = Some(session);
+        self
+    }
+
+    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
+        self.session.as_ref()
     }
 
     /// Lets no report wait: when there is no room, the newest one replaces the one before. For a

@@ -144,7 +144,7 @@ impl Round {
             return Err(AskError::KeyReused { key: key.clone() });
         }
         match &self.way {
-            Way::Channel(channel) => Ok(Asked::Sent(channel.ask(request.clone()))),
+            Way::Channel(channel) => Ok(Asked::Sent(channel.clone().ask(request.clone()))),
             Way::Reply { .. } => match board.answer(key, request)? {
                 Some(answer) => Ok(Asked::Answered(answer)),
                 None => {

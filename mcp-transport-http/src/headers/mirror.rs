@@ -56,12 +56,17 @@ pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Resu
     Mirrored::of(headers).verify(request, version)
 }
 
-/// The headers that mirror a request.
+/// The headers that mirror a request, and the one that names its session.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Mirrored<'a> {
     version: Found<'a>,
     method: Found<'a>,
     name: Found<'a>,
+    #[cfg_attr(
+        not(feature = "server"),
+        expect(dead_code, reason = "servers look for it")
+    )]
+    pub(crate) session: Found<'a>,
 }
 
 impl<'a> Mirrored<'a> {
@@ -72,6 +77,7 @@ impl<'a> Mirrored<'a> {
                 names::text::MCP_PROTOCOL_VERSION => mirrored.version.add(value),
                 names::text::MCP_METHOD => mirrored.method.add(value),
                 names::text::MCP_NAME => mirrored.name.add(value),
+                names::text::MCP_SESSION_ID => mirrored.session.add(value),
                 _ => {}
             }
         }

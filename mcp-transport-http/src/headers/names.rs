@@ -63,4 +63,5 @@ pub(crate) mod text {
     pub(crate) const MCP_PROTOCOL_VERSION: &str = "mcp-protocol-version";
     pub(crate) const MCP_METHOD: &str = "mcp-method";
     pub(crate) const MCP_NAME: &str = "mcp-name";
+    pub(crate) const MCP_SESSION_ID: &str = "mcp-session-id";
 }

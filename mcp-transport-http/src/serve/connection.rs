@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
+use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
@@ -251,10 +252,13 @@ impl<I: AsyncWrite> AsyncWrite for Watched<I> {
     fn poll_write_vectored(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-        bufs: &[std::io::IoSlice<'_>],
+        bufs: &[IoSlice<'_>],
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
-        let polled = this.io.poll_write_vectored(cx, bufs);
+        let polled = match join(bufs, &mut [0; SHORT]) {
+            Some(whole) => this.io.poll_write(cx, whole),
+            None => this.io.poll_write_vectored(cx, bufs),
+        };
         this.signs.note_write(&polled);
         polled
     }
@@ -270,6 +274,21 @@ impl<I: AsyncWrite> AsyncWrite for Watched<I> {
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         self.project().io.poll_shutdown(cx)
     }
+}
+
+/// What is no longer than this goes out in one piece: that costs less than to tell the system of
+/// several.
+const SHORT: usize = 512;
+
+/// Copies the pieces one behind the other, if they are short.
+fn join<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8; SHORT]) -> Option<&'a [u8]> {
+    let mut filled = 0;
+    for piece in pieces {
+        let end = filled + piece.len();
+        room.get_mut(filled..end)?.copy_from_slice(piece);
+        filled = end;
+    }
+    room.get(..filled)
 }
 
 #[cfg(test)]

@@ -36,22 +36,42 @@ struct Entry {
     unchanged: Duration,
 }
 
-/// Where a connection leaves signs of life, and hears what it has to do.
+/// Where a connection leaves signs of life, and hears what it has to do. Its own task alone counts
+/// here.
 #[derive(Debug, Default)]
 pub(super) struct Signs {
     /// Requests whose head has arrived, ever.
-    requests: AtomicUsize,
+    requests: Count,
     /// Requests that are being answered.
-    at_work: AtomicUsize,
+    at_work: Count,
     /// Bytes have come in since the last request was answered.
     head_begun: AtomicBool,
     /// The peer does not take what is written.
     stalled: AtomicBool,
     /// Writes that the peer did take, ever.
-    writes: AtomicUsize,
+    writes: Count,
     /// [`DRAIN`] or [`END`]; 0 while it may go on.
     told: AtomicU8,
     waker: AtomicWaker,
+}
+
+/// A number that one task changes and others read. So it is not locked when it changes, which would
+/// cost every request time.
+#[derive(Debug, Default)]
+struct Count(AtomicUsize);
+
+impl Count {
+    fn now(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    fn up(&self) {
+        self.0.store(self.now().wrapping_add(1), Ordering::Relaxed);
+    }
+
+    fn down(&self) {
+        self.0.store(self.now().wrapping_sub(1), Ordering::Relaxed);
+    }
 }
 
 /// What a connection has to do.
@@ -149,17 +169,14 @@ impl Entry {
     /// taken.
     fn is_over(&mut self, since_last: Duration, idle_timeout: Duration) -> bool {
         let signs = &self.signs;
-        let now = (
-            signs.requests.load(Ordering::Relaxed),
-            signs.writes.load(Ordering::Relaxed),
-        );
+        let now = (signs.requests.now(), signs.writes.now());
         if self.before.replace(now) != Some(now) {
             self.unchanged = Duration::ZERO;
             return false;
         }
         self.unchanged = self.unchanged.saturating_add(since_last);
         let idle = self.unchanged >= idle_timeout;
-        if signs.at_work.load(Ordering::Relaxed) > 0 {
+        if signs.at_work.now() > 0 {
             return idle && signs.stalled.load(Ordering::Relaxed);
         }
         idle || now.0 == 0 || signs.head_begun.load(Ordering::Relaxed)
@@ -222,7 +239,7 @@ impl Signs {
     pub(super) fn note_write(&self, polled: &Poll<std::io::Result<usize>>) {
         self.stalled.store(polled.is_pending(), Ordering::Relaxed);
         if polled.is_ready() {
-            self.writes.fetch_add(1, Ordering::Relaxed);
+            self.writes.up();
         }
     }
 }
@@ -232,15 +249,15 @@ pub(super) struct AtWork(Arc<Signs>);
 
 impl AtWork {
     pub(super) fn begin(signs: &Arc<Signs>) -> Self {
-        signs.requests.fetch_add(1, Ordering::Relaxed);
-        signs.at_work.fetch_add(1, Ordering::Relaxed);
+        signs.requests.up();
+        signs.at_work.up();
         Self(Arc::clone(signs))
     }
 }
 
 impl Drop for AtWork {
     fn drop(&mut self) {
-        self.0.at_work.fetch_sub(1, Ordering::Relaxed);
+        self.0.at_work.down();
         self.0.head_begun.store(false, Ordering::Relaxed);
     }
 }

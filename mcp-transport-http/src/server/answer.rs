@@ -216,15 +216,18 @@ fn lend(inbound: &mut Inbound, config: &Config) {
 // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
 fn answer_at_once(
     call: &Call,
-    reply: Reply,
+    outcome: Outcome,
     mode: AnswerMode,
     kept: Option<Arc<Stream>>,
 ) -> Answered {
     let to = call.to();
-    let status = match (&reply, &call.ticket) {
-        (_, Some(ticket)) if ticket.stopped() == Some(Stopped::Ended) => StatusCode::GONE,
-        (Reply::Fault(fault), _) => status::of_reply(fault, to.wire.version()),
+    let status = match &outcome {
+        Outcome::Stopped(Stopped::Ended) => StatusCode::GONE,
+        Outcome::Reply(Reply::Fault(fault)) => status::of_reply(fault, to.wire.version()),
         _ => StatusCode::OK,
+    };
+    let Some(reply) = outcome.reply() else {
+        return Answered::Now(respond::no_events());
     };
     let notes = call.running.notes().map(|notes| notes.take_now());
     let notes = notes.unwrap_or_default();
@@ -301,10 +304,7 @@ impl InPlace {
             return Poll::Ready(Answered::Now(respond::no_events()));
         };
         if let Poll::Ready(outcome) = call.poll(cx) {
-            let answered = match outcome {
-                Outcome::Reply(reply) => answer_at_once(call, reply, self.mode, self.kept.take()),
-                Outcome::Cancelled => Answered::Now(respond::no_events()),
-            };
+            let answered = answer_at_once(call, outcome, self.mode, self.kept.take());
             self.call = None;
             return Poll::Ready(answered);
         }

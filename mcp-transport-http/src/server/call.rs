@@ -1,7 +1,7 @@
 //! A call of HTTP: it may be one of a session, and what it says are events.
 
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use mcp_core::front::modern::Inbound;
@@ -22,9 +22,19 @@ pub(super) struct Call {
 /// What becomes of a call.
 pub(super) enum Outcome {
     Reply(Reply),
-    /// Its client waits no longer and gets no answer.
+    Stopped(Stopped),
+}
+
+impl Outcome {
+    /// What its client is told. One that waits no longer gets no answer.
     // spec: CAN-04
-    Cancelled,
+    pub(super) fn reply(self) -> Option<Reply> {
+        match self {
+            Self::Reply(reply) => Some(reply),
+            Self::Stopped(Stopped::Ended) => Some(in_flight::ended().into()),
+            Self::Stopped(Stopped::Cancelled) => None,
+        }
+    }
 }
 
 impl Call {
@@ -50,18 +60,17 @@ impl Call {
         self.running.recipient()
     }
 
-    /// Works on the call.
+    /// Works on the call, until it is answered or must not go on.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Some(ticket) = &self.ticket
-            && let Poll::Ready(why) = ticket.poll_stopped(cx)
-        {
-            self.running.close();
-            return Poll::Ready(match why {
-                Stopped::Cancelled => Outcome::Cancelled,
-                Stopped::Ended => Outcome::Reply(in_flight::ended().into()),
-            });
+        if let Poll::Ready(reply) = self.running.poll_reply(cx) {
+            return Poll::Ready(Outcome::Reply(reply));
         }
-        self.running.poll_reply(cx).map(Outcome::Reply)
+        let Some(ticket) = &self.ticket else {
+            return Poll::Pending;
+        };
+        let why = ready!(ticket.poll_stopped(cx));
+        self.running.close();
+        Poll::Ready(Outcome::Stopped(why))
     }
 
     /// The first notifications of a call that goes on.

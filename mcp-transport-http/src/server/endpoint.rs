@@ -108,7 +108,11 @@ impl Endpoint {
                 let manner = Manner::alone(AnswerMode::Auto);
                 answer::begin(&*service, &self.config, to, inbound, parts, manner, cx)
             }
-            Route::Legacy(message) => self.door(service).post(parts, message, text, cx),
+            Route::Legacy(message, mirrored) => {
+                let door = self.door(service);
+                let way = door.way(&message, &parts, mirrored);
+                door.post(way, parts, &message, text, cx)
+            }
             Route::Batch => self.door(service).post_batch(parts, text.clone(), cx),
             Route::Accepted => Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {

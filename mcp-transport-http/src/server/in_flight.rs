@@ -2,10 +2,8 @@
 //! nobody takes it for gone while one runs.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use futures_util::task::AtomicWaker;
 use mcp_core::Fault;
 use mcp_core::locks::Mutex;
 use mcp_types::RequestId;
@@ -20,11 +18,20 @@ pub(super) struct InFlight {
 
 #[derive(Debug)]
 struct State {
-    running: Vec<(RequestId, Arc<Stop>)>,
+    running: Vec<RunningCall>,
     /// Running calls and open streams.
     holds: usize,
     quiet_since: Instant,
     ended: bool,
+}
+
+#[derive(Debug)]
+struct RunningCall {
+    id: RequestId,
+    /// Why it must not go on. The first reason stands.
+    stopped: Option<Stopped>,
+    /// Of whoever works on it.
+    waker: Option<Waker>,
 }
 
 /// Why a call does not go on.
@@ -36,31 +43,11 @@ pub(super) enum Stopped {
     Ended,
 }
 
-#[derive(Debug, Default)]
-struct Stop {
-    /// [`CANCELLED`] or [`ENDED`]; 0 while the call may go on.
-    why: AtomicU8,
-    waker: AtomicWaker,
-}
-
-const CANCELLED: u8 = 1;
-const ENDED: u8 = 2;
-
-impl Stop {
-    fn stop(&self, why: u8) {
-        // The first reason stands.
-        let _ = self
-            .why
-            .compare_exchange(0, why, Ordering::Release, Ordering::Relaxed);
-        self.waker.wake();
-    }
-
-    fn why(&self) -> Option<Stopped> {
-        match self.why.load(Ordering::Acquire) {
-            CANCELLED => Some(Stopped::Cancelled),
-            ENDED => Some(Stopped::Ended),
-            _ => None,
-        }
+impl RunningCall {
+    /// Returns whom to wake; not under the lock, which the woken may take.
+    fn stop(&mut self, why: Stopped) -> Option<Waker> {
+        self.stopped.get_or_insert(why);
+        self.waker.take()
     }
 }
 
@@ -94,13 +81,15 @@ impl InFlight {
             let message = format!("this session has {limit} running calls already; let some end");
             return Err(Fault::Refused(message.into()));
         }
-        let stop = Arc::<Stop>::default();
-        state.running.push((id.clone(), Arc::clone(&stop)));
+        state.running.push(RunningCall {
+            id: id.clone(),
+            stopped: None,
+            waker: None,
+        });
         state.holds += 1;
         Ok(Ticket {
             calls: Arc::clone(self),
             id: id.clone(),
-            stop,
         })
     }
 
@@ -118,21 +107,24 @@ impl InFlight {
     /// The client waits no longer for this call. An unknown one has ended already.
     // spec: CAN-05, CAN-07
     pub(super) fn cancel(&self, id: &RequestId) {
-        let stop = self.state.lock().find(id).cloned();
-        if let Some(stop) = stop {
-            stop.stop(CANCELLED);
-        }
+        let mut state = self.state.lock();
+        let waker = state
+            .find(id)
+            .and_then(|call| call.stop(Stopped::Cancelled));
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
     }
 
     /// Ends them all, and no other begins.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         state.ended = true;
-        let running = state.running.clone();
+        let running = state.running.iter_mut();
+        let wakers: Vec<_> = running
+            .filter_map(|call| call.stop(Stopped::Ended))
+            .collect();
         drop(state);
-        for (_, stop) in running {
-            stop.stop(ENDED);
-        }
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Since when nothing happens; `None` while something does.
@@ -162,16 +154,15 @@ impl State {
     const KEPT: usize = 4;
 
     fn remove(&mut self, id: &RequestId) {
-        let place = self.running.iter().position(|(it, _)| it == id);
+        let place = self.running.iter().position(|call| call.id == *id);
         place.map(|place| self.running.swap_remove(place));
         if self.running.is_empty() {
             self.running.shrink_to(Self::KEPT);
         }
     }
 
-    fn find(&self, id: &RequestId) -> Option<&Arc<Stop>> {
-        let mut running = self.running.iter();
-        running.find(|(it, _)| it == id).map(|(_, stop)| stop)
+    fn find(&mut self, id: &RequestId) -> Option<&mut RunningCall> {
+        self.running.iter_mut().find(|call| call.id == *id)
     }
 
     fn let_go(&mut self) {
@@ -185,22 +176,23 @@ impl State {
 pub(super) struct Ticket {
     calls: Arc<InFlight>,
     id: RequestId,
-    stop: Arc<Stop>,
 }
 
 impl Ticket {
     /// Ready when the call must not go on.
     pub(super) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<Stopped> {
-        self.stop.waker.register(cx.waker());
-        match self.stop.why() {
-            Some(why) => Poll::Ready(why),
-            None => Poll::Pending,
+        let mut state = self.calls.state.lock();
+        let Some(call) = state.find(&self.id) else {
+            return Poll::Pending;
+        };
+        if let Some(why) = call.stopped {
+            return Poll::Ready(why);
         }
-    }
-
-    /// Why the call must not go on.
-    pub(super) fn stopped(&self) -> Option<Stopped> {
-        self.stop.why()
+        match &mut call.waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            waker => *waker = Some(cx.waker().clone()),
+        }
+        Poll::Pending
     }
 }
 

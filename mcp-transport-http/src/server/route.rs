@@ -16,11 +16,11 @@ use crate::headers::{self, Mirrored};
 
 /// What a POST turned out to be.
 #[derive(Debug)]
-pub(super) enum Route<'a> {
+pub(super) enum Route<'a, 'h> {
     /// A request that may be served.
     Modern { id: RequestId, inbound: Inbound },
-    /// A message of the legacy era.
-    Legacy(Message<'a>),
+    /// A message of the legacy era, and what its headers say.
+    Legacy(Message<'a>, Mirrored<'h>),
     /// Several messages at once, as clients of the legacy era may send them.
     Batch,
     /// A notification, which needs no answer.
@@ -32,24 +32,27 @@ pub(super) enum Route<'a> {
 /// `serves_legacy` tells whether the legacy era is served here, `plan` which arguments of a tool
 /// have headers.
 // spec: HTTP-SM-22, GAP-06
-pub(super) fn route<'a>(
-    headers: &HeaderMap,
+pub(super) fn route<'a, 'h>(
+    headers: &'h HeaderMap,
     body: &'a [u8],
     profile: &ServerProfile,
     serves_legacy: bool,
     plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-) -> Route<'a> {
+) -> Route<'a, 'h> {
+    let mirrored = Mirrored::of(headers);
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
         Ok(note @ Message::Notification(_)) => {
-            return if serves_legacy && !versioning::names_modern(headers::version(headers)) {
-                Route::Legacy(note)
+            return if serves_legacy && !versioning::names_modern(mirrored.version()) {
+                Route::Legacy(note, mirrored)
             } else {
                 Route::Accepted
             };
         }
-        Ok(response @ Message::Response(_)) if serves_legacy => return Route::Legacy(response),
+        Ok(response @ Message::Response(_)) if serves_legacy => {
+            return Route::Legacy(response, mirrored);
+        }
         Err(ParseError::Batch) if serves_legacy => return Route::Batch,
         // spec: HTTP-SM-01, HTTP-C-06
         Ok(_) => {
@@ -66,12 +69,11 @@ pub(super) fn route<'a>(
             };
         }
     };
-    let mirrored = Mirrored::of(headers);
     let named = mirrored.version();
     let envelope = match classify(&request, named) {
         versioning::Route::Modern(envelope) => Ok(envelope),
         versioning::Route::Legacy if serves_legacy => {
-            return Route::Legacy(Message::Request(request));
+            return Route::Legacy(Message::Request(request), mirrored);
         }
         versioning::Route::Legacy => Err(versioning::too_old(&request, named, &profile.versions)),
         versioning::Route::Refuse(fault) => Err(fault),

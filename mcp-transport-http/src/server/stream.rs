@@ -140,11 +140,10 @@ impl Desk {
     fn finish(&mut self, outcome: Outcome) {
         self.answered = true;
         self.call.running.close();
-        let text = match outcome {
-            Outcome::Reply(reply) => encode_event(self.call.to(), reply, Vec::new()).into_bytes(),
-            Outcome::Cancelled => Bytes::new(),
-        };
-        self.pipe.notes.finish(&text);
+        let text = outcome
+            .reply()
+            .map(|reply| encode_event(self.call.to(), reply, Vec::new()).into_bytes());
+        self.pipe.notes.finish(&text.unwrap_or_default());
     }
 }
 

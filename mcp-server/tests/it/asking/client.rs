@@ -166,7 +166,7 @@ impl Session {
 
 impl BackChannel for Session {
     fn ask(
-        &self,
+        self: Arc<Self>,
         request: InputRequest,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
         self.asked.lock().unwrap().push(request);

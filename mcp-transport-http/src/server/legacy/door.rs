@@ -5,19 +5,31 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::{Principal, Service};
-use mcp_types::{ProtocolVersion, codes};
+use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::super::config::Config;
 use super::super::refused::Refused;
+use super::super::sessions::Mode;
 use super::live::{Live, Served};
 use super::table::Table;
-use crate::headers::{self, names};
+use crate::headers::{self, Mirrored, names};
 
 /// What serves the legacy era at an endpoint, for one request.
 pub(in crate::server) struct Door {
     pub(in crate::server) table: Arc<Table>,
     pub(in crate::server) config: Arc<Config>,
     pub(in crate::server) service: Arc<dyn Service>,
+}
+
+/// Where a message goes.
+pub(in crate::server) enum Way<'m> {
+    /// There are no sessions: it stands for itself.
+    Alone,
+    /// It opens a session.
+    Opens(&'m Request<'m>),
+    /// To a session that others share: a store is to be asked.
+    Shared,
+    Into(Arc<Live>),
 }
 
 impl Door {
@@ -29,11 +41,37 @@ impl Door {
         }
     }
 
+    /// Where a message goes.
+    // spec: SESS-06, SESS-07, SESS-10, SESS-11
+    pub(in crate::server) fn way<'m>(
+        &self,
+        message: &'m Message<'m>,
+        parts: &Parts,
+        mirrored: Mirrored<'_>,
+    ) -> Result<Way<'m>, Refused> {
+        let sessions = &self.config.sessions;
+        if sessions.mode != Mode::InMemory {
+            return Ok(Way::Alone);
+        }
+        if let Message::Request(request) = message
+            && request.method == Method::Initialize.as_str()
+            && mirrored.session.first.is_none()
+        {
+            return Ok(Way::Opens(request));
+        }
+        if sessions.store.is_some() {
+            return Ok(Way::Shared);
+        }
+        let live = self.table.find(named_session(mirrored)?);
+        self.admit(live, parts, mirrored).map(Way::Into)
+    }
+
     /// The session, if the request may enter it.
     pub(super) fn admit(
         &self,
         live: Option<Arc<Live>>,
         parts: &Parts,
+        mirrored: Mirrored<'_>,
     ) -> Result<Arc<Live>, Refused> {
         let live = live.ok_or_else(no_such_session)?;
         // A stranger does not learn that the session exists.
@@ -41,7 +79,7 @@ impl Door {
             return Err(no_such_session());
         }
         let chosen = live.machine.wire().version();
-        if headers::version(&parts.headers) != Some(chosen.as_str()) {
+        if mirrored.version() != Some(chosen.as_str()) {
             check_version(parts, &*live.service)?;
         }
         Ok(live)
@@ -50,19 +88,15 @@ impl Door {
 
 /// The id of the session that a request names.
 // spec: SESS-06
-pub(super) fn named_session(parts: &Parts) -> Result<&str, Refused> {
-    let mut values = parts.headers.get_all(names::MCP_SESSION_ID).iter();
-    let id = match (values.next(), values.next()) {
-        (Some(id), None) => id,
-        (None, _) => {
-            return Err(Refused::bad_request(
-                "the request names no session: open one with `initialize`, and send the \
-                 Mcp-Session-Id header of its answer with every other request",
-            ));
-        }
-        _ => return Err(Refused::bad_request("the request names several sessions")),
-    };
-    id.to_str().map_err(|_| no_such_session())
+pub(super) fn named_session(mirrored: Mirrored<'_>) -> Result<&str, Refused> {
+    match mirrored.session.only() {
+        Ok(Some(id)) => id.to_str().map_err(|_| no_such_session()),
+        Ok(None) => Err(Refused::bad_request(
+            "the request names no session: open one with `initialize`, and send the \
+             Mcp-Session-Id header of its answer with every other request",
+        )),
+        Err(_) => Err(Refused::bad_request("the request names several sessions")),
+    }
 }
 
 pub(super) fn no_such_session() -> Refused {

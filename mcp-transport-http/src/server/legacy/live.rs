@@ -20,7 +20,7 @@ use super::slots::Slot;
 use crate::task;
 
 /// One live session. It ends once, whoever ends it, and at the latest when it is dropped.
-pub(super) struct Live {
+pub(in crate::server) struct Live {
     pub(super) id: Arc<str>,
     /// The id, as every answer has it.
     header: Option<HeaderValue>,

@@ -37,15 +37,15 @@ use futures_util::future::FutureExt as _;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::BoxFuture;
-use mcp_types::{Message, Method, Request};
+use mcp_types::Message;
 
 use super::answer::{self, Begun};
 use super::refused::Refused;
 use super::respond::{self, Body};
 use super::sessions::{Mode, SessionEnd};
-use crate::headers::names;
-pub(super) use door::Door;
+use crate::headers::{Mirrored, names};
 use door::named_session;
+pub(super) use door::{Door, Way};
 use live::Live;
 pub(super) use sse_2024::named as named_connection;
 pub(super) use table::Table;
@@ -56,25 +56,21 @@ impl Door {
     /// Begins with a POST of one message, whose text is `text`.
     pub(super) fn post(
         self,
+        way: Result<Way<'_>, Refused>,
         parts: Box<Parts>,
-        message: Message<'_>,
+        message: &Message<'_>,
         text: &Bytes,
         cx: &mut Context<'_>,
     ) -> Begun {
-        let sessions = &self.config.sessions;
-        let begun = match message {
-            _ if sessions.mode != Mode::InMemory => stateless::take(&self, parts, message, cx),
-            Message::Request(request) if opens(&request, &parts) => {
-                open::take(self, &parts, &request, cx)
-            }
-            _ if sessions.store.is_some() => {
+        let begun = way.and_then(|way| match way {
+            Way::Into(live) => Ok(post::take(&self, &live, parts, message, cx)),
+            Way::Alone => stateless::take(&self, parts, message, cx),
+            Way::Opens(request) => open::take(self, &parts, request, cx),
+            Way::Shared => {
                 let response = self.post_shared(parts, text.clone());
                 Ok(Begun::with(response.map(Refused::or_response), cx))
             }
-            _ => named_session(&parts)
-                .and_then(|id| self.admit(self.table.find(id), &parts))
-                .map(|live| post::take(&self, &live, parts, message, cx)),
-        };
+        });
         begun.unwrap_or_else(|refused| Begun::Answered(refused.into_response()))
     }
 
@@ -83,7 +79,7 @@ impl Door {
     async fn post_shared(self, parts: Box<Parts>, text: Bytes) -> Result<Response<Body>, Refused> {
         let live = self.find(&parts).await?;
         let message = read(&text)?;
-        let response = Begun::answer(|cx| post::take(&self, &live, parts, message, cx)).await;
+        let response = Begun::answer(|cx| post::take(&self, &live, parts, &message, cx)).await;
         saved::save(&live).await?;
         Ok(response)
     }
@@ -148,19 +144,14 @@ impl Door {
     /// The session that a request names.
     // spec: SESS-06, SESS-07, SESS-10, SESS-11
     async fn find(&self, parts: &Parts) -> Result<Arc<Live>, Refused> {
-        let id = named_session(parts)?;
+        let mirrored = Mirrored::of(&parts.headers);
+        let id = named_session(mirrored)?;
         let live = match &self.config.sessions.store {
             None => self.table.find(id),
             Some(store) => shared::find(self, &**store, id).await?,
         };
-        self.admit(live, parts)
+        self.admit(live, parts, mirrored)
     }
-}
-
-/// The message opens a session.
-fn opens(request: &Request<'_>, parts: &Parts) -> bool {
-    request.method == Method::Initialize.as_str()
-        && !parts.headers.contains_key(names::MCP_SESSION_ID)
 }
 
 /// Reads a message.

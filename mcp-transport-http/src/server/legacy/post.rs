@@ -7,7 +7,7 @@ use std::task::Context;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, StreamControl};
+use mcp_core::{Fault, Input, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner, with_session};
@@ -28,18 +28,18 @@ pub(super) fn take(
     door: &Door,
     live: &Arc<Live>,
     parts: Box<Parts>,
-    message: Message<'_>,
+    message: &Message<'_>,
     cx: &mut Context<'_>,
 ) -> Begun {
     if let Message::Request(request) = message {
         let kept = door.config.events.as_ref();
         let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
-        return begin(&door.config, live, parts, &request, kept, cx);
+        return begin(&door.config, live, parts, request, kept, cx);
     }
     live.calls.note_sign();
     match message {
-        Message::Notification(note) => hear(live, &note),
-        Message::Response(response) => return Begun::Answered(settle(live, &response)),
+        Message::Notification(note) => hear(live, note),
+        Message::Response(response) => return Begun::Answered(settle(live, response)),
         _ => {}
     }
     Begun::Answered(respond::accepted())
@@ -73,13 +73,14 @@ pub(super) fn begin(
     let mode = config.sessions.answer;
     let response = match begun {
         Ok(Ok((mut inbound, ticket))) => {
-            let notes = Arc::new(new_buffer(wire));
+            let notes = new_buffer(wire).asking(Arc::clone(&live.machine));
+            let notes = Arc::new(notes);
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
                 notes.abandon();
                 kept = None;
             } else {
-                inbound.input = live.machine.input(Arc::clone(&notes) as _);
+                inbound.input = Input::Live(Arc::clone(&notes) as _);
             }
             if let Some(stream) = &kept
                 && wire.version().has_stream_polling()

@@ -19,7 +19,7 @@ use mcp_types::{Message, Request, codes};
 use tokio::time::{Sleep, sleep};
 use uuid::Uuid;
 
-use super::super::call::{Call, Outcome, new_buffer};
+use super::super::call::{Call, new_buffer};
 use super::super::in_flight::Hold;
 use super::super::kept::Seat;
 use super::super::refused::Refused;
@@ -180,7 +180,7 @@ fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) 
     let out = Arc::clone(out);
     task::spawn(async move {
         let outcome = std::future::poll_fn(|cx| call.poll(cx)).await;
-        if let Outcome::Reply(reply) = outcome {
+        if let Some(reply) = outcome.reply() {
             say(&out, call.to(), reply);
         }
     });

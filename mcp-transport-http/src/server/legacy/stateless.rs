@@ -21,12 +21,12 @@ use crate::status;
 pub(super) fn take(
     door: &Door,
     parts: Box<Parts>,
-    message: Message<'_>,
+    message: &Message<'_>,
     cx: &mut Context<'_>,
 ) -> Result<Begun, Refused> {
     let version = version(door, &parts)?;
     match message {
-        Message::Request(request) => Ok(begin(door, parts, &request, version, cx)),
+        Message::Request(request) => Ok(begin(door, parts, request, version, cx)),
         // There is no session that it could change.
         Message::Notification(_) => Ok(Begun::Answered(respond::accepted())),
         _ => Err(Refused::bad_request(

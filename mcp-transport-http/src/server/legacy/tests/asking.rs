@@ -22,7 +22,7 @@ async fn answer_of(exchange: &Exchange, question: InputRequest) -> Reply {
     let Input::Live(channel) = &exchange.input else {
         return text("nobody to ask");
     };
-    match channel.ask(question).await {
+    match channel.clone().ask(question).await {
         Ok(_) => text("accepted"),
         Err(error) => text(&error.to_string()),
     }
