@@ -81,6 +81,7 @@ mod spec;
 mod standing;
 mod state;
 mod tools;
+mod uri;
 
 pub use ask::{Answer, Ask, Asking, Elicit, ElicitChoice, ElicitField, Questions, Sampling};
 pub use caller::Caller;

@@ -19,7 +19,6 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use iri_string::types::UriStr;
 use mcp_core::Fault;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
@@ -38,6 +37,7 @@ use crate::extract::FromCall;
 use crate::rejection::Rejection;
 use crate::round::{AskError, Round, compare};
 use crate::spec::RouteSpec;
+use crate::uri::is_uri;
 
 /// What a language model is asked; see [`Ask::sample`].
 pub type Sampling = CreateMessageParams;
@@ -141,9 +141,9 @@ impl Ask {
         url: impl Into<String>,
     ) -> Asking<Answer<()>> {
         let url = url.into();
-        let request = match UriStr::new(&url) {
-            Ok(_) => Ok(ElicitParams::url(message, url).into()),
-            Err(_) => Err(format!("{url:?} is no absolute URL")),
+        let request = match is_uri(&url) {
+            true => Ok(ElicitParams::url(message, url).into()),
+            false => Err(format!("{url:?} is no absolute URL")),
         };
         Asking::new(self.0.clone(), key.into(), request, |_, answer| {
             Ok(elicited(answer)?.map(|_| ()))

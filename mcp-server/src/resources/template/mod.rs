@@ -16,8 +16,7 @@ mod value;
 
 pub(crate) use matching::Variables;
 
-use iri_string::template::UriTemplateStr;
-use iri_string::types::UriStr;
+use crate::uri::{is_uri, is_variable};
 
 /// A URI template that URIs can be matched with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +45,6 @@ impl Template {
     ///
     /// Why URIs cannot be matched with it, and what to write instead.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        UriTemplateStr::new(text)
-            .map_err(|_| "it is no URI template of RFC 6570: check its braces".to_owned())?;
         let mut template = Self {
             parts: Vec::new(),
             segments: Vec::new(),
@@ -62,7 +59,7 @@ impl Template {
             let (expression, after) = expression
                 .strip_prefix('{')
                 .and_then(|expression| expression.split_once('}'))
-                .ok_or("a `{` has no `}`")?;
+                .ok_or(NO_TEMPLATE)?;
             template.expression(expression)?;
             // What the expression expands to, as far as the shape of a URI depends on it.
             example.push_str(match expression.chars().next() {
@@ -93,6 +90,9 @@ impl Template {
         if text.is_empty() {
             return Ok(());
         }
+        if text.contains(|c: char| c.is_ascii_control() || " \"<>\\^`|}".contains(c)) {
+            return Err(NO_TEMPLATE.to_owned());
+        }
         if !self.segments.is_empty() || !self.query.is_empty() {
             return Err(format!(
                 "`{text}` stands after a part that may be left out; only `{{/name}}` and \
@@ -118,6 +118,9 @@ impl Template {
             return Err(format!("`{{{text}}}`: `*` and `:` cannot be matched"));
         }
         let names: Vec<&str> = list.split(',').collect();
+        if !names.iter().all(|name| is_variable(name)) {
+            return Err(NO_TEMPLATE.to_owned());
+        }
         match (operator, names.as_slice()) {
             (Some('?'), names) => {
                 if !self.query.is_empty() {
@@ -174,6 +177,8 @@ impl Template {
     }
 }
 
+const NO_TEMPLATE: &str = "it is no URI template of RFC 6570: check its braces";
+
 /// Whether a text is a URI with a scheme.
 ///
 /// # Errors
@@ -181,11 +186,12 @@ impl Template {
 /// What is wrong.
 // spec: RSRC-07, RSRC-10
 pub(super) fn check_uri(text: &str) -> Result<(), String> {
-    match UriStr::new(text) {
-        Ok(_) => Ok(()),
-        Err(_) if !text.contains(':') => {
-            Err("it needs a scheme, such as `notes:` or `https:`".to_owned())
-        }
-        Err(_) => Err("it is no URI of RFC 3986: percent-encode what a URI cannot have".to_owned()),
+    if is_uri(text) {
+        return Ok(());
     }
+    let problem = match text.contains(':') {
+        true => "it is no URI of RFC 3986: percent-encode what a URI cannot have",
+        false => "it needs a scheme, such as `notes:` or `https:`",
+    };
+    Err(problem.to_owned())
 }
