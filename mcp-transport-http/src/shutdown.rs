@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "serve")]
+use mcp_core::BoxFuture;
 use tokio::sync::watch;
 
 /// Tells servers to stop: first to finish what is running, then to end what is left.
@@ -95,7 +97,12 @@ tokio::task_local! {
 ///
 /// A signal that cannot be listened to is never received.
 #[cfg(feature = "serve")]
-pub async fn termination() {
+pub fn termination() -> BoxFuture<'static, ()> {
+    Box::pin(terminated())
+}
+
+#[cfg(feature = "serve")]
+async fn terminated() {
     let interrupt = async {
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending::<()>().await;

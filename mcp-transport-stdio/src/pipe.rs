@@ -42,8 +42,11 @@ pub(crate) struct Task(JoinHandle<io::Result<()>>);
 
 impl Task {
     pub(crate) fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
-        // Boxed, so that a program has the code of one kind of task, and not of each.
-        let future: BoxFuture<'static, _> = Box::pin(future);
+        Self::of(Box::pin(future))
+    }
+
+    /// Of one type of futures, so that a program has the code of one kind of task, and not of each.
+    fn of(future: BoxFuture<'static, io::Result<()>>) -> Self {
         Self(tokio::spawn(future))
     }
 

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Extensions, Gate, Service};
+use mcp_core::{BoxFuture, Extensions, Gate, Service};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
@@ -127,15 +127,17 @@ impl StdioServer {
     ///
     /// When the streams cannot be had, or fail in another way than by being closed.
     // spec: STDIO-03, STDIO-05, STDIO-14
-    pub async fn serve_stdio(self) -> io::Result<()> {
-        let streams = standard::take(self.settings.guard)?;
-        let served = self.serve(streams.reader, streams.writer);
-        tokio::select! {
-            biased;
-            served = served => served,
-            // There is nobody to answer: what runs is cancelled.
-            () = streams.hung_up => Ok(()),
-        }
+    pub fn serve_stdio(self) -> BoxFuture<'static, io::Result<()>> {
+        Box::pin(async move {
+            let streams = standard::take(self.settings.guard)?;
+            let served = self.serve(streams.reader, streams.writer);
+            tokio::select! {
+                biased;
+                served = served => served,
+                // There is nobody to answer: what runs is cancelled.
+                () = streams.hung_up => Ok(()),
+            }
+        })
     }
 
     /// Serves over a pair of byte streams, until the client closes its side or takes nothing any
@@ -150,11 +152,14 @@ impl StdioServer {
         writer: impl AsyncWrite + Send + 'static,
     ) -> io::Result<()> {
         let pipe = Pipe::open(reader, writer, self.settings.line_limit);
+        self.drive(pipe).ended().await
+    }
+
+    /// A task like those that read and write, so that a message goes from one to the next on one
+    /// thread: whoever waits for it may be on another.
+    fn drive(self, pipe: Pipe) -> Task {
         let driver = Driver::new(self.service, self.settings, pipe);
-        // A task like those that read and write, so that a message goes from one to the next on
-        // one thread: whoever waits here may be on another.
-        let mut driver = Task::spawn(driver.run(self.stop).in_current_span());
-        driver.ended().await
+        Task::spawn(driver.run(self.stop).in_current_span())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Serving over HTTP in one line.
 
-use std::future::Future;
+use std::future::ready;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -33,16 +33,18 @@ use crate::Result;
 /// mcp::serve_http(server, "127.0.0.1:8000").await
 /// # }
 /// ```
-pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
-    let server = server.into_server();
-    server.check()?;
-    serve_at(server, address.listen().await?).await
+pub fn serve_http<'a>(
+    server: impl IntoServer,
+    address: impl Address + 'a,
+) -> BoxFuture<'a, Result<()>> {
+    serve(server.into_server(), address.listen())
 }
 
 /// Boxed and of no type of the program: so it is compiled in here, and not with each program.
-fn serve_at(server: Server, listener: TcpListener) -> BoxFuture<'static, Result<()>> {
+fn serve<'a>(server: Server, listening: Listening<'a>) -> BoxFuture<'a, Result<()>> {
     Box::pin(async move {
-        Serve::new(listener, StreamableHttp::new(server))
+        server.check()?;
+        Serve::new(listening.await?, StreamableHttp::new(server))
             .shutdown_on(termination())
             .run()
             .await?;
@@ -58,12 +60,16 @@ fn serve_at(server: Server, listener: TcpListener) -> BoxFuture<'static, Result<
 )]
 pub trait Address: sealed::Sealed {
     #[doc(hidden)]
-    fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
+    fn listen<'a>(self) -> Listening<'a>
+    where
+        Self: 'a;
 }
 
+type Listening<'a> = BoxFuture<'a, io::Result<TcpListener>>;
+
 impl Address for TcpListener {
-    async fn listen(self) -> io::Result<Self> {
-        Ok(self)
+    fn listen<'a>(self) -> Listening<'a> {
+        Box::pin(ready(Ok(self)))
     }
 }
 
@@ -79,8 +85,11 @@ macro_rules! addresses {
             impl sealed::Sealed for $address {}
 
             impl Address for $address {
-                async fn listen(self) -> io::Result<TcpListener> {
-                    TcpListener::bind(self).await
+                fn listen<'a>(self) -> Listening<'a>
+                where
+                    Self: 'a,
+                {
+                    Box::pin(TcpListener::bind(self))
                 }
             }
         )*

@@ -28,13 +28,14 @@ use crate::Result;
 ///     mcp::serve_stdio(server).await
 /// }
 /// ```
-pub async fn serve_stdio(server: impl IntoServer) -> Result<()> {
-    let server = server.into_server();
-    server.check()?;
-    serve(server).await
+pub fn serve_stdio(server: impl IntoServer) -> BoxFuture<'static, Result<()>> {
+    serve(server.into_server())
 }
 
 /// Boxed and of no type of the program: so it is compiled in here, and not with each program.
 fn serve(server: Server) -> BoxFuture<'static, Result<()>> {
-    Box::pin(async move { Ok(StdioServer::new(server).serve_stdio().await?) })
+    Box::pin(async move {
+        server.check()?;
+        Ok(StdioServer::new(server).serve_stdio().await?)
+    })
 }
