@@ -54,9 +54,14 @@ impl CallContext {
     /// The [`Fault`] for a client whose request state is not good.
     // spec: MRTR-02
     pub(crate) fn watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
-        if !needs.asks && !needs.over {
-            return Ok(Watched::default());
+        match needs.asks || needs.over {
+            true => self.begin_watch(needs),
+            false => Ok(Watched::default()),
         }
+    }
+
+    #[inline(never)]
+    fn begin_watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
         let over = Ending::default();
         let method = self.exchange.call.method();
         if needs.asks && method.is_some_and(|method| method.spec().may_require_input) {

@@ -1,13 +1,13 @@
 //! What stands around every handler: a panic is an error of its call, not the end of the server;
 //! open questions are asked by the reply.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use mcp_core::ending::Ending;
-use mcp_core::{CatchPanic, Fault, Panicked, Reply, catch_panic};
+use mcp_core::{BoxFuture, CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
 
 use crate::round::Round;
@@ -56,26 +56,33 @@ pub(crate) trait Handled {
 /// borrowed from others (state) may be half changed, as after any other failure: locks show it by
 /// poisoning.
 // spec: MRTR-01
-pub(crate) fn run<W: Handled, F: Future<Output = W::Given>>(
+pub(crate) fn run<W, F>(
     what: W,
     watched: Result<Watched, Fault>,
     handler: F,
-) -> Run<W, F> {
-    Run {
-        handler: Some(catch_panic(handler)),
-        what,
-        watched,
+) -> BoxFuture<'static, Reply>
+where
+    W: Handled + Send + 'static,
+    F: Future<Output = W::Given> + Send + 'static,
+{
+    match watched {
+        Ok(watched) => Box::pin(Run {
+            handler: Some(catch_panic(handler)),
+            what,
+            watched,
+        }),
+        Err(fault) => Box::pin(ready(fault.into())),
     }
 }
 
 pin_project! {
     /// A handler at work; see [`run`].
     // No `async fn`: that would hold the handler several times.
-    pub(crate) struct Run<W, F> {
+    struct Run<W, F> {
         #[pin]
         handler: Option<CatchPanic<F>>,
         what: W,
-        watched: Result<Watched, Fault>,
+        watched: Watched,
     }
 }
 
@@ -87,11 +94,7 @@ impl<W: Handled, F: Future<Output = W::Given>> Future for Run<W, F> {
         let Some(handler) = this.handler.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };
-        let watched = match this.watched {
-            Ok(watched) => watched,
-            Err(fault) => return Poll::Ready(fault.clone().into()),
-        };
-        let round = watched.round.as_deref();
+        let round = this.watched.round.as_deref();
         if let Some(round) = round {
             round.watch(cx);
         }
@@ -107,7 +110,7 @@ impl<W: Handled, F: Future<Output = W::Given>> Future for Run<W, F> {
             round.end(this.what.name());
         }
         this.handler.set(None);
-        *watched = Watched::default();
+        *this.watched = Watched::default();
         Poll::Ready(reply)
     }
 }

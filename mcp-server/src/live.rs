@@ -59,6 +59,7 @@ impl Live {
         }
     }
 
+    #[inline(never)]
     fn serving(&self) -> Arc<Catalogue> {
         if let Some(serving) = &*self.serving.read() {
             return Arc::clone(serving);

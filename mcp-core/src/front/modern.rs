@@ -164,13 +164,7 @@ impl Inbound {
                 outlet,
                 extensions,
             }),
-            Asked::Discover => {
-                let body = ResultBody::Discover(Box::new(profile.discover()));
-                Box::pin(ready(Reply::Complete {
-                    body,
-                    cache: Some(profile.cache),
-                }))
-            }
+            Asked::Discover => discover(profile),
             Asked::Listen(filter) => {
                 let caller = (facts, extensions);
                 let lent = *lent.unwrap_or_default();
@@ -182,6 +176,16 @@ impl Inbound {
     }
 }
 
+#[inline(never)]
+fn discover(profile: &ServerProfile) -> BoxFuture<'static, Reply> {
+    let body = ResultBody::Discover(Box::new(profile.discover()));
+    Box::pin(ready(Reply::Complete {
+        body,
+        cache: Some(profile.cache),
+    }))
+}
+
+#[cold]
 fn refuse(method: Method) -> BoxFuture<'static, Reply> {
     let fault = Fault::no_such_method(method.as_str());
     Box::pin(ready(Reply::Fault(fault)))

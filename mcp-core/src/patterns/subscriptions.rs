@@ -162,6 +162,7 @@ impl fmt::Debug for Lent {
 
 /// Serves a subscription. The future is ready when it has ended in good order; dropping it ends it
 /// abruptly.
+#[inline(never)]
 pub(crate) fn serve(
     asked: SubscriptionFilter,
     service: &dyn Service,

@@ -98,7 +98,7 @@ impl CompletionRoute {
                 argument,
                 reference,
             };
-            Box::pin(guard::run(completing, watched, handler(call)))
+            guard::run(completing, watched, handler(call))
         });
         Self {
             reference: Arc::new(reference),

@@ -92,6 +92,7 @@ impl<R: Listed> Set<R> {
 
     /// A page of the list: always the same text for the same list, in the order of registration.
     // spec: TOOL-03, TOOL-04, RSRC-02, PROMPT-02, PAG-01, PAG-05, CACHE-01, CACHE-11
+    #[inline(never)]
     pub(crate) fn list(&self, page: &Page, caller: &Caller<'_>) -> Reply {
         let start = match &page.cursor {
             None => 0,

@@ -14,17 +14,26 @@ impl Catalogue {
     /// The answer to a call.
     // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
     pub(crate) fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        let Call::CallTool(params) = &exchange.call else {
+            return self.answer_other(exchange);
+        };
+        match self.tools.find(&params.name, &Caller::of(&exchange)) {
+            Some(route) => route.call(self.context(exchange)),
+            None => missing(ItemKind::Tool, &params.name),
+        }
+    }
+
+    fn context(&self, exchange: Exchange) -> CallContext {
+        CallContext::new(exchange, self.states.clone(), self.checking.clone())
+    }
+
+    /// The answer to what is no call of a tool. Apart, so that calls of tools need less memory.
+    #[inline(never)]
+    fn answer_other(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
         let offers = &self.profile.capabilities;
         let caller = Caller::of(&exchange);
-        let context = |exchange| {
-            let (states, checking) = (self.states.clone(), self.checking.clone());
-            CallContext::new(exchange, states, checking)
-        };
+        let context = |exchange| self.context(exchange);
         match &exchange.call {
-            Call::CallTool(params) => match self.tools.find(&params.name, &caller) {
-                Some(route) => route.call(context(exchange)),
-                None => missing(ItemKind::Tool, &params.name),
-            },
             Call::ListTools(page) if offers.tools.is_some() => now(self.tools.list(page, &caller)),
             Call::ReadResource(params) if offers.resources.is_some() => {
                 match self.reads(&params.uri, &caller) {

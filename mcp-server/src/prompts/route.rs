@@ -106,7 +106,7 @@ impl PromptRoute {
                 return Box::pin(ready(fault.into()));
             }
             let watched = call.watch(needs);
-            Box::pin(guard::run(prompt, watched, handler(call)))
+            guard::run(prompt, watched, handler(call))
         });
         Self {
             prompt: Arc::new(prompt),

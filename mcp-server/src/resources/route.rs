@@ -165,7 +165,7 @@ impl Reader {
                 mime_type,
                 cache,
             };
-            Box::pin(guard::run(reading, watched, handler(call)))
+            guard::run(reading, watched, handler(call))
         });
         Self { read, spec }
     }

@@ -91,7 +91,7 @@ impl ToolRoute {
         let needs = spec.needs;
         let handler: Erased = Arc::new(move |mut call, tool| {
             let watched = call.watch(needs);
-            Box::pin(guard::run(tool, watched, handler(call)))
+            guard::run(tool, watched, handler(call))
         });
         Self {
             tool: Arc::new(tool),

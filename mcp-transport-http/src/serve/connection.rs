@@ -50,9 +50,7 @@ pub(super) async fn serve<I, S, B>(
         let work = if request.uri().path() == path {
             call(service.clone(), request)
         } else {
-            Work::Boxed {
-                reply: Box::pin(not_found(request, path)),
-            }
+            not_found(request, path)
         };
         Answering { work, at_work }
     });
@@ -134,6 +132,16 @@ where
         let response = service.call(request);
         return Work::Called { response };
     }
+    call_later(service, request)
+}
+
+// Apart, as what comes next, so that other requests need less memory.
+#[inline(never)]
+fn call_later<'a, S, B>(mut service: S, request: Request<Incoming>) -> Work<'a, S::Future, B>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'a,
+    S::Future: Send,
+{
     let reply = Box::pin(async move {
         let response = match poll_fn(|cx| service.poll_ready(cx)).await {
             Ok(()) => service.call(request).await,
@@ -145,17 +153,21 @@ where
     Work::Boxed { reply }
 }
 
-async fn not_found<B>(request: Request<Incoming>, path: &str) -> Response<Reply<B>> {
-    let (parts, body) = request.into_parts();
-    discard(&parts.headers, pin!(body), DISCARDED).await;
-    let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
-    let text = Some(Bytes::from(text));
-    let mut response = Response::new(Reply::Text { text });
-    *response.status_mut() = StatusCode::NOT_FOUND;
-    response
-        .headers_mut()
-        .insert(names::CONTENT_TYPE, names::TEXT);
-    response
+#[inline(never)]
+fn not_found<F, B>(request: Request<Incoming>, path: &str) -> Work<'_, F, B> {
+    let reply = Box::pin(async move {
+        let (parts, body) = request.into_parts();
+        discard(&parts.headers, pin!(body), DISCARDED).await;
+        let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
+        let text = Some(Bytes::from(text));
+        let mut response = Response::new(Reply::Text { text });
+        *response.status_mut() = StatusCode::NOT_FOUND;
+        response
+            .headers_mut()
+            .insert(names::CONTENT_TYPE, names::TEXT);
+        response
+    });
+    Work::Boxed { reply }
 }
 
 pin_project! {

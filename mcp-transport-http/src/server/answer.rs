@@ -198,6 +198,7 @@ const PACE: Duration = Duration::from_millis(50);
 /// Lends a subscription what has a clock: it ends in good order when the server drains, and when
 /// its stream has had its time.
 // spec: SUB-09
+#[inline(never)]
 fn lend(inbound: &mut Inbound, config: &Config) {
     let (max_age, shutdown) = (config.streams.max_age, config.ended_by());
     inbound.end_listen_on(async move {
@@ -250,6 +251,21 @@ fn answer_at_once(
 }
 
 /// Keeps the events of an answer, and sends them.
+#[inline(never)]
+fn begin_keeping(
+    kept: Arc<Stream>,
+    wire: &'static dyn Wire,
+    events: Bytes,
+    of: &InPlace,
+    session: Option<HeaderValue>,
+    cx: &mut Context<'_>,
+) -> Begun {
+    let config = Arc::clone(&of.config);
+    let response = async move { keep(kept, wire, events, &config).await };
+    Begun::with(response.map(|it| with_session(it, session)), cx)
+}
+
+/// Keeps the events of an answer, and sends them.
 async fn keep(
     kept: Arc<Stream>,
     wire: &'static dyn Wire,
@@ -291,9 +307,7 @@ impl InPlace {
                 Begun::Answered(response)
             }
             Answered::Kept { kept, wire, events } => {
-                let config = Arc::clone(&self.config);
-                let response = async move { keep(kept, wire, events, &config).await };
-                Begun::with(response.map(|it| with_session(it, session)), cx)
+                begin_keeping(kept, wire, events, self, session, cx)
             }
         })
     }
@@ -333,6 +347,7 @@ impl InPlace {
     }
 
     /// Moves the call into a task.
+    #[inline(never)]
     fn stream(&mut self, first: Bytes) -> Answered {
         let Some(call) = self.call.take() else {
             return Answered::Now(respond::no_events());

@@ -132,6 +132,7 @@ impl Endpoint {
     }
 
     /// Answers another verb.
+    #[inline(never)]
     fn tend(&self, verb: SessionVerb, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
         let service = self.source.service(&parts);
         let refuse = |refusal| Box::pin(std::future::ready(respond::refusal(refusal)));

@@ -86,6 +86,7 @@ impl Door {
 
     /// Answers a POST of several messages.
     // spec: BASE-14
+    #[inline(never)]
     pub(super) fn post_batch(self, parts: Box<Parts>, text: Bytes, cx: &mut Context<'_>) -> Begun {
         let answered = async move {
             if self.config.sessions.mode != Mode::InMemory {
@@ -99,6 +100,7 @@ impl Door {
     }
 
     /// Answers a POST to a connection of HTTP+SSE.
+    #[inline(never)]
     pub(super) fn post_one_way(&self, parts: Box<Parts>, text: &[u8]) -> Response<Body> {
         let answered = sse_2024::post(self, parts, text);
         answered.unwrap_or_else(Refused::into_response)

@@ -25,6 +25,7 @@ use crate::status;
 
 /// Opens a session, once the request has proved to be a good one.
 // spec: LIFE-02, SESS-01
+#[inline(never)]
 pub(super) fn take(
     door: Door,
     parts: &Parts,

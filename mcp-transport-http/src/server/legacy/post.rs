@@ -108,6 +108,7 @@ pub(super) fn begin(
 
 /// Takes a notification to heart.
 // spec: HTTP-S-07, CAN-04
+#[inline(never)]
 pub(super) fn hear(live: &Live, note: &Notification<'_>) {
     if let Heard::Cancel(cancelled) = live.machine.hear(note)
         && let Some(id) = &cancelled.request_id
@@ -118,6 +119,7 @@ pub(super) fn hear(live: &Live, note: &Notification<'_>) {
 
 /// Takes the answer to a question. One that comes too late is no mistake of the client.
 // spec: HTTP-S-07, CAN-06
+#[inline(never)]
 pub(super) fn settle(live: &Live, response: &mcp_types::Response<'_>) -> Response<Body> {
     let is_late = || {
         let id = response.id.as_ref();

@@ -18,6 +18,7 @@ use super::door::{Door, check_version};
 use crate::status;
 
 /// Takes a message.
+#[inline(never)]
 pub(super) fn take(
     door: &Door,
     parts: Box<Parts>,
