@@ -448,7 +448,7 @@ impl Client {
             return Err(Kind::NothingToDiscover(version).into());
         }
         let found = match call::run(self, asked.clone(), Options::default()).await? {
-            ResultBody::Discover(found) => *found,
+            ResultBody::Discover(found) => Arc::unwrap_or_clone(found),
             _ => {
                 return Err(Error::of(
                     &self.inner.channel.peer(),

@@ -2,6 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
+use std::sync::Arc;
+
 use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
 use mcp_core::{Asked, ChannelError, ClientNote, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
@@ -38,8 +40,8 @@ async fn follow(client: &Client, mut probe: Probe, mut step: Step) -> Result<(),
 
 /// What the server said of itself.
 enum Found {
-    Discovered(Box<DiscoverResult>),
-    Initialized(Box<InitializeResult>),
+    Discovered(Arc<DiscoverResult>),
+    Initialized(Arc<InitializeResult>),
 }
 
 struct Asking<'a> {
@@ -150,9 +152,15 @@ impl Asking<'_> {
         let (verdict, server) = match self.found {
             Some(Found::Discovered(found)) => {
                 let server = ServerFacts::from((*found).clone());
-                (Verdict::modern(version, Some(*found)), Some(server))
+                (
+                    Verdict::modern(version, Some(Arc::unwrap_or_clone(found))),
+                    Some(server),
+                )
             }
-            Some(Found::Initialized(opened)) => (Verdict::legacy(version), Some((*opened).into())),
+            Some(Found::Initialized(opened)) => (
+                Verdict::legacy(version),
+                Some(Arc::unwrap_or_clone(opened).into()),
+            ),
             None => (Verdict::legacy(version), None),
         };
         let negotiation = Negotiation::new(self.tried, verdict);

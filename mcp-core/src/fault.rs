@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
@@ -44,7 +45,7 @@ pub enum Fault {
     #[error("the client does not declare a capability that this call needs")]
     MissingCapability {
         /// Just what is missing.
-        required: Box<ClientCapabilities>,
+        required: Arc<ClientCapabilities>,
     },
     /// The revision that the client names is not offered.
     #[error("protocol version {requested:?} is not supported; supported: {}", supported.join(", "))]

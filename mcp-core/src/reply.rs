@@ -41,7 +41,7 @@ pub enum Reply {
 #[non_exhaustive]
 pub enum ResultBody {
     /// Of `server/discover`.
-    Discover(Box<DiscoverResult>),
+    Discover(Arc<DiscoverResult>),
     /// Of `tools/list`.
     ListTools(Arc<Listing<ListToolsResult>>),
     /// Of `tools/call`.
@@ -61,7 +61,7 @@ pub enum ResultBody {
     /// Of `subscriptions/listen`: the subscription has ended in good order.
     Listen(ListenResult),
     /// Of `initialize`.
-    Initialize(Box<InitializeResult>),
+    Initialize(Arc<InitializeResult>),
     /// Of the other methods that tend a session: there is nothing to say.
     Empty,
     /// Of a method that the protocol itself does not have.

@@ -2,7 +2,9 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use crate::{JsonObject, Meta};
 
@@ -48,7 +50,7 @@ impl CompleteParams {
 }
 
 /// What has the argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 #[serde(tag = "type")]
 pub enum CompletionReference {
@@ -64,6 +66,35 @@ pub enum CompletionReference {
         /// Its URI template.
         uri: String,
     },
+}
+
+/// Read as it came, without the buffer of a tagged enum.
+impl<'de> Deserialize<'de> for CompletionReference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Members {
+            r#type: String,
+            name: Option<Value>,
+            uri: Option<Value>,
+        }
+
+        fn text<E: Error>(key: &'static str, value: Option<Value>) -> Result<String, E> {
+            value.map_or_else(
+                || Err(E::missing_field(key)),
+                |value| String::deserialize(value).map_err(E::custom),
+            )
+        }
+
+        let found = Members::deserialize(deserializer)?;
+        match &*found.r#type {
+            "ref/prompt" => text("name", found.name).map(|name| Self::Prompt { name }),
+            "ref/resource" => text("uri", found.uri).map(|uri| Self::Resource { uri }),
+            kind => Err(D::Error::unknown_variant(
+                kind,
+                &["ref/prompt", "ref/resource"],
+            )),
+        }
+    }
 }
 
 impl CompletionReference {

@@ -4,37 +4,45 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::JsonObject;
+use crate::Settings;
+use crate::members::read_members;
 use crate::setters::{display_name, setters};
 use crate::text::text_enum;
 
 /// Name and version of a client or a server. Never changes behaviour, never decides security.
 // spec: VER-08, LIFE-16
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct Implementation {
     /// Name for programs.
     pub name: String,
     /// Version of the program.
-    #[serde(default)]
     pub version: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the program does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where to read more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
+
+read_members!(Implementation as "a name and a version" requires { "name" => name, } and {
+    "version" => version,
+    "title" => title,
+    "description" => description,
+    "websiteUrl" => website_url,
+    "icons" => icons,
+});
 
 impl Implementation {
     setters! { title, icon }

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 pub use crate::ext::tasks::{TaskParams, TaskStatus};
-use crate::members::read_members;
+use crate::members::{read_members, read_settings};
 use crate::text::text_enum;
 use crate::{Cursor, Meta, Settings};
 
@@ -242,7 +242,7 @@ macro_rules! second_word {
             pub other: Settings,
         }
 
-        read_members!($name as "requests that can run as tasks" { $key => $field, });
+        read_settings!($name as "requests that can run as tasks" { $key => $field, });
     };
 }
 

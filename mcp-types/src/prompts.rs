@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::setters::{display_name, setters};
-use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Role};
+use crate::{ContentBlock, Cursor, Icon, Meta, RawObject, Role, Settings};
 
 /// A prompt as a server lists it. Unknown members survive.
 // spec: PROMPT-03
@@ -31,7 +31,7 @@ pub struct Prompt {
     pub meta: Option<Meta>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 impl Prompt {

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::setters::{display_name, setters};
-use crate::{Annotations, Cursor, Icon, JsonObject, Meta, ResourceContents};
+use crate::{Annotations, Cursor, Icon, Meta, ResourceContents, Settings};
 
 /// A resource as a server lists it. Unknown members survive.
 // spec: RSRC-03
@@ -40,7 +40,7 @@ pub struct Resource {
     pub meta: Option<Meta>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 impl Resource {
@@ -88,7 +88,7 @@ pub struct ResourceTemplate {
     pub meta: Option<Meta>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 impl ResourceTemplate {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::members::read_members;
 use crate::meta::keys;
-use crate::{JsonObject, Meta, RequestId};
+use crate::{Meta, RequestId, Settings};
 
 /// The changes that a client wants to hear of, or that a server will tell.
 ///
@@ -45,7 +45,7 @@ pub struct SubscriptionFilter {
     pub task_ids: Vec<String>,
     /// What other extensions add.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 read_members!(SubscriptionFilter as "a filter of changes" {

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
-use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Text};
+use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Settings, Text};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
 // spec: TOOL-05, JSCH-08
@@ -46,7 +46,7 @@ pub struct Tool {
     pub meta: Option<Meta>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 impl Tool {
@@ -175,7 +175,7 @@ pub struct ToolAnnotations {
     pub open_world_hint: Option<bool>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 /// How a tool may be run (2025-11-25 alone).
@@ -189,7 +189,7 @@ pub struct ToolExecution {
     pub task_support: Option<TaskSupport>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
 
 /// The result of `tools/list`.

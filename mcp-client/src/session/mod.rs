@@ -4,6 +4,7 @@
 
 mod dispatch;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::{Asked, ClientNote, OutNote, Reply, ResultBody, SessionCall};
@@ -60,7 +61,7 @@ pub(crate) async fn renew(client: &Client, lost: u64) -> Result<(), Kind> {
         Reply::Complete {
             body: ResultBody::Initialize(opened),
             ..
-        } => *opened,
+        } => Arc::unwrap_or_clone(opened),
         Reply::Fault(fault) => {
             return Err(Kind::Fault {
                 fault,

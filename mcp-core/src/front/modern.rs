@@ -178,7 +178,7 @@ impl Inbound {
 
 #[inline(never)]
 fn discover(profile: &ServerProfile) -> BoxFuture<'static, Reply> {
-    let body = ResultBody::Discover(Box::new(profile.discover()));
+    let body = ResultBody::Discover(Arc::new(profile.discover()));
     Box::pin(ready(Reply::Complete {
         body,
         cache: Some(profile.cache),

@@ -1,5 +1,6 @@
 //! A call at work: the service's future, and where its notifications gather.
 
+use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -26,7 +27,7 @@ pub struct Running {
 
 enum Work {
     Going(BoxFuture<'static, Reply>),
-    Done(Reply),
+    Done(Encoded),
     Told,
 }
 
@@ -76,7 +77,7 @@ impl Running {
         let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
         let work = match catch_panic_now(serve) {
             Ok(reply) => Work::Going(reply),
-            Err(_) => Work::Done(panicked()),
+            Err(_) => Work::Going(Box::pin(ready(panicked()))),
         };
         Self {
             to,
@@ -100,15 +101,11 @@ impl Running {
     /// it.
     // spec: PROG-02
     pub fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
-        let reply = match &mut self.work {
-            Work::Going(reply) => match poll(reply, cx) {
-                Poll::Ready(reply) => reply,
-                Poll::Pending => return Poll::Pending,
-            },
-            Work::Done(_) | Work::Told => match std::mem::replace(&mut self.work, Work::Told) {
-                Work::Done(reply) => reply,
-                _ => return Poll::Pending,
-            },
+        let Work::Going(going) = &mut self.work else {
+            return Poll::Pending;
+        };
+        let Poll::Ready(reply) = poll(going, cx) else {
+            return Poll::Pending;
         };
         self.work = Work::Told;
         self.close();
@@ -118,10 +115,8 @@ impl Running {
     /// Works on the call, until it has something to say. Notifications come before the answer;
     /// while their reader is busy (`takes_notes` is false) both wait.
     pub fn poll_said(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<Said> {
-        if matches!(self.work, Work::Going(_))
-            && let Poll::Ready(reply) = self.poll_reply(cx)
-        {
-            self.work = Work::Done(reply);
+        if let Poll::Ready(reply) = self.poll_reply(cx) {
+            self.work = Work::Done(self.to.encode(reply, Vec::new()));
         }
         let is_done = matches!(self.work, Work::Done(_));
         if let Some(notes) = &self.notes {
@@ -138,11 +133,13 @@ impl Running {
                     .map(|text| Said::Notes(text.unwrap_or_default()));
             }
         }
-        if !is_done {
-            return Poll::Pending;
+        match std::mem::replace(&mut self.work, Work::Told) {
+            Work::Done(answer) => Poll::Ready(Said::Answer(answer)),
+            going => {
+                self.work = going;
+                Poll::Pending
+            }
         }
-        let answer = self.poll_reply(cx);
-        answer.map(|reply| Said::Answer(self.to.encode(reply, Vec::new())))
     }
 
     /// Says that nobody takes the notifications: reports of progress stop waiting for it.

@@ -132,7 +132,7 @@ impl Session {
             principal.map(record::owner),
             limits,
         );
-        let body = ResultBody::Initialize(Box::new(result));
+        let body = ResultBody::Initialize(Arc::new(result));
         Ok((session, body.into()))
     }
 

@@ -35,7 +35,7 @@ pub fn stateless(
         Asked::Session(SessionCall::Initialize(params)) => {
             let promised = without_changes(profile.capabilities.clone());
             let (_, result) = shake_hands(&params, profile, promised)?;
-            let body = ResultBody::Initialize(Box::new(result));
+            let body = ResultBody::Initialize(Arc::new(result));
             Ok(Admitted::Answer(Reply::from(body)))
         }
         Asked::Session(SessionCall::Ping | SessionCall::SetLevel(_)) => {

@@ -12,7 +12,7 @@ use crate::{Listing, ResultBody, place};
 #[inline]
 pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
     Ok(match method {
-        Some(Method::Discover) => ResultBody::Discover(Box::new(read_as(method, raw)?)),
+        Some(Method::Discover) => ResultBody::Discover(Arc::new(read_as(method, raw)?)),
         Some(Method::CallTool) => ResultBody::CallTool(read_as(method, raw)?),
         Some(Method::ListTools) => ResultBody::ListTools(list(method, raw)?),
         Some(Method::ListResources) => ResultBody::ListResources(list(method, raw)?),
@@ -24,7 +24,7 @@ pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBod
         Some(Method::GetPrompt) => ResultBody::GetPrompt(read_as(method, raw)?),
         Some(Method::Complete) => ResultBody::Complete(read_as(method, raw)?),
         Some(Method::Listen) => ResultBody::Listen(read_as(method, raw)?),
-        Some(Method::Initialize) => ResultBody::Initialize(read_as(method, raw)?),
+        Some(Method::Initialize) => ResultBody::Initialize(Arc::new(read_as(method, raw)?)),
         Some(Method::Ping | Method::SetLevel | Method::Subscribe | Method::Unsubscribe) => {
             ResultBody::Empty
         }

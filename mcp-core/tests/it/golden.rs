@@ -1,6 +1,8 @@
 //! Messages to the letter, per revision: what opens, tends and asks over a session, and
 //! subscriptions.
 
+use std::sync::Arc;
+
 use mcp_core::{
     Asked, ClientAnswer, ClientNote, Fault, Reply, ResultBody, ServerAsk, ServerNote, SessionCall,
 };
@@ -129,7 +131,7 @@ fn handshakes(book: &mut Book) {
         .with_elicitation()
         .with_url_elicitation()
         .with_extension("com.example/x", &json!({}));
-    offered.tasks = Some(Box::<TasksCapability>::default());
+    offered.tasks = Some(Arc::<TasksCapability>::default());
     let initialize = |version| {
         let params = InitializeParams::new(version, offered.clone(), info());
         SessionCall::Initialize(Box::new(params))
@@ -162,9 +164,9 @@ fn handshakes(book: &mut Book) {
     for version in LEGACY {
         let mut capabilities = ServerCapabilities::default();
         capabilities.completions = Some(Settings::default());
-        capabilities.tasks = Some(Box::<TasksCapability>::default());
+        capabilities.tasks = Some(Arc::<TasksCapability>::default());
         let result = InitializeResult::new(version, capabilities, info());
-        let body = ResultBody::Initialize(Box::new(result.instructions(Some("i".to_owned()))));
+        let body = ResultBody::Initialize(Arc::new(result.instructions(Some("i".to_owned()))));
         let result = book.reply(version, Method::Initialize, body);
         let offered = &result["capabilities"];
         assert_eq!(

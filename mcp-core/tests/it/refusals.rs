@@ -112,7 +112,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
         elicitations: vec![url],
     };
     let capability = Fault::MissingCapability {
-        required: Box::new(ClientCapabilities::default().with_sampling()),
+        required: Arc::new(ClientCapabilities::default().with_sampling()),
     };
     let over = |version: ProtocolVersion, asked: &Asked, fault: &Fault| {
         let side = Side::new(version);

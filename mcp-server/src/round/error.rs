@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::sync::Arc;
 
 use mcp_core::{BackChannelError, Fault};
 use mcp_types::ClientCapabilities;
@@ -20,7 +21,7 @@ pub enum AskError {
     #[error("the client cannot be asked: it does not declare {}", names(.required))]
     MissingCapability {
         /// Just what is missing.
-        required: Box<ClientCapabilities>,
+        required: Arc<ClientCapabilities>,
     },
     /// The client has sent an answer that the question cannot have.
     // spec: MRTR-14, ELIC-13

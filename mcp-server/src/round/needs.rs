@@ -1,5 +1,7 @@
 //! What a client has to declare before it is asked.
 
+use std::sync::Arc;
+
 use mcp_core::ClientFacts;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, ElicitParams, IncludeContext, InputRequest,
@@ -76,7 +78,7 @@ pub(crate) fn compare(
         return Ok(());
     }
     Err(AskError::MissingCapability {
-        required: Box::new(missing),
+        required: Arc::new(missing),
     })
 }
 

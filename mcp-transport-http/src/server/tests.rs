@@ -1,6 +1,6 @@
 //! The endpoint from the outside, without a socket.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures::FutureExt;
@@ -350,7 +350,7 @@ fn replies_have_the_status_of_their_fault() {
         (Fault::no_such_method("x"), 404, codes::METHOD_NOT_FOUND),
         (
             Fault::MissingCapability {
-                required: Box::default(),
+                required: Arc::default(),
             },
             400,
             codes::MISSING_CLIENT_CAPABILITY,

@@ -1,5 +1,7 @@
 //! The table of statuses.
 
+use std::sync::Arc;
+
 use mcp_types::{ErrorObject, ParseError, codes};
 
 use super::*;
@@ -18,7 +20,7 @@ fn table() {
         (Fault::no_such_tool("x"), 400, 200),
         (
             Fault::MissingCapability {
-                required: Box::default(),
+                required: Arc::default(),
             },
             400,
             400,

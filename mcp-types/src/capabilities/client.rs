@@ -1,10 +1,12 @@
 //! What a client offers.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{Settings, extensions};
 use crate::legacy_tasks::TasksCapability;
-use crate::members::read_members;
+use crate::members::{read_members, read_settings};
 
 /// Capabilities of a client: declared once per session in the legacy era, on every request in the
 /// modern one. Unknown capabilities survive in `other`.
@@ -25,7 +27,7 @@ pub struct ClientCapabilities {
     pub elicitation: Option<ElicitationCapability>,
     /// The client runs experimental tasks (2025-11-25 alone).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tasks: Option<Box<TasksCapability>>,
+    pub tasks: Option<Arc<TasksCapability>>,
     /// Extensions by identifier, with their settings.
     #[serde(skip_serializing_if = "Settings::is_empty")]
     pub extensions: Settings,
@@ -78,7 +80,7 @@ pub struct SamplingCapability {
     pub other: Settings,
 }
 
-read_members!(SamplingCapability as "the sampling capability" {
+read_settings!(SamplingCapability as "the sampling capability" {
     "context" => context,
     "tools" => tools,
 });
@@ -99,7 +101,7 @@ pub struct ElicitationCapability {
     pub other: Settings,
 }
 
-read_members!(ElicitationCapability as "the elicitation capability" {
+read_settings!(ElicitationCapability as "the elicitation capability" {
     "form" => form,
     "url" => url,
 });

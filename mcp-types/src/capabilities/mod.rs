@@ -6,22 +6,24 @@ mod client;
 mod server;
 
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
 
 pub use client::{ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability};
 pub use server::{ListChangedCapability, ResourcesCapability, ServerCapabilities};
 
 use crate::JsonObject;
 
-/// A capability without members of its own: present means supported. Unknown members survive.
+/// The members of an object of which this library knows none: settings of a capability, which means
+/// supported when it is present, or what an object has beside its known members.
 ///
 /// Without members it costs no memory beside its place, since capabilities come with every modern
-/// request.
+/// request; with them, a clone shares them.
 // spec: VER-19
 #[derive(Clone, Default)]
-pub struct Settings(Option<Box<JsonObject>>);
+pub struct Settings(Option<Arc<JsonObject>>);
 
 static EMPTY: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
 
@@ -32,12 +34,16 @@ impl Settings {
     }
 
     /// Adds a member, or replaces the one of that name.
-    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) {
-        self.as_object_mut().insert(key.into(), value.into());
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.add(key.into(), value.into());
+    }
+
+    pub(crate) fn add(&mut self, key: String, value: Value) {
+        self.as_object_mut().insert(key, value);
     }
 
     pub(crate) fn as_object_mut(&mut self) -> &mut JsonObject {
-        self.0.get_or_insert_default()
+        Arc::make_mut(self.0.get_or_insert_default())
     }
 
     /// There are no members.
@@ -54,7 +60,7 @@ impl PartialEq for Settings {
 
 impl From<JsonObject> for Settings {
     fn from(members: JsonObject) -> Self {
-        Self((!members.is_empty()).then(|| Box::new(members)))
+        Self((!members.is_empty()).then(|| Arc::new(members)))
     }
 }
 
@@ -79,7 +85,7 @@ impl<'de> Deserialize<'de> for Settings {
 /// The settings of an extension, written as an object; nothing where they are no object.
 fn extension_settings(settings: &impl Serialize) -> JsonObject {
     match serde_json::to_value(settings) {
-        Ok(serde_json::Value::Object(members)) => members,
+        Ok(Value::Object(members)) => members,
         _ => JsonObject::new(),
     }
 }

@@ -1,5 +1,7 @@
 //! What a server offers.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Settings, extensions};
@@ -27,7 +29,7 @@ pub struct ServerCapabilities {
     pub logging: Option<Settings>,
     /// The server runs experimental tasks (2025-11-25 alone).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tasks: Option<Box<TasksCapability>>,
+    pub tasks: Option<Arc<TasksCapability>>,
     /// Extensions by identifier, with their settings.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub extensions: Settings,

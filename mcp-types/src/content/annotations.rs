@@ -1,9 +1,10 @@
 //! Hints on who content is for.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::members::read_members;
 use crate::text::text_enum;
-use crate::{JsonObject, number, time};
+use crate::{Settings, number, time};
 
 text_enum! {
     /// Who speaks, or who is spoken to.
@@ -27,27 +28,32 @@ text_enum! {
 /// assert!(Annotations::new().priority(8.0).check().is_err());
 /// ```
 // spec: RSRC-11
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<Role>,
     /// From 0 (may be left out) to 1 (has to be there).
     #[serde(
-        default,
         skip_serializing_if = "Option::is_none",
         serialize_with = "number::plain_option"
     )]
     pub priority: Option<f64>,
     /// When it last changed, ISO 8601.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
     /// Members that this library does not know.
     #[serde(flatten)]
-    pub other: JsonObject,
+    pub other: Settings,
 }
+
+read_members!(Annotations as "annotations" {
+    "audience" => audience,
+    "priority" => priority,
+    "lastModified" => last_modified,
+});
 
 /// Annotations are not as the specification wants them. They are hints: a receiver may use the
 /// content all the same.

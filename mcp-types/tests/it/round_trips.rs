@@ -105,7 +105,7 @@ fn hints() -> BoxedStrategy<Option<Annotations>> {
         hints.audience = audience;
         hints.priority = priority;
         hints.last_modified = last_modified;
-        hints.other = other;
+        hints.other = other.into();
         hints
     });
     option::weighted(0.3, made).boxed()
@@ -355,7 +355,8 @@ fn filter() -> impl Strategy<Value = SubscriptionFilter> {
             filter.tools_list_changed = tools;
             filter.prompts_list_changed = prompts;
             filter.resources_list_changed = resources;
-            (filter.resource_subscriptions, filter.task_ids, filter.other) = (uris, ids, other);
+            (filter.resource_subscriptions, filter.task_ids, filter.other) =
+                (uris, ids, other.into());
             filter
         },
     )

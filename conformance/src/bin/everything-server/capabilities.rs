@@ -1,5 +1,7 @@
 //! Extractors that stand for a capability of the client.
 
+use std::sync::Arc;
+
 use mcp::core::Fault;
 use mcp::types::ClientCapabilities;
 use mcp::{CallContext, FromCall, Rejection};
@@ -12,7 +14,7 @@ impl FromCall for Sampling {
         if call.facts().capabilities.sampling.is_some() {
             return Ok(Self);
         }
-        let required = Box::new(ClientCapabilities::default().with_sampling());
+        let required = Arc::new(ClientCapabilities::default().with_sampling());
         Err(Fault::MissingCapability { required }.into())
     }
 }

@@ -526,8 +526,14 @@ fn without_a_session() {
                 ..
             })) => {
                 assert_eq!(result.protocol_version, "2025-06-18");
-                assert_eq!(result.capabilities.tools.unwrap().list_changed, None);
-                assert_eq!(result.capabilities.resources.unwrap().subscribe, None);
+                assert_eq!(
+                    result.capabilities.tools.as_ref().unwrap().list_changed,
+                    None
+                );
+                assert_eq!(
+                    result.capabilities.resources.as_ref().unwrap().subscribe,
+                    None
+                );
                 "opened"
             }
             Ok(_) => "odd",

@@ -1,5 +1,7 @@
 //! Writing legacy messages.
 
+use std::sync::Arc;
+
 use mcp_types::{ListenParams, ProtocolVersion};
 use serde::Serialize;
 
@@ -59,10 +61,10 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
         ResultBody::GetPrompt(body) => whole(body, version, out),
         ResultBody::Complete(body) => write_json(&mut out.head, &body),
         ResultBody::Other(body) => write_json(&mut out.head, &body),
-        ResultBody::Initialize(body) => whole(*body, version, out),
+        ResultBody::Initialize(body) => whole(Arc::unwrap_or_clone(body), version, out),
         ResultBody::Empty => out.head.extend_from_slice(b"{}"),
         // Of the modern era, which has its own wire.
-        ResultBody::Discover(body) => whole(*body, version, out),
+        ResultBody::Discover(body) => whole(Arc::unwrap_or_clone(body), version, out),
         ResultBody::Listen(body) => write_json(&mut out.head, &body),
         ResultBody::ListTools(list) => listed(&list, version, out),
         ResultBody::ListResources(list) => listed(&list, version, out),

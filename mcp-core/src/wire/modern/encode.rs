@@ -1,5 +1,7 @@
 //! Writing modern messages: each value is serialized once, straight into its message.
 
+use std::sync::Arc;
+
 use mcp_types::{
     CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
 };
@@ -79,9 +81,10 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
             let (meta, body) = unstamped(body);
             whole(head, meta, &body, None, to);
         }
-        ResultBody::Discover(mut body) => {
+        ResultBody::Discover(body) => {
+            let mut body = Arc::unwrap_or_clone(body);
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &*body, cached, to);
+            whole(head, body.meta.take(), &body, cached, to);
         }
         ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, to),
         ResultBody::ListTools(list) => listed(&list, cached, to, out),
@@ -94,7 +97,10 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
             whole(head, Some(meta), &JsonObject::new(), None, to);
         }
         // Of a session, which has its own wire.
-        ResultBody::Initialize(mut body) => whole(head, body.meta.take(), &*body, None, to),
+        ResultBody::Initialize(body) => {
+            let mut body = Arc::unwrap_or_clone(body);
+            whole(head, body.meta.take(), &body, None, to);
+        }
         ResultBody::Empty => whole(head, None, &JsonObject::new(), None, to),
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
+use std::sync::Arc;
+
 use mcp_types::codes::{self, MissingCapabilities, MissingResource, UnsupportedVersion};
 use mcp_types::{ErrorObject, Method};
 
@@ -79,7 +81,7 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
         },
         codes::MISSING_CLIENT_CAPABILITY => match error.data_as::<MissingCapabilities>() {
             Some(data) => Fault::MissingCapability {
-                required: Box::new(data.required_capabilities),
+                required: Arc::new(data.required_capabilities),
             },
             None => Fault::Protocol(error),
         },

@@ -115,7 +115,7 @@ fn lists_share_their_text_and_carry_cache_hints() {
 
 #[test]
 fn faults_have_codes_and_data() {
-    let sampling = Box::new(ClientCapabilities::default().with_sampling());
+    let sampling = Arc::new(ClientCapabilities::default().with_sampling());
     for (fault, code, data) in [
         (Fault::bad_params("x"), -32602, Value::Null),
         (Fault::InvalidRequest("x".into()), -32600, Value::Null),
@@ -353,7 +353,7 @@ fn kinds_of_results() {
 #[test]
 fn errors_that_clients_act_on() {
     let supported = vec!["2026-07-28".to_owned()];
-    let sampling = Box::new(ClientCapabilities::default().with_sampling());
+    let sampling = Arc::new(ClientCapabilities::default().with_sampling());
     for fault in [
         Fault::UnsupportedVersion {
             requested: "9".into(),

@@ -1,6 +1,8 @@
 //! What a user is asked and what the user answers. A field that an older peer cannot show becomes
 //! the nearest older one, and its answer is read back as what was asked.
 
+use std::sync::Arc;
+
 use mcp_types::{
     ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject, MultiSelectSchema,
     PrimitiveSchema, ProtocolVersion, StringSchema,
@@ -29,7 +31,7 @@ pub(super) fn check(params: &ElicitParams, to: ProtocolVersion) -> Result<(), Fa
         return Ok(());
     }
     Err(Fault::MissingCapability {
-        required: Box::new(required),
+        required: Arc::new(required),
     })
 }
 

@@ -1,5 +1,7 @@
 //! What a language model is asked and what it answers.
 
+use std::sync::Arc;
+
 use mcp_types::{
     ClientCapabilities, ContentBlock, CreateMessageParams, CreateMessageResult, ListRootsResult,
     ProtocolVersion, SamplingContent, SamplingMessage,
@@ -13,7 +15,7 @@ use crate::Fault;
 // spec: SAMP-04
 pub(super) fn check(params: &CreateMessageParams, to: ProtocolVersion) -> Result<(), Fault> {
     if params.needs_tools() && !to.has_sampling_tools() {
-        let required = Box::new(ClientCapabilities::default().with_sampling_tools());
+        let required = Arc::new(ClientCapabilities::default().with_sampling_tools());
         return Err(Fault::MissingCapability { required });
     }
     Ok(())

@@ -1,5 +1,7 @@
 //! Who the sides are and what they offer.
 
+use std::sync::Arc;
+
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
     ClientCapabilities, Implementation, ListChangedCapability, ResourcesCapability,
@@ -24,7 +26,7 @@ pub(crate) fn implementation() -> BoxedStrategy<Implementation> {
 }
 
 pub(crate) fn client_capabilities(range: Range) -> BoxedStrategy<ClientCapabilities> {
-    let tasks = range.apart(Just(Box::<TasksCapability>::default()));
+    let tasks = range.apart(Just(Arc::<TasksCapability>::default()));
     let changes = range.apart(any::<bool>());
     (any::<[bool; 6]>(), tasks, changes)
         .prop_map(
@@ -51,7 +53,7 @@ pub(crate) fn client_capabilities(range: Range) -> BoxedStrategy<ClientCapabilit
 }
 
 pub(super) fn server_capabilities(range: Range) -> BoxedStrategy<ServerCapabilities> {
-    let tasks = range.apart(Just(Box::<TasksCapability>::default()));
+    let tasks = range.apart(Just(Arc::<TasksCapability>::default()));
     (any::<[bool; 5]>(), of(any::<bool>()), tasks)
         .prop_map(
             |([tools, resources, prompts, completions, logging], flag, tasks)| {

@@ -1,5 +1,7 @@
 //! What servers answer.
 
+use std::sync::Arc;
+
 use mcp_core::{Asked, Call, Fault, ItemKind, Reply, ResultBody, SessionCall};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
@@ -65,7 +67,7 @@ pub(super) fn body(
                 let mut it = DiscoverResult::new(&ProtocolVersion::ALL, capabilities)
                     .instructions(instructions);
                 it.meta = meta;
-                ResultBody::Discover(Box::new(it))
+                ResultBody::Discover(Arc::new(it))
             })
             .boxed(),
         Asked::Listen(_) => Just(ResultBody::Listen(ListenResult::default())).boxed(),
@@ -79,7 +81,7 @@ pub(super) fn body(
                 let mut it =
                     InitializeResult::new(version, capabilities, info).instructions(instructions);
                 it.meta = meta;
-                ResultBody::Initialize(Box::new(it))
+                ResultBody::Initialize(Arc::new(it))
             })
             .boxed(),
         _ => Just(ResultBody::Empty).boxed(),
@@ -139,7 +141,7 @@ pub(crate) fn fault() -> BoxedStrategy<Fault> {
             id: "file:///a".into(),
         },
         Fault::MissingCapability {
-            required: Box::new(ClientCapabilities::default().with_sampling()),
+            required: Arc::new(ClientCapabilities::default().with_sampling()),
         },
         Fault::UnsupportedVersion {
             requested: "1900-01-01".into(),

@@ -164,7 +164,7 @@ fn a_handler_can_make_sure_of_everything_first() {
 
 #[test]
 fn the_error_says_what_is_missing() {
-    let required = Box::new(everything());
+    let required = Arc::new(everything());
     let error = AskError::MissingCapability { required };
     assert_eq!(
         error.to_string(),
