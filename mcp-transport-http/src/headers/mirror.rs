@@ -7,7 +7,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, Mirror};
-use mcp_types::{Method, Request};
+use mcp_types::{Method, ProtocolVersion, Request};
 
 use super::found::Found;
 use super::value::{decode, encode, trim_blanks};
@@ -73,13 +73,14 @@ impl<'a> Mirrored<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
         let mut mirrored = Self::default();
         for (name, value) in headers {
-            match name.as_str() {
-                names::text::MCP_PROTOCOL_VERSION => mirrored.version.add(value),
-                names::text::MCP_METHOD => mirrored.method.add(value),
-                names::text::MCP_NAME => mirrored.name.add(value),
-                names::text::MCP_SESSION_ID => mirrored.session.add(value),
-                _ => {}
-            }
+            let found = match name {
+                _ if *name == names::MCP_PROTOCOL_VERSION => &mut mirrored.version,
+                _ if *name == names::MCP_METHOD => &mut mirrored.method,
+                _ if *name == names::MCP_NAME => &mut mirrored.name,
+                _ if *name == names::MCP_SESSION_ID => &mut mirrored.session,
+                _ => continue,
+            };
+            found.add(value);
         }
         mirrored
     }
@@ -88,6 +89,13 @@ impl<'a> Mirrored<'a> {
     #[cfg(feature = "server")]
     pub(crate) fn version(&self) -> Option<&'a str> {
         named_version(self.version.first)
+    }
+
+    /// The headers name this version.
+    #[cfg(feature = "server")]
+    pub(crate) fn names(&self, version: ProtocolVersion) -> bool {
+        let named = self.version.first.map(HeaderValue::as_bytes);
+        named.is_some_and(|named| trim_blanks(named) == version.as_str().as_bytes())
     }
 
     /// See [`verify`].

@@ -13,11 +13,11 @@ pub use http::header::{
 };
 
 /// Protocol version of the request; equals the version in the body's `_meta`.
-pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static(text::MCP_PROTOCOL_VERSION);
+pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The JSON-RPC method of the body.
-pub const MCP_METHOD: HeaderName = HeaderName::from_static(text::MCP_METHOD);
+pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// What the method acts upon: a tool, a prompt, a resource or a task.
-pub const MCP_NAME: HeaderName = HeaderName::from_static(text::MCP_NAME);
+pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// Start of the headers that carry arguments of a tool, in lower case.
 pub const MCP_PARAM_PREFIX: &str = "mcp-param-";
 /// Session of the revisions before 2026-07-28.
@@ -57,11 +57,3 @@ pub const ALLOW_ALL: HeaderValue = HeaderValue::from_static("GET, POST, DELETE")
 
 pub(crate) const JSON_TYPE: &str = "application/json";
 pub(crate) const EVENT_STREAM_TYPE: &str = "text/event-stream";
-
-/// Some of the names as text, for `match`: that is how one walk finds several headers fastest.
-pub(crate) mod text {
-    pub(crate) const MCP_PROTOCOL_VERSION: &str = "mcp-protocol-version";
-    pub(crate) const MCP_METHOD: &str = "mcp-method";
-    pub(crate) const MCP_NAME: &str = "mcp-name";
-    pub(crate) const MCP_SESSION_ID: &str = "mcp-session-id";
-}

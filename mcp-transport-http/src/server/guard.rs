@@ -13,7 +13,7 @@ use http::header::{HeaderMap, HeaderValue};
 use http::{Method, StatusCode, Uri};
 
 use crate::headers::{Found, names, number, trim_blanks};
-use authority::{Allowed, Authority};
+use authority::Allowed;
 
 /// The parts of a request's head that the guard looks at.
 #[derive(Clone, Copy, Debug)]
@@ -135,7 +135,7 @@ impl Guard {
             .into_iter()
             .flatten()
         {
-            if !Authority::parse(host).is_some_and(|host| self.hosts.has(&host)) {
+            if !self.hosts.has_host(host) {
                 return Err(forbidden("Host", host, "allowed_hosts"));
             }
         }
@@ -149,7 +149,7 @@ impl Guard {
         }
         for origin in headers.get_all(names::ORIGIN) {
             let origin = origin.as_bytes();
-            if !Authority::parse_origin(origin).is_some_and(|origin| self.origins.has(&origin)) {
+            if !self.origins.has_origin(origin) {
                 return Err(forbidden("Origin", origin, "allowed_origins"));
             }
         }
@@ -186,15 +186,16 @@ impl<'a> Seen<'a> {
     fn in_head(head: Head<'a>) -> Self {
         let mut seen = Self::default();
         for (name, value) in head.headers {
-            match name.as_str() {
-                "host" => seen.host.add(value),
-                "origin" => seen.origin.add(value),
-                "accept" => seen.accept.add(value),
-                "content-type" => seen.content_type.add(value),
-                "content-encoding" => seen.content_encoding.add(value),
-                "content-length" => seen.content_length.add(value),
-                _ => {}
-            }
+            let found = match name {
+                _ if name == names::HOST => &mut seen.host,
+                _ if name == names::ORIGIN => &mut seen.origin,
+                _ if name == names::ACCEPT => &mut seen.accept,
+                _ if name == names::CONTENT_TYPE => &mut seen.content_type,
+                _ if name == names::CONTENT_ENCODING => &mut seen.content_encoding,
+                _ if name == names::CONTENT_LENGTH => &mut seen.content_length,
+                _ => continue,
+            };
+            found.add(value);
         }
         seen
     }

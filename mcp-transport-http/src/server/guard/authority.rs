@@ -2,64 +2,13 @@
 
 use crate::headers::number;
 
-/// The parts of a `Host` or an `Origin`. An origin's default port is given by its scheme, a
-/// host's is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Authority<'a> {
-    scheme: Option<&'a [u8]>,
-    host: &'a [u8],
+/// The parts of `[scheme://]host[:port]`. What is left open in an allow list matches anything: no
+/// scheme any scheme, no port any port.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    scheme: Option<Box<str>>,
+    host: Box<str>,
     port: Option<u16>,
-}
-
-impl<'a> Authority<'a> {
-    /// Reads `host[:port]`. `None` for what cannot be a host, such as one with user info.
-    pub(super) fn parse(value: &'a [u8]) -> Option<Self> {
-        let end = match value {
-            [b'[', ..] => value.iter().position(|&byte| byte == b']')? + 1,
-            _ => {
-                let colon = value.iter().position(|&byte| byte == b':');
-                colon.unwrap_or(value.len())
-            }
-        };
-        let (host, rest) = value.split_at_checked(end)?;
-        let legal = |byte: &u8| {
-            matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
-                || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']' | b'%')
-        };
-        if host.is_empty() || !host.iter().all(legal) {
-            return None;
-        }
-        let port = match rest {
-            // RFC 3986 allows the colon without a port.
-            [] | [b':'] => None,
-            [b':', port @ ..] => Some(number(port)?.try_into().ok()?),
-            _ => return None,
-        };
-        Some(Self {
-            scheme: None,
-            host,
-            port,
-        })
-    }
-
-    /// Reads `scheme://host[:port]`, or the `null` of a page without an origin.
-    pub(super) fn parse_origin(value: &'a [u8]) -> Option<Self> {
-        if value == NO_ORIGIN {
-            return Some(Self {
-                scheme: None,
-                host: NO_ORIGIN,
-                port: None,
-            });
-        }
-        let end = value.windows(3).position(|three| three == b"://")?;
-        let (scheme, authority) = value.split_at_checked(end)?;
-        let Self { host, port, .. } = Self::parse(authority.strip_prefix(b"://")?)?;
-        Some(Self {
-            scheme: Some(scheme),
-            host,
-            port: port.or(default_port(scheme)),
-        })
-    }
 }
 
 /// What browsers send as the origin of sandboxed pages and local files.
@@ -75,19 +24,21 @@ fn default_port(scheme: &[u8]) -> Option<u16> {
     }
 }
 
+/// What stands behind a host: `[:port]`. `None` for anything else.
+fn port(rest: &[u8]) -> Option<Option<u16>> {
+    match rest {
+        // RFC 3986 allows the colon without a port.
+        [] | [b':'] => Some(None),
+        [b':', port @ ..] => Some(Some(number(port)?.try_into().ok()?)),
+        _ => None,
+    }
+}
+
 /// An allow list, made once.
 #[derive(Clone, Debug)]
 pub(super) enum Allowed {
     Any,
     These(Box<[Entry]>),
-}
-
-/// What is left open matches anything: no scheme any scheme, no port any port.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    scheme: Option<Box<str>>,
-    host: Box<str>,
-    port: Option<u16>,
 }
 
 impl Allowed {
@@ -96,7 +47,8 @@ impl Allowed {
         for entry in entries {
             match entry.as_ref().trim() {
                 "*" => return Self::Any,
-                entry => these.push(Entry::new(entry)),
+                // What cannot be a host is left out, so a typing error opens no door.
+                entry => these.extend(Entry::read(entry)),
             }
         }
         Self::These(these.into())
@@ -106,39 +58,73 @@ impl Allowed {
         matches!(self, Self::Any)
     }
 
-    pub(super) fn has(&self, asked: &Authority<'_>) -> bool {
+    /// Whether a `Host` is among them.
+    pub(super) fn has_host(&self, host: &[u8]) -> bool {
+        self.has(None, host)
+    }
+
+    /// Whether an `Origin` is among them.
+    pub(super) fn has_origin(&self, origin: &[u8]) -> bool {
+        if origin == NO_ORIGIN {
+            return self.has(None, origin);
+        }
+        let end = origin.windows(3).position(|three| three == b"://");
+        let parts = end.and_then(|end| Some((origin.get(..end)?, origin.get(end + 3..)?)));
+        parts.is_some_and(|(scheme, authority)| self.has(Some(scheme), authority))
+    }
+
+    fn has(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::These(entries) => entries.iter().any(|entry| entry.matches(asked)),
+            Self::These(entries) => entries.iter().any(|entry| entry.matches(scheme, authority)),
         }
     }
 }
 
 impl Entry {
-    /// Takes what people paste: a name, a name with a port, an origin, a whole URL.
-    fn new(entry: &str) -> Self {
+    /// Takes what people paste: a name, a name with a port, an origin, a whole URL. `None` for what
+    /// cannot be a host, such as one with user info.
+    fn read(entry: &str) -> Option<Self> {
         let (scheme, rest) = match entry.split_once("://") {
             Some((scheme, rest)) => (Some(scheme), rest),
             None => (None, entry),
         };
-        let rest = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-        let (host, port) = match Authority::parse(rest.as_bytes()) {
-            Some(authority) => (authority.host, authority.port),
-            // Matches nothing that parses, so a typing error opens no door.
-            None => (rest.as_bytes(), None),
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
+        let end = match authority.as_bytes() {
+            [b'[', ..] => authority.find(']')? + 1,
+            _ => authority.find(':').unwrap_or(authority.len()),
         };
-        Self {
-            scheme: scheme.map(|scheme| scheme.to_ascii_lowercase().into()),
-            host: String::from_utf8_lossy(host).to_ascii_lowercase().into(),
-            port: port.or_else(|| default_port(scheme?.as_bytes())),
+        let (host, rest) = authority.split_at_checked(end)?;
+        let is_legal = |byte| {
+            matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9')
+                || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']' | b'%')
+        };
+        if host.is_empty() || !host.bytes().all(is_legal) {
+            return None;
         }
+        let port = port(rest.as_bytes())?;
+        Some(Self {
+            scheme: scheme.map(|scheme| scheme.to_ascii_lowercase().into()),
+            host: host.to_ascii_lowercase().into(),
+            port: port.or_else(|| default_port(scheme?.as_bytes())),
+        })
     }
 
-    fn matches(&self, asked: &Authority<'_>) -> bool {
+    /// Whether `authority` is this host, with a port that fits. An origin's default port is given
+    /// by its scheme, a host's is not known.
+    fn matches(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
+        let Some((host, rest)) = authority.split_at_checked(self.host.len()) else {
+            return false;
+        };
         // Compared first: it is what most requests differ in.
-        let host = self.host.as_bytes();
-        let host_fits = host == asked.host || host.eq_ignore_ascii_case(asked.host);
-        host_fits && self.fits_port(asked.port) && self.fits_scheme(asked.scheme)
+        let own = self.host.as_bytes();
+        if host != own && !host.eq_ignore_ascii_case(own) {
+            return false;
+        }
+        let Some(port) = port(rest) else {
+            return false;
+        };
+        self.fits_port(port.or_else(|| default_port(scheme?))) && self.fits_scheme(scheme)
     }
 
     fn fits_port(&self, asked: Option<u16>) -> bool {

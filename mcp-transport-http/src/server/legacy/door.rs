@@ -78,8 +78,7 @@ impl Door {
         if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
             return Err(no_such_session());
         }
-        let chosen = live.machine.wire().version();
-        if mirrored.version() != Some(chosen.as_str()) {
+        if !mirrored.names(live.machine.wire().version()) {
             check_version(parts, &*live.service)?;
         }
         Ok(live)
