@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::{FutureExt as _, select};
-use http::{HeaderValue, Response, StatusCode, request};
+use http::{HeaderValue, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
@@ -25,64 +25,63 @@ use super::call::{Call, Outcome, encode_event};
 use super::config::Config;
 use super::in_flight::{Stopped, Ticket};
 use super::kept::{self, Stream};
-use super::respond::{self, Body};
+use super::respond::{self, Answer};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
-use crate::headers::names;
 use crate::status;
 
 /// What a request has come to.
 pub(super) enum Begun {
     /// It is answered.
-    Answered(Response<Body>),
+    Answered(Answer),
     /// It makes us wait.
     Later(Later),
 }
 
-/// A response that is still to come.
+/// An answer that is still to come.
 pub(super) enum Later {
     /// That of a call at work.
     Call(Box<InPlace>),
-    Boxed(BoxFuture<'static, Response<Body>>),
+    Boxed(BoxFuture<'static, Answer>),
 }
 
 impl Begun {
     /// Begins with what may have to wait.
     pub(super) fn with(
-        response: impl Future<Output = Response<Body>> + Send + 'static,
+        answer: impl Future<Output = Answer> + Send + 'static,
         cx: &mut Context<'_>,
     ) -> Self {
-        let mut response: BoxFuture<'static, _> = Box::pin(response);
-        match response.as_mut().poll(cx) {
-            Poll::Ready(response) => Self::Answered(response),
-            Poll::Pending => Self::Later(Later::Boxed(response)),
+        let mut answer: BoxFuture<'static, _> = Box::pin(answer);
+        match answer.as_mut().poll(cx) {
+            Poll::Ready(answer) => Self::Answered(answer),
+            Poll::Pending => Self::Later(Later::Boxed(answer)),
         }
     }
 
-    /// Begins, and waits until there is a response.
-    pub(super) async fn answer(begin: impl FnOnce(&mut Context<'_>) -> Self) -> Response<Body> {
+    /// Begins, and waits until there is an answer.
+    pub(super) async fn answer(begin: impl FnOnce(&mut Context<'_>) -> Self) -> Answer {
         let mut begin = Some(begin);
         let begun = poll_fn(|cx| match begin.take() {
             Some(begin) => Poll::Ready(begin(cx)),
             None => Poll::Pending,
         });
         match begun.await {
-            Self::Answered(response) => response,
+            Self::Answered(answer) => answer,
             Self::Later(later) => later.await,
         }
     }
 }
 
 impl Future for Later {
-    type Output = Response<Body>;
+    type Output = Answer;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Response<Body>> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Answer> {
         let begun = match &mut *self {
             Self::Call(call) => ready!(call.poll_begun(cx)),
-            Self::Boxed(response) => return response.as_mut().poll(cx),
+            Self::Boxed(answer) => return answer.as_mut().poll(cx),
         };
         match begun {
-            Begun::Answered(response) => Poll::Ready(response),
+            Begun::Answered(answer) => Poll::Ready(answer),
             Begun::Later(later) => {
                 *self = later;
                 Poll::Pending
@@ -133,8 +132,8 @@ pub(super) fn begin(
     if let Some(gate) = &config.gate
         && let Err(fault) = inbound.admit(gate, parts.extensions.get::<Principal>())
     {
-        let response = respond::fault(to.wire, Some(&to.id), &fault);
-        return Begun::Answered(with_session(response, manner.session));
+        let answer = respond::fault(to.wire, Some(&to.id), &fault);
+        return Begun::Answered(answer.naming(manner.session));
     }
     if inbound.is_listen() {
         lend(&mut inbound, config);
@@ -156,25 +155,8 @@ pub(super) fn begin(
     }
 }
 
-/// Names the session of an answer.
-// spec: SESS-01
-fn name_session(response: &mut Response<Body>, session: Option<HeaderValue>) {
-    if let Some(id) = session {
-        response.headers_mut().insert(names::MCP_SESSION_ID, id);
-    }
-}
-
-/// See [`name_session`].
-pub(super) fn with_session(
-    mut response: Response<Body>,
-    session: Option<HeaderValue>,
-) -> Response<Body> {
-    name_session(&mut response, session);
-    response
-}
-
-/// The response of a reply that is there, and that nothing was said before.
-pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Response<Body> {
+/// The answer of a reply that is there, and that nothing was said before.
+pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Answer {
     match mode {
         AnswerMode::AlwaysSse => respond::finished_events(encode_event(to, reply, Vec::new())),
         _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
@@ -183,7 +165,7 @@ pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Resp
 
 /// How a call was answered.
 enum Answered {
-    Now(Response<Body>),
+    Now(Answer),
     /// By events that have to be kept first.
     Kept {
         kept: Arc<Stream>,
@@ -261,8 +243,8 @@ fn begin_keeping(
     cx: &mut Context<'_>,
 ) -> Begun {
     let config = Arc::clone(&of.config);
-    let response = async move { keep(kept, wire, events, &config).await };
-    Begun::with(response.map(|it| with_session(it, session)), cx)
+    let answer = async move { keep(kept, wire, events, &config).await };
+    Begun::with(answer.map(|it| it.naming(session)), cx)
 }
 
 /// Keeps the events of an answer, and sends them.
@@ -271,7 +253,7 @@ async fn keep(
     wire: &'static dyn Wire,
     events: Bytes,
     config: &Config,
-) -> Response<Body> {
+) -> Answer {
     prime(&kept, wire).await;
     kept.write(events, true).await;
     kept::read(kept, config)
@@ -297,15 +279,12 @@ pub(super) struct InPlace {
 }
 
 impl InPlace {
-    /// Works until there is a response, or something else to wait for.
+    /// Works until there is an answer, or something else to wait for.
     fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Begun> {
         let answered = ready!(self.poll_answer(cx));
         let session = self.session.take();
         Poll::Ready(match answered {
-            Answered::Now(mut response) => {
-                name_session(&mut response, session);
-                Begun::Answered(response)
-            }
+            Answered::Now(answer) => Begun::Answered(answer.naming(session)),
             Answered::Kept { kept, wire, events } => {
                 begin_keeping(kept, wire, events, self, session, cx)
             }

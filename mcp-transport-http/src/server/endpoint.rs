@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::task::Context;
 
 use bytes::Bytes;
+use http::Method;
 use http::request::Parts;
-use http::{Method, Response};
 use mcp_core::front::Recipient;
 use mcp_core::wire::MODERN;
 use mcp_core::{BoxFuture, ServerProfile, Service};
@@ -16,7 +16,7 @@ use super::config::Config;
 use super::future::Step;
 use super::guard::{self, Admitted, Head, Refusal};
 use super::legacy::{self, Door, Table};
-use super::respond::{self, Body};
+use super::respond::{self, Answer};
 use super::route::{self, Route};
 use super::sessions::{AnswerMode, Mode};
 use super::source::{LegacyFilter, Source};
@@ -133,7 +133,7 @@ impl Endpoint {
 
     /// Answers another verb.
     #[inline(never)]
-    fn tend(&self, verb: SessionVerb, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+    fn tend(&self, verb: SessionVerb, parts: Box<Parts>) -> BoxFuture<'static, Answer> {
         let service = self.source.service(&parts);
         let refuse = |refusal| Box::pin(std::future::ready(respond::refusal(refusal)));
         if !self.serves_legacy(&service.profile()) {

@@ -75,7 +75,9 @@ impl<B: http_body::Body> Future for ResponseFuture<B> {
                     };
                     match read {
                         Ok(text) => match endpoint.begin(head, &text, cx) {
-                            Begun::Answered(response) => return Poll::Ready(Ok(response)),
+                            Begun::Answered(answer) => {
+                                return Poll::Ready(Ok(answer.into_response()));
+                            }
                             Begun::Later(later) => {
                                 *this.step = Step::Begun(later);
                                 return Poll::Pending;
@@ -90,9 +92,13 @@ impl<B: http_body::Body> Future for ResponseFuture<B> {
                 Step::Refused(refused) => {
                     let (refusal, discarding) = &mut **refused;
                     ready!(discarding.poll(this.body, cx));
-                    return Poll::Ready(Ok(respond::refusal(refusal.clone())));
+                    let answer = respond::refusal(refusal.clone());
+                    return Poll::Ready(Ok(answer.into_response()));
                 }
-                Step::Begun(later) => return Pin::new(later).poll(cx).map(Ok),
+                Step::Begun(later) => {
+                    let answer = ready!(Pin::new(later).poll(cx));
+                    return Poll::Ready(Ok(answer.into_response()));
+                }
             };
         }
     }

@@ -1,10 +1,10 @@
 //! Requests of the legacy era that get no further.
 
-use http::{Response, StatusCode};
+use http::StatusCode;
 use mcp_core::{Fault, wire};
 use mcp_types::{ErrorObject, ProtocolVersion, RequestId, codes};
 
-use super::respond::{self, Body};
+use super::respond::{self, Answer};
 use crate::headers::names;
 
 /// A request that gets no further.
@@ -43,19 +43,18 @@ impl Refused {
         }
     }
 
-    /// The response, whichever way it went.
-    pub(super) fn or_response(answered: Result<Response<Body>, Self>) -> Response<Body> {
-        answered.unwrap_or_else(Self::into_response)
+    /// The answer, whichever way it went.
+    pub(super) fn or_answer(answered: Result<Answer, Self>) -> Answer {
+        answered.unwrap_or_else(Self::into_answer)
     }
 
     #[cold]
-    pub(super) fn into_response(self) -> Response<Body> {
+    pub(super) fn into_answer(self) -> Answer {
         let wire = wire::of(ProtocolVersion::LATEST_LEGACY);
-        let mut response = respond::error(self.status, wire, self.id.as_ref(), &self.fault);
-        if let Some(seconds) = self.retry_after {
-            let headers = response.headers_mut();
-            headers.insert(names::RETRY_AFTER, seconds.into());
+        let answer = respond::error(self.status, wire, self.id.as_ref(), &self.fault);
+        match self.retry_after {
+            Some(seconds) => answer.with(names::RETRY_AFTER, seconds.into()),
+            None => answer,
         }
-        response
     }
 }

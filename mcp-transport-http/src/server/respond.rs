@@ -6,8 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::header::HeaderValue;
-use http::{Response, StatusCode};
+use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use mcp_core::wire::{Encoded, MODERN, Wire};
 use mcp_core::{Fault, spare_headers};
@@ -125,71 +124,138 @@ impl http_body::Body for Body {
     }
 }
 
+/// What a request gets, before it is a response. It goes through many hands, and is smaller.
+#[derive(Debug)]
+pub(super) struct Answer {
+    status: StatusCode,
+    form: Form,
+    pub(super) body: Body,
+    /// The id of the session that it names.
+    session: Option<HeaderValue>,
+    /// A header that hardly any has.
+    more: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+/// What a body is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// One message.
+    Json,
+    Events,
+    Nothing,
+}
+
+impl Answer {
+    fn new(status: StatusCode, form: Form, body: Body) -> Self {
+        Self {
+            status,
+            form,
+            body,
+            session: None,
+            more: None,
+        }
+    }
+
+    /// Names its session.
+    // spec: SESS-01
+    pub(super) fn naming(mut self, session: Option<HeaderValue>) -> Self {
+        self.session = session;
+        self
+    }
+
+    /// Sets another header.
+    #[cold]
+    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.more = Some(Box::new((name, value)));
+        self
+    }
+
+    /// It is a message, and no stream.
+    pub(super) fn is_message(&self) -> bool {
+        self.form == Form::Json
+    }
+
+    /// The response.
+    // spec: HTTP-S-12
+    pub(super) fn into_response(self) -> Response<Body> {
+        let mut headers = spare_headers();
+        match self.form {
+            Form::Json => drop(headers.insert(names::CONTENT_TYPE, names::JSON)),
+            Form::Events => {
+                headers.insert(names::CONTENT_TYPE, names::EVENT_STREAM);
+                headers.insert(names::CACHE_CONTROL, names::NO_STORE);
+                headers.insert(names::X_ACCEL_BUFFERING, names::NO);
+            }
+            Form::Nothing => {}
+        }
+        if let Some(id) = self.session {
+            headers.insert(names::MCP_SESSION_ID, id);
+        }
+        if let Some((name, value)) = self.more.map(|more| *more) {
+            headers.insert(name, value);
+        }
+        let mut response = Response::new(self.body);
+        *response.status_mut() = self.status;
+        *response.headers_mut() = headers;
+        response
+    }
+}
+
 /// The answer as a single JSON message.
 // spec: HTTP-S-08
-pub(super) fn json(status: StatusCode, text: Encoded) -> Response<Body> {
-    respond(status, Body::full(text), names::JSON)
+pub(super) fn json(status: StatusCode, text: Encoded) -> Answer {
+    Answer::new(status, Form::Json, Body::full(text))
 }
 
 /// A stream whose events are all known.
-pub(super) fn finished_events(text: Encoded) -> Response<Body> {
-    with_event_headers(Body::full(text))
-}
-
-/// The response is a message, and no stream.
-pub(super) fn is_message(response: &Response<Body>) -> bool {
-    response.headers().get(names::CONTENT_TYPE) == Some(&names::JSON)
+pub(super) fn finished_events(text: Encoded) -> Answer {
+    Answer::new(StatusCode::OK, Form::Events, Body::full(text))
 }
 
 /// A stream whose events are still to come.
-pub(super) fn events(events: Events) -> Response<Body> {
-    with_event_headers(Body(Kind::Events(Box::new(events))))
+pub(super) fn events(events: Events) -> Answer {
+    let body = Body(Kind::Events(Box::new(events)));
+    Answer::new(StatusCode::OK, Form::Events, body)
 }
 
 /// A stream of a session.
-pub(super) fn live_events(source: Box<dyn EventSource>) -> Response<Body> {
-    with_event_headers(Body(Kind::Live(source)))
-}
-
-/// What a notification gets.
-// spec: HTTP-S-07
-pub(super) fn accepted() -> Response<Body> {
-    nothing(StatusCode::ACCEPTED)
-}
-
-/// A status that says everything.
-pub(super) fn nothing(status: StatusCode) -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = status;
-    response
+pub(super) fn live_events(source: Box<dyn EventSource>) -> Answer {
+    Answer::new(StatusCode::OK, Form::Events, Body(Kind::Live(source)))
 }
 
 /// A stream that says nothing: its client has cancelled the call.
 // spec: CAN-04
-pub(super) fn no_events() -> Response<Body> {
-    with_event_headers(Body::empty())
+pub(super) fn no_events() -> Answer {
+    Answer::new(StatusCode::OK, Form::Events, Body::empty())
+}
+
+/// What a notification gets.
+// spec: HTTP-S-07
+pub(super) fn accepted() -> Answer {
+    nothing(StatusCode::ACCEPTED)
+}
+
+/// A status that says everything.
+pub(super) fn nothing(status: StatusCode) -> Answer {
+    Answer::new(status, Form::Nothing, Body::empty())
 }
 
 /// The answer to a request that does not get to a service.
 #[cold]
-pub(super) fn fault(wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) -> Response<Body> {
+pub(super) fn fault(wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) -> Answer {
     error(status::of_refusal(fault), wire, id, fault)
 }
 
 /// The answer to a request whose head or body was turned away.
 // spec: HTTP-S-03, HTTP-S-10
 #[cold]
-pub(super) fn refusal(refusal: Refusal) -> Response<Body> {
-    let mut response = error(
-        refusal.status,
-        MODERN,
-        None,
-        &Fault::InvalidRequest(refusal.message.into()),
-    );
-    if let Some(allow) = refusal.allow {
-        response.headers_mut().insert(names::ALLOW, allow);
+pub(super) fn refusal(refusal: Refusal) -> Answer {
+    let fault = Fault::InvalidRequest(refusal.message.into());
+    let answer = error(refusal.status, MODERN, None, &fault);
+    match refusal.allow {
+        Some(allow) => answer.with(names::ALLOW, allow),
+        None => answer,
     }
-    response
 }
 
 /// An error as the answer, with a status of its own.
@@ -199,29 +265,8 @@ pub(super) fn error(
     wire: &dyn Wire,
     id: Option<&RequestId>,
     fault: &Fault,
-) -> Response<Body> {
+) -> Answer {
     let mut text = Encoded::default();
     wire.encode_error(fault, id, &mut text.head);
     json(status, text)
-}
-
-// spec: HTTP-S-12
-fn with_event_headers(body: Body) -> Response<Body> {
-    let mut response = respond(StatusCode::OK, body, names::EVENT_STREAM);
-    response
-        .headers_mut()
-        .insert(names::CACHE_CONTROL, names::NO_STORE);
-    response
-        .headers_mut()
-        .insert(names::X_ACCEL_BUFFERING, names::NO);
-    response
-}
-
-fn respond(status: StatusCode, body: Body, content_type: HeaderValue) -> Response<Body> {
-    let mut headers = spare_headers();
-    headers.insert(names::CONTENT_TYPE, content_type);
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    *response.headers_mut() = headers;
-    response
 }

@@ -5,7 +5,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response;
 use mcp_core::BoxFuture;
 use mcp_core::locks::Mutex;
 use mcp_core::store::{Replay, ReplayError, StreamId};
@@ -13,14 +12,14 @@ use mcp_core::store::{Replay, ReplayError, StreamId};
 use super::super::config::Config;
 use super::super::in_flight::Hold;
 use super::super::refused::Refused;
-use super::super::respond::{self, Body, EventSource};
+use super::super::respond::{self, Answer, EventSource};
 use super::super::stream::Ping;
 use super::events::{self, LastEvent};
 use super::place::{Leave, Seat};
 use super::streams::{Stream, Streams};
 
 /// Reads the stream of a call from its beginning.
-pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Response<Body> {
+pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
     // It is new: nobody else reads it.
     match stream.place.enter() {
         Ok(seat) => {
@@ -28,7 +27,7 @@ pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Response
             reader.live = Some((stream, seat));
             respond::live_events(Box::new(reader))
         }
-        Err(too_soon) => Refused::from(too_soon).into_response(),
+        Err(too_soon) => Refused::from(too_soon).into_answer(),
     }
 }
 
@@ -40,7 +39,7 @@ pub(in crate::server) async fn resume(
     hold: Hold,
     config: &Config,
     last: LastEvent,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Answer, Refused> {
     let Some(kept) = &config.events else {
         return Err(Refused::bad_request("this server keeps no events"));
     };

@@ -8,17 +8,17 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_util::future::join_all;
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::Fault;
 use mcp_core::wire::batch::{self, Answers};
 use mcp_core::wire::{Encoded, Wire};
 use mcp_types::{Message, ParseError};
 
-use super::super::answer::{Begun, with_session};
+use super::super::answer::Begun;
 use super::super::kept::without_id;
 use super::super::refused::Refused;
-use super::super::respond::{self, Body, EventSource};
+use super::super::respond::{self, Answer, Body, EventSource};
 use super::door::Door;
 use super::live::Live;
 use super::post;
@@ -30,7 +30,7 @@ pub(super) async fn answer(
     live: &Arc<Live>,
     parts: Box<Parts>,
     text: &[u8],
-) -> Result<Response<Body>, Refused> {
+) -> Result<Answer, Refused> {
     let wire = live.machine.wire();
     let messages = batch::read(text, wire.version())
         .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
@@ -52,19 +52,19 @@ pub(super) async fn answer(
             Err(error) => answers.push(Part::Broken(error)),
         }
     }
-    Ok(with_session(join(answers, wire).await, live.header()))
+    Ok(join(answers, wire).await.naming(live.header()))
 }
 
 /// What a message of a batch is answered with.
 pub(super) enum Part<'a> {
     /// By the call that it is.
-    Call(Pin<Box<dyn Future<Output = Response<Body>> + Send + 'a>>),
+    Call(Pin<Box<dyn Future<Output = Answer> + Send + 'a>>),
     /// With an error, because it is none.
     Broken(ParseError),
 }
 
 impl Part<'_> {
-    async fn answer(self, wire: &dyn Wire) -> Response<Body> {
+    async fn answer(self, wire: &dyn Wire) -> Answer {
         match self {
             Part::Call(call) => call.await,
             Part::Broken(error) => {
@@ -77,17 +77,14 @@ impl Part<'_> {
 }
 
 /// Answers them all: with an array when every answer is there, else with a stream.
-pub(super) async fn join(
-    parts: impl IntoIterator<Item = Part<'_>>,
-    wire: &dyn Wire,
-) -> Response<Body> {
-    let responses = join_all(parts.into_iter().map(|part| part.answer(wire))).await;
+pub(super) async fn join(parts: impl IntoIterator<Item = Part<'_>>, wire: &dyn Wire) -> Answer {
+    let answers = join_all(parts.into_iter().map(|part| part.answer(wire))).await;
     let (mut whole, mut streams) = (Vec::new(), Vec::new());
-    for response in responses {
-        if respond::is_message(&response) {
-            whole.push(response.body().whole());
+    for answer in answers {
+        if answer.is_message() {
+            whole.push(answer.body.whole());
         } else {
-            streams.push(response.into_body());
+            streams.push(answer.body);
         }
     }
     if !streams.is_empty() {

@@ -7,7 +7,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Response;
 use http::request::Parts;
 use mcp_core::locks::Mutex;
 use mcp_core::store::{StoreError, StoredEvent, StreamId};
@@ -18,7 +17,7 @@ use super::super::config::Config;
 use super::super::in_flight::Hold;
 use super::super::kept::{self, Events, LastEvent, STANDALONE, Seat};
 use super::super::refused::Refused;
-use super::super::respond::{self, Body, EventSource};
+use super::super::respond::{self, Answer, EventSource};
 use super::super::stream::Ping;
 use super::audience::lasting_audience;
 use super::live::Live;
@@ -31,7 +30,7 @@ pub(super) async fn open(
     live: &Arc<Live>,
     parts: Box<Parts>,
     config: &Config,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Answer, Refused> {
     let mut first = Vec::new();
     if let (Some(events), Some(last)) = (&config.events, parts.headers.get(names::LAST_EVENT_ID)) {
         let last = LastEvent::parse(last)?;

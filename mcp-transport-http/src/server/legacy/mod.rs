@@ -34,14 +34,14 @@ use std::task::Context;
 
 use bytes::Bytes;
 use futures_util::future::FutureExt as _;
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::BoxFuture;
 use mcp_types::Message;
 
-use super::answer::{self, Begun};
+use super::answer::Begun;
 use super::refused::Refused;
-use super::respond::{self, Body};
+use super::respond::{self, Answer};
 use super::sessions::{Mode, SessionEnd};
 use crate::headers::{Mirrored, names};
 use door::named_session;
@@ -67,21 +67,21 @@ impl Door {
             Way::Alone => stateless::take(&self, parts, message, cx),
             Way::Opens(request) => open::take(self, &parts, request, cx),
             Way::Shared => {
-                let response = self.post_shared(parts, text.clone());
-                Ok(Begun::with(response.map(Refused::or_response), cx))
+                let answer = self.post_shared(parts, text.clone());
+                Ok(Begun::with(answer.map(Refused::or_answer), cx))
             }
         });
-        begun.unwrap_or_else(|refused| Begun::Answered(refused.into_response()))
+        begun.unwrap_or_else(|refused| Begun::Answered(refused.into_answer()))
     }
 
     /// A message of a session that others share. It is read once more: whoever waits for a store
     /// cannot borrow it.
-    async fn post_shared(self, parts: Box<Parts>, text: Bytes) -> Result<Response<Body>, Refused> {
+    async fn post_shared(self, parts: Box<Parts>, text: Bytes) -> Result<Answer, Refused> {
         let live = self.find(&parts).await?;
         let message = read(&text)?;
-        let response = Begun::answer(|cx| post::take(&self, &live, parts, &message, cx)).await;
+        let answer = Begun::answer(|cx| post::take(&self, &live, parts, &message, cx)).await;
         saved::save(&live).await?;
-        Ok(response)
+        Ok(answer)
     }
 
     /// Answers a POST of several messages.
@@ -96,49 +96,49 @@ impl Door {
             let answered = batch::answer(&self, &live, parts, &text).await;
             saved::save(&live).await.and(answered)
         };
-        Begun::with(answered.map(Refused::or_response), cx)
+        Begun::with(answered.map(Refused::or_answer), cx)
     }
 
     /// Answers a POST to a connection of HTTP+SSE.
     #[inline(never)]
-    pub(super) fn post_one_way(&self, parts: Box<Parts>, text: &[u8]) -> Response<Body> {
+    pub(super) fn post_one_way(&self, parts: Box<Parts>, text: &[u8]) -> Answer {
         let answered = sse_2024::post(self, parts, text);
-        answered.unwrap_or_else(Refused::into_response)
+        answered.unwrap_or_else(Refused::into_answer)
     }
 
     /// Answers a GET.
-    pub(super) fn get(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+    pub(super) fn get(self, parts: Box<Parts>) -> BoxFuture<'static, Answer> {
         Box::pin(async move {
             let is_connection = self.config.sessions.serves_http_sse
                 && !parts.headers.contains_key(names::MCP_SESSION_ID);
             if is_connection {
                 let answered = sse_2024::open(&self, parts);
-                return answered.unwrap_or_else(Refused::into_response);
+                return answered.unwrap_or_else(Refused::into_answer);
             }
             let answered = match self.find(&parts).await {
                 Ok(live) => {
                     let opened = get::open(&live, parts, &self.config).await;
-                    opened.map(|response| answer::with_session(response, live.header()))
+                    opened.map(|answer| answer.naming(live.header()))
                 }
                 Err(refused) => Err(refused),
             };
-            answered.unwrap_or_else(Refused::into_response)
+            answered.unwrap_or_else(Refused::into_answer)
         })
     }
 
     /// Answers a DELETE: the session ends.
     // spec: SESS-07, SESS-09
-    pub(super) fn delete(self, parts: Box<Parts>) -> BoxFuture<'static, Response<Body>> {
+    pub(super) fn delete(self, parts: Box<Parts>) -> BoxFuture<'static, Answer> {
         Box::pin(async move {
             match self.find(&parts).await {
                 Ok(live) => {
                     self.table.end(&live.id, SessionEnd::Deleted);
                     match saved::remove(&live).await {
                         Ok(()) => respond::nothing(StatusCode::OK),
-                        Err(refused) => refused.into_response(),
+                        Err(refused) => refused.into_answer(),
                     }
                 }
-                Err(refused) => refused.into_response(),
+                Err(refused) => refused.into_answer(),
             }
         })
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::task::Context;
 
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
@@ -12,9 +12,9 @@ use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
 use mcp_types::{InitializeParams, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
-use super::super::answer::{Begun, ready_made, with_session};
+use super::super::answer::{Begun, ready_made};
 use super::super::refused::Refused;
-use super::super::respond::Body;
+use super::super::respond::Answer;
 use super::super::sessions::SessionEnd;
 use super::door::Door;
 use super::live::Live;
@@ -42,23 +42,23 @@ pub(super) fn take(
     if door.config.sessions.store.is_none() {
         return Ok(Begun::Answered(welcome(&live, &to, reply)));
     }
-    let response = async move {
+    let answer = async move {
         match saved::save(&live).await {
             Ok(()) => welcome(&live, &to, reply),
             Err(refused) => {
                 door.table.end(&live.id, SessionEnd::Closed);
-                refused.into_response()
+                refused.into_answer()
             }
         }
     };
-    Ok(Begun::with(response, cx))
+    Ok(Begun::with(answer, cx))
 }
 
 /// The answer to `initialize`.
-fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Response<Body> {
+fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Answer {
     live.tell_opened();
-    let response = ready_made(live.sessions().answer, to, reply);
-    with_session(response, live.header())
+    let answer = ready_made(live.sessions().answer, to, reply);
+    answer.naming(live.header())
 }
 
 /// Reads `initialize`.

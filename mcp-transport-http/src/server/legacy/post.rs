@@ -4,17 +4,17 @@
 use std::sync::Arc;
 use std::task::Context;
 
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::legacy::{Admitted, Heard};
 use mcp_core::{Fault, Input, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
-use super::super::answer::{self, Begun, Manner, with_session};
+use super::super::answer::{self, Begun, Manner};
 use super::super::call::new_buffer;
 use super::super::config::Config;
 use super::super::kept::Stream;
-use super::super::respond::{self, Body};
+use super::super::respond::{self, Answer};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
 use super::audience::audience;
@@ -71,7 +71,7 @@ pub(super) fn begin(
         _ => Err(Fault::internal("the session knows no answer")),
     });
     let mode = config.sessions.answer;
-    let response = match begun {
+    let answer = match begun {
         Ok(Ok((mut inbound, ticket))) => {
             let notes = new_buffer(wire).asking(Arc::clone(&live.machine));
             let notes = Arc::new(notes);
@@ -103,7 +103,7 @@ pub(super) fn begin(
         Ok(Err(reply)) => answer::ready_made(mode, &to, reply),
         Err(fault) => respond::error(status::of_session(&fault), wire, Some(&to.id), &fault),
     };
-    Begun::Answered(with_session(response, live.header()))
+    Begun::Answered(answer.naming(live.header()))
 }
 
 /// Takes a notification to heart.
@@ -120,7 +120,7 @@ pub(super) fn hear(live: &Live, note: &Notification<'_>) {
 /// Takes the answer to a question. One that comes too late is no mistake of the client.
 // spec: HTTP-S-07, CAN-06
 #[inline(never)]
-pub(super) fn settle(live: &Live, response: &mcp_types::Response<'_>) -> Response<Body> {
+pub(super) fn settle(live: &Live, response: &mcp_types::Response<'_>) -> Answer {
     let is_late = || {
         let id = response.id.as_ref();
         id.is_some_and(|id| live.machine.has_asked(id))

@@ -9,8 +9,8 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, Session};
 use mcp_core::locks::Mutex;
@@ -23,7 +23,7 @@ use super::super::call::{Call, new_buffer};
 use super::super::in_flight::Hold;
 use super::super::kept::Seat;
 use super::super::refused::Refused;
-use super::super::respond::{self, Body, EventSource};
+use super::super::respond::{self, Answer, EventSource};
 use super::super::stream::Ping;
 use super::audience::{audience, lasting_audience};
 use super::connection::{Connection, Opened};
@@ -47,7 +47,7 @@ pub(in super::super) fn named(parts: &Parts) -> Option<&str> {
 
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
-pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Response<Body>, Refused> {
+pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Answer, Refused> {
     let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
     let connection = Arc::new(Connection {
         id: Uuid::new_v4().to_string().into(),
@@ -79,7 +79,7 @@ pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Response<Body>, Ref
 
 /// Takes a message of the client; its answer goes out on the connection.
 // spec: SSE-03, SSE-04
-pub(super) fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Result<Response<Body>, Refused> {
+pub(super) fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Result<Answer, Refused> {
     let connection = named(&parts).and_then(|id| door.table.find_connection(id));
     let connection = connection.ok_or_else(no_such_session)?;
     let message = read(text)?;
@@ -113,7 +113,7 @@ fn begin(
     parts: &Parts,
     connection: &Arc<Connection>,
     request: &Request<'_>,
-) -> Result<Response<Body>, Refused> {
+) -> Result<Answer, Refused> {
     let refuse = |fault| Refused::fault(StatusCode::BAD_REQUEST, Some(request.id.clone()), fault);
     let params = opening::read(request).map_err(refuse)?;
     let principal = parts.extensions.get::<Principal>();

@@ -2,8 +2,8 @@
 
 use std::task::Context;
 
+use http::StatusCode;
 use http::request::Parts;
-use http::{Response, StatusCode};
 use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, DEFAULT_VERSION, stateless};
 use mcp_core::wire::{self, batch};
@@ -12,7 +12,7 @@ use mcp_types::{Message, ProtocolVersion, Request};
 
 use super::super::answer::{self, Begun, Manner};
 use super::super::refused::Refused;
-use super::super::respond::{self, Body};
+use super::super::respond::{self, Answer};
 use super::batch::{Part, join};
 use super::door::{Door, check_version};
 use crate::status;
@@ -41,7 +41,7 @@ pub(super) async fn answer_batch(
     door: &Door,
     parts: Box<Parts>,
     text: &[u8],
-) -> Result<Response<Body>, Refused> {
+) -> Result<Answer, Refused> {
     let version = version(door, &parts)?;
     let messages = batch::read(text, version)
         .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
