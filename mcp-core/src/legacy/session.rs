@@ -260,7 +260,15 @@ impl Session {
     pub fn admit(
         &self,
         request: &Request<'_>,
-        who: impl FnOnce() -> Audience,
+        who: impl Fn() -> Audience,
+    ) -> Result<Admitted, Fault> {
+        self.admit_from(request, &who)
+    }
+
+    fn admit_from(
+        &self,
+        request: &Request<'_>,
+        who: &dyn Fn() -> Audience,
     ) -> Result<Admitted, Fault> {
         let mut decoded = self.wire.decode_call(request)?;
         match std::mem::replace(&mut decoded.asked, Asked::Discover) {
@@ -276,7 +284,7 @@ impl Session {
         }
     }
 
-    fn tend(&self, call: &SessionCall, who: impl FnOnce() -> Audience) -> Result<(), Fault> {
+    fn tend(&self, call: &SessionCall, who: &dyn Fn() -> Audience) -> Result<(), Fault> {
         match call {
             // spec: PING-01
             SessionCall::Ping => Ok(()),

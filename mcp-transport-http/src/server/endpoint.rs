@@ -15,7 +15,7 @@ use super::body::Reading;
 use super::config::Config;
 use super::future::Step;
 use super::guard::{self, Admitted, Head, Refusal};
-use super::legacy::{self, Door, Table};
+use super::legacy::{Door, HttpSse, Table};
 use super::respond::{self, Answer};
 use super::route::{self, Route};
 use super::sessions::{AnswerMode, Mode};
@@ -79,7 +79,7 @@ impl Endpoint {
         if let Some(verb) = self.session_verb(&parts.method) {
             return guard.check_origins(head).map(|()| Asks::Tend(verb));
         }
-        let admitted = if self.is_one_way(parts) {
+        let admitted = if self.one_way(parts).is_some() {
             guard.check_message(head)
         } else {
             guard.check(head)
@@ -92,8 +92,8 @@ impl Endpoint {
     /// Begins with a message.
     pub(super) fn begin(&self, parts: Box<Parts>, text: &Bytes, cx: &mut Context<'_>) -> Begun {
         let service = self.source.service(&parts);
-        if self.is_one_way(&parts) {
-            return Begun::Answered(self.door(service).post_one_way(parts, text));
+        if let Some(transport) = self.one_way(&parts) {
+            return Begun::Answered(transport.post(&self.door(service), parts, text));
         }
         let profile = self.profile(&*service);
         let serves_legacy = self.serves_legacy(&profile);
@@ -162,9 +162,10 @@ impl Endpoint {
         self.config.sessions.mode != Mode::Off && profile.has_legacy_versions()
     }
 
-    /// The POST belongs to a connection of HTTP+SSE, on which its answer goes out.
-    fn is_one_way(&self, parts: &Parts) -> bool {
-        self.config.sessions.serves_http_sse && legacy::named_connection(parts).is_some()
+    /// What takes a POST whose answer goes out on a connection of HTTP+SSE.
+    fn one_way(&self, parts: &Parts) -> Option<HttpSse> {
+        let transport = self.config.sessions.http_sse;
+        transport.filter(|transport| transport.takes(parts))
     }
 
     fn session_verb(&self, method: &Method) -> Option<SessionVerb> {

@@ -10,6 +10,8 @@ use mcp_core::store::SessionStore;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use super::legacy::{HttpSse, Shared, Sharing};
+
 /// How an endpoint serves clients of the revisions with sessions (up to 2025-11-25). Clients of
 /// 2026-07-28 need none of it.
 ///
@@ -39,9 +41,9 @@ pub struct Sessions {
     pub(super) max_per_principal: usize,
     pub(super) max_calls: usize,
     pub(super) answer: AnswerMode,
-    pub(super) serves_http_sse: bool,
+    pub(super) http_sse: Option<HttpSse>,
     pub(super) limits: SessionLimits,
-    pub(super) store: Option<Arc<dyn SessionStore>>,
+    pub(super) store: Option<Arc<dyn Sharing>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,7 @@ impl Sessions {
             max_per_principal: 1_000,
             max_calls: 256,
             answer: AnswerMode::Auto,
-            serves_http_sse: false,
+            http_sse: None,
             limits,
             store: None,
         }
@@ -160,7 +162,7 @@ impl Sessions {
     // spec: SSE-06
     #[must_use]
     pub fn http_sse(mut self) -> Self {
-        self.serves_http_sse = true;
+        self.http_sse = Some(HttpSse::ON);
         self
     }
 
@@ -183,7 +185,7 @@ impl Sessions {
         // Nodes with the same store ask under ids that are far from each other.
         let (random, ..) = Uuid::new_v4().as_fields();
         self.limits.questions_after = i64::from(random >> 12) << 32;
-        self.store = Some(Arc::new(store));
+        self.store = Some(Arc::new(Shared::by(store)));
         self
     }
 }

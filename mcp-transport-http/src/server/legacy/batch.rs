@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic/transports>
 
-use std::pin::Pin;
+use std::future::ready;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures_util::future::join_all;
 use http::StatusCode;
 use http::request::Parts;
-use mcp_core::Fault;
+use mcp_core::BoxFuture;
 use mcp_core::wire::batch::{self, Answers};
 use mcp_core::wire::{Encoded, Wire};
 use mcp_types::{Message, ParseError};
@@ -35,50 +35,42 @@ pub(super) async fn answer(
     let messages = batch::read(text, wire.version())
         .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
     let _here = live.calls.hold();
-    let mut answers = Vec::new();
+    let mut answers: Vec<Part<'_>> = Vec::new();
     for message in messages {
         match message {
             Ok(Message::Request(request)) => {
                 let parts = parts.clone();
-                answers.push(Part::Call(Box::pin(async move {
+                answers.push(Box::pin(async move {
                     // Its stream has several calls, so its events have no ids to come again with.
                     let config = &door.config;
                     Begun::answer(|cx| post::begin(config, live, parts, &request, None, cx)).await
-                })));
+                }));
             }
             Ok(Message::Notification(note)) => post::hear(live, &note),
             Ok(Message::Response(response)) => drop(post::settle(live, &response)),
             Ok(_) => {}
-            Err(error) => answers.push(Part::Broken(error)),
+            Err(error) => answers.push(broken(error, wire)),
         }
     }
-    Ok(join(answers, wire).await.naming(live.header()))
+    Ok(join(answers).await.naming(live.header()))
 }
 
 /// What a message of a batch is answered with.
-pub(super) enum Part<'a> {
-    /// By the call that it is.
-    Call(Pin<Box<dyn Future<Output = Answer> + Send + 'a>>),
-    /// With an error, because it is none.
-    Broken(ParseError),
-}
+pub(super) type Part<'a> = BoxFuture<'a, Answer>;
 
-impl Part<'_> {
-    async fn answer(self, wire: &dyn Wire) -> Answer {
-        match self {
-            Part::Call(call) => call.await,
-            Part::Broken(error) => {
-                let id = error.id().cloned();
-                let fault = Fault::from(error);
-                respond::error(StatusCode::OK, wire, id.as_ref(), &fault)
-            }
-        }
-    }
+/// The answer to what is no message.
+pub(super) fn broken(error: ParseError, wire: &dyn Wire) -> Part<'static> {
+    let id = error.id().cloned();
+    let answer = respond::error(StatusCode::OK, wire, id.as_ref(), &error.into());
+    Box::pin(ready(answer))
 }
 
 /// Answers them all: with an array when every answer is there, else with a stream.
-pub(super) async fn join(parts: impl IntoIterator<Item = Part<'_>>, wire: &dyn Wire) -> Answer {
-    let answers = join_all(parts.into_iter().map(|part| part.answer(wire))).await;
+pub(super) async fn join(parts: Vec<Part<'_>>) -> Answer {
+    joined(join_all(parts).await)
+}
+
+fn joined(answers: Vec<Answer>) -> Answer {
     let (mut whole, mut streams) = (Vec::new(), Vec::new());
     for answer in answers {
         if answer.is_message() {

@@ -47,7 +47,8 @@ use crate::headers::{Mirrored, names};
 use door::named_session;
 pub(super) use door::{Door, Way};
 use live::Live;
-pub(super) use sse_2024::named as named_connection;
+pub(super) use shared::{Shared, Sharing};
+pub(super) use sse_2024::HttpSse;
 pub(super) use table::Table;
 
 /// The futures are boxed here, in functions of no type of a program: so their code is compiled with
@@ -99,21 +100,13 @@ impl Door {
         Begun::with(answered.map(Refused::or_answer), cx)
     }
 
-    /// Answers a POST to a connection of HTTP+SSE.
-    #[inline(never)]
-    pub(super) fn post_one_way(&self, parts: Box<Parts>, text: &[u8]) -> Answer {
-        let answered = sse_2024::post(self, parts, text);
-        answered.unwrap_or_else(Refused::into_answer)
-    }
-
     /// Answers a GET.
     pub(super) fn get(self, parts: Box<Parts>) -> BoxFuture<'static, Answer> {
         Box::pin(async move {
-            let is_connection = self.config.sessions.serves_http_sse
-                && !parts.headers.contains_key(names::MCP_SESSION_ID);
-            if is_connection {
-                let answered = sse_2024::open(&self, parts);
-                return answered.unwrap_or_else(Refused::into_answer);
+            if let Some(http_sse) = self.config.sessions.http_sse
+                && !parts.headers.contains_key(names::MCP_SESSION_ID)
+            {
+                return http_sse.get(&self, parts);
             }
             let answered = match self.find(&parts).await {
                 Ok(live) => {
@@ -150,7 +143,7 @@ impl Door {
         let id = named_session(mirrored)?;
         let live = match &self.config.sessions.store {
             None => self.table.find(id),
-            Some(store) => shared::find(self, &**store, id).await?,
+            Some(store) => store.find(self, id).await?,
         };
         self.admit(live, parts, mirrored)
     }

@@ -1,24 +1,58 @@
 //! Sessions that several servers share by a store.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use http::StatusCode;
 use mcp_core::legacy::Session;
-use mcp_core::store::SessionStore;
+use mcp_core::store::{SessionStore, StoreError};
+use mcp_core::{BoxFuture, Fault};
 
 use super::super::refused::Refused;
-use super::super::sessions::SessionEnd;
+use super::super::sessions::{SessionEnd, Sessions};
 use super::door::Door;
 use super::live::Live;
 use super::open;
-use super::saved::failed;
 
-/// The session as it was written down last, whoever did so. It is continued here when it has
-/// never been here.
-pub(super) async fn find(
-    door: &Door,
-    store: &dyn SessionStore,
-    id: &str,
-) -> Result<Option<Arc<Live>>, Refused> {
+/// What becomes of sessions that are shared. A program that gives no store has no code of it.
+pub(in super::super) trait Sharing: Send + Sync {
+    /// The session as it was written down last, whoever did so. It is continued here when it has
+    /// never been here.
+    fn find<'a>(&'a self, door: &'a Door, id: &'a str) -> BoxFuture<'a, Found>;
+
+    /// Writes the session down, when there is something new, and once in a while.
+    fn save<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>>;
+
+    /// The session has ended for everybody.
+    fn remove<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>>;
+}
+
+type Found = Result<Option<Arc<Live>>, Refused>;
+
+/// Sessions that are shared by a store.
+pub(in super::super) struct Shared(Box<dyn SessionStore>);
+
+impl Shared {
+    pub(in super::super) fn by(store: impl SessionStore) -> Self {
+        Self(Box::new(store))
+    }
+}
+
+impl Sharing for Shared {
+    fn find<'a>(&'a self, door: &'a Door, id: &'a str) -> BoxFuture<'a, Found> {
+        Box::pin(find(door, &*self.0, id))
+    }
+
+    fn save<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>> {
+        Box::pin(save(live, &*self.0))
+    }
+
+    fn remove<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>> {
+        Box::pin(async move { self.0.remove(&live.id).await.map_err(failed) })
+    }
+}
+
+async fn find(door: &Door, store: &dyn SessionStore, id: &str) -> Found {
     let record = store.load(id).await.map_err(failed)?;
     let Some(record) = record else {
         door.table.end(id, SessionEnd::Elsewhere);
@@ -41,4 +75,23 @@ pub(super) async fn find(
         }
         Err(_) => Ok(door.table.find(id)),
     }
+}
+
+async fn save(live: &Live, store: &dyn SessionStore) -> Result<(), Refused> {
+    if let Some(record) = live.unsaved_record() {
+        let saved = store.save(&live.id, record, life(live.sessions())).await;
+        saved.map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// How long a session that nobody uses stays written down: longer than it stays in memory.
+fn life(sessions: &Sessions) -> Duration {
+    sessions.idle_timeout.saturating_mul(2)
+}
+
+fn failed(_: StoreError) -> Refused {
+    // What the store says is not for clients.
+    let fault = Fault::internal("the store of sessions failed; try again");
+    Refused::fault(StatusCode::INTERNAL_SERVER_ERROR, None, fault)
 }

@@ -39,15 +39,44 @@ const NAME: &str = "sessionId=";
 /// What may wait for a client that sends, but does not read.
 const MOST_WAITING: usize = 4 << 20;
 
+/// The transport, where it is switched on. Its functions are named here alone: the program of a server
+/// without it has no code of it.
+#[derive(Clone, Copy)]
+pub(in super::super) struct HttpSse {
+    open: fn(&Door, Box<Parts>) -> Answered,
+    post: fn(&Door, Box<Parts>, &[u8]) -> Answered,
+}
+
+type Answered = Result<Answer, Refused>;
+
+impl HttpSse {
+    pub(in super::super) const ON: Self = Self { open, post };
+
+    /// Answers a GET without a session.
+    pub(super) fn get(self, door: &Door, parts: Box<Parts>) -> Answer {
+        (self.open)(door, parts).unwrap_or_else(Refused::into_answer)
+    }
+
+    /// Answers a POST to a connection.
+    pub(in super::super) fn post(self, door: &Door, parts: Box<Parts>, text: &[u8]) -> Answer {
+        (self.post)(door, parts, text).unwrap_or_else(Refused::into_answer)
+    }
+
+    /// The POST belongs to a connection.
+    pub(in super::super) fn takes(self, parts: &Parts) -> bool {
+        named(parts).is_some()
+    }
+}
+
 /// The connection that a POST belongs to.
-pub(in super::super) fn named(parts: &Parts) -> Option<&str> {
+fn named(parts: &Parts) -> Option<&str> {
     let mut members = parts.uri.query()?.split('&');
     members.find_map(|member| member.strip_prefix(NAME))
 }
 
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
-pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Answer, Refused> {
+fn open(door: &Door, parts: Box<Parts>) -> Answered {
     let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
     let connection = Arc::new(Connection {
         id: Uuid::new_v4().to_string().into(),
@@ -79,7 +108,7 @@ pub(super) fn open(door: &Door, parts: Box<Parts>) -> Result<Answer, Refused> {
 
 /// Takes a message of the client; its answer goes out on the connection.
 // spec: SSE-03, SSE-04
-pub(super) fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Result<Answer, Refused> {
+fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Answered {
     let connection = named(&parts).and_then(|id| door.table.find_connection(id));
     let connection = connection.ok_or_else(no_such_session)?;
     let message = read(text)?;

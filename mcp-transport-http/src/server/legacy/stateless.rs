@@ -13,7 +13,7 @@ use mcp_types::{Message, ProtocolVersion, Request};
 use super::super::answer::{self, Begun, Manner};
 use super::super::refused::Refused;
 use super::super::respond::{self, Answer};
-use super::batch::{Part, join};
+use super::batch::{Part, broken, join};
 use super::door::{Door, check_version};
 use crate::status;
 
@@ -45,17 +45,19 @@ pub(super) async fn answer_batch(
     let version = version(door, &parts)?;
     let messages = batch::read(text, version)
         .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
+    let wire = wire::of(version);
     let answers = messages.into_iter().filter_map(|message| match message {
         Ok(Message::Request(request)) => {
             let parts = parts.clone();
-            Some(Part::Call(Box::pin(async move {
+            let answer: Part<'_> = Box::pin(async move {
                 Begun::answer(|cx| begin(door, parts, &request, version, cx)).await
-            })))
+            });
+            Some(answer)
         }
         Ok(_) => None,
-        Err(error) => Some(Part::Broken(error)),
+        Err(error) => Some(broken(error, wire)),
     });
-    Ok(join(answers, wire::of(version)).await)
+    Ok(join(answers.collect()).await)
 }
 
 // spec: HTTP-SL-13, HTTP-SL-14
