@@ -24,7 +24,7 @@ use tokio::time::{Sleep, sleep};
 use super::call::{Call, Outcome, encode_event};
 use super::config::Config;
 use super::in_flight::{Stopped, Ticket};
-use super::kept::{self, Stream};
+use super::kept::Kept;
 use super::respond::{self, Answer};
 use super::sessions::AnswerMode;
 use super::stream::{self, Leaving};
@@ -100,7 +100,7 @@ pub(super) struct Manner {
     /// Its place among the calls of its session.
     pub(super) ticket: Option<Ticket>,
     /// Where its events are kept.
-    pub(super) kept: Option<Arc<Stream>>,
+    pub(super) kept: Option<Arc<dyn Kept>>,
     /// The id of its session, which the answer names.
     pub(super) session: Option<HeaderValue>,
 }
@@ -168,7 +168,7 @@ enum Answered {
     Now(Answer),
     /// By events that have to be kept first.
     Kept {
-        kept: Arc<Stream>,
+        kept: Arc<dyn Kept>,
         wire: &'static dyn Wire,
         events: Bytes,
     },
@@ -201,7 +201,7 @@ fn answer_at_once(
     call: &Call,
     outcome: Outcome,
     mode: AnswerMode,
-    kept: Option<Arc<Stream>>,
+    kept: Option<Arc<dyn Kept>>,
 ) -> Answered {
     let to = call.to();
     let status = match &outcome {
@@ -235,36 +235,15 @@ fn answer_at_once(
 /// Keeps the events of an answer, and sends them.
 #[inline(never)]
 fn begin_keeping(
-    kept: Arc<Stream>,
+    kept: Arc<dyn Kept>,
     wire: &'static dyn Wire,
     events: Bytes,
     of: &InPlace,
     session: Option<HeaderValue>,
     cx: &mut Context<'_>,
 ) -> Begun {
-    let config = Arc::clone(&of.config);
-    let answer = async move { keep(kept, wire, events, &config).await };
+    let answer = kept.finish(wire, events, Arc::clone(&of.config));
     Begun::with(answer.map(|it| it.naming(session)), cx)
-}
-
-/// Keeps the events of an answer, and sends them.
-async fn keep(
-    kept: Arc<Stream>,
-    wire: &'static dyn Wire,
-    events: Bytes,
-    config: &Config,
-) -> Answer {
-    prime(&kept, wire).await;
-    kept.write(events, true).await;
-    kept::read(kept, config)
-}
-
-/// Gives the client an id to come again with, if it knows such.
-// spec: RSM-05
-async fn prime(kept: &Stream, wire: &dyn Wire) {
-    if wire.version().has_stream_polling() {
-        kept.prime().await;
-    }
 }
 
 /// A call that is polled where it was begun.
@@ -274,7 +253,7 @@ pub(super) struct InPlace {
     mode: AnswerMode,
     timer: Option<Pin<Box<Sleep>>>,
     leaving: Leaving,
-    kept: Option<Arc<Stream>>,
+    kept: Option<Arc<dyn Kept>>,
     session: Option<HeaderValue>,
 }
 
@@ -335,12 +314,7 @@ impl InPlace {
             let events = stream::start(call, first, &self.config, self.leaving);
             return Answered::Now(respond::events(events));
         };
-        let (stream, wire) = (Arc::clone(&kept), call.to().wire);
-        stream::start_kept(call, &self.config, |notes| async move {
-            prime(&stream, wire).await;
-            stream.follow(first, notes).await;
-        });
-        Answered::Now(kept::read(kept, &self.config))
+        Answered::Now(kept.follow(call, first, &self.config))
     }
 }
 

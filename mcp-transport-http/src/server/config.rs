@@ -8,7 +8,7 @@ use mcp_core::Gate;
 
 use super::body::Limits;
 use super::guard::Guard;
-use super::kept::Events;
+use super::kept::Keeper;
 use super::sessions::{Hooks, Sessions};
 use crate::Shutdown;
 
@@ -19,7 +19,7 @@ pub(super) struct Config {
     pub(super) streams: Streams,
     pub(super) sessions: Sessions,
     pub(super) hooks: Hooks,
-    pub(super) events: Option<Events>,
+    pub(super) events: Option<Arc<dyn Keeper>>,
     pub(super) gate: Option<Arc<dyn Gate>>,
     pub(super) shutdown: Option<Shutdown>,
 }

@@ -202,7 +202,7 @@ impl StreamableHttp {
     // spec: RSM-01
     #[must_use]
     pub fn events(mut self, store: impl EventStore) -> Self {
-        self.config().events = Some(Events::new(Arc::new(store)));
+        self.config().events = Some(Arc::new(Events::new(store)));
         self
     }
 

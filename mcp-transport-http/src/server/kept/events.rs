@@ -19,18 +19,20 @@ use crate::sse::encode as sse;
 pub(in crate::server) const STANDALONE: &str = "0";
 
 /// The store of an endpoint.
-#[derive(Clone)]
 pub(in crate::server) struct Events {
-    pub(in crate::server) store: Arc<dyn EventStore>,
+    pub(super) store: Arc<dyn EventStore>,
     /// Stands before the names of streams, since nodes that share a store count apart.
     pub(super) tag: Arc<str>,
 }
 
 impl Events {
-    pub(in crate::server) fn new(store: Arc<dyn EventStore>) -> Self {
+    pub(in crate::server) fn new(store: impl EventStore) -> Self {
         let (tag, ..) = Uuid::new_v4().as_fields();
         let tag = format!("{tag:x}").into();
-        Self { store, tag }
+        Self {
+            store: Arc::new(store),
+            tag,
+        }
     }
 }
 
@@ -56,7 +58,7 @@ impl LastEvent {
 }
 
 /// Why a stream cannot be resumed.
-pub(in crate::server) fn refuse(error: &ReplayError) -> Refused {
+pub(super) fn refuse(error: &ReplayError) -> Refused {
     let status = match error {
         ReplayError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
         _ => StatusCode::BAD_REQUEST,
@@ -66,7 +68,7 @@ pub(in crate::server) fn refuse(error: &ReplayError) -> Refused {
 
 /// Writes an event with its id. One without a message opens a stream, or ends it.
 // spec: RSM-01, RSM-02, RSM-05
-pub(in crate::server) fn write(
+pub(super) fn write(
     out: &mut Vec<u8>,
     stream: &str,
     number: u64,

@@ -4,11 +4,12 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 
 mod events;
+mod keeper;
 mod place;
 mod reader;
 mod streams;
 
-pub(super) use events::{Events, LastEvent, STANDALONE, refuse, without_id, write};
+pub(super) use events::{Events, LastEvent, STANDALONE, without_id};
+pub(super) use keeper::{Keeper, Kept};
 pub(super) use place::{Leave, Place, Seat};
-pub(super) use reader::{begin as read, resume};
-pub(super) use streams::{Stream, Streams};
+pub(super) use streams::Streams;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mcp_core::BoxFuture;
 use mcp_core::locks::Mutex;
-use mcp_core::store::{Replay, ReplayError, StreamId};
+use mcp_core::store::{EventStore, Replay, ReplayError, StreamId};
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;
@@ -19,7 +19,7 @@ use super::place::{Leave, Seat};
 use super::streams::{Stream, Streams};
 
 /// Reads the stream of a call from its beginning.
-pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
+pub(super) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
     // It is new: nobody else reads it.
     match stream.place.enter() {
         Ok(seat) => {
@@ -33,19 +33,17 @@ pub(in crate::server) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
 
 /// Reads the stream of a call on from where the client was. `hold` keeps its session alive.
 // spec: RSM-03, RSM-04
-pub(in crate::server) async fn resume(
+pub(super) async fn resume(
+    store: &dyn EventStore,
     session: &str,
     streams: &Streams,
     hold: Hold,
     config: &Config,
     last: LastEvent,
 ) -> Result<Answer, Refused> {
-    let Some(kept) = &config.events else {
-        return Err(Refused::bad_request("this server keeps no events"));
-    };
     let id = StreamId::new(session, &last.stream);
     let stream = streams.find(&last.stream);
-    let missed = kept.store.after(id, Some(last.number)).await;
+    let missed = store.after(id, Some(last.number)).await;
     let missed = missed.map_err(|error| events::refuse(&error))?;
     let mut reader = Reader::new(last.stream, config);
     reader.hold = Some(hold);

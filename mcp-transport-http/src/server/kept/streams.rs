@@ -9,6 +9,7 @@ use bytes::Bytes;
 use mcp_core::NoteBuffer;
 use mcp_core::locks::Mutex;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
+use mcp_core::wire::Wire;
 
 use super::events::{self, Events};
 use super::place::Place;
@@ -22,11 +23,7 @@ pub(in crate::server) struct Streams {
 
 impl Streams {
     /// A stream for a call. Nothing is stored before it has something to say.
-    pub(in crate::server) fn open(
-        self: &Arc<Self>,
-        events: &Events,
-        session: Arc<str>,
-    ) -> Arc<Stream> {
+    pub(super) fn open(self: &Arc<Self>, events: &Events, session: Arc<str>) -> Arc<Stream> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let name: Box<str> = format!("{}-{number}", events.tag).into();
         let stream = Arc::new(Stream {
@@ -41,16 +38,16 @@ impl Streams {
         stream
     }
 
-    pub(in crate::server) fn find(&self, name: &str) -> Option<Arc<Stream>> {
+    pub(super) fn find(&self, name: &str) -> Option<Arc<Stream>> {
         self.by_name.lock().get(name)?.upgrade()
     }
 }
 
 /// The stream of a call.
-pub(in crate::server) struct Stream {
-    pub(in crate::server) store: Arc<dyn EventStore>,
+pub(super) struct Stream {
+    pub(super) store: Arc<dyn EventStore>,
     session: Arc<str>,
-    pub(in crate::server) name: Box<str>,
+    pub(super) name: Box<str>,
     pub(super) place: Arc<Place>,
     tail: Mutex<Tail>,
     streams: Arc<Streams>,
@@ -78,25 +75,17 @@ impl Stream {
         self.tail.lock()
     }
 
-    /// The handler lets the connection go.
-    // spec: RSM-06
-    pub(in crate::server) fn release(&self) {
-        self.tail().is_released = true;
-        self.place.wake();
-    }
-
-    pub(in crate::server) fn is_released(&self) -> bool {
-        self.tail().is_released
-    }
-
-    /// The first event, which carries nothing but an id.
+    /// Gives the client an id to come again with, if it knows such: the first event carries nothing
+    /// else.
     // spec: RSM-05
-    pub(in crate::server) async fn prime(&self) {
-        self.append(StoredEvent::new(Bytes::new())).await;
+    pub(super) async fn prime(&self, wire: &dyn Wire) {
+        if wire.version().has_stream_polling() {
+            self.append(StoredEvent::new(Bytes::new())).await;
+        }
     }
 
     /// Keeps framed messages; `ends` when the last one of them is the last one of all.
-    pub(in crate::server) async fn write(&self, frames: Bytes, ends: bool) {
+    pub(super) async fn write(&self, frames: Bytes, ends: bool) {
         let mut texts = events::texts(frames).peekable();
         while let Some(text) = texts.next() {
             let event = StoredEvent::new(text);
@@ -107,7 +96,7 @@ impl Stream {
     }
 
     /// Keeps what a call says, until it has said everything.
-    pub(in crate::server) async fn follow(self: Arc<Self>, first: Bytes, notes: Arc<NoteBuffer>) {
+    pub(super) async fn write_on(&self, first: Bytes, notes: Arc<NoteBuffer>) {
         self.write(first, false).await;
         while let Some(frames) = std::future::poll_fn(|cx| notes.poll_take(cx)).await {
             self.write(frames, notes.is_done()).await;

@@ -9,13 +9,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use mcp_core::locks::Mutex;
-use mcp_core::store::{StoreError, StoredEvent, StreamId};
 use mcp_core::{Audience, BoxFuture};
 use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;
-use super::super::kept::{self, Events, LastEvent, STANDALONE, Seat};
+use super::super::kept::{self, Keeper, LastEvent, STANDALONE, Seat};
 use super::super::refused::Refused;
 use super::super::respond::{self, Answer, EventSource};
 use super::super::stream::Ping;
@@ -36,14 +35,11 @@ pub(super) async fn open(
         let last = LastEvent::parse(last)?;
         if &*last.stream != STANDALONE {
             let hold = live.calls.hold();
-            return kept::resume(&live.id, live.streams(), hold, config, last).await;
+            let streams = live.streams();
+            return events.resume(&live.id, streams, hold, config, last).await;
         }
-        let id = StreamId::new(&live.id, STANDALONE);
-        let missed = events.store.after(id, Some(last.number)).await;
-        let missed = missed.map_err(|error| kept::refuse(&error))?;
-        for (number, event) in &missed.events {
-            kept::write(&mut first, STANDALONE, *number, event, config.streams.retry);
-        }
+        let retry = config.streams.retry;
+        first = events.missed(&live.id, last.number, retry).await?;
     }
     let seat = live.standalone().enter()?;
     let draining = config.ended_by().map(|shutdown| {
@@ -85,17 +81,17 @@ struct Standalone {
     ping: Ping,
     too_old: Option<Pin<Box<Sleep>>>,
     draining: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
-    keeper: Option<Events>,
+    keeper: Option<Arc<dyn Keeper>>,
     retry: Duration,
     /// The event that the store is asked to keep.
-    keeping: Option<(StoredEvent, Keeping)>,
+    keeping: Option<Keeping>,
     /// Frames that are there and not taken.
     out: Vec<u8>,
     is_done: bool,
 }
 
 /// What is asked of the store; locked never, but only so that it may be shared.
-type Keeping = Mutex<BoxFuture<'static, Result<u64, StoreError>>>;
+type Keeping = Mutex<BoxFuture<'static, Vec<u8>>>;
 
 impl Standalone {
     /// Another reader has come, the session has ended, the server drains, or it is time to go.
@@ -118,30 +114,16 @@ impl Standalone {
             }
             return;
         };
-        let event = StoredEvent::new(text);
-        let (store, live, kept) = (events.store.clone(), self.live.clone(), event.clone());
-        let keeping = async move {
-            let id = StreamId::new(&live.id, STANDALONE);
-            store.append(id, kept).await
-        };
-        self.keeping = Some((event, Mutex::new(Box::pin(keeping))));
+        let keeping = events.keep(Arc::clone(&self.live.id), text, self.retry);
+        self.keeping = Some(Mutex::new(keeping));
     }
 
     /// The message is kept, or cannot be.
     fn poll_kept(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some((_, keeping)) = &mut self.keeping else {
-            return Poll::Ready(());
-        };
-        let keeping = keeping.get_mut();
-        let kept = ready!(keeping.as_mut().poll(cx));
-        if let Some((event, _)) = self.keeping.take() {
-            match kept {
-                Ok(number) => {
-                    kept::write(&mut self.out, STANDALONE, number, &event, self.retry);
-                }
-                Err(_) if event.text.is_empty() => {}
-                Err(_) => self.out.extend(kept::without_id(&event.text)),
-            }
+        if let Some(keeping) = &mut self.keeping {
+            let frames = ready!(keeping.get_mut().as_mut().poll(cx));
+            self.out.extend(frames);
+            self.keeping = None;
         }
         Poll::Ready(())
     }

@@ -189,8 +189,7 @@ impl Live {
         if let Some(events) = &self.config.events
             && Handle::try_current().is_ok()
         {
-            let (store, id) = (Arc::clone(&events.store), Arc::clone(&self.id));
-            task::spawn(async move { drop(store.forget(&id).await) });
+            task::spawn(events.forget(Arc::clone(&self.id)));
         }
     }
 }

@@ -13,7 +13,7 @@ use mcp_types::{Message, Notification, Request};
 use super::super::answer::{self, Begun, Manner};
 use super::super::call::new_buffer;
 use super::super::config::Config;
-use super::super::kept::Stream;
+use super::super::kept::Kept;
 use super::super::respond::{self, Answer};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
@@ -33,7 +33,7 @@ pub(super) fn take(
 ) -> Begun {
     if let Message::Request(request) = message {
         let kept = door.config.events.as_ref();
-        let kept = kept.map(|events| live.streams().open(events, Arc::clone(&live.id)));
+        let kept = kept.map(|events| events.open(live.streams(), &live.id));
         return begin(&door.config, live, parts, request, kept, cx);
     }
     live.calls.note_sign();
@@ -51,7 +51,7 @@ pub(super) fn begin(
     live: &Arc<Live>,
     mut parts: Box<Parts>,
     request: &Request<'_>,
-    mut kept: Option<Arc<Stream>>,
+    mut kept: Option<Arc<dyn Kept>>,
     cx: &mut Context<'_>,
 ) -> Begun {
     let wire = live.machine.wire();
