@@ -14,9 +14,9 @@ use crate::{BoxFuture, Fault};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Input {
-    /// The client sends its answers along with the call (modern era): what is not among them is
-    /// asked for by the reply, and the call comes again.
-    Recorded(InputState),
+    /// The client sends its answers along with the call (modern era; nothing as a rule): what is not
+    /// among them is asked for by the reply, and the call comes again.
+    Recorded(Option<Box<InputState>>),
     /// The client is asked while the call runs (a session of the legacy era).
     Live(Arc<dyn BackChannel>),
     /// Nobody can be asked: a legacy client without a session.
@@ -25,13 +25,14 @@ pub enum Input {
 
 impl Default for Input {
     fn default() -> Self {
-        Self::Recorded(InputState::default())
+        Self::Recorded(None)
     }
 }
 
 impl From<InputState> for Input {
     fn from(recorded: InputState) -> Self {
-        Self::Recorded(recorded)
+        let is_first = recorded == InputState::default();
+        Self::Recorded((!is_first).then(|| Box::new(recorded)))
     }
 }
 

@@ -105,7 +105,7 @@ impl Round {
             Input::Recorded(input) => {
                 let binding = Binding::of(&exchange.call, exchange.principal());
                 let keys = keys.cloned();
-                let board = Board::of(input, keys.as_ref(), &binding)?;
+                let board = Board::of(input.as_deref(), keys.as_ref(), &binding)?;
                 (Way::Reply { binding, keys }, board)
             }
             Input::Live(channel) => (Way::Channel(channel.clone()), Board::default()),
@@ -291,11 +291,11 @@ impl Round {
 
 impl Board {
     fn of(
-        input: &InputState,
+        input: Option<&InputState>,
         keys: Option<&Arc<StateKeys>>,
         binding: &Binding,
     ) -> Result<Self, Fault> {
-        let mut memory = match &input.state {
+        let mut memory = match input.and_then(|input| input.state.as_deref()) {
             Some(state) => {
                 let keys = keys.cloned().map_or_else(StateKeys::of_process, Ok);
                 let keys = keys.map_err(|error| unsealed(&error))?;
@@ -309,7 +309,7 @@ impl Board {
         Ok(Self {
             before: std::mem::take(&mut memory.asked),
             memory,
-            sent: input.answers()?,
+            sent: input.map_or_else(|| Ok(BTreeMap::new()), InputState::answers)?,
             ..Self::default()
         })
     }

@@ -204,7 +204,7 @@ fn calls_bring_everything_along() {
         (params.name.as_str(), params.arguments.as_ref()),
         ("add", Some(&arguments))
     );
-    assert!(matches!(inbound.input, crate::Input::Recorded(sent) if sent == input));
+    assert!(matches!(inbound.input, crate::Input::Recorded(Some(sent)) if *sent == input));
     assert_eq!(inbound.progress_token, Some(token.clone()));
     assert_eq!(inbound.facts.log_level, Some(LoggingLevel::Notice));
     assert_eq!(inbound.facts.capabilities, client().capabilities);
