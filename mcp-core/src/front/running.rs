@@ -27,7 +27,8 @@ pub struct Running {
 
 enum Work {
     Going(BoxFuture<'static, Reply>),
-    Done(Encoded),
+    /// It waits for the notifications before it.
+    Done(Box<Encoded>),
     Told,
 }
 
@@ -116,7 +117,11 @@ impl Running {
     /// while their reader is busy (`takes_notes` is false) both wait.
     pub fn poll_said(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<Said> {
         if let Poll::Ready(reply) = self.poll_reply(cx) {
-            self.work = Work::Done(self.to.encode(reply, Vec::new()));
+            let answer = self.to.encode(reply, Vec::new());
+            if self.notes.is_none() {
+                return Poll::Ready(Said::Answer(answer));
+            }
+            self.work = Work::Done(Box::new(answer));
         }
         let is_done = matches!(self.work, Work::Done(_));
         if let Some(notes) = &self.notes {
@@ -134,7 +139,7 @@ impl Running {
             }
         }
         match std::mem::replace(&mut self.work, Work::Told) {
-            Work::Done(answer) => Poll::Ready(Said::Answer(answer)),
+            Work::Done(answer) => Poll::Ready(Said::Answer(*answer)),
             going => {
                 self.work = going;
                 Poll::Pending

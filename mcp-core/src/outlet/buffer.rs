@@ -104,11 +104,13 @@ impl NoteBuffer {
         self
     }
 
-    /// Lets the call ask the client of its session: the questions go out among its notes.
-    #[must_use]
-    pub fn asking(mut self, session: Arc<Session>) -> Self {
-        self.session = Some(session);
-        self
+    /// An empty buffer of a call that can ask the client of its session: the questions go out among
+    /// its notes.
+    pub fn asking(wire: &'static dyn Wire, framing: Framing, session: Arc<Session>) -> Self {
+        Self {
+            session: Some(session),
+            ..Self::new(wire, framing)
+        }
     }
 
     pub(crate) fn session(&self) -> Option<&Arc<Session>> {

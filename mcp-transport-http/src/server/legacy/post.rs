@@ -7,11 +7,10 @@ use std::task::Context;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, Input, StreamControl};
+use mcp_core::{Fault, Input, NoteBuffer, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner};
-use super::super::call::new_buffer;
 use super::super::config::Config;
 use super::super::kept::Kept;
 use super::super::respond::{self, Answer};
@@ -21,6 +20,7 @@ use super::audience::audience;
 use super::door::Door;
 use super::live::Live;
 
+use crate::sse::encode as sse;
 use crate::status;
 
 /// Takes a message.
@@ -73,8 +73,8 @@ pub(super) fn begin(
     let mode = config.sessions.answer;
     let answer = match begun {
         Ok(Ok((mut inbound, ticket))) => {
-            let notes = new_buffer(wire).asking(Arc::clone(&live.machine));
-            let notes = Arc::new(notes);
+            let session = Arc::clone(&live.machine);
+            let notes = Arc::new(NoteBuffer::asking(wire, sse::FRAMING, session));
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
                 notes.abandon();
