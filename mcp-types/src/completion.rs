@@ -6,11 +6,12 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
+use crate::members::read_members;
 use crate::{JsonObject, Meta};
 
 /// Parameters of `completion/complete`.
 // spec: COMP-02
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompleteParams {
     /// What has the argument.
@@ -19,9 +20,16 @@ pub struct CompleteParams {
     /// The argument and what was typed so far.
     pub argument: CompletionArgument,
     /// What is known beside.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
 }
+
+read_members!(CompleteParams as "what to complete" from CompleteParams::new(CompletionReference::prompt(""), "", ""), {
+    "ref" => reference,
+    "argument" => argument,
+} {
+    "context" => context,
+});
 
 impl CompleteParams {
     /// Completes the argument `name`, of which `value` was typed so far.
@@ -71,12 +79,17 @@ pub enum CompletionReference {
 /// Read as it came, without the buffer of a tagged enum.
 impl<'de> Deserialize<'de> for CompletionReference {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Members {
-            r#type: String,
+        #[derive(Default)]
+        struct Reference {
+            kind: String,
             name: Option<Value>,
             uri: Option<Value>,
         }
+
+        read_members!(Reference as "a reference" { "type" => kind, } {
+            "name" => name,
+            "uri" => uri,
+        });
 
         fn text<E: Error>(key: &'static str, value: Option<Value>) -> Result<String, E> {
             value.map_or_else(
@@ -85,8 +98,8 @@ impl<'de> Deserialize<'de> for CompletionReference {
             )
         }
 
-        let found = Members::deserialize(deserializer)?;
-        match &*found.r#type {
+        let found = Reference::deserialize(deserializer)?;
+        match &*found.kind {
             "ref/prompt" => text("name", found.name).map(|name| Self::Prompt { name }),
             "ref/resource" => text("uri", found.uri).map(|uri| Self::Resource { uri }),
             kind => Err(D::Error::unknown_variant(
@@ -112,7 +125,7 @@ impl CompletionReference {
 }
 
 /// The argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// Its name.
@@ -121,14 +134,23 @@ pub struct CompletionArgument {
     pub value: String,
 }
 
+read_members!(CompletionArgument as "an argument" from CompletionArgument { name: String::new(), value: String::new() }, {
+    "name" => name,
+    "value" => value,
+} {});
+
 /// What is known beside the argument.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The arguments that have their values already.
-    #[serde(default, skip_serializing_if = "JsonObject::is_empty")]
+    #[serde(skip_serializing_if = "JsonObject::is_empty")]
     pub arguments: JsonObject,
 }
+
+read_members!(CompletionContext as "arguments that are known" {} {
+    "arguments" => arguments or default,
+});
 
 /// The result of `completion/complete`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

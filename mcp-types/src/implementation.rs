@@ -2,7 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation>
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Settings;
 use crate::members::read_members;
@@ -36,13 +36,13 @@ pub struct Implementation {
     pub other: Settings,
 }
 
-read_members!(Implementation as "a name and a version" requires { "name" => name, } and {
-    "version" => version,
+read_members!(Implementation as "a name and a version" { "name" => name, } {
+    "version" => version or default,
     "title" => title,
     "description" => description,
     "websiteUrl" => website_url,
-    "icons" => icons,
-});
+    "icons" => icons or default,
+} and other);
 
 impl Implementation {
     setters! { title, icon }
@@ -74,22 +74,30 @@ impl Implementation {
 
 /// A picture for user interfaces.
 // spec: ICON-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
     /// The MIME type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
     /// The background it is made for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
+
+read_members!(Icon as "a picture" {
+    "src" => src,
+} {
+    "mimeType" => mime_type,
+    "sizes" => sizes or default,
+    "theme" => theme,
+});
 
 text_enum! {
     /// The background that an icon is made for.

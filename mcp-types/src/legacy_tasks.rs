@@ -93,13 +93,17 @@ impl Task {
 
 /// The member `task` of a request's parameters: run it as a task.
 // spec: TASKL-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// How long to keep the task after its creation, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
+
+read_members!(TaskMetadata as "how to run a task" {} {
+    "ttl" => ttl,
+});
 
 impl TaskMetadata {
     /// Leaves it to the receiver how long the task is kept.
@@ -197,11 +201,11 @@ pub struct TasksCapability {
     pub other: Settings,
 }
 
-read_members!(TasksCapability as "the tasks capability" {
+read_members!(TasksCapability as "the tasks capability" {} {
     "list" => list,
     "cancel" => cancel,
     "requests" => requests,
-});
+} and other);
 
 /// The requests that can run as tasks, by their first word.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -221,11 +225,11 @@ pub struct TaskRequests {
     pub other: Settings,
 }
 
-read_members!(TaskRequests as "the requests that can run as tasks" {
+read_members!(TaskRequests as "the requests that can run as tasks" {} {
     "tools" => tools,
     "sampling" => sampling,
     "elicitation" => elicitation,
-});
+} and other);
 
 /// Writes the second word of a request that can run as a task.
 macro_rules! second_word {

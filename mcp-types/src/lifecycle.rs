@@ -4,10 +4,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::members::read_members;
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCapabilities};
 
 /// Parameters of `initialize`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
@@ -18,9 +19,17 @@ pub struct InitializeParams {
     /// Who the client says it is.
     pub client_info: Implementation,
     /// What the request carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(InitializeParams as "a handshake" from InitializeParams { protocol_version: String::new(), capabilities: ClientCapabilities::default(), client_info: Implementation::default(), meta: None }, {
+    "protocolVersion" => protocol_version,
+    "capabilities" => capabilities,
+    "clientInfo" => client_info,
+} {
+    "_meta" => meta,
+});
 
 impl InitializeParams {
     /// A client that wants to speak a revision.

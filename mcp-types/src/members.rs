@@ -1,21 +1,27 @@
 //! Objects that are read member by member, so that unknown members survive and nothing is buffered.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserializer;
 use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::Settings;
 use crate::text::Str;
 
-/// Writes `Deserialize` for a struct with a member `other` that takes what the list does not name.
+/// Writes `Deserialize` for a struct: first the members that have to be there, then those that may
+/// be; `or default` is for the ones that are no `Option`. With `and other`, the member of that name
+/// takes what the lists do not name. Where a struct has no default, `from` says what to begin with.
 ///
-/// A member that is `null` counts as absent; a known member that comes twice is refused.
+/// An optional member that is `null` counts as absent; a known member that comes twice is refused.
+/// This is about a third of what `derive` writes, which reads each type from an array as well and
+/// repeats how a member is read wherever it occurs.
 macro_rules! read_members {
     (
-        $name:ident as $what:literal
-        $(requires { $($required:literal => $required_field:ident,)* } and)?
-        { $($key:literal => $field:ident,)* }
+        $name:ident as $what:literal $(from $begin:expr,)?
+        { $($required:literal => $required_field:ident,)* }
+        { $($key:literal => $field:ident $(or $default:ident)?,)* }
+        $(and $other:ident)?
     ) => {
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(
@@ -34,31 +40,33 @@ macro_rules! read_members {
                         self,
                         mut map: A,
                     ) -> Result<$name, A::Error> {
-                        let mut found = $name::default();
-                        $($(let mut $required_field = false;)*)?
+                        let mut found = $crate::members::read_members!(@begin $name $($begin)?);
+                        $(let mut $required_field = false;)*
                         $(let mut $field = false;)*
-                        while let Some($crate::text::Str(key)) = map.next_key()? {
+                        while let Some(key) = $crate::members::key(&mut map)? {
                             match key.as_ref() {
-                                $($($required if $required_field => {
+                                $($required if $required_field => {
                                     return Err(serde::de::Error::duplicate_field($required));
-                                })*)?
+                                })*
                                 $($key if $field => {
                                     return Err(serde::de::Error::duplicate_field($key));
                                 })*
-                                $($($required => {
+                                $($required => {
                                     $required_field = true;
-                                    found.$required_field = map.next_value()?;
-                                })*)?
+                                    found.$required_field = $crate::members::value(&mut map)?;
+                                })*
                                 $($key => {
                                     $field = true;
-                                    found.$field = map.next_value::<Option<_>>()?.unwrap_or_default();
+                                    let value = $crate::members::value(&mut map)?;
+                                    found.$field =
+                                        $crate::members::read_members!(@value value $($default)?);
                                 })*
-                                _ => found.other.add(key.into_owned(), map.next_value()?),
+                                _ => $crate::members::read_members!(@rest found map key $($other)?),
                             }
                         }
-                        $($(if !$required_field {
+                        $(if !$required_field {
                             return Err(serde::de::Error::missing_field($required));
-                        })*)?
+                        })*
                         Ok(found)
                     }
                 }
@@ -66,6 +74,16 @@ macro_rules! read_members {
                 deserializer.deserialize_map(Members)
             }
         }
+    };
+    (@begin $name:ident) => { $name::default() };
+    (@begin $name:ident $begin:expr) => { $begin };
+    (@value $value:ident) => { $value };
+    (@value $value:ident default) => { Option::unwrap_or_default($value) };
+    (@rest $found:ident $map:ident $key:ident) => {{
+        $crate::members::value::<serde::de::IgnoredAny, _>(&mut $map)?;
+    }};
+    (@rest $found:ident $map:ident $key:ident $other:ident) => {
+        $found.$other.add($key.into_owned(), $crate::members::value(&mut $map)?)
     };
 }
 
@@ -84,6 +102,20 @@ macro_rules! read_settings {
             }
         }
     };
+}
+
+/// The next name. One function for all types that are read from the same source.
+#[inline(never)]
+pub(crate) fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    Ok(map.next_key()?.map(|Str(key)| key))
+}
+
+/// The next value. One function for all members of a type.
+#[inline(never)]
+pub(crate) fn value<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    map: &mut A,
+) -> Result<T, A::Error> {
+    map.next_value()
 }
 
 /// Where a member that has settings goes.
@@ -124,16 +156,16 @@ pub(crate) fn read_slots<'de, D: Deserializer<'de>>(
 
         fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Settings, A::Error> {
             let mut other = Settings::default();
-            while let Some(Str(key)) = map.next_key()? {
+            while let Some(key) = key(&mut map)? {
                 match self.slots.iter_mut().find(|slot| slot.key == key) {
                     Some(slot) if slot.is_taken => {
                         return Err(A::Error::duplicate_field(slot.key));
                     }
                     Some(slot) => {
                         slot.is_taken = true;
-                        *slot.place = map.next_value()?;
+                        *slot.place = value(&mut map)?;
                     }
-                    None => other.add(key.into_owned(), map.next_value()?),
+                    None => other.add(key.into_owned(), value(&mut map)?),
                 }
             }
             Ok(other)

@@ -2,25 +2,33 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::Meta;
+use crate::members::read_members;
 use crate::setters::setters;
 
 /// A folder or file that a server may look at.
 // spec: ROOT-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Root {
     /// Where it is: a `file://` URI.
     pub uri: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(Root as "a root" {
+    "uri" => uri,
+} {
+    "name" => name,
+    "_meta" => meta,
+});
 
 impl Root {
     setters! { meta }
@@ -61,15 +69,21 @@ impl From<String> for Root {
 }
 
 /// The result of `roots/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
     /// What the result carries beside (legacy era alone).
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(ListRootsResult as "a list of roots" {
+    "roots" => roots,
+} {
+    "_meta" => meta,
+});
 
 impl ListRootsResult {
     /// All roots there are.

@@ -48,13 +48,13 @@ pub struct SubscriptionFilter {
     pub other: Settings,
 }
 
-read_members!(SubscriptionFilter as "a filter of changes" {
-    "toolsListChanged" => tools_list_changed,
-    "promptsListChanged" => prompts_list_changed,
-    "resourcesListChanged" => resources_list_changed,
-    "resourceSubscriptions" => resource_subscriptions,
-    "taskIds" => task_ids,
-});
+read_members!(SubscriptionFilter as "a filter of changes" {} {
+    "toolsListChanged" => tools_list_changed or default,
+    "promptsListChanged" => prompts_list_changed or default,
+    "resourcesListChanged" => resources_list_changed or default,
+    "resourceSubscriptions" => resource_subscriptions or default,
+    "taskIds" => task_ids or default,
+} and other);
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn is_false(flag: &bool) -> bool {

@@ -39,14 +39,14 @@ pub struct ClientCapabilities {
     pub other: Settings,
 }
 
-read_members!(ClientCapabilities as "client capabilities" {
+read_members!(ClientCapabilities as "client capabilities" {} {
     "roots" => roots,
     "sampling" => sampling,
     "elicitation" => elicitation,
     "tasks" => tasks,
-    "extensions" => extensions,
-    "experimental" => experimental,
-});
+    "extensions" => extensions or default,
+    "experimental" => experimental or default,
+} and other);
 
 /// The `roots` capability.
 // spec: ROOT-01
@@ -62,7 +62,7 @@ pub struct RootsCapability {
     pub other: Settings,
 }
 
-read_members!(RootsCapability as "the roots capability" { "listChanged" => list_changed, });
+read_members!(RootsCapability as "the roots capability" {} { "listChanged" => list_changed, } and other);
 
 /// The `sampling` capability.
 // spec: SAMP-03, SAMP-05

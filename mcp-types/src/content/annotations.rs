@@ -49,11 +49,11 @@ pub struct Annotations {
     pub other: Settings,
 }
 
-read_members!(Annotations as "annotations" {
-    "audience" => audience,
+read_members!(Annotations as "annotations" {} {
+    "audience" => audience or default,
     "priority" => priority,
     "lastModified" => last_modified,
-});
+} and other);
 
 /// Annotations are not as the specification wants them. They are hints: a receiver may use the
 /// content all the same.

@@ -11,6 +11,7 @@ use super::{
     Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
     ToolUseContent,
 };
+use crate::members::read_members;
 use crate::setters::setters;
 use crate::text::Str;
 use crate::{JsonObject, Meta, reread};
@@ -52,21 +53,28 @@ pub enum ContentBlock {
 }
 
 /// Text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: Text,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+read_members!(TextContent as "text" {
+    "text" => text,
+} {
+    "annotations" => annotations,
+    "_meta" => meta,
+});
+
 /// A picture.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct ImageContent {
@@ -75,15 +83,23 @@ pub struct ImageContent {
     /// The MIME type.
     pub mime_type: String,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+read_members!(ImageContent as "a picture" {
+    "data" => data,
+    "mimeType" => mime_type,
+} {
+    "annotations" => annotations,
+    "_meta" => meta,
+});
+
 /// Sound.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct AudioContent {
@@ -92,12 +108,20 @@ pub struct AudioContent {
     /// The MIME type.
     pub mime_type: String,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(AudioContent as "sound" {
+    "data" => data,
+    "mimeType" => mime_type,
+} {
+    "annotations" => annotations,
+    "_meta" => meta,
+});
 
 impl TextContent {
     /// Text.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Annotations, Blob};
+use crate::members::read_members;
 use crate::setters::setters;
 use crate::{Icon, Meta};
 
@@ -113,24 +114,29 @@ impl ResourceContents {
 /// Text and bytes are told apart by the member that is there, not by trying one after the other.
 impl<'de> Deserialize<'de> for ResourceContents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(rename_all = "camelCase")]
-        struct Members {
+        #[derive(Default)]
+        struct Contents {
             uri: String,
             mime_type: Option<String>,
             text: Option<String>,
             blob: Option<Blob>,
-            #[serde(rename = "_meta")]
             meta: Option<Meta>,
         }
 
-        let Members {
+        read_members!(Contents as "contents of a resource" { "uri" => uri, } {
+            "mimeType" => mime_type,
+            "text" => text,
+            "blob" => blob,
+            "_meta" => meta,
+        });
+
+        let Contents {
             uri,
             mime_type,
             text,
             blob,
             meta,
-        } = Members::deserialize(deserializer)?;
+        } = Contents::deserialize(deserializer)?;
         match (text, blob) {
             (Some(text), None) => Ok(Self::Text(TextResourceContents {
                 uri,
@@ -153,18 +159,25 @@ impl<'de> Deserialize<'de> for ResourceContents {
 }
 
 /// A resource put into content as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// Its contents.
     pub resource: ResourceContents,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(EmbeddedResource as "a resource" from EmbeddedResource::new(ResourceContents::text("", "")), {
+    "resource" => resource,
+} {
+    "annotations" => annotations,
+    "_meta" => meta,
+});
 
 impl EmbeddedResource {
     setters! { annotations, meta }
@@ -181,7 +194,7 @@ impl EmbeddedResource {
 
 /// A link to a resource that the server can read.
 // spec: TOOL-25
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceLink {
@@ -190,27 +203,40 @@ pub struct ResourceLink {
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The MIME type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Its size in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(ResourceLink as "a link to a resource" {
+    "uri" => uri,
+    "name" => name,
+} {
+    "title" => title,
+    "description" => description,
+    "mimeType" => mime_type,
+    "size" => size,
+    "icons" => icons or default,
+    "annotations" => annotations,
+    "_meta" => meta,
+});
 
 impl ResourceLink {
     setters! { title, describe, mime_type, size, icon, annotations, meta }

@@ -10,12 +10,13 @@ use serde_json::Value;
 
 use super::ContentBlock;
 use super::block::PlainBlock;
+use crate::members::read_members;
 use crate::setters::setters;
 use crate::{CallToolParams, CallToolResult, Meta, RawObject};
 
 /// A language model wants to call a tool (2025-11-25 and later, in sampling alone).
 // spec: SAMP-07
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// Names this call; its result names it too.
@@ -26,9 +27,17 @@ pub struct ToolUseContent {
     pub input: RawObject,
     /// What it carries beside; goes back to the language model with the result.
     // spec: SAMP-15
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(ToolUseContent as "a call of a tool" from ToolUseContent::new("", "", RawObject::empty()), {
+    "id" => id,
+    "name" => name,
+    "input" => input,
+} {
+    "_meta" => meta,
+});
 
 impl ToolUseContent {
     setters! { meta }

@@ -1,8 +1,9 @@
 //! What the user answered.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
+use crate::members::read_members;
 use crate::text::text_enum;
 use crate::{JsonObject, Meta};
 
@@ -32,18 +33,25 @@ text_enum! {
 /// assert!(ElicitResult::decline().content.is_none());
 /// ```
 // spec: ELIC-09
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// What the user did.
     pub action: ElicitAction,
     /// What the form has, for accepted forms alone: texts, numbers, booleans and lists of texts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<JsonObject>,
     /// What the result carries beside (legacy era alone).
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(ElicitResult as "the answer of a user" from ElicitResult::cancel(), {
+    "action" => action,
+} {
+    "content" => content,
+    "_meta" => meta,
+});
 
 impl ElicitResult {
     fn new(action: ElicitAction, content: Option<JsonObject>) -> Self {

@@ -1,14 +1,15 @@
 //! What a language model answered.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{SamplingContent, SamplingMessage};
+use crate::members::read_members;
 use crate::text::text_enum;
 use crate::{Meta, Role};
 
 /// The result of `sampling/createMessage`.
 // spec: SAMP-12
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 #[serde(rename_all = "camelCase")]
 pub struct CreateMessageResult {
@@ -19,12 +20,21 @@ pub struct CreateMessageResult {
     /// The language model that answered.
     pub model: String,
     /// Why it stopped, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+read_members!(CreateMessageResult as "the answer of a model" from CreateMessageResult::new("", Vec::new()), {
+    "role" => role,
+    "content" => content,
+    "model" => model,
+} {
+    "stopReason" => stop_reason,
+    "_meta" => meta,
+});
 
 impl CreateMessageResult {
     /// The language model `model` says something.
