@@ -1,5 +1,7 @@
 //! What is asked, without the wire it came over.
 
+use std::sync::Arc;
+
 use mcp_types::{
     CallToolParams, CompleteParams, GetPromptParams, InitializeParams, LoggingLevel, Method, Page,
     RawObject, ReadResourceParams, SubscribeParams, SubscriptionFilter,
@@ -25,7 +27,7 @@ pub enum Call {
     /// `prompts/get`
     GetPrompt(GetPromptParams),
     /// `completion/complete`
-    Complete(Box<CompleteParams>),
+    Complete(Arc<CompleteParams>),
     /// A method that the protocol itself does not have.
     Other {
         /// Its name.
@@ -81,7 +83,7 @@ pub enum Asked {
     /// `server/discover` (modern era alone).
     Discover,
     /// `subscriptions/listen` (modern era alone).
-    Listen(Box<SubscriptionFilter>),
+    Listen(Arc<SubscriptionFilter>),
     /// What opens and tends a session (legacy era alone).
     Session(SessionCall),
 }
@@ -91,7 +93,7 @@ pub enum Asked {
 #[non_exhaustive]
 pub enum SessionCall {
     /// `initialize`
-    Initialize(Box<InitializeParams>),
+    Initialize(Arc<InitializeParams>),
     /// `ping`, which the server asks, too.
     Ping,
     /// `logging/setLevel`

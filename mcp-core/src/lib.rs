@@ -62,6 +62,7 @@ pub mod schema;
 mod service;
 pub mod store;
 mod stream_control;
+mod texts;
 pub mod tower;
 pub mod versioning;
 pub mod wire;

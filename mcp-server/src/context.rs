@@ -119,7 +119,7 @@ impl CallContext {
             Call::CallTool(params) => params.arguments.take(),
             Call::GetPrompt(params) => params.arguments.take(),
             Call::ReadResource(_) => self.variables.take(),
-            Call::Complete(params) => known(params),
+            Call::Complete(params) => known(Arc::make_mut(params)),
             _ => None,
         };
         arguments.unwrap_or_else(RawObject::empty)

@@ -26,7 +26,7 @@ pub(crate) fn initialize(client: &Client, version: ProtocolVersion) -> Asked {
     let profile = &client.inner.profile;
     let (capabilities, info) = (profile.capabilities.clone(), profile.info.clone());
     let params = InitializeParams::new(version, capabilities, info);
-    SessionCall::Initialize(Box::new(params)).into()
+    SessionCall::Initialize(Arc::new(params)).into()
 }
 
 /// Gets ready for what the server may ask from now on, its pings above all.

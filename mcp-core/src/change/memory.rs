@@ -1,6 +1,5 @@
 //! The bus within one process, and what its subscribers hold.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
@@ -8,9 +7,11 @@ use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
 use mcp_types::SubscriptionFilter;
+use slab::Slab;
 
 use super::{ChangeBus, ChangeEvent};
 use crate::locks::Mutex;
+use crate::texts::Texts;
 
 /// The bus within one process.
 ///
@@ -24,12 +25,7 @@ pub struct MemoryBus {
 }
 
 /// Who wants to know.
-#[derive(Debug, Default)]
-struct Watches {
-    marks: BTreeMap<u64, Arc<Marks>>,
-    /// How many there have been.
-    given: u64,
-}
+type Watches = Slab<Arc<Marks>>;
 
 impl MemoryBus {
     /// A bus without subscribers.
@@ -39,7 +35,7 @@ impl MemoryBus {
 
     /// How many subscribers it has.
     pub fn watches(&self) -> usize {
-        self.watches.lock().marks.len()
+        self.watches.lock().len()
     }
 }
 
@@ -47,8 +43,8 @@ impl ChangeBus for MemoryBus {
     fn publish(&self, event: ChangeEvent) {
         let readers: Vec<Waker> = {
             let watches = self.watches.lock();
-            let marks = watches.marks.values();
-            marks.filter_map(|marks| marks.mark(&event)).collect()
+            let marks = watches.iter();
+            marks.filter_map(|(_, marks)| marks.mark(&event)).collect()
         };
         readers.into_iter().for_each(Waker::wake);
     }
@@ -58,10 +54,7 @@ impl ChangeBus for MemoryBus {
             interest: interest.into(),
             ..State::default()
         })));
-        let mut watches = self.watches.lock();
-        let number = watches.given;
-        watches.given += 1;
-        watches.marks.insert(number, marks.clone());
+        let number = self.watches.lock().insert(marks.clone());
         Watch {
             marks,
             number,
@@ -79,7 +72,7 @@ struct State {
     tools: bool,
     prompts: bool,
     resources: bool,
-    updated: BTreeSet<String>,
+    updated: Texts,
     reader: Option<Waker>,
 }
 
@@ -129,13 +122,13 @@ impl State {
         let asked = interest.covering(uri)?;
         let room = interest.resource_subscriptions.len() + MAX_BELOW;
         if asked == uri || self.updated.contains(uri) || self.updated.len() < room {
-            self.updated.insert(uri.into());
+            self.updated.insert(uri);
             return Some(());
         }
         let asked = asked.to_owned();
         self.updated
             .retain(|other| interest.covering(other) != Some(&asked));
-        self.updated.insert(asked);
+        self.updated.insert(&asked);
         Some(())
     }
 
@@ -165,7 +158,7 @@ impl fmt::Debug for Marks {
 #[derive(Debug)]
 pub struct Watch {
     marks: Arc<Marks>,
-    number: u64,
+    number: usize,
     bus: Weak<Mutex<Watches>>,
 }
 
@@ -210,7 +203,7 @@ impl Stream for Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(watches) = self.bus.upgrade() {
-            watches.lock().marks.remove(&self.number);
+            watches.lock().try_remove(self.number);
         }
     }
 }

@@ -110,6 +110,7 @@ impl Inbound {
                 if let Some(lent) = &mut self.lent {
                     lent.gate = Some(gate.clone());
                 }
+                let filter = Arc::make_mut(filter);
                 subscriptions::admit(filter, |call| gate.admit(call, facts, principal))
             }
             Asked::Discover | Asked::Session(_) => Ok(()),
@@ -168,7 +169,8 @@ impl Inbound {
             Asked::Listen(filter) => {
                 let caller = (facts, extensions);
                 let lent = *lent.unwrap_or_default();
-                subscriptions::serve(*filter, service, caller, outlet, lent)
+                let filter = Arc::unwrap_or_clone(filter);
+                subscriptions::serve(filter, service, caller, outlet, lent)
             }
             // The modern wire reads none.
             Asked::Session(call) => refuse(call.method()),

@@ -72,7 +72,7 @@ fn answer(
 
 /// A question that waits for its answer.
 pub(super) struct Waiting {
-    pub(super) ask: ServerAsk,
+    pub(super) ask: Arc<ServerAsk>,
     pub(super) answer: oneshot::Sender<Result<ClientAnswer, BackChannelError>>,
     pub(super) sink: Arc<dyn MessageSink>,
 }

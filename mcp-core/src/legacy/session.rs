@@ -3,7 +3,6 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
@@ -20,6 +19,7 @@ use super::{inbound, shake_hands};
 use crate::front::modern::Inbound;
 use crate::locks::Mutex;
 use crate::peer::{Ids, OpenError, Patience, Pending};
+use crate::texts::Texts;
 use crate::wire::{self, AskedBy, Wire};
 use crate::{
     Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNote, Fault, Input,
@@ -104,7 +104,7 @@ pub struct Session {
 struct State {
     facts: Arc<ClientFacts>,
     ready: bool,
-    subscriptions: BTreeSet<String>,
+    subscriptions: Texts,
     /// Woken when the session becomes ready.
     listener: Option<Waker>,
     /// What was asked; there from the first question on.
@@ -157,7 +157,7 @@ impl Session {
         owner: Option<(String, String)>,
         limits: SessionLimits,
     ) -> Self {
-        let interest = interest(&profile.capabilities, &BTreeSet::new());
+        let interest = interest(&profile.capabilities, &[]);
         let changes = service.changes();
         Self {
             wire: wire::of(facts.version),
@@ -167,7 +167,7 @@ impl Session {
             state: Mutex::new(State {
                 facts: Arc::new(facts),
                 ready: false,
-                subscriptions: BTreeSet::new(),
+                subscriptions: Texts::default(),
                 listener: None,
                 questions: None,
             }),
@@ -183,7 +183,7 @@ impl Session {
             capabilities: state.facts.capabilities.clone(),
             client_info: state.facts.info_text().cloned(),
             log_level: state.facts.log_level,
-            subscriptions: state.subscriptions.iter().cloned().collect(),
+            subscriptions: state.subscriptions.as_slice().to_vec(),
             owner: self.owner.as_deref().cloned(),
             ready: state.ready,
         }
@@ -196,8 +196,7 @@ impl Session {
             let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
             state.facts = Arc::new(facts);
         }
-        // Not collected, which would sort them first.
-        let mut subscriptions = BTreeSet::new();
+        let mut subscriptions = Texts::default();
         subscriptions.extend(record.subscriptions);
         if state.subscriptions != subscriptions {
             state.subscriptions = subscriptions;
@@ -327,7 +326,7 @@ impl Session {
                 .into(),
             ));
         }
-        state.subscriptions.insert(uri.to_owned());
+        state.subscriptions.insert(uri);
         self.tell_interest(&state);
         Ok(())
     }
@@ -342,7 +341,7 @@ impl Session {
 
     fn tell_interest(&self, state: &State) {
         if let Some((watch, _)) = &self.hears {
-            let interest = interest(&self.profile.capabilities, &state.subscriptions);
+            let interest = interest(&self.profile.capabilities, state.subscriptions.as_slice());
             watch.set_interest(interest);
         }
     }
@@ -418,6 +417,7 @@ impl Session {
         ask: ServerAsk,
         sink: &Arc<dyn MessageSink>,
     ) -> Result<Question, BackChannelError> {
+        let ask = Arc::new(ask);
         let (sender, answer) = oneshot::channel();
         let now = (self.limits.clock)();
         let waiting = Waiting {
@@ -537,13 +537,13 @@ impl std::fmt::Debug for Session {
 
 /// What a session hears of: what the server said that it would tell, and the resources asked for.
 // spec: SUB-12, SUB-14
-fn interest(offers: &ServerCapabilities, subscriptions: &BTreeSet<String>) -> SubscriptionFilter {
+fn interest(offers: &ServerCapabilities, subscriptions: &[String]) -> SubscriptionFilter {
     let mut interest = SubscriptionFilter::new();
     interest.tools_list_changed = tells(offers.tools.as_ref().and_then(|it| it.list_changed));
     interest.prompts_list_changed = tells(offers.prompts.as_ref().and_then(|it| it.list_changed));
     let resources = offers.resources.as_ref();
     interest.resources_list_changed = tells(resources.and_then(|it| it.list_changed));
-    interest.resource_subscriptions = subscriptions.iter().cloned().collect();
+    interest.resource_subscriptions = subscriptions.to_vec();
     interest
 }
 

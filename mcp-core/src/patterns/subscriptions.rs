@@ -2,7 +2,6 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::future::{Future, pending, poll_fn, ready};
 use std::pin::pin;
@@ -14,6 +13,7 @@ use mcp_types::{
 };
 
 use crate::change::Seat;
+use crate::texts::Texts;
 use crate::{
     Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet,
     Reply, ResultBody, ServerNote, Service, Watch,
@@ -89,11 +89,11 @@ fn offered(asked: SubscriptionFilter, offers: &ServerCapabilities) -> Subscripti
     granted.prompts_list_changed = asked.prompts_list_changed && tells(ChangeEvent::Prompts);
     granted.resources_list_changed = asked.resources_list_changed && tells(ChangeEvent::Resources);
     if tells(ChangeEvent::Resource { uri: "".into() }) {
-        let mut seen = BTreeSet::new();
+        let mut seen = Texts::default();
         granted.resource_subscriptions = asked.resource_subscriptions;
         granted
             .resource_subscriptions
-            .retain(|uri| seen.insert(uri.clone()));
+            .retain(|uri| seen.insert(uri));
     }
     granted
 }

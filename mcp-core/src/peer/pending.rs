@@ -1,6 +1,6 @@
 //! The table of requests that wait for an answer.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use mcp_types::RequestId;
@@ -31,7 +31,7 @@ use super::Ids;
 #[derive(Debug)]
 pub struct Pending<T> {
     entries: HashMap<RequestId, Entry<T>>,
-    deadlines: BTreeSet<(Instant, RequestId)>,
+    deadlines: Deadlines,
     ids: Ids,
     capacity: usize,
     closed: bool,
@@ -105,7 +105,7 @@ impl<T> Pending<T> {
     pub fn new(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
-            deadlines: BTreeSet::new(),
+            deadlines: Deadlines::default(),
             ids: Ids::new(),
             capacity,
             closed: false,
@@ -169,7 +169,7 @@ impl<T> Pending<T> {
         };
         entry.deadline = entry.deadline_from(now);
         if let Some(deadline) = entry.deadline {
-            self.deadlines.insert((deadline, id.clone()));
+            self.deadlines.insert(deadline, id.clone());
         }
         self.entries.insert(id, entry);
         Ok(())
@@ -193,7 +193,7 @@ impl<T> Pending<T> {
     pub fn settle(&mut self, id: &RequestId) -> Option<T> {
         let (id, entry) = self.entries.remove_entry(id)?;
         if let Some(deadline) = entry.deadline {
-            self.deadlines.remove(&(deadline, id));
+            self.deadlines.remove(deadline, &id);
         }
         Some(entry.slot)
     }
@@ -204,10 +204,10 @@ impl<T> Pending<T> {
         let deadline = entry.deadline_from(now);
         if deadline != entry.deadline {
             if let Some(before) = entry.deadline {
-                self.deadlines.remove(&(before, id.clone()));
+                self.deadlines.remove(before, id);
             }
             if let Some(deadline) = deadline {
-                self.deadlines.insert((deadline, id.clone()));
+                self.deadlines.insert(deadline, id.clone());
             }
             entry.deadline = deadline;
         }
@@ -216,24 +216,23 @@ impl<T> Pending<T> {
 
     /// Takes one request out whose time is up; call it until there is none.
     pub fn expire(&mut self, now: Instant) -> Option<(RequestId, T)> {
-        let (deadline, _) = self.deadlines.first()?;
-        if *deadline > now {
+        if self.deadlines.next()? > now {
             return None;
         }
-        let (_, id) = self.deadlines.pop_first()?;
+        let (_, id) = self.deadlines.0.pop_front()?;
         let entry = self.entries.remove(&id)?;
         Some((id, entry.slot))
     }
 
     /// When the next request has waited long enough.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.first().map(|(deadline, _)| *deadline)
+        self.deadlines.next()
     }
 
     /// Ends the table: takes every request out, and no other comes in.
     pub fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
         self.closed = true;
-        self.deadlines.clear();
+        self.deadlines.0.clear();
         let entries = std::mem::take(&mut self.entries);
         entries.into_iter().map(|(id, entry)| (id, entry.slot))
     }
@@ -251,6 +250,33 @@ impl<T> Pending<T> {
     /// The ids that [`open`](Self::open) has made.
     pub fn ids(&self) -> &Ids {
         &self.ids
+    }
+}
+
+/// When patience with whom ends, soonest first. What is opened last ends last as a rule, so that it
+/// goes to the end; a tree would be ten times the code.
+#[derive(Debug, Default)]
+struct Deadlines(VecDeque<(Instant, RequestId)>);
+
+impl Deadlines {
+    fn next(&self) -> Option<Instant> {
+        self.0.front().map(|(deadline, _)| *deadline)
+    }
+
+    fn insert(&mut self, deadline: Instant, id: RequestId) {
+        let place = self.find(deadline, &id);
+        self.0.insert(place.unwrap_or_else(|at| at), (deadline, id));
+    }
+
+    fn remove(&mut self, deadline: Instant, id: &RequestId) {
+        if let Ok(at) = self.find(deadline, id) {
+            self.0.remove(at);
+        }
+    }
+
+    fn find(&self, deadline: Instant, id: &RequestId) -> Result<usize, usize> {
+        self.0
+            .binary_search_by(|(at, other)| at.cmp(&deadline).then_with(|| other.cmp(id)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! The calls that all revisions share, read and written. Their parameters differ in single members
 //! alone.
 
+use std::sync::Arc;
+
 use mcp_types::{
     CallToolParams, Cursor, GetPromptParams, JsonObject, Method, MethodKind, Page, ProtocolVersion,
     ReadResourceParams, Request, Sender,
@@ -52,7 +54,7 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
             let name = params.required_text("name")?;
             Call::GetPrompt(GetPromptParams::new(name, params.object("arguments")?))
         }
-        Method::Complete => Call::Complete(whole(request)?),
+        Method::Complete => Call::Complete(Arc::new(whole(request)?)),
         // The table knows the methods of tasks and skills; whether there are any, the service knows.
         _ if is_asked_by_clients(method) => other(),
         _ => return Err(Fault::no_such_method(&*request.method)),

@@ -1,5 +1,7 @@
 //! What opens and tends a session, read and written.
 
+use std::sync::Arc;
+
 use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParams};
 
 use super::asks::whole;
@@ -11,7 +13,7 @@ use crate::{Fault, SessionCall};
 pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> {
     let params = &request.params;
     Ok(Some(match Method::from_name(&request.method) {
-        Some(Method::Initialize) => SessionCall::Initialize(whole(request)?),
+        Some(Method::Initialize) => SessionCall::Initialize(Arc::new(whole(request)?)),
         Some(Method::Ping) => SessionCall::Ping,
         // spec: LOG-03
         Some(Method::SetLevel) => SessionCall::SetLevel(params.required("level")?),

@@ -134,7 +134,7 @@ fn handshakes(book: &mut Book) {
     offered.tasks = Some(Arc::<TasksCapability>::default());
     let initialize = |version| {
         let params = InitializeParams::new(version, offered.clone(), info());
-        SessionCall::Initialize(Box::new(params))
+        SessionCall::Initialize(Arc::new(params))
     };
     let first = json!({"roots": {"listChanged": true}, "sampling": {}, "extensions": {"com.example/x": {}}});
     let third = json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}, "extensions": {"com.example/x": {}}});

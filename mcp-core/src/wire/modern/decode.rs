@@ -1,6 +1,7 @@
 //! Reading modern messages.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_types::{
@@ -18,7 +19,7 @@ pub(super) fn call(request: &Request<'_>) -> Result<Decoded, Fault> {
     let method = Method::from_name(&request.method);
     let asked = match method {
         Some(Method::Discover) => Asked::Discover,
-        Some(Method::Listen) => Asked::Listen(request.params.required("notifications")?),
+        Some(Method::Listen) => Asked::Listen(Arc::new(request.params.required("notifications")?)),
         _ => Asked::Call(calls::read(request, super::VERSION)?),
     };
     // The envelope has progress token and `_meta` already.

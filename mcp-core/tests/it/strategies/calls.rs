@@ -1,6 +1,7 @@
 //! What clients ask.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mcp_core::{Asked, Call, SessionCall};
 use mcp_types::legacy_tasks::TaskMetadata;
@@ -99,7 +100,7 @@ pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Ask
     let initialize = params.prop_map(move |(info, capabilities, meta)| {
         let mut params = InitializeParams::new(version, capabilities, info);
         params.meta = meta;
-        SessionCall::Initialize(Box::new(params))
+        SessionCall::Initialize(Arc::new(params))
     });
     prop_oneof![
         6 => call(range).prop_map(Asked::Call),

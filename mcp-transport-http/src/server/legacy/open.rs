@@ -62,7 +62,7 @@ fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Answer {
 }
 
 /// Reads `initialize`.
-pub(super) fn read(request: &Request<'_>) -> Result<Box<InitializeParams>, Fault> {
+pub(super) fn read(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
     match wire::of(ProtocolVersion::LATEST_LEGACY)
         .decode_call(request)?
         .asked
