@@ -8,7 +8,7 @@ use mcp_types::{CompleteParams, RawObject};
 
 use crate::checking::Checking;
 use crate::guard::Watched;
-use crate::round::Round;
+use crate::round::AnyRound;
 use crate::spec::Needs;
 use crate::state::{Scopes, States};
 
@@ -25,7 +25,7 @@ pub struct CallContext {
     /// Of a URI template.
     variables: Option<RawObject>,
     over: Option<Ending>,
-    round: Option<Arc<Round>>,
+    round: Option<Arc<dyn AnyRound>>,
 }
 
 impl CallContext {
@@ -54,7 +54,7 @@ impl CallContext {
     /// The [`Fault`] for a client whose request state is not good.
     // spec: MRTR-02
     pub(crate) fn watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
-        match needs.asks || needs.over {
+        match needs.asks.is_some() || needs.over {
             true => self.begin_watch(needs),
             false => Ok(Watched::default()),
         }
@@ -64,16 +64,17 @@ impl CallContext {
     fn begin_watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
         let over = Ending::default();
         let method = self.exchange.call.method();
-        if needs.asks && method.is_some_and(|method| method.spec().may_require_input) {
-            let round = Round::open(&self.exchange, self.state(), over.clone())?;
-            self.round = round.map(Arc::new);
+        if let Some(begin) = needs.asks
+            && method.is_some_and(|method| method.spec().may_require_input)
+        {
+            self.round = begin(&self.exchange, self.state(), over.clone())?;
         }
         self.over = Some(over.clone());
         Ok(Watched::new(over, self.round.clone()))
     }
 
     /// The run of a handler that asks; `None` when its client cannot be asked.
-    pub(crate) fn round(&self) -> Option<&Arc<Round>> {
+    pub(crate) fn round(&self) -> Option<&Arc<dyn AnyRound>> {
         self.round.as_ref()
     }
 

@@ -10,17 +10,17 @@ use mcp_core::ending::Ending;
 use mcp_core::{BoxFuture, CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
 
-use crate::round::Round;
+use crate::round::AnyRound;
 
 /// What of a call is looked after while its handler runs; nothing as a rule.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     over: Option<Ending>,
-    round: Option<Arc<Round>>,
+    round: Option<Arc<dyn AnyRound>>,
 }
 
 impl Watched {
-    pub(crate) fn new(over: Ending, round: Option<Arc<Round>>) -> Self {
+    pub(crate) fn new(over: Ending, round: Option<Arc<dyn AnyRound>>) -> Self {
         Self {
             over: Some(over),
             round,
@@ -101,7 +101,7 @@ impl<W: Handled, F: Future<Output = W::Given>> Future for Run<W, F> {
         let reply = match handler.poll(cx) {
             Poll::Ready(Ok(given)) => this.what.reply(given),
             Poll::Ready(Err(panic)) => panicked(this.what.name(), &panic).into(),
-            Poll::Pending => match round.and_then(Round::reply) {
+            Poll::Pending => match round.and_then(AnyRound::reply) {
                 Some(asking) => asking,
                 None => return Poll::Pending,
             },

@@ -6,6 +6,7 @@ use mcp_types::JsonObject;
 
 use crate::constraints::Constraints;
 use crate::edits::Edits;
+use crate::round::BeginRound;
 use crate::schema::Described;
 
 /// What the extractors of a handler need, written down when its route is made.
@@ -23,8 +24,8 @@ pub struct RouteSpec {
 /// What a handler needs while it runs.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Needs {
-    /// It asks the client.
-    pub(crate) asks: bool,
+    /// It asks the client: how a round of it begins.
+    pub(crate) asks: Option<BeginRound>,
     /// It waits for the end of the call.
     pub(crate) over: bool,
 }
@@ -65,9 +66,9 @@ impl RouteSpec {
         self.logs = true;
     }
 
-    /// Says that the handler asks the client.
-    pub(crate) fn asks(&mut self) {
-        self.needs.asks = true;
+    /// Says that the handler asks the client, in rounds that begin so.
+    pub(crate) fn asks(&mut self, begin: BeginRound) {
+        self.needs.asks = Some(begin);
     }
 
     /// Says that the handler waits for the end of the call.
@@ -79,7 +80,7 @@ impl RouteSpec {
     pub(crate) fn wants(&mut self, optional: &Self) {
         self.logs |= optional.logs;
         self.edits.add(optional.edits);
-        self.needs.asks |= optional.needs.asks;
+        self.needs.asks = self.needs.asks.or(optional.needs.asks);
         self.needs.over |= optional.needs.over;
     }
 

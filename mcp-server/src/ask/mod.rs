@@ -375,7 +375,8 @@ fn filled_in(asked: &InputRequest, answer: InputResponse) -> Result<Answer<JsonO
 
 impl FromCall for Ask {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        call.round().cloned().map(Self).ok_or_else(|| {
+        let round = call.round().cloned();
+        round.map(|round| Self(round.round())).ok_or_else(|| {
             Rejection::Fault(Fault::Refused(Cow::Borrowed(
                 "this call has to ask its client, which can be asked neither by a reply (protocol \
                  2026-07-28) nor in a session",
@@ -384,7 +385,7 @@ impl FromCall for Ask {
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.asks();
+        spec.asks(Round::begin);
     }
 }
 

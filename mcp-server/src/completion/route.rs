@@ -88,7 +88,7 @@ impl CompletionRoute {
         let name = argument.clone();
         let needs = spec.needs;
         // spec: MRTR-02
-        if needs.asks {
+        if needs.asks.is_some() {
             spec.problem("a completion cannot ask the client; drop `Ask`");
         }
         let handler: Erased = Arc::new(move |mut call, reference| {

@@ -80,6 +80,29 @@ struct Memory {
     kept: Option<Box<RawValue>>,
 }
 
+/// A round, as it is seen by what stands around a handler. It is begun by what `Ask` names, and by nothing
+/// else: the program of a server that never asks has no code of rounds.
+pub(crate) trait AnyRound: fmt::Debug + Send + Sync {
+    /// The handler is about to be polled.
+    fn watch(&self, cx: &Context<'_>);
+
+    /// The handler waits. When there are open questions, the reply that asks them.
+    ///
+    /// Whatever else the handler waits for begins anew in the next round, but for work that runs
+    /// once: that is waited for.
+    fn reply(&self) -> Option<Reply>;
+
+    /// The run is at its end. In debug builds: has it asked again what it asked before? Else an
+    /// answer was for nothing, and the handler decides by something that changes between rounds.
+    fn end(&self, handler: &str);
+
+    fn round(self: Arc<Self>) -> Arc<Round>;
+}
+
+/// See [`Round::begin`].
+pub(crate) type BeginRound =
+    fn(&Exchange, Option<&Arc<StateKeys>>, Ending) -> Result<Option<Arc<dyn AnyRound>>, Fault>;
+
 /// What became of a question.
 pub(crate) enum Asked {
     Answered(InputResponse),
@@ -96,11 +119,11 @@ impl Round {
     ///
     /// The [`Fault`] for a client whose state is not good.
     // spec: MRTR-07, MRTR-08, MRTR-16
-    pub(crate) fn open(
+    pub(crate) fn begin(
         exchange: &Exchange,
         keys: Option<&Arc<StateKeys>>,
         over: Ending,
-    ) -> Result<Option<Self>, Fault> {
+    ) -> Result<Option<Arc<dyn AnyRound>>, Fault> {
         let (way, board) = match &exchange.input {
             Input::Recorded(input) => {
                 let binding = Binding::of(&exchange.call, exchange.principal());
@@ -111,12 +134,12 @@ impl Round {
             Input::Live(channel) => (Way::Channel(channel.clone()), Board::default()),
             _ => return Ok(None),
         };
-        Ok(Some(Self {
+        Ok(Some(Arc::new(Self {
             facts: exchange.facts.clone(),
             way,
             over,
             board: Mutex::new(board),
-        }))
+        })))
     }
 
     pub(crate) fn facts(&self) -> &ClientFacts {
@@ -231,29 +254,6 @@ impl Round {
         }
     }
 
-    /// The handler is about to be polled.
-    pub(crate) fn watch(&self, cx: &Context<'_>) {
-        match &mut self.board.lock().caller {
-            Some(caller) => caller.clone_from(cx.waker()),
-            none => *none = Some(cx.waker().clone()),
-        }
-    }
-
-    /// The handler waits. When there are open questions, the reply that asks them.
-    ///
-    /// Whatever else the handler waits for begins anew in the next round, but for work that runs
-    /// once: that is waited for.
-    pub(crate) fn reply(&self) -> Option<Reply> {
-        let mut board = self.board.lock();
-        if board.open.is_empty() || board.at_work > 0 {
-            return None;
-        }
-        let open = std::mem::take(&mut board.open);
-        board.carry();
-        let asked = self.seal(&open, &board.memory);
-        Some(asked.map_or_else(Reply::Fault, Reply::InputRequired))
-    }
-
     // spec: MRTR-01, MRTR-03, MRTR-04
     fn seal(&self, open: &InputRequests, memory: &Memory) -> Result<InputRequired, Fault> {
         // A channel leaves no question open.
@@ -269,10 +269,28 @@ impl Round {
         let asked = InputRequired::new(open).map_err(|error| Fault::internal(error.to_string()))?;
         Ok(asked.request_state(state))
     }
+}
 
-    /// The run is at its end. In debug builds: has it asked again what it asked before? Else an
-    /// answer was for nothing, and the handler decides by something that changes between rounds.
-    pub(crate) fn end(&self, handler: &str) {
+impl AnyRound for Round {
+    fn watch(&self, cx: &Context<'_>) {
+        match &mut self.board.lock().caller {
+            Some(caller) => caller.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+    }
+
+    fn reply(&self) -> Option<Reply> {
+        let mut board = self.board.lock();
+        if board.open.is_empty() || board.at_work > 0 {
+            return None;
+        }
+        let open = std::mem::take(&mut board.open);
+        board.carry();
+        let asked = self.seal(&open, &board.memory);
+        Some(asked.map_or_else(Reply::Fault, Reply::InputRequired))
+    }
+
+    fn end(&self, handler: &str) {
         if !cfg!(debug_assertions) {
             return;
         }
@@ -286,6 +304,10 @@ impl Round {
                  two rounds belongs into `Ask::once`"
             );
         }
+    }
+
+    fn round(self: Arc<Self>) -> Arc<Self> {
+        self
     }
 }
 
