@@ -14,7 +14,7 @@ use crate::text::Str;
 /// takes what the lists do not name. Where a struct has no default, `from` says what to begin with.
 ///
 /// An optional member that is `null` counts as absent; a known member that comes twice is refused.
-/// This is about a third of what `derive` writes, which reads each type from an array as well and
+/// This is half of the code that `derive` writes, which reads each type from an array as well and
 /// repeats how a member is read wherever it occurs.
 macro_rules! read_members {
     (
@@ -45,27 +45,19 @@ macro_rules! read_members {
                         $(let mut $field = false;)*
                         while let Some(key) = $crate::members::key(&mut map)? {
                             match key.as_ref() {
-                                $($required if $required_field => {
-                                    return Err(serde::de::Error::duplicate_field($required));
-                                })*
-                                $($key if $field => {
-                                    return Err(serde::de::Error::duplicate_field($key));
-                                })*
                                 $($required => {
-                                    $required_field = true;
-                                    found.$required_field = $crate::members::value(&mut map)?;
+                                    let place = &mut found.$required_field;
+                                    $crate::members::fill(&mut map, $required, &mut $required_field, place)?;
                                 })*
                                 $($key => {
-                                    $field = true;
-                                    let value = $crate::members::value(&mut map)?;
-                                    found.$field =
-                                        $crate::members::read_members!(@value value $($default)?);
+                                    let place = &mut found.$field;
+                                    $crate::members::read_members!(@fill map $key $field place $($default)?);
                                 })*
                                 _ => $crate::members::read_members!(@rest found map key $($other)?),
                             }
                         }
                         $(if !$required_field {
-                            return Err(serde::de::Error::missing_field($required));
+                            return Err($crate::members::missing($required));
                         })*
                         Ok(found)
                     }
@@ -77,13 +69,17 @@ macro_rules! read_members {
     };
     (@begin $name:ident) => { $name::default() };
     (@begin $name:ident $begin:expr) => { $begin };
-    (@value $value:ident) => { $value };
-    (@value $value:ident default) => { Option::unwrap_or_default($value) };
+    (@fill $map:ident $key:literal $field:ident $place:ident) => {
+        $crate::members::fill(&mut $map, $key, &mut $field, $place)?
+    };
+    (@fill $map:ident $key:literal $field:ident $place:ident default) => {
+        $crate::members::fill_or_default(&mut $map, $key, &mut $field, $place)?
+    };
     (@rest $found:ident $map:ident $key:ident) => {{
-        $crate::members::value::<serde::de::IgnoredAny, _>(&mut $map)?;
+        $map.next_value::<serde::de::IgnoredAny>()?;
     }};
     (@rest $found:ident $map:ident $key:ident $other:ident) => {
-        $found.$other.add($key.into_owned(), $crate::members::value(&mut $map)?)
+        $crate::members::keep(&mut $map, $key, &mut $found.$other)?
     };
 }
 
@@ -110,12 +106,55 @@ pub(crate) fn key<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de,
     Ok(map.next_key()?.map(|Str(key)| key))
 }
 
-/// The next value. One function for all members of a type.
+/// Reads the value of a member that may come once. One function for all members of a type.
 #[inline(never)]
-pub(crate) fn value<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+pub(crate) fn fill<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
-) -> Result<T, A::Error> {
-    map.next_value()
+    key: &'static str,
+    found: &mut bool,
+    place: &mut T,
+) -> Result<(), A::Error> {
+    once(key, found)?;
+    *place = map.next_value()?;
+    Ok(())
+}
+
+/// The same for a member that may be `null`.
+#[inline(never)]
+pub(crate) fn fill_or_default<'de, T: Deserialize<'de> + Default, A: MapAccess<'de>>(
+    map: &mut A,
+    key: &'static str,
+    found: &mut bool,
+    place: &mut T,
+) -> Result<(), A::Error> {
+    once(key, found)?;
+    *place = map.next_value::<Option<T>>()?.unwrap_or_default();
+    Ok(())
+}
+
+/// Reads the value of a member that the library does not know.
+#[inline(never)]
+pub(crate) fn keep<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    key: Cow<'de, str>,
+    other: &mut Settings,
+) -> Result<(), A::Error> {
+    other.add(key.into_owned(), map.next_value()?);
+    Ok(())
+}
+
+fn once<E: Error>(key: &'static str, found: &mut bool) -> Result<(), E> {
+    match std::mem::replace(found, true) {
+        true => Err(E::duplicate_field(key)),
+        false => Ok(()),
+    }
+}
+
+/// A member that has to be there.
+#[cold]
+#[inline(never)]
+pub(crate) fn missing<E: Error>(key: &'static str) -> E {
+    E::missing_field(key)
 }
 
 /// Where a member that has settings goes.
@@ -158,14 +197,8 @@ pub(crate) fn read_slots<'de, D: Deserializer<'de>>(
             let mut other = Settings::default();
             while let Some(key) = key(&mut map)? {
                 match self.slots.iter_mut().find(|slot| slot.key == key) {
-                    Some(slot) if slot.is_taken => {
-                        return Err(A::Error::duplicate_field(slot.key));
-                    }
-                    Some(slot) => {
-                        slot.is_taken = true;
-                        *slot.place = value(&mut map)?;
-                    }
-                    None => other.add(key.into_owned(), value(&mut map)?),
+                    Some(slot) => fill(&mut map, slot.key, &mut slot.is_taken, slot.place)?,
+                    None => keep(&mut map, key, &mut other)?,
                 }
             }
             Ok(other)
