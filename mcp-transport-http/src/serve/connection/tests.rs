@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, Re
 use tokio::sync::Semaphore;
 
 use super::super::connections::Connections;
-use super::serve;
+use super::{SHORT, join, serve};
 use crate::server::{AnswerMode, Sessions, StreamableHttp};
 
 /// A pipe that takes several buffers at once, as a socket does, and counts.
@@ -140,5 +140,23 @@ async fn an_answer_that_is_there_leaves_in_one_write() {
             assert!(answer.contains("hello"), "{answer}");
         }
         assert_eq!(writes.load(Ordering::Relaxed), 5);
+    }
+}
+
+#[test]
+fn short_pieces_are_joined_in_their_order() {
+    for (lengths, is_short) in [
+        (&[3][..], true),
+        (&[3, 2, 0, 1], true),
+        (&[SHORT - 1, 1], true),
+        (&[SHORT, 1], false),
+        (&[1, SHORT], false),
+        (&[SHORT + 1], false),
+    ] {
+        let texts: Vec<Vec<u8>> = (b'a'..).zip(lengths).map(|(c, n)| vec![c; *n]).collect();
+        let pieces: Vec<IoSlice<'_>> = texts.iter().map(|text| IoSlice::new(text)).collect();
+        let mut room = [0; SHORT];
+        let whole = join(&pieces, &mut room).map(<[u8]>::to_vec);
+        assert_eq!(whole, is_short.then(|| texts.concat()), "{lengths:?}");
     }
 }
