@@ -7,7 +7,7 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, Mirror};
-use mcp_types::{Method, ProtocolVersion, Request};
+use mcp_types::{Method, Request};
 
 use super::found::Found;
 use super::value::{decode, encode, trim_blanks};
@@ -62,10 +62,6 @@ pub(crate) struct Mirrored<'a> {
     version: Found<'a>,
     method: Found<'a>,
     name: Found<'a>,
-    #[cfg_attr(
-        not(feature = "server"),
-        expect(dead_code, reason = "servers look for it")
-    )]
     pub(crate) session: Found<'a>,
 }
 
@@ -93,7 +89,7 @@ impl<'a> Mirrored<'a> {
 
     /// The headers name this version.
     #[cfg(feature = "server")]
-    pub(crate) fn names(&self, version: ProtocolVersion) -> bool {
+    pub(crate) fn names(&self, version: mcp_types::ProtocolVersion) -> bool {
         let named = self.version.first.map(HeaderValue::as_bytes);
         named.is_some_and(|named| trim_blanks(named) == version.as_str().as_bytes())
     }
