@@ -232,20 +232,6 @@ fn answer_at_once(
     }
 }
 
-/// Keeps the events of an answer, and sends them.
-#[inline(never)]
-fn begin_keeping(
-    kept: Arc<dyn Kept>,
-    wire: &'static dyn Wire,
-    events: Bytes,
-    of: &InPlace,
-    session: Option<HeaderValue>,
-    cx: &mut Context<'_>,
-) -> Begun {
-    let answer = kept.finish(wire, events, Arc::clone(&of.config));
-    Begun::with(answer.map(|it| it.naming(session)), cx)
-}
-
 /// A call that is polled where it was begun.
 pub(super) struct InPlace {
     call: Option<Call>,
@@ -265,7 +251,8 @@ impl InPlace {
         Poll::Ready(match answered {
             Answered::Now(answer) => Begun::Answered(answer.naming(session)),
             Answered::Kept { kept, wire, events } => {
-                begin_keeping(kept, wire, events, self, session, cx)
+                let answer = kept.finish(wire, events, Arc::clone(&self.config));
+                Begun::with(answer.map(|it| it.naming(session)), cx)
             }
         })
     }

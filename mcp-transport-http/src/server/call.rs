@@ -16,7 +16,7 @@ use crate::sse::encode as sse;
 pub(super) struct Call {
     pub(super) running: Running,
     /// Its place among the calls of a session, whose client can stop it by a message.
-    pub(super) ticket: Option<Ticket>,
+    ticket: Option<Ticket>,
 }
 
 /// What becomes of a call.
