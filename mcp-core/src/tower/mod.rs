@@ -7,6 +7,7 @@
 
 mod fault;
 mod from_fn;
+mod turns;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,17 +16,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use futures_util::lock::Mutex;
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
+use crate::locks::Mutex;
 use crate::{
     BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
 };
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
+use turns::Turns;
 
 /// What can stand around calls: every tower layer whose service takes an [`Exchange`] and answers
 /// with a [`Reply`]. [`from_fn`] makes one of an asynchronous function.
@@ -82,11 +84,12 @@ impl Next {
             + Send
             + 'static,
     {
-        let service = Arc::new(Mutex::new(service));
+        let door = Arc::new((Arc::new(Turns::default()), Mutex::new(service)));
         Self::new(move |exchange| {
-            let service = service.clone();
+            let door = door.clone();
             Box::pin(async move {
-                match catch_panic(enter(&service, exchange)).await {
+                let (turns, service) = &*door;
+                match catch_panic(enter(turns, service, exchange)).await {
                     Ok(Ok(reply)) => reply,
                     Ok(Err(error)) => fault::of(error.into()).into(),
                     Err(panic) => fault::of_panic(&panic).into(),
@@ -103,13 +106,14 @@ impl Next {
 
 /// One call after the other waits for the service to be ready and enters it.
 async fn enter<T: TowerService<Exchange>>(
+    turns: &Arc<Turns>,
     service: &Mutex<T>,
     exchange: Exchange,
 ) -> Result<T::Response, T::Error> {
     let answer = {
-        let mut service = service.lock().await;
-        poll_fn(|cx| service.poll_ready(cx)).await?;
-        service.call(exchange)
+        let _turn = turns.next().await;
+        poll_fn(|cx| service.lock().poll_ready(cx)).await?;
+        service.lock().call(exchange)
     };
     answer.await
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use futures_util::task::AtomicWaker;
+use atomic_waker::AtomicWaker;
 use mcp_core::locks::Mutex;
 use slab::Slab;
 use tokio::time::sleep;

@@ -12,7 +12,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::{FutureExt as _, select};
 use http::{HeaderValue, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
@@ -184,13 +183,18 @@ const PACE: Duration = Duration::from_millis(50);
 fn lend(inbound: &mut Inbound, config: &Config) {
     let (max_age, shutdown) = (config.streams.max_age, config.ended_by());
     inbound.end_listen_on(async move {
-        let draining = pin!(async {
+        let mut draining = pin!(async {
             match shutdown {
                 Some(shutdown) => shutdown.draining().await,
                 None => pending().await,
             }
         });
-        select(draining, pin!(stream::after(max_age))).await;
+        let mut too_old = pin!(stream::after(max_age));
+        poll_fn(|cx| match draining.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => too_old.as_mut().poll(cx),
+        })
+        .await;
     });
     inbound.pace_listen(|| Box::pin(sleep(PACE)));
 }
@@ -252,7 +256,7 @@ impl InPlace {
             Answered::Now(answer) => Begun::Answered(answer.naming(session)),
             Answered::Kept { kept, wire, events } => {
                 let answer = kept.finish(wire, events, Arc::clone(&self.config));
-                Begun::with(answer.map(|it| it.naming(session)), cx)
+                Begun::with(async move { answer.await.naming(session) }, cx)
             }
         })
     }

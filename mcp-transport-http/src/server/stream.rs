@@ -10,7 +10,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::future::join;
 use mcp_core::{Fault, NoteBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
@@ -53,7 +52,7 @@ pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
     let kept = keep(Arc::clone(&pipe.notes));
     let work = work(call, pipe, config.streams, config.ended_by());
     let work = async move {
-        join(work, kept).await;
+        task::join_all(vec![Box::pin(work), Box::pin(kept)]).await;
     };
     task::spawn(work.in_current_span());
 }

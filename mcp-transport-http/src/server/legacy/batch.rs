@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::future::join_all;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::BoxFuture;
@@ -22,6 +21,7 @@ use super::super::respond::{self, Answer, Body, EventSource};
 use super::door::Door;
 use super::live::Live;
 use super::post;
+use crate::task::join_all;
 
 /// Answers several messages of a session.
 // spec: BASE-14, HTTP-SL-01, HTTP-SL-02

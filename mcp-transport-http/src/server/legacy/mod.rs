@@ -33,7 +33,6 @@ use std::sync::Arc;
 use std::task::Context;
 
 use bytes::Bytes;
-use futures_util::future::FutureExt as _;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::BoxFuture;
@@ -69,7 +68,7 @@ impl Door {
             Way::Opens(request) => open::take(self, &parts, request, cx),
             Way::Shared => {
                 let answer = self.post_shared(parts, text.clone());
-                Ok(Begun::with(answer.map(Refused::or_answer), cx))
+                Ok(Begun::with(or_answer(answer), cx))
             }
         });
         begun.unwrap_or_else(|refused| Begun::Answered(refused.into_answer()))
@@ -97,7 +96,7 @@ impl Door {
             let answered = batch::answer(&self, &live, parts, &text).await;
             saved::save(&live).await.and(answered)
         };
-        Begun::with(answered.map(Refused::or_answer), cx)
+        Begun::with(or_answer(answered), cx)
     }
 
     /// Answers a GET.
@@ -147,6 +146,11 @@ impl Door {
         };
         self.admit(live, parts, mirrored)
     }
+}
+
+/// What is refused is answered, too.
+async fn or_answer(answer: impl Future<Output = Result<Answer, Refused>>) -> Answer {
+    Refused::or_answer(answer.await)
 }
 
 /// Reads a message.
