@@ -166,6 +166,7 @@ impl Server {
     /// nodes serve one endpoint; else each process has a random key.
     // spec: MRTR-07, MRTR-16
     #[must_use]
+    #[inline]
     pub fn request_state_keys(self, keys: StateKeys) -> Self {
         self.state(Arc::new(keys))
     }

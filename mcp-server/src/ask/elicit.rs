@@ -102,10 +102,12 @@ pub trait ElicitChoice: Sized {
     fn from_text(text: &str) -> Option<Self>;
 }
 
+#[inline]
 fn missing() -> String {
     "is missing".to_owned()
 }
 
+#[inline]
 fn given(answer: Option<Value>) -> Result<Value, String> {
     answer.ok_or_else(missing)
 }
@@ -114,14 +116,17 @@ impl ElicitField for String {
     type Schema = StringSchema;
     type Given = Self;
 
+    #[inline]
     fn schema() -> StringSchema {
         StringSchema::new()
     }
 
+    #[inline]
     fn with_default(field: StringSchema, value: Self) -> StringSchema {
         field.default_value(value)
     }
 
+    #[inline]
     fn read(answer: Option<Value>) -> Result<Self, String> {
         match given(answer)? {
             Value::String(text) => Ok(text),
@@ -134,14 +139,17 @@ impl ElicitField for bool {
     type Schema = BooleanSchema;
     type Given = Self;
 
+    #[inline]
     fn schema() -> BooleanSchema {
         BooleanSchema::new()
     }
 
+    #[inline]
     fn with_default(field: BooleanSchema, value: Self) -> BooleanSchema {
         field.default_value(value)
     }
 
+    #[inline]
     fn read(answer: Option<Value>) -> Result<Self, String> {
         let answer = given(answer)?;
         answer
@@ -215,6 +223,7 @@ macro_rules! integers {
 integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 #[expect(clippy::cast_precision_loss, reason = "checked")]
+#[inline]
 fn exact(limit: Option<i128>) -> Option<f64> {
     let limit = limit.filter(|limit| limit.abs() <= EXACT)?;
     Some(limit as f64)
@@ -222,6 +231,7 @@ fn exact(limit: Option<i128>) -> Option<f64> {
 
 /// A number without a fraction, however it is written.
 #[expect(clippy::cast_possible_truncation, reason = "checked")]
+#[inline]
 fn whole(answer: &Value) -> Option<i128> {
     let Value::Number(number) = answer else {
         return None;

@@ -311,12 +311,14 @@ impl Ask {
     ///
     /// [`AskError::MissingCapability`] with what the client does not declare.
     // spec: MRTR-05
+    #[inline]
     pub fn require(&self, needed: &ClientCapabilities) -> Result<(), AskError> {
         compare(needed, self.capabilities())
     }
 
     /// What the client declares that it can be asked: for handlers that can do without an answer.
     // spec: MRTR-05
+    #[inline]
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.facts().capabilities
     }
@@ -331,12 +333,14 @@ impl Ask {
     }
 }
 
+#[inline]
 fn other_kind() -> String {
     "it answers another kind of question".to_owned()
 }
 
 /// What the user did; the content of accepted forms.
 // spec: ELIC-09
+#[inline]
 fn elicited(answer: InputResponse) -> Result<Answer<Option<JsonObject>>, String> {
     let InputResponse::Elicit(ElicitResult {
         action, content, ..
@@ -356,6 +360,7 @@ fn elicited(answer: InputResponse) -> Result<Answer<Option<JsonObject>>, String>
 
 /// The answers to a form, complete and checked. `null` is no answer.
 // spec: ELIC-07, ELIC-13
+#[inline]
 fn filled_in(asked: &InputRequest, answer: InputResponse) -> Result<Answer<JsonObject>, String> {
     let mut content = match elicited(answer)? {
         Answer::Accept(content) => content.unwrap_or_default(),
@@ -374,6 +379,7 @@ fn filled_in(asked: &InputRequest, answer: InputResponse) -> Result<Answer<JsonO
 }
 
 impl FromCall for Ask {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let round = call.round().cloned();
         round.map(|round| Self(round.round())).ok_or_else(|| {
@@ -384,12 +390,14 @@ impl FromCall for Ask {
         })
     }
 
+    #[inline]
     fn describe(spec: &mut RouteSpec) {
         spec.asks(Round::begin);
     }
 }
 
 impl fmt::Debug for Ask {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Ask").field(&self.0).finish()
     }

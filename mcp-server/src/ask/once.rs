@@ -45,6 +45,7 @@ where
 
 /// Refuses a question inside of work: the question would wait for the work, which waits for the
 /// question.
+#[inline]
 pub(super) fn check_outside(round: &Arc<Round>, key: &Key) -> Result<(), AskError> {
     if ptr::eq(WORKING.get(), Arc::as_ptr(round)) {
         return Err(AskError::InvalidQuestion {
@@ -59,12 +60,14 @@ pub(super) fn check_outside(round: &Arc<Round>, key: &Key) -> Result<(), AskErro
 struct Polling(*const Round);
 
 impl Polling {
+    #[inline]
     fn enter(round: &Arc<Round>) -> Self {
         Self(WORKING.replace(Arc::as_ptr(round)))
     }
 }
 
 impl Drop for Polling {
+    #[inline]
     fn drop(&mut self) {
         WORKING.set(self.0);
     }

@@ -11,6 +11,7 @@ use serde_json::Value;
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
+    #[inline]
     pub(crate) fn of(call: &Call, principal: Option<&Principal>) -> Self {
         let mut digest = Hash::new();
         match principal {
@@ -43,12 +44,14 @@ impl Binding {
         Self(digest.finalize())
     }
 
+    #[inline]
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
 /// No two lists of pieces feed the same bytes.
+#[inline]
 fn feed(digest: &mut Hash, kind: u8, piece: &[u8]) {
     digest.update([kind]);
     digest.update((piece.len() as u64).to_be_bytes());
@@ -56,6 +59,7 @@ fn feed(digest: &mut Hash, kind: u8, piece: &[u8]) {
 }
 
 /// The order of members says nothing: what forwards a request may change it.
+#[inline]
 fn feed_value(digest: &mut Hash, value: &Value) {
     let count = |digest: &mut Hash, kind, count: usize| {
         feed(digest, kind, &(count as u64).to_be_bytes());

@@ -88,6 +88,7 @@ pub(crate) enum SealError {
 pub(crate) struct Refused;
 
 impl Key {
+    #[inline]
     fn of(secret: &[u8]) -> Self {
         let derive = |what: &[u8]| {
             let mut hash = Hash::new();
@@ -108,6 +109,7 @@ impl Key {
 
     /// The cipher of one state. Random nonces of the cipher's own length would meet after too few
     /// states; so each state has a key of its own, made of a longer one, and uses it once.
+    #[inline]
     fn cipher(&self, nonce: &[u8; NONCE]) -> ChaCha20Poly1305 {
         let key = HMAC::mac(nonce, self.secret);
         ChaCha20Poly1305::new(CipherKey::new(key), Nonce::new([0; 12]))
@@ -122,6 +124,7 @@ impl StateKeys {
     /// Bytes that a call may keep when nothing else is said.
     pub const MAX_BYTES: usize = 256 * 1024;
 
+    #[inline]
     fn of(key: Key) -> Self {
         Self {
             keys: vec![key],
@@ -145,10 +148,12 @@ impl StateKeys {
     /// # Errors
     ///
     /// What the operating system says when it gives no random numbers.
+    #[inline]
     pub fn random() -> std::io::Result<Self> {
         Self::try_random().map_err(std::io::Error::other)
     }
 
+    #[inline]
     fn try_random() -> Result<Self, getrandom::Error> {
         let mut secret = [0; Self::MIN_SECRET];
         getrandom::fill(&mut secret)?;
@@ -156,6 +161,7 @@ impl StateKeys {
     }
 
     /// The key of this process.
+    #[inline]
     pub(crate) fn of_process() -> Result<Arc<Self>, SealError> {
         static KEYS: OnceLock<Arc<StateKeys>> = OnceLock::new();
         if let Some(keys) = KEYS.get() {
@@ -178,6 +184,7 @@ impl StateKeys {
 
     /// Sets how long a client has to answer; whole seconds.
     #[must_use]
+    #[inline]
     pub fn lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = lifetime;
         self
@@ -186,6 +193,7 @@ impl StateKeys {
     /// Sets how many bytes a call may keep between two rounds: answers, results of
     /// [`once`](crate::Ask::once), what is [kept](crate::Ask::keep).
     #[must_use]
+    #[inline]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
@@ -198,17 +206,20 @@ impl StateKeys {
         self
     }
 
+    #[inline]
     pub(crate) fn most(&self) -> usize {
         self.max_bytes
     }
 
     /// Seconds since 1970; none before.
+    #[inline]
     fn now(&self) -> u64 {
         let since = (self.clock)().duration_since(UNIX_EPOCH);
         since.map_or(0, |since| since.as_secs())
     }
 
     /// Seals `plain` for the request of `binding`.
+    #[inline]
     pub(crate) fn seal(&self, plain: &[u8], binding: &Binding) -> Result<String, SealError> {
         let (bytes, most) = (plain.len(), self.max_bytes);
         if bytes > most {
@@ -233,6 +244,7 @@ impl StateKeys {
     }
 
     /// Opens what was sealed for the request of `binding`.
+    #[inline]
     pub(crate) fn open(&self, text: &str, binding: &Binding) -> Result<Vec<u8>, Refused> {
         // More than anything that was ever sealed here is not looked at.
         let most = HEAD + NONCE + EXPIRY + self.max_bytes + TAG;
@@ -262,6 +274,7 @@ impl StateKeys {
     }
 }
 
+#[inline]
 fn checked(secret: &[u8]) -> Result<Key, WeakSecret> {
     let bytes = secret.len();
     if bytes < StateKeys::MIN_SECRET {
@@ -272,6 +285,7 @@ fn checked(secret: &[u8]) -> Result<Key, WeakSecret> {
 
 /// Shows no key.
 impl fmt::Debug for StateKeys {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StateKeys")
             .field("keys", &self.keys.len())

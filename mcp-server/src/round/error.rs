@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::{BackChannelError, Fault};
@@ -13,19 +14,17 @@ use crate::request_state::SealError;
 /// becomes an error of the protocol then, whatever kind of handler it is.
 ///
 /// That the client has not answered *yet* is never an error, and neither is a user who says no.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum AskError {
     /// The client does not declare what the question needs. Nothing was sent.
     // spec: MRTR-05, ELIC-02, SAMP-04
-    #[error("the client cannot be asked: it does not declare {}", names(.required))]
     MissingCapability {
         /// Just what is missing.
         required: Arc<ClientCapabilities>,
     },
     /// The client has sent an answer that the question cannot have.
     // spec: MRTR-14, ELIC-13
-    #[error("the answer to `{key}` does not fit: {reason}")]
     InvalidAnswer {
         /// Which question.
         key: Cow<'static, str>,
@@ -33,7 +32,6 @@ pub enum AskError {
         reason: String,
     },
     /// The question is none that a client can be asked.
-    #[error("`{key}` cannot be asked: {reason}")]
     InvalidQuestion {
         /// Which question.
         key: Cow<'static, str>,
@@ -43,16 +41,13 @@ pub enum AskError {
     /// Two questions of a call, or two pieces of work, have one key: the second would get the
     /// answer of the first.
     // spec: MRTR-04
-    #[error("`{key}` is used twice in one call; give the second one a key of its own")]
     KeyReused {
         /// The key.
         key: Cow<'static, str>,
     },
     /// The client was asked and gave no answer.
-    #[error(transparent)]
-    NoAnswer(#[from] BackChannelError),
+    NoAnswer(BackChannelError),
     /// What was kept for the next round is of another type now.
-    #[error("what was kept as `{key}` cannot be read: {reason}")]
     Unreadable {
         /// Its key.
         key: Cow<'static, str>,
@@ -60,7 +55,6 @@ pub enum AskError {
         reason: String,
     },
     /// What the call should keep for the next round cannot be kept.
-    #[error("`{key}` cannot be kept: {reason}")]
     Unkeepable {
         /// Its key.
         key: Cow<'static, str>,
@@ -68,7 +62,6 @@ pub enum AskError {
         reason: String,
     },
     /// The call is over: it was answered, or nobody waits for its answer.
-    #[error("the call is over")]
     Over,
 }
 
@@ -85,9 +78,23 @@ impl AskError {
             ))),
             Self::Unreadable { .. } => Some(start_again()),
             Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
-                Some(Fault::internal(self.to_string()))
+                self.mistake().map(Fault::internal)
             }
             Self::NoAnswer(_) | Self::Over => None,
+        }
+    }
+
+    /// What the author of the handler has to mend.
+    fn mistake(&self) -> Option<String> {
+        match self {
+            Self::InvalidQuestion { key, reason } => {
+                Some(format!("`{key}` cannot be asked: {reason}"))
+            }
+            Self::KeyReused { key } => Some(format!(
+                "`{key}` is used twice in one call; give the second one a key of its own"
+            )),
+            Self::Unkeepable { key, reason } => Some(format!("`{key}` cannot be kept: {reason}")),
+            _ => None,
         }
     }
 
@@ -104,6 +111,46 @@ impl AskError {
     }
 }
 
+impl fmt::Display for AskError {
+    #[inline]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingCapability { required } => {
+                let names = names(required);
+                write!(f, "the client cannot be asked: it does not declare {names}")
+            }
+            Self::InvalidAnswer { key, reason } => {
+                write!(f, "the answer to `{key}` does not fit: {reason}")
+            }
+            Self::NoAnswer(error) => error.fmt(f),
+            Self::Unreadable { key, reason } => {
+                write!(f, "what was kept as `{key}` cannot be read: {reason}")
+            }
+            Self::Over => f.write_str("the call is over"),
+            Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
+                f.write_str(&self.mistake().unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Error for AskError {
+    #[inline]
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoAnswer(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<BackChannelError> for AskError {
+    #[inline]
+    fn from(error: BackChannelError) -> Self {
+        Self::NoAnswer(error)
+    }
+}
+
 /// The state that the client has sent is not good. Why, is told to nobody.
 // spec: MRTR-07, MRTR-08
 pub(super) fn start_again() -> Fault {
@@ -114,6 +161,7 @@ pub(super) fn start_again() -> Fault {
 }
 
 /// The state of this call cannot be made.
+#[inline]
 pub(super) fn unsealed(error: &SealError) -> Fault {
     Fault::internal(format!(
         "what the call keeps until the client has answered cannot be sent: {error}"
@@ -121,6 +169,7 @@ pub(super) fn unsealed(error: &SealError) -> Fault {
 }
 
 /// The names of capabilities, as they are declared.
+#[inline]
 fn names(required: &ClientCapabilities) -> String {
     let found = serde_json::to_value(required).unwrap_or_default();
     let mut names = Vec::new();

@@ -3,6 +3,9 @@
 //! In the modern era a handler runs again with every answer, from its beginning. What it has learnt
 //! before travels through the client as a sealed [`Memory`]. In a session it runs once, and each
 //! question goes to the client at once.
+//!
+//! A program that asks nothing does not compile any of it: rounds, `ask` and `request_state` are
+//! `#[inline]`, which leaves them to the crate that names `Ask`. They would be a fifth of this one.
 
 mod error;
 mod needs;
@@ -119,6 +122,7 @@ impl Round {
     ///
     /// The [`Fault`] for a client whose state is not good.
     // spec: MRTR-07, MRTR-08, MRTR-16
+    #[inline]
     pub(crate) fn begin(
         exchange: &Exchange,
         keys: Option<&Arc<StateKeys>>,
@@ -142,15 +146,18 @@ impl Round {
         })))
     }
 
+    #[inline]
     pub(crate) fn facts(&self) -> &ClientFacts {
         &self.facts
     }
 
+    #[inline]
     pub(crate) fn over(&self) -> &Ending {
         &self.over
     }
 
     /// Asks: looks for the answer, or sees to it that the question is sent.
+    #[inline]
     pub(crate) fn ask(&self, key: &Key, request: &InputRequest) -> Result<Asked, AskError> {
         if self.over.has_come() {
             return Err(AskError::Over);
@@ -180,6 +187,7 @@ impl Round {
     }
 
     /// The handler has taken the answer, which counts from now on; or it is not one that fits.
+    #[inline]
     pub(crate) fn settle(&self, key: &Key, fits: bool) {
         let mut board = self.board.lock();
         if let (Some(raw), true) = (board.sent.remove(&**key), fits) {
@@ -189,6 +197,7 @@ impl Round {
     }
 
     /// Nobody waits for an answer any more.
+    #[inline]
     pub(crate) fn withdraw(&self, key: &Key) {
         self.board.lock().open.remove(&**key);
     }
@@ -206,6 +215,7 @@ impl Round {
     }
 
     /// Work begins, which is not cut off by open questions until the guard is dropped.
+    #[inline]
     pub(crate) fn work(self: &Arc<Self>) -> AtWork {
         self.board.lock().at_work += 1;
         AtWork(self.clone())
@@ -245,6 +255,7 @@ impl Round {
         Ok(raw)
     }
 
+    #[inline]
     fn most(&self) -> usize {
         match &self.way {
             Way::Reply {
@@ -255,6 +266,7 @@ impl Round {
     }
 
     // spec: MRTR-01, MRTR-03, MRTR-04
+    #[inline]
     fn seal(&self, open: &InputRequests, memory: &Memory) -> Result<InputRequired, Fault> {
         // A channel leaves no question open.
         let Way::Reply { binding, keys } = &self.way else {
@@ -272,6 +284,7 @@ impl Round {
 }
 
 impl AnyRound for Round {
+    #[inline]
     fn watch(&self, cx: &Context<'_>) {
         match &mut self.board.lock().caller {
             Some(caller) => caller.clone_from(cx.waker()),
@@ -279,6 +292,7 @@ impl AnyRound for Round {
         }
     }
 
+    #[inline]
     fn reply(&self) -> Option<Reply> {
         let mut board = self.board.lock();
         if board.open.is_empty() || board.at_work > 0 {
@@ -290,6 +304,7 @@ impl AnyRound for Round {
         Some(asked.map_or_else(Reply::Fault, Reply::InputRequired))
     }
 
+    #[inline]
     fn end(&self, handler: &str) {
         if !cfg!(debug_assertions) {
             return;
@@ -306,12 +321,14 @@ impl AnyRound for Round {
         }
     }
 
+    #[inline]
     fn round(self: Arc<Self>) -> Arc<Self> {
         self
     }
 }
 
 impl Board {
+    #[inline]
     fn of(
         input: Option<&InputState>,
         keys: Option<&Arc<StateKeys>>,
@@ -338,6 +355,7 @@ impl Board {
 
     /// What the client has answered: what it said first counts.
     // spec: MRTR-14, MRTR-15, MRTR-17
+    #[inline]
     fn answer(&self, key: &Key, asked: &InputRequest) -> Result<Option<InputResponse>, AskError> {
         let known = self.memory.answers.get(&**key);
         let Some(raw) = known.or_else(|| self.sent.get(&**key)) else {
@@ -354,6 +372,7 @@ impl Board {
 
     /// Answers to questions of the round before are kept, even if the handler has not come to them
     /// in this run: nobody is asked twice.
+    #[inline]
     fn carry(&mut self) {
         for key in &self.before {
             if let Some(raw) = self.sent.remove(key) {
@@ -362,6 +381,7 @@ impl Board {
         }
     }
 
+    #[inline]
     fn call_caller(&self) {
         self.caller.iter().for_each(Waker::wake_by_ref);
     }
@@ -379,6 +399,7 @@ fn read<T: DeserializeOwned>(key: &Key, raw: Option<&RawValue>) -> Result<Option
 pub(crate) struct AtWork(Arc<Round>);
 
 impl Drop for AtWork {
+    #[inline]
     fn drop(&mut self) {
         let mut board = self.0.board.lock();
         board.at_work -= 1;
@@ -388,6 +409,7 @@ impl Drop for AtWork {
 }
 
 impl fmt::Debug for Round {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let board = self.board.lock();
         f.debug_struct("Round")

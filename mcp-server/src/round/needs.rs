@@ -16,6 +16,7 @@ use super::AskError;
 ///
 /// [`AskError::MissingCapability`] with just that.
 // spec: MRTR-05, ELIC-01, ELIC-02, SAMP-01, SAMP-04, SAMP-05, ROOT-01, ROOT-04
+#[inline]
 pub(crate) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), AskError> {
     let none = ClientCapabilities::default();
     let needed = match request {
@@ -30,6 +31,7 @@ pub(crate) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), 
     compare(&needed, &client.capabilities)
 }
 
+#[inline]
 fn for_sampling(asked: &CreateMessageParams, client: &ClientFacts) -> ClientCapabilities {
     let mut sampling = SamplingCapability::default();
     sampling.tools = asked.needs_tools().then(Settings::default);
@@ -50,6 +52,7 @@ fn for_sampling(asked: &CreateMessageParams, client: &ClientFacts) -> ClientCapa
 /// # Errors
 ///
 /// [`AskError::MissingCapability`] with just that.
+#[inline]
 pub(crate) fn compare(
     needed: &ClientCapabilities,
     declared: &ClientCapabilities,
@@ -82,6 +85,7 @@ pub(crate) fn compare(
     })
 }
 
+#[inline]
 fn lacking(needed: Option<&Settings>, declared: Option<&Settings>) -> Option<Settings> {
     needed.filter(|_| declared.is_none()).cloned()
 }
