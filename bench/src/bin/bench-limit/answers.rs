@@ -10,7 +10,9 @@ use bench::era::Era;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{
+    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+};
 use hyper::{Method, Request, Response, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
@@ -25,6 +27,15 @@ const MAX_BODY: u64 = 64 << 20;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+const JSON: &str = "application/json";
+const EVENTS: &str = "text/event-stream";
+
+/// What stands before a message that is an event.
+const EVENT: &str = "event: message\ndata: ";
+/// What stands behind it.
+const EVENT_END: &str = "\n\n";
 
 /// What clients write, in either order.
 const ACCEPTED: [&str; 2] = [
@@ -32,10 +43,10 @@ const ACCEPTED: [&str; 2] = [
     "text/event-stream, application/json",
 ];
 
-const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"0.0.0"}}}"#;
-const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"0.0.0"}}"#;
+const DISCOVERED: &str = r#"{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}},"ttlMs":0,"cacheScope":"public","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench-server","version":"0.0.0"}}}"#;
+const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench-server","version":"0.0.0"}}"#;
 const SERVER_INFO: &str =
-    r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"0.0.0"}}"#;
+    r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench-server","version":"0.0.0"}}"#;
 
 /// A request with all that the three tools may be given, read in one pass.
 #[derive(Deserialize)]
@@ -98,17 +109,21 @@ impl Sessions {
         id
     }
 
-    fn era(&self, headers: &HeaderMap) -> Result<Era, StatusCode> {
-        match headers.get(SESSION) {
-            Some(id) if self.lock().contains(id) => Ok(Era::Session),
-            Some(_) => Err(StatusCode::NOT_FOUND),
+    fn asked<'h>(&self, headers: &'h HeaderMap, sse: bool) -> Result<Asked<'h>, StatusCode> {
+        let session = headers.get(SESSION);
+        let era = match session {
+            Some(id) if self.lock().contains(id) => Era::Session,
+            Some(_) => return Err(StatusCode::NOT_FOUND),
             None => match headers.get(VERSION) {
-                Some(version) if version.as_bytes() == bench::era::MODERN.as_bytes() => {
-                    Ok(Era::Modern)
-                }
-                _ => Ok(Era::Stateless),
+                Some(version) if version.as_bytes() == bench::era::MODERN.as_bytes() => Era::Modern,
+                _ => Era::Stateless,
             },
-        }
+        };
+        Ok(Asked {
+            era,
+            session,
+            events: sse && era != Era::Modern,
+        })
     }
 
     fn end(&self, headers: &HeaderMap) -> Response<Body> {
@@ -126,12 +141,52 @@ impl Sessions {
     }
 }
 
+/// How a request asks.
+#[derive(Clone, Copy)]
+struct Asked<'h> {
+    era: Era,
+    /// The session that it names, and its answer with it.
+    session: Option<&'h HeaderValue>,
+    /// It wants its answer as an event.
+    events: bool,
+}
+
+impl Asked<'_> {
+    fn answer(self, body: Body, content_type: &'static str) -> Response<Body> {
+        let mut response = Response::new(body);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        if content_type == EVENTS {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            headers.insert(ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        }
+        if let Some(session) = self.session {
+            headers.insert(SESSION, session.clone());
+        }
+        response
+    }
+
+    /// What stands before the message that is the answer.
+    fn before(self) -> &'static str {
+        if self.events { EVENT } else { "" }
+    }
+
+    /// The answer is this message, behind what stands before it.
+    fn message(self, mut text: Vec<u8>) -> Response<Body> {
+        if !self.events {
+            return self.answer(Body::one(text.into()), JSON);
+        }
+        text.extend_from_slice(EVENT_END.as_bytes());
+        self.answer(Body::one(text.into()), EVENTS)
+    }
+}
+
 /// What all requests share.
 #[derive(Debug)]
 pub(crate) struct Limit {
     host: String,
     coalesce: bool,
-    /// Calls of a session are answered by events.
+    /// Requests of sessions are answered by events.
     sse: bool,
     sessions: Sessions,
     /// The answer to `tools/list` after the id.
@@ -161,8 +216,8 @@ impl Limit {
         if let Some(status) = self.refusal(&head.method, head.uri.path(), &head.headers) {
             return refuse(status, "");
         }
-        let era = match self.sessions.era(&head.headers) {
-            Ok(era) => era,
+        let asked = match self.sessions.asked(&head.headers, self.sse) {
+            Ok(asked) => asked,
             Err(status) => return refuse(status, "no such session"),
         };
         if body.size_hint().lower() > MAX_BODY {
@@ -173,7 +228,7 @@ impl Limit {
             Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         };
         match serde_json::from_slice(&bytes) {
-            Ok(message) => self.dispatch(&message, era),
+            Ok(message) => self.dispatch(&message, asked),
             Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         }
     }
@@ -197,42 +252,39 @@ impl Limit {
         }
     }
 
-    fn dispatch(&self, message: &Message<'_>, era: Era) -> Response<Body> {
+    fn dispatch(&self, message: &Message<'_>, asked: Asked<'_>) -> Response<Body> {
         let Message { id, method, params } = message;
         let Some(id) = id.map(RawValue::get) else {
             return refuse(StatusCode::ACCEPTED, "");
         };
         match (&**method, &*params.name) {
-            ("tools/call", "progress") => self.progress(id, params, era),
-            ("tools/call", _) => match called(id, params, era) {
-                Some(text) if self.sse && era == Era::Session => event_answer(&text),
-                Some(text) => json_answer(text),
+            ("tools/call", "progress") => self.progress(id, params, asked),
+            ("tools/call", _) => match called(asked.before(), id, params, asked.era) {
+                Some(text) => asked.message(text),
                 None => refuse(StatusCode::NOT_FOUND, "no such tool"),
             },
             ("tools/list", _) => {
                 let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
-                respond(
-                    Body::two(head.into(), self.list.clone()),
-                    "application/json",
-                )
+                asked.answer(Body::two(head.into(), self.list.clone()), JSON)
             }
-            ("server/discover", _) => json_answer(result(id, DISCOVERED)),
+            ("server/discover", _) => asked.message(result(asked.before(), id, DISCOVERED)),
             ("initialize", _) => {
-                let mut response = json_answer(result(id, INITIALIZED));
-                response.headers_mut().insert(SESSION, self.sessions.open());
-                response
+                let session = Some(&self.sessions.open());
+                let text = result(asked.before(), id, INITIALIZED);
+                Asked { session, ..asked }.message(text)
             }
             _ => refuse(StatusCode::NOT_FOUND, "no such method or tool"),
         }
     }
 
     /// Sends the reports from a task of their own through a bounded channel.
-    fn progress(&self, id: &str, params: &Params<'_>, era: Era) -> Response<Body> {
+    fn progress(&self, id: &str, params: &Params<'_>, asked: Asked<'_>) -> Response<Body> {
         let Some(token) = params.meta.progress_token else {
             return refuse(StatusCode::BAD_REQUEST, "no progressToken");
         };
         let (token, count) = (token.get().to_owned(), params.arguments.n);
-        let result = text_result(id, "done", era);
+        let mut result = text_result(EVENT, id, "done", asked.era);
+        result.extend_from_slice(EVENT_END.as_bytes());
         let (events, receiver) = mpsc::channel(CHANNEL);
         tokio::spawn(async move {
             for number in 1..=count {
@@ -241,13 +293,9 @@ impl Limit {
                     return;
                 }
             }
-            let _ = events
-                .send(Bytes::from(
-                    ["data: ".as_bytes(), &result, b"\n\n"].concat(),
-                ))
-                .await;
+            let _ = events.send(result.into()).await;
         });
-        respond(Body::events(receiver, self.coalesce), "text/event-stream")
+        asked.answer(Body::events(receiver, self.coalesce), EVENTS)
     }
 }
 
@@ -256,18 +304,18 @@ fn report(token: &str, number: u64, total: u64) -> Bytes {
     // Writing to a string cannot fail.
     let _ = write!(
         event,
-        "data: {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":\
-         {{\"progressToken\":{token},\"progress\":{number},\"total\":{total}}}}}\n\n"
+        "{EVENT}{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":\
+         {{\"progressToken\":{token},\"progress\":{number},\"total\":{total}}}}}{EVENT_END}"
     );
     event.into()
 }
 
-/// The answer of a tool that answers at once.
-fn called(id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
+/// The answer of a tool that answers at once, behind what stands before it.
+fn called(before: &str, id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
     let Arguments { message, a, b, .. } = &params.arguments;
     match &*params.name {
-        "echo" => Some(text_result(id, message, era)),
-        "add" => Some(text_result(id, &(a + b).to_string(), era)),
+        "echo" => Some(text_result(before, id, message, era)),
+        "add" => Some(text_result(before, id, &(a + b).to_string(), era)),
         _ => None,
     }
 }
@@ -277,23 +325,24 @@ pub(crate) fn line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
     let message: Message<'_> = serde_json::from_slice(text).ok()?;
     let id = message.id?.get();
     match &*message.method {
-        "tools/call" => called(id, &message.params, *era),
+        "tools/call" => called("", id, &message.params, *era),
         "initialize" => {
             *era = Era::Session;
-            Some(result(id, INITIALIZED))
+            Some(result("", id, INITIALIZED))
         }
-        "server/discover" => Some(result(id, DISCOVERED)),
+        "server/discover" => Some(result("", id, DISCOVERED)),
         _ => None,
     }
 }
 
-fn result(id: &str, result: &str) -> Vec<u8> {
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+fn result(before: &str, id: &str, result: &str) -> Vec<u8> {
+    format!("{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }
 
 /// The whole answer of a tool, in one buffer.
-fn text_result(id: &str, text: &str, era: Era) -> Vec<u8> {
+fn text_result(before: &str, id: &str, text: &str, era: Era) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 256);
+    out.extend_from_slice(before.as_bytes());
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(b",\"result\":{");
@@ -341,23 +390,6 @@ async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
         whole.extend_from_slice(&data);
     }
     Ok(whole.freeze())
-}
-
-fn event_answer(text: &[u8]) -> Response<Body> {
-    let event = [b"data: ", text, b"\n\n"].concat();
-    respond(Body::one(event.into()), "text/event-stream")
-}
-
-fn json_answer(bytes: Vec<u8>) -> Response<Body> {
-    respond(Body::one(bytes.into()), "application/json")
-}
-
-fn respond(body: Body, content_type: &'static str) -> Response<Body> {
-    let mut response = Response::new(body);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response
 }
 
 fn refuse(status: StatusCode, why: &str) -> Response<Body> {
