@@ -8,18 +8,18 @@ use mcp_types::{CompleteParams, RawObject};
 
 use crate::checking::Checking;
 use crate::guard::Watched;
+use crate::live::Catalogue;
 use crate::round::AnyRound;
 use crate::spec::Needs;
-use crate::state::{Scopes, States};
+use crate::state::Scopes;
 
 /// A call, as extractors see it.
 #[derive(Debug)]
 pub struct CallContext {
     // Boxed, since a call moves through several futures.
     exchange: Box<Exchange>,
-    /// The states of the server.
-    states: Arc<States>,
-    checking: Arc<Checking>,
+    /// What was served when the call came.
+    catalogue: Arc<Catalogue>,
     /// The states of the routers that the route came by.
     scopes: Scopes,
     /// Of a URI template.
@@ -29,11 +29,10 @@ pub struct CallContext {
 }
 
 impl CallContext {
-    pub(crate) fn new(exchange: Exchange, states: Arc<States>, checking: Arc<Checking>) -> Self {
+    pub(crate) fn new(exchange: Exchange, catalogue: Arc<Catalogue>) -> Self {
         Self {
             exchange: Box::new(exchange),
-            states,
-            checking,
+            catalogue,
             scopes: None,
             variables: None,
             over: None,
@@ -92,8 +91,7 @@ impl CallContext {
     pub(crate) fn split(self) -> (Exchange, impl Fn(Exchange) -> Self + Send + Sync + 'static) {
         let Self {
             exchange,
-            states,
-            checking,
+            catalogue,
             scopes,
             variables,
             // Made by the route itself, below all layers.
@@ -102,8 +100,7 @@ impl CallContext {
         } = self;
         let again = move |exchange| Self {
             exchange: Box::new(exchange),
-            states: states.clone(),
-            checking: checking.clone(),
+            catalogue: catalogue.clone(),
             scopes: scopes.clone(),
             variables: variables.clone(),
             over: None,
@@ -145,7 +142,7 @@ impl CallContext {
 
     /// How the server checks arguments and results.
     pub(crate) fn checking(&self) -> &Arc<Checking> {
-        &self.checking
+        &self.catalogue.checking
     }
 
     /// What is asked.
@@ -178,7 +175,7 @@ impl CallContext {
     pub fn state<T: 'static>(&self) -> Option<&T> {
         let mut scopes = self.scopes.iter().flat_map(|scopes| scopes.iter());
         let own = scopes.find_map(|states| states.get());
-        own.or_else(|| self.states.get())
+        own.or_else(|| self.catalogue.states.get())
     }
 }
 

@@ -4,7 +4,7 @@
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use mcp_types::{Method, ProtocolVersion, Request, RequestId};
+use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, Request, RequestId};
 
 use crate::patterns::subscriptions::{self, Lent};
 use crate::wire::{self, Envelope, MODERN};
@@ -26,7 +26,7 @@ pub struct Inbound {
     /// The request's `_meta`.
     pub meta: Option<mcp_types::RawObject>,
     /// The token under which the client wants progress.
-    pub progress_token: Option<mcp_types::ProgressToken>,
+    pub progress_token: Option<ProgressToken>,
     /// What the transport lends to a subscription.
     pub(crate) lent: Option<Box<Lent>>,
 }
@@ -125,19 +125,18 @@ impl Inbound {
             let notes = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::listening(notes.clone()), Some(notes));
         }
-        let mut notes = None;
-        let outlet = self.outlet(|| {
-            let buffer = Arc::new(buffer());
-            notes = Some(buffer.clone());
-            buffer
-        });
-        (outlet, notes)
+        let (token, level) = self.wants();
+        if token.is_none() && level.is_none() {
+            return (Outlet::none(), None);
+        }
+        let notes = Arc::new(buffer().wanting(token, level));
+        (Outlet::of(notes.clone()), Some(notes))
     }
 
-    /// The outlet in front of the buffer, which is made if the client wants to hear anything.
-    pub(super) fn outlet(&self, buffer: impl FnOnce() -> Arc<NoteBuffer>) -> Outlet {
-        let (token, level) = (self.progress_token.clone(), self.facts.log_level);
-        Outlet::new(token, level, || buffer() as _)
+    /// The token under which the client wants progress, and from which level on it wants log
+    /// messages.
+    pub fn wants(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
+        (self.progress_token.clone(), self.facts.log_level)
     }
 
     /// Serves the request. `profile` is what is told about the service.

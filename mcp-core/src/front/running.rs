@@ -55,7 +55,8 @@ impl Running {
         Self::start(service, inbound, to, outlet, notes, extensions)
     }
 
-    /// Begins a call whose notifications gather in `notes`, if the client wants any.
+    /// Begins a call whose notifications gather in `notes`, if the client wants any. Calls may share
+    /// a buffer, unless it is made for [what one wants](NoteBuffer::wanting).
     pub fn begin_into(
         service: &dyn Service,
         inbound: Inbound,
@@ -63,7 +64,13 @@ impl Running {
         notes: Arc<NoteBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let outlet = inbound.outlet(|| Arc::clone(&notes));
+        let outlet = match notes.is_of_one_call() {
+            true => Outlet::of(Arc::clone(&notes)),
+            false => {
+                let (token, level) = inbound.wants();
+                Outlet::new(token, level, || Arc::clone(&notes) as _)
+            }
+        };
         Self::start(service, inbound, to, outlet, Some(notes), extensions)
     }
 

@@ -4,9 +4,9 @@ use std::sync::{Arc, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use mcp_types::RequestId;
+use mcp_types::{LoggingLevel, ProgressToken, RequestId};
 
-use super::{NoteSink, ServerNote};
+use super::{Listener, NoteSink, ServerNote, Wants};
 use crate::legacy::Session;
 use crate::locks::Mutex;
 use crate::wire::Wire;
@@ -47,6 +47,8 @@ pub struct NoteBuffer {
     subscription: Option<RequestId>,
     /// Whose client is asked here.
     session: Option<Arc<Session>>,
+    /// Of the one call that it belongs to.
+    wants: Wants,
     state: Mutex<State>,
 }
 
@@ -84,6 +86,7 @@ impl NoteBuffer {
             hurries: false,
             subscription: None,
             session: None,
+            wants: Wants::default(),
             state: Mutex::default(),
         }
     }
@@ -111,6 +114,18 @@ impl NoteBuffer {
             session: Some(session),
             ..Self::new(wire, framing)
         }
+    }
+
+    /// Makes it the buffer of one call, whose client wants progress under this token, and log
+    /// messages from this level on. See [`Outlet::of`](super::Outlet::of).
+    #[must_use]
+    pub fn wanting(mut self, token: Option<ProgressToken>, level: Option<LoggingLevel>) -> Self {
+        self.wants = Wants::new(token, level);
+        self
+    }
+
+    pub(crate) fn is_of_one_call(&self) -> bool {
+        !self.wants.is_nothing()
     }
 
     pub(crate) fn session(&self) -> Option<&Arc<Session>> {
@@ -260,6 +275,12 @@ impl NoteBuffer {
         } else {
             out.truncate(start);
         }
+    }
+}
+
+impl Listener for NoteBuffer {
+    fn wants(&self) -> &Wants {
+        &self.wants
     }
 }
 

@@ -26,13 +26,24 @@ pub trait NoteSink: Send + Sync {
 /// The way of a running call to its client. Cheap to clone; costs nothing when the client asked
 /// for neither progress nor logs.
 #[derive(Clone)]
-pub struct Outlet(Option<Arc<Inner>>);
+pub struct Outlet(Option<Arc<dyn Listener>>);
 
-struct Inner {
+/// A sink that knows what the client wants to hear of one call.
+trait Listener: NoteSink {
+    fn wants(&self) -> &Wants;
+}
+
+/// What the client wants to hear of a call.
+struct Wants {
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     /// The last progress that was reported; `None` once the call is answered.
     last: Mutex<Option<f64>>,
+}
+
+/// A sink for several calls, or one of somebody else, for one call.
+struct Apart {
+    wants: Wants,
     sink: Arc<dyn NoteSink>,
 }
 
@@ -50,54 +61,57 @@ impl Outlet {
         level: Option<LoggingLevel>,
         sink: impl FnOnce() -> Arc<dyn NoteSink>,
     ) -> Self {
-        if token.is_none() && level.is_none() {
+        let wants = Wants::new(token, level);
+        if wants.is_nothing() {
             return Self::none();
         }
-        let last = Mutex::new(Some(f64::NEG_INFINITY));
-        Self(Some(Arc::new(Inner {
-            token,
-            level,
-            last,
-            sink: sink(),
-        })))
+        let sink = sink();
+        Self(Some(Arc::new(Apart { wants, sink })))
+    }
+
+    /// The outlet of the one call that a buffer belongs to, for what it [wants](NoteBuffer::wanting).
+    pub fn of(notes: Arc<NoteBuffer>) -> Self {
+        match notes.is_of_one_call() {
+            true => Self(Some(notes)),
+            false => Self::none(),
+        }
     }
 
     /// The outlet of a subscription: for changes alone.
     // spec: HTTP-SM-17
     pub fn listening(sink: Arc<dyn NoteSink>) -> Self {
-        Self(Some(Arc::new(Inner {
-            token: None,
-            level: None,
-            last: Mutex::new(Some(f64::NEG_INFINITY)),
-            sink,
-        })))
+        let wants = Wants::default();
+        Self(Some(Arc::new(Apart { wants, sink })))
     }
 
     /// Tells a change; waits while the client does not keep up.
     pub(crate) fn tell(&self, note: ServerNote) -> Report {
-        let inner = self.0.as_ref().filter(|inner| inner.is_open());
-        Report(inner.map(|inner| (inner.sink.clone(), note)))
+        let listener = self.0.as_ref().filter(|it| it.wants().is_open());
+        Report(listener.map(|it| (it.clone(), note)))
     }
 
     /// Tells a change, if there is room.
     pub(crate) fn try_tell(&self, note: &ServerNote) {
-        if let Some(inner) = &self.0
-            && inner.is_open()
+        if let Some(listener) = &self.0
+            && listener.wants().is_open()
         {
-            inner.sink.try_note(note);
+            listener.try_note(note);
         }
     }
 
     /// The client wants progress.
     pub fn wants_progress(&self) -> bool {
-        self.0.as_ref().is_some_and(|inner| inner.token.is_some())
+        self.wants().is_some_and(|wants| wants.token.is_some())
     }
 
     /// The client wants log messages of this level.
     pub fn wants_log(&self, level: LoggingLevel) -> bool {
-        self.0
-            .as_ref()
-            .is_some_and(|inner| inner.level.is_some_and(|least| level >= least))
+        let least = self.wants().and_then(|wants| wants.level);
+        least.is_some_and(|least| level >= least)
+    }
+
+    fn wants(&self) -> Option<&Wants> {
+        self.0.as_ref().map(|listener| listener.wants())
     }
 
     /// Reports progress; waits while the client does not keep up. Without effect when the client
@@ -105,13 +119,14 @@ impl Outlet {
     /// that JSON cannot write (infinite ones) are left out.
     // spec: PROG-02, PROG-03
     pub fn report(&self, mut progress: ProgressUpdate) -> Report {
-        let Some(inner) = &self.0 else {
+        let Some(listener) = &self.0 else {
             return Report(None);
         };
-        let Some(token) = &inner.token else {
+        let wants = listener.wants();
+        let Some(token) = &wants.token else {
             return Report(None);
         };
-        if !progress.progress.is_finite() || !inner.grows(progress.progress) {
+        if !progress.progress.is_finite() || !wants.grows(progress.progress) {
             return Report(None);
         }
         progress.total = progress.total.filter(|total| total.is_finite());
@@ -119,29 +134,47 @@ impl Outlet {
             token: token.clone(),
             progress,
         };
-        Report(Some((inner.sink.clone(), note)))
+        Report(Some((listener.clone(), note)))
     }
 
     /// Sends a log message; drops it when the client does not keep up. Without effect when the
     /// client did not ask for this level.
     // spec: LOG-04, LOG-05
     pub fn log(&self, message: LogMessage) {
-        let Some(inner) = &self.0 else { return };
-        if self.wants_log(message.level) && inner.is_open() {
-            inner.sink.try_note(&ServerNote::Log(message));
+        let Some(listener) = &self.0 else { return };
+        if self.wants_log(message.level) && listener.wants().is_open() {
+            listener.try_note(&ServerNote::Log(message));
         }
     }
 
     /// The call is answered: nothing goes out any more.
     // spec: PROG-02
     pub fn close(&self) {
-        if let Some(inner) = &self.0 {
-            *inner.last.lock() = None;
+        if let Some(wants) = self.wants() {
+            *wants.last.lock() = None;
         }
     }
 }
 
-impl Inner {
+impl Default for Wants {
+    fn default() -> Self {
+        Self::new(None, None)
+    }
+}
+
+impl Wants {
+    fn new(token: Option<ProgressToken>, level: Option<LoggingLevel>) -> Self {
+        Self {
+            token,
+            level,
+            last: Mutex::new(Some(f64::NEG_INFINITY)),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.token.is_none() && self.level.is_none()
+    }
+
     fn is_open(&self) -> bool {
         self.last.lock().is_some()
     }
@@ -158,17 +191,33 @@ impl Inner {
 
 impl std::fmt::Debug for Outlet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let inner = self.0.as_ref();
+        let wants = self.wants();
         f.debug_struct("Outlet")
-            .field("token", &inner.and_then(|inner| inner.token.as_ref()))
-            .field("level", &inner.and_then(|inner| inner.level))
+            .field("token", &wants.and_then(|wants| wants.token.as_ref()))
+            .field("level", &wants.and_then(|wants| wants.level))
             .finish_non_exhaustive()
+    }
+}
+
+impl Listener for Apart {
+    fn wants(&self) -> &Wants {
+        &self.wants
+    }
+}
+
+impl NoteSink for Apart {
+    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()> {
+        self.sink.poll_note(cx, note)
+    }
+
+    fn try_note(&self, note: &ServerNote) {
+        self.sink.try_note(note);
     }
 }
 
 /// A report of progress on its way. Made by [`Outlet::report`].
 #[must_use = "progress is reported when the future is awaited"]
-pub struct Report(Option<(Arc<dyn NoteSink>, ServerNote)>);
+pub struct Report(Option<(Arc<dyn Listener>, ServerNote)>);
 
 impl Future for Report {
     type Output = ();

@@ -17,12 +17,10 @@ fn poll<F: Future>(future: F) -> Poll<F::Output> {
 }
 
 fn outlet(limit: usize) -> (Outlet, Arc<NoteBuffer>) {
-    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES).limit(limit));
-    let sink = buffer.clone();
-    (
-        Outlet::new(Some(1.into()), Some(LoggingLevel::Warning), || sink),
-        buffer,
-    )
+    let buffer = NoteBuffer::new(MODERN, LINES).limit(limit);
+    let buffer = buffer.wanting(Some(1.into()), Some(LoggingLevel::Warning));
+    let buffer = Arc::new(buffer);
+    (Outlet::of(buffer.clone()), buffer)
 }
 
 fn taken(buffer: &NoteBuffer) -> Vec<String> {
@@ -41,6 +39,31 @@ fn nobody_asked() {
     assert!(!outlet.wants_log(LoggingLevel::Emergency));
     assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
+
+    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES));
+    let outlet = Outlet::of(buffer.clone());
+    outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
+    assert!(buffer.is_empty());
+}
+
+#[test]
+fn calls_that_share_a_buffer_end_apart() {
+    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES));
+    let outlet = |token: i64| Outlet::new(Some(token.into()), None, || buffer.clone());
+    let (first, second) = (outlet(1), outlet(2));
+    for outlet in [&first, &second] {
+        assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+    }
+    first.close();
+    for outlet in [&first, &second] {
+        assert!(poll(outlet.report(ProgressUpdate::new(2.0))).is_ready());
+    }
+    let lines = taken(&buffer);
+    let of_second = |line: &&String| line.contains(r#""progressToken":2"#);
+    assert_eq!(
+        (lines.len(), lines.iter().filter(of_second).count()),
+        (3, 2)
+    );
 }
 
 #[test]

@@ -23,8 +23,8 @@ impl Catalogue {
         }
     }
 
-    fn context(&self, exchange: Exchange) -> CallContext {
-        CallContext::new(exchange, self.states.clone(), self.checking.clone())
+    fn context(self: &Arc<Self>, exchange: Exchange) -> CallContext {
+        CallContext::new(exchange, Arc::clone(self))
     }
 
     /// The answer to what is no call of a tool. Apart, so that calls of tools need less memory.

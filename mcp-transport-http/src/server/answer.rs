@@ -138,8 +138,12 @@ pub(super) fn begin(
         lend(&mut inbound, config);
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
-    let call = Call::begin(service, to, inbound, parts.into(), notes, ticket);
-    let mut call = InPlace {
+    let mut call = Call::begin(service, to, inbound, parts.into(), notes, ticket);
+    if let Poll::Ready(outcome) = call.poll(cx) {
+        let answered = answer_at_once(&call, outcome, manner.mode, manner.kept);
+        return answered.begun(config, manner.session, cx);
+    }
+    let mut call = Box::new(InPlace {
         call: Some(call),
         config: Arc::clone(config),
         mode: manner.mode,
@@ -147,10 +151,10 @@ pub(super) fn begin(
         leaving: manner.leaving,
         kept: manner.kept,
         session: manner.session,
-    };
-    match call.poll_begun(cx) {
-        Poll::Ready(begun) => begun,
-        Poll::Pending => Begun::Later(Later::Call(Box::new(call))),
+    });
+    match call.poll_stream(cx) {
+        Poll::Ready(answered) => answered.begun(config, call.session.take(), cx),
+        Poll::Pending => Begun::Later(Later::Call(call)),
     }
 }
 
@@ -171,6 +175,23 @@ enum Answered {
         wire: &'static dyn Wire,
         events: Bytes,
     },
+}
+
+impl Answered {
+    fn begun(
+        self,
+        config: &Arc<Config>,
+        session: Option<HeaderValue>,
+        cx: &mut Context<'_>,
+    ) -> Begun {
+        match self {
+            Self::Now(answer) => Begun::Answered(answer.naming(session)),
+            Self::Kept { kept, wire, events } => {
+                let answer = kept.finish(wire, events, Arc::clone(config));
+                Begun::with(async move { answer.await.naming(session) }, cx)
+            }
+        }
+    }
 }
 
 /// How long changes gather between two rounds of them.
@@ -251,14 +272,7 @@ impl InPlace {
     /// Works until there is an answer, or something else to wait for.
     fn poll_begun(&mut self, cx: &mut Context<'_>) -> Poll<Begun> {
         let answered = ready!(self.poll_answer(cx));
-        let session = self.session.take();
-        Poll::Ready(match answered {
-            Answered::Now(answer) => Begun::Answered(answer.naming(session)),
-            Answered::Kept { kept, wire, events } => {
-                let answer = kept.finish(wire, events, Arc::clone(&self.config));
-                Begun::with(async move { answer.await.naming(session) }, cx)
-            }
-        })
+        Poll::Ready(answered.begun(&self.config, self.session.take(), cx))
     }
 
     /// Works until the answer is there, or until it is time for a stream.
@@ -271,6 +285,14 @@ impl InPlace {
             self.call = None;
             return Poll::Ready(answered);
         }
+        self.poll_stream(cx)
+    }
+
+    /// The call makes us wait. Works until it is time for a stream.
+    fn poll_stream(&mut self, cx: &mut Context<'_>) -> Poll<Answered> {
+        let Some(call) = &self.call else {
+            return Poll::Ready(Answered::Now(respond::no_events()));
+        };
         let first = match call.poll_notes(cx) {
             Poll::Ready(first) => first,
             Poll::Pending => {

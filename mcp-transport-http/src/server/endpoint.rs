@@ -15,7 +15,7 @@ use super::body::Reading;
 use super::config::Config;
 use super::future::Step;
 use super::guard::{self, Admitted, Head, Refusal};
-use super::legacy::{Door, HttpSse, Table};
+use super::legacy::{Door, HttpSse, Table, Way};
 use super::respond::{self, Answer};
 use super::route::{self, Route};
 use super::sessions::{AnswerMode, Mode};
@@ -93,9 +93,10 @@ impl Endpoint {
     pub(super) fn begin(&self, parts: Box<Parts>, text: &Bytes, cx: &mut Context<'_>) -> Begun {
         let service = self.source.service(&parts);
         if let Some(transport) = self.one_way(&parts) {
-            return Begun::Answered(transport.post(&self.door(service), parts, text));
+            let door = self.door(service.into_owned());
+            return Begun::Answered(transport.post(&door, parts, text));
         }
-        let profile = self.profile(&*service);
+        let profile = self.profile(&**service);
         let serves_legacy = self.serves_legacy(&profile);
         let plan = |tool: &str| service.header_plan(tool);
         match route::route(&parts.headers, text, &profile, serves_legacy, plan) {
@@ -106,14 +107,22 @@ impl Endpoint {
                     wire: MODERN,
                 };
                 let manner = Manner::alone(AnswerMode::Auto);
-                answer::begin(&*service, &self.config, to, inbound, parts, manner, cx)
+                answer::begin(&**service, &self.config, to, inbound, parts, manner, cx)
             }
             Route::Legacy(message, mirrored) => {
-                let door = self.door(service);
-                let way = door.way(&message, &parts, mirrored);
-                door.post(way, parts, &message, text, cx)
+                match Way::of(&message, &parts, mirrored, &self.table, &self.config) {
+                    Ok(Way::Into(live)) => live.take(profile, parts, &message, cx),
+                    Ok(Way::Through(entry)) => {
+                        let door = self.door(service.into_owned());
+                        door.post(entry, parts, &message, text, cx)
+                    }
+                    Err(refused) => Begun::Answered(refused.into_answer()),
+                }
             }
-            Route::Batch => self.door(service).post_batch(parts, text.clone(), cx),
+            Route::Batch => {
+                let door = self.door(service.into_owned());
+                door.post_batch(parts, text.clone(), cx)
+            }
             Route::Accepted => Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {
                 Begun::Answered(respond::fault(MODERN, id.as_ref(), &fault))
@@ -139,7 +148,7 @@ impl Endpoint {
         if !self.serves_legacy(&service.profile()) {
             return refuse(guard::not_served(&parts.method));
         }
-        let door = self.door(service);
+        let door = self.door(service.into_owned());
         match verb {
             SessionVerb::Get => match guard::check_accepts_events(&parts.headers) {
                 Ok(()) => door.get(parts),

@@ -1,5 +1,6 @@
 //! Where the service of a request comes from.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::request::Parts;
@@ -19,10 +20,10 @@ pub(super) enum Source {
 type Make = dyn Fn(&Parts) -> Arc<dyn Service> + Send + Sync;
 
 impl Source {
-    pub(super) fn service(&self, parts: &Parts) -> Arc<dyn Service> {
+    pub(super) fn service(&self, parts: &Parts) -> Cow<'_, Arc<dyn Service>> {
         match self {
-            Self::One(service) => Arc::clone(service),
-            Self::PerRequest(make) => make(parts),
+            Self::One(service) => Cow::Borrowed(service),
+            Self::PerRequest(make) => Cow::Owned(make(parts)),
         }
     }
 }

@@ -18,7 +18,6 @@ use super::super::answer::Begun;
 use super::super::kept::without_id;
 use super::super::refused::Refused;
 use super::super::respond::{self, Answer, Body, EventSource};
-use super::door::Door;
 use super::live::Live;
 use super::post;
 use crate::task::join_all;
@@ -26,7 +25,6 @@ use crate::task::join_all;
 /// Answers several messages of a session.
 // spec: BASE-14, HTTP-SL-01, HTTP-SL-02
 pub(super) async fn answer(
-    door: &Door,
     live: &Arc<Live>,
     parts: Box<Parts>,
     text: &[u8],
@@ -42,8 +40,9 @@ pub(super) async fn answer(
                 let parts = parts.clone();
                 answers.push(Box::pin(async move {
                     // Its stream has several calls, so its events have no ids to come again with.
-                    let config = &door.config;
-                    Begun::answer(|cx| post::begin(config, live, parts, &request, None, cx)).await
+                    let kept = None;
+                    let profile = live.service.profile();
+                    Begun::answer(|cx| post::begin(live, profile, parts, &request, kept, cx)).await
                 }));
             }
             Ok(Message::Notification(note)) => post::hear(live, &note),

@@ -23,13 +23,46 @@ pub(in crate::server) struct Door {
 
 /// Where a message goes.
 pub(in crate::server) enum Way<'m> {
+    /// To a session that is here.
+    Into(Arc<Live>),
+    Through(Entry<'m>),
+}
+
+/// What a message needs a door for.
+pub(in crate::server) enum Entry<'m> {
     /// There are no sessions: it stands for itself.
     Alone,
     /// It opens a session.
     Opens(&'m Request<'m>),
-    /// To a session that others share: a store is to be asked.
+    /// It goes to a session that others share: a store is to be asked.
     Shared,
-    Into(Arc<Live>),
+}
+
+impl<'m> Way<'m> {
+    // spec: SESS-06, SESS-07, SESS-10, SESS-11
+    pub(in crate::server) fn of(
+        message: &'m Message<'m>,
+        parts: &Parts,
+        mirrored: Mirrored<'_>,
+        table: &Table,
+        config: &Config,
+    ) -> Result<Self, Refused> {
+        let sessions = &config.sessions;
+        if sessions.mode != Mode::InMemory {
+            return Ok(Self::Through(Entry::Alone));
+        }
+        if let Message::Request(request) = message
+            && request.method == Method::Initialize.as_str()
+            && mirrored.session.first.is_none()
+        {
+            return Ok(Self::Through(Entry::Opens(request)));
+        }
+        if sessions.store.is_some() {
+            return Ok(Self::Through(Entry::Shared));
+        }
+        let live = table.find(named_session(mirrored)?);
+        admit(live, parts, mirrored).map(Self::Into)
+    }
 }
 
 impl Door {
@@ -40,49 +73,23 @@ impl Door {
             config: Arc::clone(&self.config),
         }
     }
+}
 
-    /// Where a message goes.
-    // spec: SESS-06, SESS-07, SESS-10, SESS-11
-    pub(in crate::server) fn way<'m>(
-        &self,
-        message: &'m Message<'m>,
-        parts: &Parts,
-        mirrored: Mirrored<'_>,
-    ) -> Result<Way<'m>, Refused> {
-        let sessions = &self.config.sessions;
-        if sessions.mode != Mode::InMemory {
-            return Ok(Way::Alone);
-        }
-        if let Message::Request(request) = message
-            && request.method == Method::Initialize.as_str()
-            && mirrored.session.first.is_none()
-        {
-            return Ok(Way::Opens(request));
-        }
-        if sessions.store.is_some() {
-            return Ok(Way::Shared);
-        }
-        let live = self.table.find(named_session(mirrored)?);
-        self.admit(live, parts, mirrored).map(Way::Into)
+/// The session, if the request may enter it.
+pub(super) fn admit(
+    live: Option<Arc<Live>>,
+    parts: &Parts,
+    mirrored: Mirrored<'_>,
+) -> Result<Arc<Live>, Refused> {
+    let live = live.ok_or_else(no_such_session)?;
+    // A stranger does not learn that the session exists.
+    if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
+        return Err(no_such_session());
     }
-
-    /// The session, if the request may enter it.
-    pub(super) fn admit(
-        &self,
-        live: Option<Arc<Live>>,
-        parts: &Parts,
-        mirrored: Mirrored<'_>,
-    ) -> Result<Arc<Live>, Refused> {
-        let live = live.ok_or_else(no_such_session)?;
-        // A stranger does not learn that the session exists.
-        if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
-            return Err(no_such_session());
-        }
-        if !mirrored.names(live.machine.wire().version()) {
-            check_version(parts, &*live.service)?;
-        }
-        Ok(live)
+    if !mirrored.names(live.machine.wire().version()) {
+        check_version(parts, &*live.service)?;
     }
+    Ok(live)
 }
 
 /// The id of the session that a request names.

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
-use mcp_core::Service;
 use mcp_core::front::Recipient;
 use mcp_core::legacy::{Session, SessionRecord};
 use mcp_core::locks::Mutex;
+use mcp_core::{ServerProfile, Service};
 use mcp_types::RequestId;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
@@ -32,7 +32,7 @@ pub(in crate::server) struct Live {
     standalone: OnceLock<Arc<Place>>,
     /// Of calls whose events are kept, once there is one.
     streams: OnceLock<Arc<Streams>>,
-    config: Arc<Config>,
+    pub(super) config: Arc<Config>,
     opened: Instant,
     /// What was written down last, and when.
     saved: Mutex<Option<Box<(SessionRecord, Instant)>>>,
@@ -86,11 +86,11 @@ impl Live {
         self.streams.get_or_init(Arc::default)
     }
 
-    /// Whom the answer to a request goes to.
-    pub(super) fn recipient(&self, id: &RequestId) -> Recipient {
+    /// Whom the answer to a request goes to, and by whom.
+    pub(super) fn recipient(&self, id: &RequestId, profile: Arc<ServerProfile>) -> Recipient {
         Recipient {
             id: id.clone(),
-            profile: self.service.profile(),
+            profile,
             wire: self.machine.wire(),
         }
     }

@@ -43,8 +43,8 @@ use super::refused::Refused;
 use super::respond::{self, Answer};
 use super::sessions::{Mode, SessionEnd};
 use crate::headers::{Mirrored, names};
-use door::named_session;
 pub(super) use door::{Door, Way};
+use door::{Entry, admit, named_session};
 use live::Live;
 pub(super) use shared::{Shared, Sharing};
 pub(super) use sse_2024::HttpSse;
@@ -54,23 +54,23 @@ pub(super) use table::Table;
 /// this crate, and not with each program.
 impl Door {
     /// Begins with a POST of one message, whose text is `text`.
+    #[inline(never)]
     pub(super) fn post(
         self,
-        way: Result<Way<'_>, Refused>,
+        entry: Entry<'_>,
         parts: Box<Parts>,
         message: &Message<'_>,
         text: &Bytes,
         cx: &mut Context<'_>,
     ) -> Begun {
-        let begun = way.and_then(|way| match way {
-            Way::Into(live) => Ok(post::take(&self, &live, parts, message, cx)),
-            Way::Alone => stateless::take(&self, parts, message, cx),
-            Way::Opens(request) => open::take(self, &parts, request, cx),
-            Way::Shared => {
+        let begun = match entry {
+            Entry::Alone => stateless::take(&self, parts, message, cx),
+            Entry::Opens(request) => open::take(self, &parts, request, cx),
+            Entry::Shared => {
                 let answer = self.post_shared(parts, text.clone());
                 Ok(Begun::with(or_answer(answer), cx))
             }
-        });
+        };
         begun.unwrap_or_else(|refused| Begun::Answered(refused.into_answer()))
     }
 
@@ -79,7 +79,8 @@ impl Door {
     async fn post_shared(self, parts: Box<Parts>, text: Bytes) -> Result<Answer, Refused> {
         let live = self.find(&parts).await?;
         let message = read(&text)?;
-        let answer = Begun::answer(|cx| post::take(&self, &live, parts, &message, cx)).await;
+        let profile = live.service.profile();
+        let answer = Begun::answer(|cx| live.take(profile, parts, &message, cx)).await;
         saved::save(&live).await?;
         Ok(answer)
     }
@@ -93,7 +94,7 @@ impl Door {
                 return stateless::answer_batch(&self, parts, &text).await;
             }
             let live = self.find(&parts).await?;
-            let answered = batch::answer(&self, &live, parts, &text).await;
+            let answered = batch::answer(&live, parts, &text).await;
             saved::save(&live).await.and(answered)
         };
         Begun::with(or_answer(answered), cx)
@@ -144,7 +145,7 @@ impl Door {
             None => self.table.find(id),
             Some(store) => store.find(self, id).await?,
         };
-        self.admit(live, parts, mirrored)
+        admit(live, parts, mirrored)
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn take(
     };
     let params = read(request).map_err(refuse)?;
     let (live, reply) = begin(&door, parts, &params, refuse)?;
-    let to = live.recipient(&request.id);
+    let to = live.recipient(&request.id, live.service.profile());
     if door.config.sessions.store.is_none() {
         return Ok(Begun::Answered(welcome(&live, &to, reply)));
     }

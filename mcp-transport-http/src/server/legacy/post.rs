@@ -7,55 +7,56 @@ use std::task::Context;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, Input, NoteBuffer, StreamControl};
+use mcp_core::{Fault, Input, NoteBuffer, ServerProfile, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner};
-use super::super::config::Config;
 use super::super::kept::Kept;
 use super::super::respond::{self, Answer};
 use super::super::sessions::AnswerMode;
 use super::super::stream::Leaving;
 use super::audience::audience;
-use super::door::Door;
 use super::live::Live;
 
 use crate::sse::encode as sse;
 use crate::status;
 
-/// Takes a message.
-pub(super) fn take(
-    door: &Door,
-    live: &Arc<Live>,
-    parts: Box<Parts>,
-    message: &Message<'_>,
-    cx: &mut Context<'_>,
-) -> Begun {
-    if let Message::Request(request) = message {
-        let kept = door.config.events.as_ref();
-        let kept = kept.map(|events| events.open(live.streams(), &live.id));
-        return begin(&door.config, live, parts, request, kept, cx);
+impl Live {
+    /// Takes a message. `profile` is what is told about the service.
+    pub(in crate::server) fn take(
+        self: &Arc<Self>,
+        profile: Arc<ServerProfile>,
+        parts: Box<Parts>,
+        message: &Message<'_>,
+        cx: &mut Context<'_>,
+    ) -> Begun {
+        if let Message::Request(request) = message {
+            let kept = self.config.events.as_ref();
+            let kept = kept.map(|events| events.open(self.streams(), &self.id));
+            return begin(self, profile, parts, request, kept, cx);
+        }
+        self.calls.note_sign();
+        match message {
+            Message::Notification(note) => hear(self, note),
+            Message::Response(response) => return Begun::Answered(settle(self, response)),
+            _ => {}
+        }
+        Begun::Answered(respond::accepted())
     }
-    live.calls.note_sign();
-    match message {
-        Message::Notification(note) => hear(live, note),
-        Message::Response(response) => return Begun::Answered(settle(live, response)),
-        _ => {}
-    }
-    Begun::Answered(respond::accepted())
 }
 
 /// Begins with a request. Its events are kept in `kept`.
 pub(super) fn begin(
-    config: &Arc<Config>,
     live: &Arc<Live>,
+    profile: Arc<ServerProfile>,
     mut parts: Box<Parts>,
     request: &Request<'_>,
     mut kept: Option<Arc<dyn Kept>>,
     cx: &mut Context<'_>,
 ) -> Begun {
+    let config = &live.config;
     let wire = live.machine.wire();
-    let to = live.recipient(&request.id);
+    let to = live.recipient(&request.id, profile);
     let admitted = live
         .machine
         .admit(request, || audience(parts.clone(), config));
@@ -74,7 +75,9 @@ pub(super) fn begin(
     let answer = match begun {
         Ok(Ok((mut inbound, ticket))) => {
             let session = Arc::clone(&live.machine);
-            let notes = Arc::new(NoteBuffer::asking(wire, sse::FRAMING, session));
+            let (token, level) = inbound.wants();
+            let notes = NoteBuffer::asking(wire, sse::FRAMING, session).wanting(token, level);
+            let notes = Arc::new(notes);
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
                 notes.abandon();

@@ -160,7 +160,7 @@ fn begin(
     let live = opening::enter(door, live).map_err(|_| no_such_session())?;
     let wire = live.machine.wire();
     let out = Arc::new(new_buffer(wire).hurrying());
-    let to = live.recipient(&request.id);
+    let to = live.recipient(&request.id, live.service.profile());
     say(&out, &to, reply);
     live.tell_opened();
     // Nobody else has the slot, so nobody else gets here.
@@ -176,7 +176,7 @@ fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
 /// Begins a call in a task of its own.
 fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) {
     let Opened { live, out } = opened;
-    let to = live.recipient(&request.id);
+    let to = live.recipient(&request.id, live.service.profile());
     let admitted = live
         .machine
         .admit(request, || audience(parts.clone(), &door.config));
