@@ -14,10 +14,13 @@ use crate::spec::Needs;
 use crate::state::Scopes;
 
 /// A call, as extractors see it.
+// Boxed, since a call moves through several futures.
 #[derive(Debug)]
-pub struct CallContext {
-    // Boxed, since a call moves through several futures.
-    exchange: Box<Exchange>,
+pub struct CallContext(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    exchange: Exchange,
     /// What was served when the call came.
     catalogue: Arc<Catalogue>,
     /// The states of the routers that the route came by.
@@ -30,19 +33,28 @@ pub struct CallContext {
 
 impl CallContext {
     pub(crate) fn new(exchange: Exchange, catalogue: Arc<Catalogue>) -> Self {
-        Self {
-            exchange: Box::new(exchange),
+        Self::of(exchange, catalogue, None, None)
+    }
+
+    fn of(
+        exchange: Exchange,
+        catalogue: Arc<Catalogue>,
+        scopes: Scopes,
+        variables: Option<RawObject>,
+    ) -> Self {
+        Self(Box::new(Inner {
+            exchange,
             catalogue,
-            scopes: None,
-            variables: None,
+            scopes,
+            variables,
             over: None,
             round: None,
-        }
+        }))
     }
 
     /// The call, as a route in such routers gets it.
     pub(crate) fn within(mut self, scopes: &Scopes) -> Self {
-        self.scopes.clone_from(scopes);
+        self.0.scopes.clone_from(scopes);
         self
     }
 
@@ -62,34 +74,34 @@ impl CallContext {
     #[inline(never)]
     fn begin_watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
         let over = Ending::default();
-        let method = self.exchange.call.method();
+        let method = self.0.exchange.call.method();
         if let Some(begin) = needs.asks
             && method.is_some_and(|method| method.spec().may_require_input)
         {
-            self.round = begin(&self.exchange, self.state(), over.clone())?;
+            self.0.round = begin(&self.0.exchange, self.state(), over.clone())?;
         }
-        self.over = Some(over.clone());
-        Ok(Watched::new(over, self.round.clone()))
+        self.0.over = Some(over.clone());
+        Ok(Watched::new(over, self.0.round.clone()))
     }
 
     /// The run of a handler that asks; `None` when its client cannot be asked.
     pub(crate) fn round(&self) -> Option<&Arc<dyn AnyRound>> {
-        self.round.as_ref()
+        self.0.round.as_ref()
     }
 
     /// The end of the call, for a handler that waits for it.
     pub(crate) fn over(&self) -> Option<&Ending> {
-        self.over.as_ref()
+        self.0.over.as_ref()
     }
 
     pub(crate) fn with_variables(mut self, variables: RawObject) -> Self {
-        self.variables = Some(variables);
+        self.0.variables = Some(variables);
         self
     }
 
     /// Takes the exchange out. What else belongs to the call comes back with an exchange.
     pub(crate) fn split(self) -> (Exchange, impl Fn(Exchange) -> Self + Send + Sync + 'static) {
-        let Self {
+        let Inner {
             exchange,
             catalogue,
             scopes,
@@ -97,26 +109,22 @@ impl CallContext {
             // Made by the route itself, below all layers.
             over: _,
             round: _,
-        } = self;
-        let again = move |exchange| Self {
-            exchange: Box::new(exchange),
-            catalogue: catalogue.clone(),
-            scopes: scopes.clone(),
-            variables: variables.clone(),
-            over: None,
-            round: None,
+        } = *self.0;
+        let again = move |exchange| {
+            let (catalogue, scopes) = (catalogue.clone(), scopes.clone());
+            Self::of(exchange, catalogue, scopes, variables.clone())
         };
-        (*exchange, again)
+        (exchange, again)
     }
 
     /// Takes the arguments: of a tool, of a prompt, the variables of a URI template, what is known
     /// already of the arguments that are completed. An empty object when there are none or they
     /// were taken before.
     pub fn take_arguments(&mut self) -> RawObject {
-        let arguments = match &mut self.exchange.call {
+        let arguments = match &mut self.0.exchange.call {
             Call::CallTool(params) => params.arguments.take(),
             Call::GetPrompt(params) => params.arguments.take(),
-            Call::ReadResource(_) => self.variables.take(),
+            Call::ReadResource(_) => self.0.variables.take(),
             Call::Complete(params) => known(Arc::make_mut(params)),
             _ => None,
         };
@@ -125,57 +133,57 @@ impl CallContext {
 
     /// The arguments, as long as nobody has taken them.
     pub(crate) fn arguments(&self) -> Option<&RawObject> {
-        match &self.exchange.call {
+        match &self.0.exchange.call {
             Call::CallTool(params) => params.arguments.as_ref(),
             Call::GetPrompt(params) => params.arguments.as_ref(),
-            Call::ReadResource(_) => self.variables.as_ref(),
+            Call::ReadResource(_) => self.0.variables.as_ref(),
             _ => None,
         }
     }
 
     /// Puts other arguments in the place of those of a tool.
     pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
-        if let Call::CallTool(params) = &mut self.exchange.call {
+        if let Call::CallTool(params) = &mut self.0.exchange.call {
             params.arguments = Some(arguments);
         }
     }
 
     /// How the server checks arguments and results.
     pub(crate) fn checking(&self) -> &Arc<Checking> {
-        &self.catalogue.checking
+        &self.0.catalogue.checking
     }
 
     /// What is asked.
     pub(crate) fn call(&self) -> &Call {
-        &self.exchange.call
+        &self.0.exchange.call
     }
 
     /// Who calls.
     pub fn facts(&self) -> &Arc<ClientFacts> {
-        &self.exchange.facts
+        &self.0.exchange.facts
     }
 
     /// The request's `_meta` as it arrived.
     pub fn meta(&self) -> Option<&RawObject> {
-        self.exchange.meta.as_ref()
+        self.0.exchange.meta.as_ref()
     }
 
     /// Where progress and log messages go.
     pub fn outlet(&self) -> &Outlet {
-        &self.exchange.outlet
+        &self.0.exchange.outlet
     }
 
     /// What the transport and its layers know.
     pub fn extensions(&self) -> &mcp_core::Extensions {
-        &self.exchange.extensions
+        &self.0.exchange.extensions
     }
 
     /// A value that was given to [`Routes::state`](crate::Routes::state) of a router that the
     /// route came by, or to [`Server::state`](crate::Server::state).
     pub fn state<T: 'static>(&self) -> Option<&T> {
-        let mut scopes = self.scopes.iter().flat_map(|scopes| scopes.iter());
+        let mut scopes = self.0.scopes.iter().flat_map(|scopes| scopes.iter());
         let own = scopes.find_map(|states| states.get());
-        own.or_else(|| self.catalogue.states.get())
+        own.or_else(|| self.0.catalogue.states.get())
     }
 }
 

@@ -161,8 +161,8 @@ pub(super) fn begin(
 /// The answer of a reply that is there, and that nothing was said before.
 pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Answer {
     match mode {
-        AnswerMode::AlwaysSse => respond::finished_events(encode_event(to, reply, Vec::new())),
-        _ => respond::json(StatusCode::OK, to.encode(reply, Vec::new())),
+        AnswerMode::AlwaysSse => respond::finished_events(encode_event(to, reply, respond::room())),
+        _ => respond::json(StatusCode::OK, to.encode(reply, respond::room())),
     }
 }
 
@@ -243,10 +243,14 @@ fn answer_at_once(
     // notifications before it are given up.
     let is_silent = notes.is_empty() && mode != AnswerMode::AlwaysSse;
     if is_silent || status != StatusCode::OK {
-        let text = to.encode(reply, Vec::new());
+        let text = to.encode(reply, respond::room());
         return Answered::Now(respond::json(status, text));
     }
-    let events = encode_event(to, reply, notes.into());
+    let before = match notes.is_empty() {
+        true => respond::room(),
+        false => notes.into(),
+    };
+    let events = encode_event(to, reply, before);
     match kept {
         None => Answered::Now(respond::finished_events(events)),
         Some(kept) => Answered::Kept {

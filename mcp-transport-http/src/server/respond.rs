@@ -1,5 +1,6 @@
 //! Responses: one JSON message, a stream of events, or nothing.
 
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::fmt;
 use std::pin::Pin;
@@ -85,7 +86,7 @@ impl Body {
 
     fn full(text: Encoded) -> Self {
         if text.shared.is_empty() && text.tail.is_empty() {
-            return Self(Kind::Full(text.head.into()));
+            return Self(Kind::Full(whole(text.head)));
         }
         let pieces = [text.head.into(), text.shared, text.tail.into()];
         Self(Kind::Pieces(Box::new(pieces)))
@@ -122,6 +123,30 @@ impl http_body::Body for Body {
             Kind::Events(_) | Kind::Live(_) => SizeHint::default(),
         }
     }
+}
+
+/// The most bytes of a text that is copied, and of the room that is kept for the next one.
+const SHORT: usize = 1024;
+
+thread_local! {
+    static ROOM: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Room for the text of an answer: that of the last short one.
+pub(super) fn room() -> Vec<u8> {
+    ROOM.take()
+}
+
+/// A short text gets just the room that it needs, and leaves its own to the next one.
+fn whole(mut text: Vec<u8>) -> Bytes {
+    if text.capacity() > SHORT {
+        return text.into();
+    }
+    let short = Bytes::copy_from_slice(&text);
+    text.clear();
+    // A thread that ends keeps nothing.
+    let _ = ROOM.try_with(|room| room.set(text));
+    short
 }
 
 /// What a request gets, before it is a response. It goes through many hands, and is smaller.
