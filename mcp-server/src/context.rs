@@ -32,10 +32,12 @@ struct Inner {
 }
 
 impl CallContext {
+    #[inline]
     pub(crate) fn new(exchange: Exchange, catalogue: Arc<Catalogue>) -> Self {
         Self::of(exchange, catalogue, None, None)
     }
 
+    #[inline]
     fn of(
         exchange: Exchange,
         catalogue: Arc<Catalogue>,

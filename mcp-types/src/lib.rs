@@ -85,6 +85,8 @@ pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
+#[doc(hidden)]
+pub use raw::plain_until;
 pub use raw::{RawJson, RawObject, RawObjectError};
 pub use resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,

@@ -1,7 +1,6 @@
 //! Strings, written as JSON: what needs no escape is found many bytes at a time and copied whole.
 
-/// So many bytes are looked at together, which the compiler makes few instructions of.
-const CHUNK: usize = 64;
+use mcp_types::plain_until;
 
 /// Writes a string, letter for letter like `serde_json`.
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
@@ -9,40 +8,15 @@ pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
     let mut rest = text.as_bytes();
     loop {
-        let (chunks, _) = rest.as_chunks::<CHUNK>();
-        let plain = chunks.iter().take_while(|chunk| is_plain(*chunk)).count();
-        let (run, more) = rest.split_at(plain * CHUNK);
+        let (run, more) = rest.split_at(plain_until(rest, 0));
         out.extend_from_slice(run);
-        let (next, after) = more.split_at(more.len().min(CHUNK));
-        if next.is_empty() {
+        let Some((byte, after)) = more.split_first() else {
             break;
-        }
-        write_escaped(out, next);
+        };
+        escape(out, *byte);
         rest = after;
     }
     out.push(b'"');
-}
-
-fn write_escaped(out: &mut Vec<u8>, piece: &[u8]) {
-    for part in piece.split_inclusive(|byte| needs_escape(*byte)) {
-        match part.split_last() {
-            Some((last, run)) if needs_escape(*last) => {
-                out.extend_from_slice(run);
-                escape(out, *last);
-            }
-            _ => out.extend_from_slice(part),
-        }
-    }
-}
-
-/// Without a way out in the middle, so that it takes no branches.
-fn is_plain(bytes: &[u8]) -> bool {
-    let found = |found, byte: &u8| found | needs_escape(*byte);
-    !bytes.iter().fold(false, found)
-}
-
-fn needs_escape(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
 }
 
 fn escape(out: &mut Vec<u8>, byte: u8) {
@@ -60,7 +34,9 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK, write_text};
+    use super::write_text;
+
+    const CHUNK: usize = 64;
 
     #[track_caller]
     fn same(text: &str) {

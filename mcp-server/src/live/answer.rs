@@ -13,6 +13,7 @@ use crate::failure::Failed;
 impl Catalogue {
     /// The answer to a call.
     // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
+    #[inline]
     pub(crate) fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
         let Call::CallTool(params) = &exchange.call else {
             return self.answer_other(exchange);
@@ -23,6 +24,7 @@ impl Catalogue {
         }
     }
 
+    #[inline]
     fn context(self: &Arc<Self>, exchange: Exchange) -> CallContext {
         CallContext::new(exchange, Arc::clone(self))
     }

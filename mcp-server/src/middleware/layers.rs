@@ -16,6 +16,15 @@ pub(crate) struct Layers(Option<Next>);
 #[derive(Clone)]
 struct End(Arc<dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync>);
 
+impl End {
+    /// Answers an exchange here, behind the layers.
+    #[inline(never)]
+    fn behind(self, layers: &Next, mut exchange: Exchange) -> BoxFuture<'static, Reply> {
+        exchange.extensions.insert(self);
+        layers.run(exchange)
+    }
+}
+
 impl Layers {
     /// Puts one more layer around those that are there.
     pub(crate) fn add(&mut self, layer: impl Middleware) {
@@ -24,9 +33,10 @@ impl Layers {
     }
 
     /// Answers an exchange by what `target` does, behind the layers.
+    #[inline]
     pub(crate) fn run<T: Clone + Send + Sync + 'static>(
         &self,
-        mut exchange: Exchange,
+        exchange: Exchange,
         target: &T,
         answer: fn(&T, Exchange) -> BoxFuture<'static, Reply>,
     ) -> BoxFuture<'static, Reply> {
@@ -35,8 +45,7 @@ impl Layers {
         };
         let target = target.clone();
         let end = End(Arc::new(move |exchange| answer(&target, exchange)));
-        exchange.extensions.insert(end);
-        next.run(exchange)
+        end.behind(next, exchange)
     }
 
     /// Answers a call by what `route` does, behind the layers.
@@ -50,10 +59,9 @@ impl Layers {
             return answer(route, call);
         };
         let route = route.clone();
-        let (mut exchange, again) = call.split();
+        let (exchange, again) = call.split();
         let end = End(Arc::new(move |exchange| answer(&route, again(exchange))));
-        exchange.extensions.insert(end);
-        next.run(exchange)
+        end.behind(next, exchange)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::RawJson;
+use super::{RawJson, plain_until};
 
 /// The text is no JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl<'a> Scanner<'a> {
     /// Passes a string behind its first quote; tells whether it has escapes.
     #[inline(never)]
     fn pass_string(&mut self) -> Result<bool, Malformed> {
-        self.at = plain(self.text.as_bytes(), self.at);
+        self.at = plain_until(self.text.as_bytes(), self.at);
         match self.byte() {
             b'"' => {
                 self.at += 1;
@@ -222,7 +222,7 @@ impl<'a> Scanner<'a> {
                 // A control character, or the end.
                 _ => return Err(Malformed),
             }
-            self.at = plain(bytes, self.at);
+            self.at = plain_until(bytes, self.at);
         }
         self.at += 1;
         Ok(())
@@ -341,55 +341,6 @@ impl<'a> Quoted<'a> {
     fn unescape(self) -> Result<String, Malformed> {
         serde_json::from_str(&format!("\"{}\"", self.text)).map_err(|_| Malformed)
     }
-}
-
-/// Where the first byte is, from `at` on, that ends a string, begins an escape, or may not be in one.
-#[inline]
-fn plain(bytes: &[u8], mut at: usize) -> usize {
-    // Most strings are short, and most of them have more text behind them.
-    const SHORT: usize = 64;
-    let end = bytes.len().min(at + SHORT);
-    while let Some(word) = bytes.get(at..end).and_then(<[u8]>::first_chunk) {
-        let found = special(u64::from_le_bytes(*word));
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
-        }
-        at += word.len();
-    }
-    plain_long(bytes, at)
-}
-
-/// The same for what is long, in steps that the processor takes at once, and for the last bytes.
-#[inline(never)]
-fn plain_long(bytes: &[u8], mut at: usize) -> usize {
-    const CHUNK: usize = 64;
-    let (chunks, _) = bytes.get(at..).unwrap_or_default().as_chunks::<CHUNK>();
-    let is_plain = |chunk: &&[u8; CHUNK]| {
-        !chunk
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte))
-    };
-    at += chunks.iter().take_while(is_plain).count() * CHUNK;
-    let rest = bytes.get(at..).unwrap_or_default();
-    let found = rest.iter().position(|byte| is_special(*byte));
-    at + found.unwrap_or(rest.len())
-}
-
-fn is_special(byte: u8) -> bool {
-    (byte < b' ') | (byte == b'"') | (byte == b'\\')
-}
-
-/// Marks the highest bit of the first byte of a word that is special; of the ones behind it perhaps
-/// too many.
-const fn special(word: u64) -> u64 {
-    const ONES: u64 = u64::MAX / 255;
-    const HIGH: u64 = ONES << 7;
-    const fn below(word: u64, limit: u8) -> u64 {
-        word.wrapping_sub(ONES * limit as u64) & !word
-    }
-    let quote = below(word ^ (ONES * b'"' as u64), 1);
-    let backslash = below(word ^ (ONES * b'\\' as u64), 1);
-    (below(word, b' ') | quote | backslash) & HIGH
 }
 
 #[cfg(test)]
