@@ -8,7 +8,7 @@ use mcp_core::schema::{Lint, Weight};
 use mcp_types::CompletionReference;
 
 use crate::checking::Checking;
-use crate::listing::Listed;
+use crate::listing::{Kind, Listed};
 use crate::live::Book;
 use crate::spec::RouteSpec;
 use crate::standing::Standing;
@@ -44,10 +44,10 @@ impl SetupError {
 /// All mistakes in what an author has given, and how to mend them.
 pub(crate) fn book(book: &Book) -> Vec<String> {
     let mut problems = Problems::new(book);
-    problems.kind(book.tools.iter());
-    problems.kind(book.resources.iter());
-    problems.kind(book.templates.iter());
-    problems.kind(book.prompts.iter());
+    problems.kind(&mut book.tools.iter());
+    problems.kind(&mut book.resources.iter());
+    problems.kind(&mut book.templates.iter());
+    problems.kind(&mut book.prompts.iter());
     problems.completions(book);
     problems.found
 }
@@ -56,7 +56,7 @@ pub(crate) fn book(book: &Book) -> Vec<String> {
 /// refuse is told.
 pub(crate) fn routes<R: Listed>(routes: &[R], book: &Book) -> Vec<String> {
     let mut problems = Problems::new(book);
-    problems.kind(routes.iter());
+    problems.kind(&mut routes.iter());
     if problems.found.is_empty() {
         let tools = routes.iter().filter_map(as_tool);
         tell(tools.flat_map(|tool| tool.lints(&book.checking)));
@@ -91,6 +91,14 @@ struct Problems<'a> {
     found: Vec<String>,
 }
 
+/// What of a route is looked at, whatever its kind.
+struct Seen<'a> {
+    key: &'a str,
+    spec: &'a RouteSpec,
+    standing: &'a Standing,
+    tool: Option<&'a ToolRoute>,
+}
+
 impl<'a> Problems<'a> {
     fn new(book: &'a Book) -> Self {
         Self {
@@ -105,11 +113,20 @@ impl<'a> Problems<'a> {
     }
 
     /// Looks at routes of a kind.
-    fn kind<'r, R: Listed>(&mut self, routes: impl Iterator<Item = &'r R>) {
-        let kind = R::KIND;
+    fn kind<R: Listed>(&mut self, routes: &mut dyn Iterator<Item = &R>) {
+        let routes = &mut routes.map(|route| Seen {
+            key: route.key(),
+            spec: route.spec(),
+            standing: route.standing(),
+            tool: as_tool(route),
+        });
+        self.routes(R::KIND, routes);
+    }
+
+    fn routes(&mut self, kind: Kind, routes: &mut dyn Iterator<Item = Seen<'_>>) {
         let mut keys = HashSet::new();
         for route in routes {
-            let key = route.key();
+            let key = route.key;
             if key.is_empty() {
                 self.add(format!("a {kind} has no name"));
             }
@@ -123,11 +140,11 @@ impl<'a> Problems<'a> {
                 self.add(format!("two {kind}s are {relation} `{key}`; {mend} one"));
             }
             let what = format_args!("{kind} `{key}`");
-            self.route(&what, route.spec(), route.standing());
-            let schemas = as_tool(route).map(|tool| tool.schema_problems(self.checking));
-            let schemas = schemas.into_iter().flatten();
-            self.found
-                .extend(schemas.map(|problem| format!("the {what}: {problem}")));
+            self.route(&what, route.spec, route.standing);
+            let schemas = route.tool.map(|tool| tool.schema_problems(self.checking));
+            for problem in schemas.unwrap_or_default() {
+                self.add(format!("the {what}: {problem}"));
+            }
         }
     }
 
@@ -139,9 +156,9 @@ impl<'a> Problems<'a> {
                 ));
             }
         }
-        let own = spec.problems.iter();
-        self.found
-            .extend(own.map(|problem| format!("the {what}: {problem}")));
+        for problem in &spec.problems {
+            self.add(format!("the {what}: {problem}"));
+        }
     }
 
     fn completions(&mut self, book: &Book) {

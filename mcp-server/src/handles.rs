@@ -7,7 +7,7 @@ use crate::context::CallContext;
 use crate::edits::Edits;
 use crate::extract::FromCall;
 use crate::listing::Shelf;
-use crate::live::{Kept, Live};
+use crate::live::{Kept, Live, MakeOthers, Others};
 use crate::prompts::PromptRoute;
 use crate::rejection::Rejection;
 use crate::resources::{ResourceRoute, TemplateRoute};
@@ -90,9 +90,11 @@ fn keys<R: Kept>(live: &Weak<Live>) -> Vec<String> {
 }
 
 macro_rules! handles {
+    (@others) => { None };
+    (@others $others:path) => { Some($others) };
     ($(
         $(#[$about:meta])*
-        $handle:ident of $route:ident ($item:literal, $a:literal) as $keys:ident, $edit:ident;
+        $handle:ident of $route:ident ($item:literal, $a:literal) as $keys:ident, $edit:ident $(with $others:path)?;
     )*) => {
         $(
             $(#[$about])*
@@ -111,6 +113,9 @@ macro_rules! handles {
                     ..Edits::NONE
                 };
 
+                pub(crate) const OTHERS: Option<MakeOthers> = handles!(@others $($others)?);
+
+                #[inline]
                 pub(crate) fn new(live: Weak<Live>) -> Self {
                     Self(live)
                 }
@@ -177,12 +182,15 @@ macro_rules! handles {
             }
 
             impl FromCall for $handle {
+                #[inline]
                 fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-                    Ok(Self(Live::of(call, Self::EDITS)))
+                    Ok(Self(Live::of(call, Self::EDITS, Self::OTHERS)))
                 }
 
+                #[inline]
                 fn describe(spec: &mut RouteSpec) {
                     spec.edits.add(Self::EDITS);
+                    spec.others = spec.others.or(Self::OTHERS);
                 }
             }
         )*
@@ -215,11 +223,11 @@ handles! {
 
     /// The resources of a server, to change them while it serves. That the contents of one have
     /// changed is told by [`Notify`](crate::Notify).
-    Resources of ResourceRoute ("resource", "a") as uris, resources;
+    Resources of ResourceRoute ("resource", "a") as uris, resources with Others::of;
 
     /// The URI templates of a server, to change them while it serves.
-    Templates of TemplateRoute ("URI template", "a") as uris, resources;
+    Templates of TemplateRoute ("URI template", "a") as uris, resources with Others::of;
 
     /// The prompts of a server, to change them while it serves.
-    Prompts of PromptRoute ("prompt", "a") as names, prompts;
+    Prompts of PromptRoute ("prompt", "a") as names, prompts with Others::of;
 }

@@ -7,10 +7,11 @@ mod book;
 mod catalogue;
 mod find;
 mod kept;
+mod others;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, MutexGuard, OnceLock, Weak};
 
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_types::Implementation;
@@ -18,10 +19,11 @@ use mcp_types::Implementation;
 pub(crate) use book::Book;
 pub(crate) use catalogue::Catalogue;
 pub(crate) use kept::Kept;
+pub(crate) use others::{MakeOthers, Others};
 
 use crate::context::CallContext;
 use crate::edits::Edits;
-use crate::listing::Shelf;
+use crate::listing::{Kind, Shelf};
 
 /// The book of a server and its current catalogue. The server owns it; handles reach it as long as
 /// the server is there.
@@ -88,6 +90,11 @@ impl Live {
     pub(crate) fn write(&self, edit: impl FnOnce(&mut Book)) {
         let mut book = self.book.lock();
         edit(&mut book);
+        self.serve_anew(book);
+    }
+
+    /// What is served is going to be made, of the book as it is now.
+    fn serve_anew(&self, book: MutexGuard<'_, Book>) {
         let before = self.serve(None);
         drop(book);
         drop(before);
@@ -102,22 +109,25 @@ impl Live {
     }
 
     /// The server of a call, of which something is going to change.
-    pub(crate) fn of(call: &CallContext, edits: Edits) -> Weak<Self> {
+    pub(crate) fn of(call: &CallContext, edits: Edits, others: Option<MakeOthers>) -> Weak<Self> {
         let live = call.state::<Weak<Self>>().cloned().unwrap_or_default();
         if let Some(live) = live.upgrade() {
-            live.expect(edits);
+            live.expect(edits, others);
         }
         live
     }
 
-    /// Says that something is going to change.
-    pub(crate) fn expect(&self, edits: Edits) {
+    /// Says that something is going to change, and how that is served when it is no tool.
+    pub(crate) fn expect(&self, edits: Edits, others: Option<MakeOthers>) {
         let serving = self.serving.read().as_ref().map(|serving| serving.edits);
         if serving.unwrap_or_default().include(edits) {
             return;
         }
         if !self.read(Book::all_edits).include(edits) {
-            self.write(|book| book.edits.add(edits));
+            self.write(|book| {
+                book.edits.add(edits);
+                book.others = book.others.or(others);
+            });
         }
     }
 
@@ -141,7 +151,7 @@ impl Live {
             if !changed {
                 return Ok(out);
             }
-            (out, self.replace::<R>(&book))
+            (out, self.replace(R::KIND, &book))
         };
         // Handlers that went out of use are dropped here, where they may do what they like.
         drop(before);
@@ -150,10 +160,10 @@ impl Live {
     }
 
     /// Makes the catalogue anew where a kind of routes has changed.
-    fn replace<R: Kept>(&self, book: &Book) -> Option<Arc<Catalogue>> {
+    fn replace(&self, kind: Kind, book: &Book) -> Option<Arc<Catalogue>> {
         let before = self.serving.read().clone()?;
         let mut next = Catalogue::clone(&before);
-        next.renew::<R>(book);
+        next.renew(kind, book);
         self.serve(Some(Arc::new(next)))
     }
 }

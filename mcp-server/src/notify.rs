@@ -40,21 +40,25 @@ impl Notify {
         ..Edits::NONE
     };
 
+    #[inline]
     pub(crate) fn new(live: Weak<Live>) -> Self {
         Self(live)
     }
 
     /// The list of tools has changed: for some callers at least it is another one now.
+    #[inline]
     pub fn tools_changed(&self) {
         self.tell(ChangeEvent::Tools);
     }
 
     /// The list of prompts has changed.
+    #[inline]
     pub fn prompts_changed(&self) {
         self.tell(ChangeEvent::Prompts);
     }
 
     /// The list of resources or of URI templates has changed.
+    #[inline]
     pub fn resources_changed(&self) {
         self.tell(ChangeEvent::Resources);
     }
@@ -65,6 +69,7 @@ impl Notify {
         self.tell(ChangeEvent::Resource { uri: uri.into() });
     }
 
+    #[inline]
     fn tell(&self, event: ChangeEvent) {
         let Some(live) = self.0.upgrade() else { return };
         let server = live.current();
@@ -82,10 +87,12 @@ impl Notify {
 }
 
 impl FromCall for Notify {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(Live::of(call, Self::EDITS)))
+        Ok(Self(Live::of(call, Self::EDITS, None)))
     }
 
+    #[inline]
     fn describe(spec: &mut RouteSpec) {
         spec.edits.add(Self::EDITS);
     }

@@ -51,12 +51,14 @@ pub struct Routes {
 
 impl Routes {
     /// No routes.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a tool.
     #[must_use]
+    #[inline]
     pub fn tool(mut self, tool: ToolRoute) -> Self {
         self.tools.push(tool);
         self
@@ -64,6 +66,7 @@ impl Routes {
 
     /// Adds a resource.
     #[must_use]
+    #[inline]
     pub fn resource(mut self, resource: ResourceRoute) -> Self {
         self.resources.push(resource);
         self
@@ -71,6 +74,7 @@ impl Routes {
 
     /// Adds a URI template.
     #[must_use]
+    #[inline]
     pub fn template(mut self, template: TemplateRoute) -> Self {
         self.templates.push(template);
         self
@@ -78,6 +82,7 @@ impl Routes {
 
     /// Adds a prompt.
     #[must_use]
+    #[inline]
     pub fn prompt(mut self, prompt: PromptRoute) -> Self {
         self.prompts.push(prompt);
         self
@@ -85,6 +90,7 @@ impl Routes {
 
     /// Adds a completion.
     #[must_use]
+    #[inline]
     pub fn completion(mut self, completion: CompletionRoute) -> Self {
         self.completions.push(completion);
         self
@@ -159,6 +165,7 @@ impl Routes {
 
     /// Adds all routes of another router. They keep its state.
     #[must_use]
+    #[inline]
     pub fn merge(mut self, other: Self) -> Self {
         let other = other.bound();
         self.tools.extend(other.tools);

@@ -23,8 +23,11 @@ pub(crate) struct Described {
 /// contains itself) and without alternatives at its root.
 // spec: JSCH-01, JSCH-04
 pub(crate) fn of_input<T: JsonSchema>() -> Described {
-    let root = object(generator().into_root_schema_for::<T>());
-    let mut described = describe(root);
+    let mut root = object(generator().into_root_schema_for::<T>());
+    // What is checked is looked up before the schema is made plainer.
+    let constraints = Constraints::of(&root);
+    flatten::flatten(&mut root);
+    let mut described = described(root, constraints);
     if described.problem.is_some() {
         let name = T::schema_name();
         described.problem = Some(format!(
@@ -34,12 +37,14 @@ pub(crate) fn of_input<T: JsonSchema>() -> Described {
     described
 }
 
-/// What the schema of arguments gives.
-// spec: TOOL-06
-pub(crate) fn describe(mut root: JsonObject) -> Described {
-    // What is checked is looked up before the schema is made plainer.
+/// What the schema of arguments gives that were named one by one.
+pub(crate) fn describe(root: JsonObject) -> Described {
     let constraints = Constraints::of(&root);
-    flatten::flatten(&mut root);
+    described(root, constraints)
+}
+
+// spec: TOOL-06
+fn described(root: JsonObject, constraints: Option<Constraints>) -> Described {
     let is_object = match root.get("type") {
         Some(kind) => kind == "object",
         None => !root.contains_key("$ref") && !root.contains_key("not"),

@@ -15,14 +15,14 @@ use crate::completion::CompletionRoute;
 use crate::edits::Edits;
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
-use crate::live::{Book, Catalogue, Live};
+use crate::live::{Book, Catalogue, Live, MakeOthers};
 use crate::middleware::{Layers, Middleware};
 use crate::notify::Notify;
 use crate::prompts::PromptRoute;
 use crate::request_state::StateKeys;
 use crate::resources::{ResourceRoute, TemplateRoute};
 use crate::routes::Routes;
-use crate::tools::ToolRoute;
+use crate::tools::{ToolRoute, coerce};
 
 /// A Model Context Protocol server: who it is, and what it offers.
 ///
@@ -122,12 +122,14 @@ impl Server {
 
     /// Sets how long clients may keep the answer to `server/discover`.
     #[must_use]
+    #[inline]
     pub fn discover_cache(self, cache: CacheHint) -> Self {
         self.write(|book| book.cache = cache)
     }
 
     /// Sets how long clients may keep the list of tools.
     #[must_use]
+    #[inline]
     pub fn tools_cache(self, cache: CacheHint) -> Self {
         self.write(|book| book.tools.cache = Some(cache))
     }
@@ -135,6 +137,7 @@ impl Server {
     /// Sets how long clients may keep the lists of resources and of templates. What a single
     /// resource has is set by [`ResourceRoute::cache`].
     #[must_use]
+    #[inline]
     pub fn resources_cache(self, cache: CacheHint) -> Self {
         self.write(|book| {
             book.resources.cache = Some(cache);
@@ -144,6 +147,7 @@ impl Server {
 
     /// Sets how long clients may keep the list of prompts.
     #[must_use]
+    #[inline]
     pub fn prompts_cache(self, cache: CacheHint) -> Self {
         self.write(|book| book.prompts.cache = Some(cache))
     }
@@ -151,6 +155,7 @@ impl Server {
     /// Sets how many items a page of a list holds, at least one. Without it a list is one page,
     /// which is best for all but very long ones: its text is written once and sent to everybody.
     #[must_use]
+    #[inline]
     pub fn page_size(self, items: usize) -> Self {
         self.write(|book| book.page_size = items.max(1))
     }
@@ -173,30 +178,35 @@ impl Server {
 
     /// Adds a tool.
     #[must_use]
+    #[inline]
     pub fn tool(self, tool: ToolRoute) -> Self {
         self.write(|book| book.tools.push(tool))
     }
 
     /// Adds a resource.
     #[must_use]
+    #[inline]
     pub fn resource(self, resource: ResourceRoute) -> Self {
         self.write(|book| book.resources.push(resource))
     }
 
     /// Adds a URI template: a family of resources.
     #[must_use]
+    #[inline]
     pub fn template(self, template: TemplateRoute) -> Self {
         self.write(|book| book.templates.push(template))
     }
 
     /// Adds a prompt.
     #[must_use]
+    #[inline]
     pub fn prompt(self, prompt: PromptRoute) -> Self {
         self.write(|book| book.prompts.push(prompt))
     }
 
     /// Adds a completion of an argument.
     #[must_use]
+    #[inline]
     pub fn completion(self, completion: CompletionRoute) -> Self {
         self.write(|book| book.completions.push(completion))
     }
@@ -348,37 +358,43 @@ impl Server {
     /// without it. More are refused with an error that says so.
     // spec: SUB-15
     #[must_use]
+    #[inline]
     pub fn max_subscriptions(self, subscriptions: usize) -> Self {
         self.write(|book| book.changes = book.changes.clone().max_subscriptions(subscriptions))
     }
 
     /// A handle to tell clients what has changed.
+    #[inline]
     pub fn notify(&self) -> Notify {
-        Notify::new(self.expect(Notify::EDITS))
+        Notify::new(self.expect(Notify::EDITS, None))
     }
 
     /// A handle to change the tools while the server serves.
+    #[inline]
     pub fn tools(&self) -> Tools {
-        Tools::new(self.expect(Tools::EDITS))
+        Tools::new(self.expect(Tools::EDITS, Tools::OTHERS))
     }
 
     /// A handle to change the resources while the server serves.
+    #[inline]
     pub fn resources(&self) -> Resources {
-        Resources::new(self.expect(Resources::EDITS))
+        Resources::new(self.expect(Resources::EDITS, Resources::OTHERS))
     }
 
     /// A handle to change the URI templates while the server serves.
+    #[inline]
     pub fn templates(&self) -> Templates {
-        Templates::new(self.expect(Templates::EDITS))
+        Templates::new(self.expect(Templates::EDITS, Templates::OTHERS))
     }
 
     /// A handle to change the prompts while the server serves.
+    #[inline]
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(self.expect(Prompts::EDITS))
+        Prompts::new(self.expect(Prompts::EDITS, Prompts::OTHERS))
     }
 
-    fn expect(&self, edits: Edits) -> Weak<Live> {
-        self.live.expect(edits);
+    fn expect(&self, edits: Edits, others: Option<MakeOthers>) -> Weak<Live> {
+        self.live.expect(edits, others);
         Arc::downgrade(&self.live)
     }
 
@@ -398,8 +414,9 @@ impl Server {
     /// integer that it is. For language models that write so. Off by default: then all of these are
     /// told to the model as what does not fit.
     #[must_use]
+    #[inline]
     pub fn lenient_arguments(self) -> Self {
-        self.write(|book| Arc::make_mut(&mut book.checking).lenient = true)
+        self.write(|book| Arc::make_mut(&mut book.checking).lenient = Some(coerce))
     }
 
     fn write(self, edit: impl FnOnce(&mut Book)) -> Self {

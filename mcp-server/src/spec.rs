@@ -6,6 +6,7 @@ use mcp_types::JsonObject;
 
 use crate::constraints::Constraints;
 use crate::edits::Edits;
+use crate::live::MakeOthers;
 use crate::round::BeginRound;
 use crate::schema::Described;
 
@@ -17,6 +18,8 @@ pub struct RouteSpec {
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) logs: bool,
     pub(crate) edits: Edits,
+    /// How what is served beside tools is made, when the route or its handler has to do with it.
+    pub(crate) others: Option<MakeOthers>,
     pub(crate) needs: Needs,
     pub(crate) problems: Vec<String>,
 }
@@ -80,6 +83,7 @@ impl RouteSpec {
     pub(crate) fn wants(&mut self, optional: &Self) {
         self.logs |= optional.logs;
         self.edits.add(optional.edits);
+        self.others = self.others.or(optional.others);
         self.needs.asks = self.needs.asks.or(optional.needs.asks);
         self.needs.over |= optional.needs.over;
     }

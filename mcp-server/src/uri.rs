@@ -3,6 +3,7 @@
 use std::net::Ipv6Addr;
 
 /// The text is a URI with a scheme.
+#[inline]
 pub(crate) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -20,11 +21,13 @@ pub(crate) fn is_uri(text: &str) -> bool {
         && has_only(fragment, ":@/?")
 }
 
+#[inline]
 fn is_scheme(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_inner)
 }
 
+#[inline]
 fn is_authority(text: &str) -> bool {
     let (user, host) = text.split_once('@').unwrap_or(("", text));
     let (host, port) = match host.rsplit_once(':') {
@@ -35,6 +38,7 @@ fn is_authority(text: &str) -> bool {
 }
 
 /// A name, or an address, which has brackets where it has colons.
+#[inline]
 fn is_host(text: &str) -> bool {
     let literal = text
         .strip_prefix('[')
@@ -54,6 +58,7 @@ fn is_host(text: &str) -> bool {
 
 /// Whether a text is made of what stands for itself everywhere in a URI, of percent-encoded bytes, and
 /// of what may stand here as well.
+#[inline]
 fn has_only(text: &str, here: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
@@ -74,6 +79,7 @@ fn has_only(text: &str, here: &str) -> bool {
 }
 
 /// The text is the name of a variable of a URI template (RFC 6570).
+#[inline]
 pub(crate) fn is_variable(text: &str) -> bool {
     let is_part = |part: &str| !part.is_empty() && !part.contains(NO_NAME) && has_only(part, "");
     text.split('.').all(is_part)

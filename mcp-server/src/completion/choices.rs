@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(crate) struct Choices(Vec<(String, Vec<String>)>);
 
 impl Choices {
+    #[inline]
     pub(crate) fn of(schema: Option<&JsonObject>) -> Self {
         let properties = schema.and_then(|schema| schema.get("properties")?.as_object());
         let choices = properties.into_iter().flatten().map(|(name, schema)| {
@@ -18,11 +19,13 @@ impl Choices {
         Self(choices.filter(|(_, values)| !values.is_empty()).collect())
     }
 
+    #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The values of an argument that begin with what was typed so far, in whatever case.
+    #[inline]
     pub(crate) fn complete(&self, argument: &str, prefix: &str) -> Completion {
         let values = self.0.iter().find(|(name, _)| name == argument);
         let prefix = prefix.to_lowercase();
@@ -36,6 +39,7 @@ impl Choices {
 }
 
 /// The strings that a schema lists: `enum`, `const`, and those of its alternatives.
+#[inline]
 fn collect(schema: &Value, values: &mut Vec<String>) {
     let listed = schema.get("enum").and_then(Value::as_array);
     let listed = listed.into_iter().flatten().chain(schema.get("const"));

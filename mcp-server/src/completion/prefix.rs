@@ -27,12 +27,14 @@ pub struct Prefix(pub String);
 impl Deref for Prefix {
     type Target = str;
 
+    #[inline]
     fn deref(&self) -> &str {
         &self.0
     }
 }
 
 impl FromCall for Prefix {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         match call.call() {
             Call::Complete(params) => Ok(Self(params.argument.value.clone())),

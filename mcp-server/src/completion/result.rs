@@ -29,6 +29,7 @@ pub trait IntoCompletion {
 
 impl IntoCompletion for CompleteResult {
     // spec: COMP-03
+    #[inline]
     fn into_completion(mut self) -> Result<CompleteResult, CompletionError> {
         let found = &mut self.completion;
         if found.values.len() > Completion::MAX_VALUES {
@@ -42,6 +43,7 @@ impl IntoCompletion for CompleteResult {
 }
 
 impl IntoCompletion for Completion {
+    #[inline]
     fn into_completion(self) -> Result<CompleteResult, CompletionError> {
         CompleteResult::new(self).into_completion()
     }

@@ -11,6 +11,7 @@ use crate::context::CallContext;
 use crate::failure::{CompletionError, Failed};
 use crate::guard::{self, Handled};
 use crate::handler::CompletionHandler;
+use crate::live::Others;
 use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
@@ -86,6 +87,7 @@ impl CompletionRoute {
     {
         let argument: Arc<str> = argument.into();
         let name = argument.clone();
+        spec.others = Some(Others::of);
         let needs = spec.needs;
         // spec: MRTR-02
         if needs.asks.is_some() {
@@ -110,15 +112,18 @@ impl CompletionRoute {
     }
 
     /// What has the argument.
+    #[inline]
     pub fn reference(&self) -> &CompletionReference {
         &self.reference
     }
 
     /// The name of the argument.
+    #[inline]
     pub fn argument(&self) -> &str {
         &self.argument
     }
 
+    #[inline]
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.spec
     }
@@ -130,6 +135,7 @@ impl CompletionRoute {
         }
     }
 
+    #[inline]
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         self.standing.answer(call, self, |route, call| {
             (route.handler)(call, route.reference.clone())
@@ -138,6 +144,7 @@ impl CompletionRoute {
 }
 
 /// What has the argument, and its name or template.
+#[inline]
 pub(crate) fn owner(reference: &CompletionReference) -> (ItemKind, &str) {
     match reference {
         CompletionReference::Resource { uri } => (ItemKind::Resource, uri),
@@ -155,10 +162,12 @@ struct Completing {
 impl Handled for Completing {
     type Given = Result<CompleteResult, CompletionError>;
 
+    #[inline]
     fn name(&self) -> &str {
         &self.argument
     }
 
+    #[inline]
     fn reply(&self, given: Self::Given) -> Reply {
         match given {
             Ok(result) => ResultBody::Complete(result).into(),
@@ -171,6 +180,7 @@ impl Handled for Completing {
 }
 
 impl fmt::Debug for CompletionRoute {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompletionRoute")
             .field("reference", &self.reference)

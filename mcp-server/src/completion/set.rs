@@ -8,11 +8,13 @@ use super::CompletionRoute;
 pub(crate) struct CompletionSet(Vec<CompletionRoute>);
 
 impl CompletionSet {
+    #[inline]
     pub(crate) fn new(routes: &[CompletionRoute]) -> Self {
         Self(routes.to_vec())
     }
 
     /// The handler that completes an argument.
+    #[inline]
     pub(crate) fn get(
         &self,
         reference: &CompletionReference,

@@ -33,17 +33,20 @@ pub struct Cancel(Ending);
 
 impl Cancel {
     /// Waits until the call is over.
+    #[inline]
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.0.wait()
     }
 
     /// The call is over.
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.0.has_come()
     }
 }
 
 impl FromCall for Cancel {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let Some(over) = call.over() else {
             tracing::error!("an extractor takes `Cancel` without calling `Cancel::describe`");
@@ -52,6 +55,7 @@ impl FromCall for Cancel {
         Ok(Self(over.clone()))
     }
 
+    #[inline]
     fn describe(spec: &mut RouteSpec) {
         spec.waits_for_end();
     }

@@ -31,22 +31,26 @@ pub struct ClientInfo(Arc<ClientFacts>);
 
 impl ClientInfo {
     /// Its name and version; read when asked for.
+    #[inline]
     pub fn implementation(&self) -> Option<Implementation> {
         self.0.client_info()
     }
 
     /// What it declares.
+    #[inline]
     pub fn capabilities(&self) -> &ClientCapabilities {
         &self.0.capabilities
     }
 
     /// The revision that the call speaks.
+    #[inline]
     pub fn version(&self) -> ProtocolVersion {
         self.0.version
     }
 }
 
 impl FromCall for ClientInfo {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self(call.facts().clone()))
     }
@@ -75,23 +79,27 @@ impl RequestMeta {
 
     /// The trace that the request belongs to.
     // spec: META-14
+    #[inline]
     pub fn trace(&self) -> Option<TraceContext> {
         self.0.trace()
     }
 
     /// What the application of the client sends along the trace.
     // spec: META-14
+    #[inline]
     pub fn baggage(&self) -> Option<Baggage> {
         self.0.baggage()
     }
 
     /// All of it.
+    #[inline]
     pub fn into_meta(self) -> Meta {
         self.0
     }
 }
 
 impl FromCall for RequestMeta {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let meta = call.meta().and_then(|meta| meta.parse().ok());
         meta.map(Self)

@@ -21,17 +21,20 @@ pub struct Headers(pub HeaderMap);
 impl Deref for Headers {
     type Target = HeaderMap;
 
+    #[inline]
     fn deref(&self) -> &HeaderMap {
         &self.0
     }
 }
 
 impl FromCall for Headers {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self(parts(call)?.headers.clone()))
     }
 }
 
+#[inline]
 fn parts(call: &CallContext) -> Result<&Parts, Rejection> {
     call.extensions().get::<Parts>().ok_or_else(|| {
         Rejection::missing("this call needs HTTP headers, and its transport has none")

@@ -42,17 +42,20 @@ impl Progress {
     }
 
     /// Reports progress whose end is not known, or without words.
+    #[inline]
     pub async fn send(&self, progress: mcp_types::ProgressUpdate) {
         self.0.report(progress).await;
     }
 
     /// The client asked for progress.
+    #[inline]
     pub fn is_wanted(&self) -> bool {
         self.0.wants_progress()
     }
 }
 
 impl FromCall for Progress {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self(call.outlet().clone()))
     }
@@ -107,21 +110,25 @@ impl Log {
     }
 
     /// A message with the name of a logger.
+    #[inline]
     pub fn send(&self, message: LogMessage) {
         self.0.log(message);
     }
 
     /// The client asked for messages of this level.
+    #[inline]
     pub fn is_wanted(&self, level: LoggingLevel) -> bool {
         self.0.wants_log(level)
     }
 }
 
 impl FromCall for Log {
+    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         Ok(Self(call.outlet().clone()))
     }
 
+    #[inline]
     fn describe(spec: &mut RouteSpec) {
         spec.sends_logs();
     }

@@ -60,6 +60,13 @@ impl<R: Listed> Shelf<R> {
         });
     }
 
+    /// Puts routes at the end, in their order.
+    pub(crate) fn extend(&mut self, routes: Vec<R>) {
+        for route in routes {
+            self.push(route);
+        }
+    }
+
     /// Puts a route into the place of the one with its name, or at the end.
     pub(crate) fn put(&mut self, route: R) -> Option<R> {
         if let Some(entry) = self.find(route.key()) {

@@ -12,7 +12,7 @@ use crate::failure::Failed;
 
 impl Catalogue {
     /// The answer to a call.
-    // spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
+    // spec: TOOL-02
     #[inline]
     pub(crate) fn answer(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
         let Call::CallTool(params) = &exchange.call else {
@@ -25,55 +25,28 @@ impl Catalogue {
     }
 
     #[inline]
-    fn context(self: &Arc<Self>, exchange: Exchange) -> CallContext {
+    pub(super) fn context(self: &Arc<Self>, exchange: Exchange) -> CallContext {
         CallContext::new(exchange, Arc::clone(self))
     }
 
     /// The answer to what is no call of a tool. Apart, so that calls of tools need less memory.
     #[inline(never)]
     fn answer_other(self: &Arc<Self>, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let offers = &self.profile.capabilities;
-        let caller = Caller::of(&exchange);
-        let context = |exchange| self.context(exchange);
-        match &exchange.call {
-            Call::ListTools(page) if offers.tools.is_some() => now(self.tools.list(page, &caller)),
-            Call::ReadResource(params) if offers.resources.is_some() => {
-                match self.reads(&params.uri, &caller) {
-                    Some(found) => found.call(context(exchange)),
-                    None => missing(ItemKind::Resource, &params.uri),
-                }
+        match (&exchange.call, &self.others) {
+            (Call::ListTools(page), _) if self.profile.capabilities.tools.is_some() => {
+                now(self.tools.list(page, &Caller::of(&exchange)))
             }
-            Call::ListResources(page) if offers.resources.is_some() => {
-                now(self.resources.list(page, &caller))
-            }
-            Call::ListResourceTemplates(page) if offers.resources.is_some() => {
-                now(self.templates.list(page, &caller))
-            }
-            Call::GetPrompt(params) if offers.prompts.is_some() => {
-                match self.prompts.find(&params.name, &caller) {
-                    Some(route) => route.call(context(exchange)),
-                    None => missing(ItemKind::Prompt, &params.name),
-                }
-            }
-            Call::ListPrompts(page) if offers.prompts.is_some() => {
-                now(self.prompts.list(page, &caller))
-            }
-            Call::Complete(params) if offers.completions.is_some() => {
-                match self.completes(params, &caller) {
-                    Ok(found) => found.call(context(exchange)),
-                    Err(fault) => now(fault),
-                }
-            }
-            other => now(Fault::no_such_method(other.method_name())),
+            (_, Some(others)) => others.answer(self, exchange),
+            (other, None) => now(Fault::no_such_method(other.method_name()).into()),
         }
     }
 }
 
 /// An answer that nobody has to wait for.
-fn now(reply: impl Into<Reply>) -> BoxFuture<'static, Reply> {
-    Box::pin(ready(reply.into()))
+pub(super) fn now(reply: Reply) -> BoxFuture<'static, Reply> {
+    Box::pin(ready(reply))
 }
 
-fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
-    now(Failed { kind, id }.not_found())
+pub(super) fn missing(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
+    now(Failed { kind, id }.not_found().into())
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use mcp_core::{Changes, MemoryBus, ServerProfile};
 use mcp_types::{CacheHint, Implementation, ProtocolVersion, ServerCapabilities, Settings};
 
-use super::Live;
+use super::{Live, MakeOthers};
 use crate::caller::Caller;
 use crate::checking::Checking;
 use crate::completion::CompletionRoute;
@@ -34,6 +34,8 @@ pub(crate) struct Book {
     pub(crate) templates: Shelf<TemplateRoute>,
     pub(crate) prompts: Shelf<PromptRoute>,
     pub(crate) completions: Vec<CompletionRoute>,
+    /// How what is served beside tools is made, where a handle was taken for it.
+    pub(crate) others: Option<MakeOthers>,
     /// What handles were taken for.
     pub(crate) edits: Edits,
     pub(crate) changes: Changes,
@@ -63,6 +65,7 @@ impl Book {
             templates: Shelf::default(),
             prompts: Shelf::default(),
             completions: Vec::new(),
+            others: None,
             edits: Edits::default(),
             changes,
         }
@@ -70,44 +73,40 @@ impl Book {
 
     pub(crate) fn add(&mut self, routes: Routes) {
         let routes = routes.bound();
-        routes
-            .tools
-            .into_iter()
-            .for_each(|route| self.tools.push(route));
-        routes
-            .resources
-            .into_iter()
-            .for_each(|route| self.resources.push(route));
-        routes
-            .templates
-            .into_iter()
-            .for_each(|route| self.templates.push(route));
-        routes
-            .prompts
-            .into_iter()
-            .for_each(|route| self.prompts.push(route));
+        self.tools.extend(routes.tools);
+        self.resources.extend(routes.resources);
+        self.templates.extend(routes.templates);
+        self.prompts.extend(routes.prompts);
         self.completions.extend(routes.completions);
     }
 
-    /// What the extractors of all handlers need.
-    fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
-        let tools = self.tools.iter().map(ToolRoute::spec);
-        let resources = self.resources.iter().map(ResourceRoute::spec);
-        let templates = self.templates.iter().map(TemplateRoute::spec);
-        let prompts = self.prompts.iter().map(PromptRoute::spec);
-        let completions = self.completions.iter().map(CompletionRoute::spec);
-        tools
-            .chain(resources)
-            .chain(templates)
-            .chain(prompts)
-            .chain(completions)
+    /// Looks at what the extractors of all handlers need.
+    fn each_spec(&self, look: &mut dyn FnMut(&RouteSpec)) {
+        self.tools.iter().for_each(|route| look(route.spec()));
+        self.resources.iter().for_each(|route| look(route.spec()));
+        self.templates.iter().for_each(|route| look(route.spec()));
+        self.prompts.iter().for_each(|route| look(route.spec()));
+        self.completions.iter().for_each(|route| look(route.spec()));
     }
 
     /// What is going to change: what handles were taken for, by the program or by its handlers.
     pub(super) fn all_edits(&self) -> Edits {
         let mut edits = self.edits;
-        self.specs().for_each(|spec| edits.add(spec.edits));
+        self.each_spec(&mut |spec| edits.add(spec.edits));
         edits
+    }
+
+    /// How what is served beside tools is made, where anything is or may be.
+    pub(super) fn all_others(&self) -> Option<MakeOthers> {
+        let mut others = self.others;
+        self.each_spec(&mut |spec| others = others.or(spec.others));
+        others
+    }
+
+    fn logs(&self) -> bool {
+        let mut logs = false;
+        self.each_spec(&mut |spec| logs |= spec.logs);
+        logs
     }
 
     /// Something can be completed: by a handler, or by itself.
@@ -145,7 +144,7 @@ impl Book {
             offers = offers.with_prompts(edits.prompts || edits.any);
         }
         offers.completions = self.completes().then(Settings::default);
-        offers.logging = self.specs().any(|spec| spec.logs).then(Settings::default);
+        offers.logging = self.logs().then(Settings::default);
         offers
     }
 }

@@ -3,7 +3,7 @@
 use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
 use mcp_types::{CompleteParams, CompleteResult, Completion, CompletionReference};
 
-use super::Catalogue;
+use super::others::Others;
 use crate::caller::Caller;
 use crate::completion::{Choices, CompletionRoute};
 use crate::context::CallContext;
@@ -17,6 +17,7 @@ pub(super) enum Reads<'a> {
 }
 
 impl Reads<'_> {
+    #[inline]
     pub(super) fn call(self, call: CallContext) -> BoxFuture<'static, Reply> {
         match self {
             Self::Resource(route) => route.call(call),
@@ -32,6 +33,7 @@ pub(super) enum Completes<'a> {
 }
 
 impl Completes<'_> {
+    #[inline]
     pub(super) fn call(self, call: CallContext) -> BoxFuture<'static, Reply> {
         match self {
             Self::Route(route) => route.call(call),
@@ -43,9 +45,10 @@ impl Completes<'_> {
     }
 }
 
-impl Catalogue {
+impl Others {
     /// What reads a URI: exact URIs come first, then templates in their order. The first that fits
     /// decides: where the caller may not see it, nothing reads the URI.
+    #[inline]
     pub(super) fn reads(&self, uri: &str, caller: &Caller<'_>) -> Option<Reads<'_>> {
         let found = self.fitting(uri)?;
         let shown = match &found {
@@ -57,11 +60,13 @@ impl Catalogue {
 
     /// The caller may hear of a URI. Those that nothing reads are no secret.
     // spec: GAP-10
-    pub(super) fn shows(&self, uri: &str, caller: &Caller<'_>) -> bool {
+    #[inline]
+    pub(super) fn shows_uri(&self, uri: &str, caller: &Caller<'_>) -> bool {
         let same_for_all = !self.resources.is_by_caller() && !self.templates.is_by_caller();
         same_for_all || self.reads(uri, caller).is_some() || self.fitting(uri).is_none()
     }
 
+    #[inline]
     fn fitting(&self, uri: &str) -> Option<Reads<'_>> {
         if let Some(route) = self.resources.get(uri) {
             return Some(Reads::Resource(route));
@@ -76,6 +81,7 @@ impl Catalogue {
     ///
     /// There is no such prompt or template.
     // spec: COMP-04
+    #[inline]
     pub(super) fn completes(
         &self,
         params: &CompleteParams,
@@ -90,6 +96,7 @@ impl Catalogue {
         Ok(Completes::Completion(found.unwrap_or_default()))
     }
 
+    #[inline]
     fn choices(
         &self,
         reference: &CompletionReference,

@@ -51,18 +51,21 @@ pub fn assistant(content: impl Into<ContentBlock>) -> PromptMessage {
 }
 
 impl IntoPrompt for GetPromptResult {
+    #[inline]
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         Ok(self)
     }
 }
 
 impl IntoPrompt for PromptMessage {
+    #[inline]
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         Ok(GetPromptResult::new([self]))
     }
 }
 
 impl IntoPrompt for Vec<PromptMessage> {
+    #[inline]
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         Ok(GetPromptResult::new(self))
     }
@@ -81,6 +84,7 @@ impl<T: IntoPrompt, E: Into<PromptError>> IntoPrompt for Result<T, E> {
 }
 
 impl IntoPrompt for ContentBlock {
+    #[inline]
     fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
         user(self).into_prompt()
     }

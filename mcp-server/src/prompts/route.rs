@@ -14,6 +14,7 @@ use crate::context::CallContext;
 use crate::failure::{Failed, PromptError};
 use crate::guard::{self, Handled};
 use crate::handler::PromptHandler;
+use crate::live::Others;
 use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
@@ -93,6 +94,7 @@ impl PromptRoute {
         if let (Some(schema), false) = (&spec.input_schema, by_hand) {
             prompt.arguments = arguments(schema);
         }
+        spec.others = Some(Others::of);
         let needs = spec.needs;
         let constraints = spec.constraints.take();
         let handler: Erased = Arc::new(move |mut call, prompt| {
@@ -118,23 +120,28 @@ impl PromptRoute {
     }
 
     /// The prompt as it is listed.
+    #[inline]
     pub fn prompt(&self) -> &Prompt {
         &self.prompt
     }
 
+    #[inline]
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.spec
     }
 
+    #[inline]
     pub(crate) fn choices(&self) -> &Choices {
         &self.choices
     }
 
     /// Gives the prompt another name.
+    #[inline]
     pub(crate) fn rename(&mut self, name: String) {
         Arc::make_mut(&mut self.prompt).name = name;
     }
 
+    #[inline]
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         self.standing.answer(call, self, |route, call| {
             (route.handler)(call, route.prompt.clone())
@@ -144,6 +151,7 @@ impl PromptRoute {
 
 /// What tells of arguments that have to be given and are not.
 // spec: PROMPT-05
+#[inline]
 fn missing(prompt: &Prompt, call: &Call) -> Option<Fault> {
     let given = match call {
         Call::GetPrompt(params) => params.arguments.as_ref(),
@@ -164,6 +172,7 @@ fn missing(prompt: &Prompt, call: &Call) -> Option<Fault> {
 
 /// The arguments as they are listed: names, titles, descriptions, and which have to be given.
 // spec: PROMPT-03
+#[inline]
 fn arguments(schema: &JsonObject) -> Vec<PromptArgument> {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
@@ -182,10 +191,12 @@ fn arguments(schema: &JsonObject) -> Vec<PromptArgument> {
 impl Handled for Arc<Prompt> {
     type Given = Result<GetPromptResult, PromptError>;
 
+    #[inline]
     fn name(&self) -> &str {
         &self.name
     }
 
+    #[inline]
     fn reply(&self, given: Self::Given) -> Reply {
         match given {
             Ok(mut result) => {
@@ -202,6 +213,7 @@ impl Handled for Arc<Prompt> {
 }
 
 impl fmt::Debug for PromptRoute {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PromptRoute")
             .field("prompt", &self.prompt.name)

@@ -46,18 +46,21 @@ pub trait IntoContents {
 }
 
 impl IntoContents for ReadResourceResult {
+    #[inline]
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
         Ok(self)
     }
 }
 
 impl IntoContents for ResourceContents {
+    #[inline]
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
         Ok(self.into())
     }
 }
 
 impl IntoContents for Vec<ResourceContents> {
+    #[inline]
     fn into_contents(self) -> Result<ReadResourceResult, ResourceError> {
         Ok(ReadResourceResult::new(self))
     }

@@ -17,6 +17,7 @@ use crate::context::CallContext;
 use crate::failure::{Failed, ResourceError};
 use crate::guard::{self, Handled};
 use crate::handler::ReadHandler;
+use crate::live::Others;
 use crate::spec::RouteSpec;
 use crate::standing::{Standing, route_setters};
 
@@ -181,10 +182,12 @@ struct Reading {
 impl Handled for Reading {
     type Given = Result<ReadResourceResult, ResourceError>;
 
+    #[inline]
     fn name(&self) -> &str {
         &self.uri
     }
 
+    #[inline]
     fn reply(&self, given: Self::Given) -> Reply {
         match given {
             Ok(mut result) => {
@@ -203,6 +206,7 @@ impl Handled for Reading {
 
 /// Fills in what the handler left open.
 // spec: RSRC-04
+#[inline]
 fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>) {
     for contents in &mut result.contents {
         let (own_uri, own_type) = match contents {
@@ -222,7 +226,9 @@ fn complete(result: &mut ReadResourceResult, uri: &str, mime_type: Option<&str>)
 impl ResourceRoute {
     route_setters! { "resource": layer, visible_to, cache }
 
+    #[inline]
     pub(crate) fn new(resource: Resource, mut reader: Reader) -> Self {
+        reader.spec.others = Some(Others::of);
         if let Err(problem) = template::check_uri(&resource.uri) {
             reader.spec.problem(problem);
         }
@@ -235,14 +241,17 @@ impl ResourceRoute {
     }
 
     /// The resource as it is listed.
+    #[inline]
     pub fn resource(&self) -> &Resource {
         &self.resource
     }
 
+    #[inline]
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.reader.spec
     }
 
+    #[inline]
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
         self.standing.answer(call, self, |route, call| {
             (route.reader.read)(call, route.cache)
@@ -253,9 +262,11 @@ impl ResourceRoute {
 impl TemplateRoute {
     route_setters! { "template": layer, visible_to, cache }
 
+    #[inline]
     pub(crate) fn new(template: ResourceTemplate, mut reader: Reader) -> Self {
         let matcher = Template::parse(&template.uri_template);
         let spec = &mut reader.spec;
+        spec.others = Some(Others::of);
         let choices = Choices::of(spec.input_schema.as_ref());
         match &matcher {
             Ok(matcher) => check_arguments(spec, matcher),
@@ -272,28 +283,34 @@ impl TemplateRoute {
     }
 
     /// The template as it is listed.
+    #[inline]
     pub fn template(&self) -> &ResourceTemplate {
         &self.template
     }
 
+    #[inline]
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.reader.spec
     }
 
+    #[inline]
     pub(crate) fn choices(&self) -> &Choices {
         &self.choices
     }
 
+    #[inline]
     pub(crate) fn has_variable(&self, name: &str) -> bool {
         let mut variables = self.matcher.iter().flat_map(|matcher| matcher.variables());
         variables.any(|variable| variable == name)
     }
 
     /// The values of the variables, when the URI is one of this family.
+    #[inline]
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         self.matcher.as_ref()?.matches(uri)
     }
 
+    #[inline]
     pub(crate) fn call(
         &self,
         call: CallContext,
@@ -313,6 +330,7 @@ impl TemplateRoute {
 }
 
 /// An argument that has to be given and is no variable never has a value.
+#[inline]
 fn check_arguments(spec: &mut RouteSpec, template: &Template) {
     let required = spec
         .input_schema
@@ -330,6 +348,7 @@ fn check_arguments(spec: &mut RouteSpec, template: &Template) {
 }
 
 impl fmt::Debug for ResourceRoute {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResourceRoute")
             .field("uri", &self.resource.uri)
@@ -338,6 +357,7 @@ impl fmt::Debug for ResourceRoute {
 }
 
 impl fmt::Debug for TemplateRoute {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TemplateRoute")
             .field("template", &self.template.uri_template)

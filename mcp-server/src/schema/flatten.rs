@@ -1,10 +1,13 @@
 //! Alternatives at the root of a schema, as one object: models and the clients before them refuse the
 //! former. The object takes what one of the alternatives takes, and more; decoding knows the rest.
+//!
+//! `#[inline]`: only what reads its arguments as one type compiles this.
 
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
 /// Makes one object of the alternatives at the root, where these are objects.
+#[inline]
 pub(super) fn flatten(root: &mut JsonObject) {
     for keyword in ["oneOf", "anyOf"] {
         let Some(Value::Array(alternatives)) = root.get(keyword) else {
@@ -20,12 +23,14 @@ pub(super) fn flatten(root: &mut JsonObject) {
     }
 }
 
+#[inline]
 fn as_object(schema: &Value) -> Option<JsonObject> {
     let schema = schema.as_object()?;
     (schema.get("type")? == "object").then(|| schema.clone())
 }
 
 /// The object that each of the alternatives is a case of.
+#[inline]
 fn merge(alternatives: &[JsonObject]) -> JsonObject {
     let mut properties: Vec<(&String, Vec<&Value>)> = Vec::new();
     for alternative in alternatives {
@@ -62,6 +67,7 @@ fn merge(alternatives: &[JsonObject]) -> JsonObject {
     merged
 }
 
+#[inline]
 fn names(required: Option<&Value>) -> Vec<String> {
     let names = required.and_then(Value::as_array);
     let names = names.into_iter().flatten().filter_map(Value::as_str);
@@ -69,6 +75,7 @@ fn names(required: Option<&Value>) -> Vec<String> {
 }
 
 /// A property that has several schemas: an enum where all are constants, else alternatives.
+#[inline]
 fn one_of(schemas: &[&Value]) -> Value {
     if let [only] = schemas {
         return (*only).clone();
@@ -89,6 +96,7 @@ fn one_of(schemas: &[&Value]) -> Value {
 }
 
 /// The strings that a schema takes, when it takes nothing else.
+#[inline]
 fn constants(schema: &Value) -> Option<Vec<Value>> {
     let listed = schema.get("enum").and_then(Value::as_array).cloned();
     let values = listed.or_else(|| Some(vec![schema.get("const")?.clone()]))?;
@@ -96,6 +104,7 @@ fn constants(schema: &Value) -> Option<Vec<Value>> {
 }
 
 /// Adds what the alternatives say to what the root says itself.
+#[inline]
 fn join(root: &mut JsonObject, merged: JsonObject) {
     root.insert("type".to_owned(), "object".into());
     for (keyword, value) in merged {

@@ -9,7 +9,6 @@ use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
 use super::ToolError;
-use super::lenient;
 use crate::checking::Checking;
 use crate::constraints::{Constraints, Values};
 use crate::context::CallContext;
@@ -72,9 +71,9 @@ impl ToolChecks {
     /// answer to those that do not fit.
     // spec: TOOL-20, TOOL-22
     pub(super) fn refuse(&self, tool: &Tool, call: &mut CallContext) -> Option<Reply> {
-        if call.checking().lenient
+        if let Some(coerce) = call.checking().lenient
             && let Some(arguments) = call.arguments()
-            && let Some(coerced) = lenient::coerce(arguments, &tool.input_schema)
+            && let Some(coerced) = coerce(arguments, &tool.input_schema)
         {
             call.set_arguments(coerced);
         }

@@ -3,6 +3,8 @@
 //!
 //! A string changes only where the schema takes none; one that cannot be read stays as it is, and is
 //! told as what it is.
+//!
+//! `#[inline]`: only servers that are lenient compile this.
 
 use mcp_types::{JsonObject, RawObject};
 use serde_json::{Number, Value};
@@ -11,7 +13,8 @@ use serde_json::{Number, Value};
 const MAX_HOPS: usize = 16;
 
 /// The arguments as the schema asks for them; `None` when they are that already.
-pub(super) fn coerce(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+#[inline]
+pub(crate) fn coerce(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
     let mut value: Value = arguments.parse().ok()?;
     let coercion = Coercion { root: schema };
     let changed = coercion.object(&mut value, schema, 0);
@@ -24,6 +27,7 @@ struct Coercion<'a> {
 
 impl<'a> Coercion<'a> {
     /// Changes a value, and tells whether it did.
+    #[inline]
     fn value(&self, value: &mut Value, schema: &'a Value, hops: usize) -> bool {
         let Some(schema) = schema.as_object().filter(|_| hops <= MAX_HOPS) else {
             return false;
@@ -35,6 +39,7 @@ impl<'a> Coercion<'a> {
     }
 
     /// Changes what is inside of a value.
+    #[inline]
     fn object(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
         let mut changed = false;
         match value {
@@ -70,12 +75,14 @@ impl<'a> Coercion<'a> {
     }
 
     /// The schemas of the same value.
+    #[inline]
     fn parts(&self, schema: &'a JsonObject) -> impl Iterator<Item = &'a Value> {
         let lists = ["allOf", "anyOf", "oneOf"].into_iter();
         let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
         lists.flatten().chain(self.referred(schema))
     }
 
+    #[inline]
     fn referred(&self, schema: &JsonObject) -> Option<&'a Value> {
         let reference = schema.get("$ref")?.as_str()?;
         let (first, rest) = reference.strip_prefix("#/")?.split_once('/')?;
@@ -83,6 +90,7 @@ impl<'a> Coercion<'a> {
     }
 
     /// Gathers which kinds of values the schema takes.
+    #[inline]
     fn kinds(&self, schema: &'a JsonObject, kinds: &mut Kinds, hops: usize) {
         match schema.get("type") {
             Some(Value::String(kind)) => kinds.add(kind),
@@ -118,6 +126,7 @@ struct Kinds {
 }
 
 impl Kinds {
+    #[inline]
     fn add(&mut self, kind: &str) {
         match kind {
             "string" => self.string = true,
@@ -131,6 +140,7 @@ impl Kinds {
         }
     }
 
+    #[inline]
     fn read(&self, value: &mut Value) -> bool {
         let read = match value {
             Value::String(text) if !self.string => self.read_text(text.trim()),
@@ -146,6 +156,7 @@ impl Kinds {
         }
     }
 
+    #[inline]
     fn read_text(&self, text: &str) -> Option<Value> {
         let read: Value = serde_json::from_str(text).ok()?;
         let fits = match &read {
@@ -165,11 +176,13 @@ impl Kinds {
     }
 }
 
+#[inline]
 fn is_integer(number: &Number) -> bool {
     number.is_i64() || number.is_u64()
 }
 
 /// An integer that is written as a float, such as `5.0`.
+#[inline]
 fn whole(number: &Number) -> Option<Value> {
     const EXACT: f64 = 9_007_199_254_740_991.0;
     if is_integer(number) {

@@ -9,5 +9,6 @@ mod result;
 mod route;
 
 pub use error::ToolError;
+pub(crate) use lenient::coerce;
 pub use result::{IntoToolResult, Json};
 pub use route::{ToolExt, ToolRoute};

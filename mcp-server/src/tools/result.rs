@@ -57,24 +57,28 @@ impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
 }
 
 impl IntoToolResult for CallToolResult {
+    #[inline]
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         Ok(self)
     }
 }
 
 impl IntoToolResult for () {
+    #[inline]
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         Ok(CallToolResult::default())
     }
 }
 
 impl IntoToolResult for ContentBlock {
+    #[inline]
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         Ok(CallToolResult::new(vec![self]))
     }
 }
 
 impl IntoToolResult for Vec<ContentBlock> {
+    #[inline]
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
         Ok(CallToolResult::new(self))
     }

@@ -161,6 +161,7 @@ impl Sessions {
     /// clients that know no other.
     // spec: SSE-06
     #[must_use]
+    #[inline]
     pub fn http_sse(mut self) -> Self {
         self.http_sse = Some(HttpSse::ON);
         self

@@ -17,6 +17,7 @@ impl Template {
     /// The values of the variables, percent-decoded, when the URI is one that the template makes
     /// and no value could lead out of where the handler looks.
     // spec: RSRC-07
+    #[inline]
     pub(crate) fn matches(&self, uri: &str) -> Option<Variables> {
         if uri.len() > MAX_URI {
             return None;
@@ -37,6 +38,7 @@ impl Template {
 
     /// Parts the path from the segments at its end: no part of it takes a `/`, so it has as many as
     /// its literals.
+    #[inline]
     fn split_segments<'u>(&self, path: &'u str) -> Option<(&'u str, &'u str)> {
         if self.segments.is_empty() {
             return Some((path, ""));
@@ -49,6 +51,7 @@ impl Template {
         path.split_at_checked(slash.map_or(path.len(), |(at, _)| at))
     }
 
+    #[inline]
     fn match_parts(&self, path: &str, found: &mut Variables) -> Option<()> {
         let is_reserved = |part: &Part| matches!(part, Part::Reserved(_));
         match self.parts.iter().position(is_reserved) {
@@ -66,6 +69,7 @@ impl Template {
         }
     }
 
+    #[inline]
     fn match_segments(&self, segments: &str, found: &mut Variables) -> Option<()> {
         let Some(segments) = segments.strip_prefix('/') else {
             return segments.is_empty().then_some(());
@@ -79,6 +83,7 @@ impl Template {
     }
 
     /// In any order, each at most once, and no others.
+    #[inline]
     fn match_query(&self, query: &str, found: &mut Variables) -> Option<()> {
         let mut missing: Vec<_> = self.query.iter().collect();
         for pair in query.split('&') {
@@ -92,6 +97,7 @@ impl Template {
 }
 
 /// Matches parts with all of a text.
+#[inline]
 fn forward(parts: &[Part], text: &str, found: &mut Variables) -> Option<()> {
     match parts.split_last() {
         None => text.is_empty().then_some(()),
@@ -109,6 +115,7 @@ fn forward(parts: &[Part], text: &str, found: &mut Variables) -> Option<()> {
 }
 
 /// Matches parts with the beginning of a text; gives the rest. The last part is a literal.
+#[inline]
 fn leading<'t>(parts: &[Part], mut text: &'t str, found: &mut Variables) -> Option<&'t str> {
     let mut open = None;
     for part in parts {
@@ -129,6 +136,7 @@ fn leading<'t>(parts: &[Part], mut text: &'t str, found: &mut Variables) -> Opti
 
 /// Matches parts with the end of a text, from behind; gives what is before. The first part is a
 /// literal, when there is one.
+#[inline]
 fn trailing<'t>(parts: &[Part], mut text: &'t str, found: &mut Variables) -> Option<&'t str> {
     let mut open = None;
     for part in parts.iter().rev() {
@@ -146,6 +154,7 @@ fn trailing<'t>(parts: &[Part], mut text: &'t str, found: &mut Variables) -> Opt
     Some(text)
 }
 
+#[inline]
 fn take(variable: &Part, raw: &str, found: &mut Variables) -> Option<()> {
     let (name, kind) = match variable {
         Part::Simple(name) => (name, Kind::Segment),

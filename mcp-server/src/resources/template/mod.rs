@@ -44,6 +44,7 @@ impl Template {
     /// # Errors
     ///
     /// Why URIs cannot be matched with it, and what to write instead.
+    #[inline]
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut template = Self {
             parts: Vec::new(),
@@ -77,6 +78,7 @@ impl Template {
     }
 
     /// The names of its variables, in their order.
+    #[inline]
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         let parts = self.parts.iter().filter_map(|part| match part {
             Part::Literal(_) => None,
@@ -86,6 +88,7 @@ impl Template {
         parts.chain(optional.map(|name| &**name))
     }
 
+    #[inline]
     fn literal(&mut self, text: &str) -> Result<(), String> {
         if text.is_empty() {
             return Ok(());
@@ -103,6 +106,7 @@ impl Template {
         Ok(())
     }
 
+    #[inline]
     fn expression(&mut self, text: &str) -> Result<(), String> {
         let (operator, list) = match text.chars().next() {
             Some(operator @ ('+' | '/' | '?')) => (Some(operator), &text[1..]),
@@ -136,6 +140,7 @@ impl Template {
         }
     }
 
+    #[inline]
     fn variable(&mut self, operator: Option<char>, name: &str) -> Result<(), String> {
         if !self.query.is_empty() {
             return Err(format!("`{name}` stands after the query"));
@@ -160,6 +165,7 @@ impl Template {
     }
 
     /// What makes matching ambiguous, or a variable's value.
+    #[inline]
     fn check(&self) -> Result<(), String> {
         let reserved = |part: &&Part| matches!(part, Part::Reserved(_));
         match self.parts.iter().filter(reserved).count() {
@@ -185,6 +191,7 @@ const NO_TEMPLATE: &str = "it is no URI template of RFC 6570: check its braces";
 ///
 /// What is wrong.
 // spec: RSRC-07, RSRC-10
+#[inline]
 pub(super) fn check_uri(text: &str) -> Result<(), String> {
     if is_uri(text) {
         return Ok(());

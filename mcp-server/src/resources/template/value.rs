@@ -17,6 +17,7 @@ pub(super) enum Kind {
 /// directory or to a URL could end up somewhere else: `..` segments, absolute paths, NUL and `\`,
 /// and `/` within a segment – however they were encoded.
 // spec: RSRC-07
+#[inline]
 pub(super) fn decode(raw: &str, kind: Kind) -> Option<String> {
     let delimiters: &[char] = match kind {
         Kind::Segment => &['/', '?', '#'],
@@ -39,6 +40,7 @@ pub(super) fn decode(raw: &str, kind: Kind) -> Option<String> {
 }
 
 /// Each `%` has its two digits.
+#[inline]
 fn is_well_encoded(raw: &str) -> bool {
     raw.split('%').skip(1).all(|after| {
         let digits = after.as_bytes().get(..2);
@@ -47,11 +49,13 @@ fn is_well_encoded(raw: &str) -> bool {
 }
 
 /// `..`, and what some systems take for it: dots and spaces at the end of a name do not count there.
+#[inline]
 fn is_parent(segment: &str) -> bool {
     segment.starts_with("..") && segment.trim_end_matches([' ', '.']).is_empty()
 }
 
 /// `C:`, which makes a path absolute on Windows.
+#[inline]
 fn has_drive(value: &str) -> bool {
     matches!(value.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }

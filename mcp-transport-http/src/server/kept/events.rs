@@ -58,6 +58,7 @@ impl LastEvent {
 }
 
 /// Why a stream cannot be resumed.
+#[inline]
 pub(super) fn refuse(error: &ReplayError) -> Refused {
     let status = match error {
         ReplayError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -68,6 +69,7 @@ pub(super) fn refuse(error: &ReplayError) -> Refused {
 
 /// Writes an event with its id. One without a message opens a stream, or ends it.
 // spec: RSM-01, RSM-02, RSM-05
+#[inline]
 pub(super) fn write(
     out: &mut Vec<u8>,
     stream: &str,
@@ -96,12 +98,14 @@ pub(in crate::server) fn without_id(text: &[u8]) -> Vec<u8> {
 
 /// Tells the client when to come again.
 // spec: RSM-06
+#[inline]
 pub(super) fn write_retry(out: &mut Vec<u8>, retry: Duration) {
     let frame = format!("retry: {}\n\n", retry.as_millis());
     out.extend_from_slice(frame.as_bytes());
 }
 
 /// The texts of framed messages.
+#[inline]
 pub(super) fn texts(mut frames: Bytes) -> impl Iterator<Item = Bytes> {
     std::iter::from_fn(move || {
         let end = memchr::memmem::find(&frames, sse::MESSAGE_SUFFIX)?;

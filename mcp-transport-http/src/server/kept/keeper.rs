@@ -71,10 +71,12 @@ pub(in crate::server) trait Kept: Debug + Send + Sync {
 }
 
 impl Keeper for Events {
+    #[inline]
     fn open(&self, streams: &Arc<Streams>, session: &Arc<str>) -> Arc<dyn Kept> {
         streams.open(self, Arc::clone(session))
     }
 
+    #[inline]
     fn resume<'a>(
         &'a self,
         session: &'a str,
@@ -93,6 +95,7 @@ impl Keeper for Events {
         ))
     }
 
+    #[inline]
     fn missed<'a>(
         &'a self,
         session: &'a str,
@@ -111,6 +114,7 @@ impl Keeper for Events {
         })
     }
 
+    #[inline]
     fn keep(&self, session: Arc<str>, text: Bytes, retry: Duration) -> BoxFuture<'static, Vec<u8>> {
         let store = Arc::clone(&self.store);
         Box::pin(async move {
@@ -126,6 +130,7 @@ impl Keeper for Events {
         })
     }
 
+    #[inline]
     fn forget(&self, session: Arc<str>) -> BoxFuture<'static, ()> {
         let store = Arc::clone(&self.store);
         // What it does not forget ages.
@@ -134,15 +139,18 @@ impl Keeper for Events {
 }
 
 impl Kept for Stream {
+    #[inline]
     fn release(&self) {
         self.tail().is_released = true;
         self.place.wake();
     }
 
+    #[inline]
     fn is_released(&self) -> bool {
         self.tail().is_released
     }
 
+    #[inline]
     fn finish(
         self: Arc<Self>,
         wire: &'static dyn Wire,
@@ -156,6 +164,7 @@ impl Kept for Stream {
         })
     }
 
+    #[inline]
     fn follow(self: Arc<Self>, call: Call, first: Bytes, config: &Config) -> Answer {
         let (stream, wire) = (Arc::clone(&self), call.to().wire);
         stream::start_kept(call, config, |notes| async move {

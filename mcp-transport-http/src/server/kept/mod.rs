@@ -1,5 +1,5 @@
 //! Streams of sessions whose events are kept, and what reads them: whoever comes again gets what it
-//! has missed.
+//! has missed. `#[inline]`, so that only programs which keep events compile it.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 

@@ -19,6 +19,7 @@ use super::place::{Leave, Seat};
 use super::streams::{Stream, Streams};
 
 /// Reads the stream of a call from its beginning.
+#[inline]
 pub(super) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
     // It is new: nobody else reads it.
     match stream.place.enter() {
@@ -33,6 +34,7 @@ pub(super) fn begin(stream: Arc<Stream>, config: &Config) -> Answer {
 
 /// Reads the stream of a call on from where the client was. `hold` keeps its session alive.
 // spec: RSM-03, RSM-04
+#[inline]
 pub(super) async fn resume(
     store: &dyn EventStore,
     session: &str,
@@ -84,6 +86,7 @@ struct Reader {
 type Fetch = Mutex<BoxFuture<'static, Result<Replay, ReplayError>>>;
 
 impl Reader {
+    #[inline]
     fn new(name: Box<str>, config: &Config) -> Self {
         Self {
             name,
@@ -98,6 +101,7 @@ impl Reader {
         }
     }
 
+    #[inline]
     fn take(&mut self, replay: Replay) {
         for (number, event) in replay.events {
             if self.seen.is_none_or(|seen| number > seen) {
@@ -109,6 +113,7 @@ impl Reader {
     }
 
     /// Reads on, as far as it goes. Pending when there is nothing to read.
+    #[inline]
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(fetch) = &mut self.fetch {
             let Poll::Ready(fetched) = fetch.get_mut().as_mut().poll(cx) else {
@@ -156,6 +161,7 @@ impl Reader {
         }
     }
 
+    #[inline]
     fn stop(&mut self) -> Poll<()> {
         self.is_over = true;
         Poll::Ready(())
@@ -163,6 +169,7 @@ impl Reader {
 }
 
 impl EventSource for Reader {
+    #[inline]
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         while self.out.is_empty() && !self.is_over {
             if self.poll_read(cx).is_pending() {
@@ -175,6 +182,7 @@ impl EventSource for Reader {
         Poll::Ready((!out.is_empty()).then(|| out.into()))
     }
 
+    #[inline]
     fn is_done(&self) -> bool {
         self.is_over && self.out.is_empty()
     }

@@ -23,6 +23,7 @@ pub(in crate::server) struct Streams {
 
 impl Streams {
     /// A stream for a call. Nothing is stored before it has something to say.
+    #[inline]
     pub(super) fn open(self: &Arc<Self>, events: &Events, session: Arc<str>) -> Arc<Stream> {
         let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let name: Box<str> = format!("{}-{number}", events.tag).into();
@@ -38,6 +39,7 @@ impl Streams {
         stream
     }
 
+    #[inline]
     pub(super) fn find(&self, name: &str) -> Option<Arc<Stream>> {
         self.by_name.lock().get(name)?.upgrade()
     }
@@ -67,10 +69,12 @@ pub(super) struct Tail {
 }
 
 impl Stream {
+    #[inline]
     pub(super) fn id(&self) -> StreamId<'_> {
         StreamId::new(&self.session, &self.name)
     }
 
+    #[inline]
     pub(super) fn tail(&self) -> MutexGuard<'_, Tail> {
         self.tail.lock()
     }
@@ -78,6 +82,7 @@ impl Stream {
     /// Gives the client an id to come again with, if it knows such: the first event carries nothing
     /// else.
     // spec: RSM-05
+    #[inline]
     pub(super) async fn prime(&self, wire: &dyn Wire) {
         if wire.version().has_stream_polling() {
             self.append(StoredEvent::new(Bytes::new())).await;
@@ -85,6 +90,7 @@ impl Stream {
     }
 
     /// Keeps framed messages; `ends` when the last one of them is the last one of all.
+    #[inline]
     pub(super) async fn write(&self, frames: Bytes, ends: bool) {
         let mut texts = events::texts(frames).peekable();
         while let Some(text) = texts.next() {
@@ -96,6 +102,7 @@ impl Stream {
     }
 
     /// Keeps what a call says, until it has said everything.
+    #[inline]
     pub(super) async fn write_on(&self, first: Bytes, notes: Arc<NoteBuffer>) {
         self.write(first, false).await;
         while let Some(frames) = std::future::poll_fn(|cx| notes.poll_take(cx)).await {
@@ -107,6 +114,7 @@ impl Stream {
         }
     }
 
+    #[inline]
     async fn append(&self, event: StoredEvent) {
         let is_over = event.is_last;
         let kept = self.store.append(self.id(), event.clone()).await;
@@ -123,12 +131,14 @@ impl Stream {
 }
 
 impl Drop for Stream {
+    #[inline]
     fn drop(&mut self) {
         self.streams.by_name.lock().remove(&self.name);
     }
 }
 
 impl std::fmt::Debug for Stream {
+    #[inline]
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Stream")
             .field("name", &self.name)

@@ -14,7 +14,8 @@ use super::door::Door;
 use super::live::Live;
 use super::open;
 
-/// What becomes of sessions that are shared. A program that gives no store has no code of it.
+/// What becomes of sessions that are shared. A program that gives no store has no code of it: it is `#[inline]`,
+/// which leaves it to the crate that gives one.
 pub(in super::super) trait Sharing: Send + Sync {
     /// The session as it was written down last, whoever did so. It is continued here when it has
     /// never been here.
@@ -39,19 +40,23 @@ impl Shared {
 }
 
 impl Sharing for Shared {
+    #[inline]
     fn find<'a>(&'a self, door: &'a Door, id: &'a str) -> BoxFuture<'a, Found> {
         Box::pin(find(door, &*self.0, id))
     }
 
+    #[inline]
     fn save<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>> {
         Box::pin(save(live, &*self.0))
     }
 
+    #[inline]
     fn remove<'a>(&'a self, live: &'a Live) -> BoxFuture<'a, Result<(), Refused>> {
         Box::pin(async move { self.0.remove(&live.id).await.map_err(failed) })
     }
 }
 
+#[inline]
 async fn find(door: &Door, store: &dyn SessionStore, id: &str) -> Found {
     let record = store.load(id).await.map_err(failed)?;
     let Some(record) = record else {
@@ -77,6 +82,7 @@ async fn find(door: &Door, store: &dyn SessionStore, id: &str) -> Found {
     }
 }
 
+#[inline]
 async fn save(live: &Live, store: &dyn SessionStore) -> Result<(), Refused> {
     if let Some(record) = live.unsaved_record() {
         let saved = store.save(&live.id, record, life(live.sessions())).await;
@@ -86,10 +92,12 @@ async fn save(live: &Live, store: &dyn SessionStore) -> Result<(), Refused> {
 }
 
 /// How long a session that nobody uses stays written down: longer than it stays in memory.
+#[inline]
 fn life(sessions: &Sessions) -> Duration {
     sessions.idle_timeout.saturating_mul(2)
 }
 
+#[inline]
 fn failed(_: StoreError) -> Refused {
     // What the store says is not for clients.
     let fault = Fault::internal("the store of sessions failed; try again");

@@ -40,7 +40,7 @@ const NAME: &str = "sessionId=";
 const MOST_WAITING: usize = 4 << 20;
 
 /// The transport, where it is switched on. Its functions are named here alone: the program of a server
-/// without it has no code of it.
+/// without it has no code of it. All of it is `#[inline]`, which leaves it to the crate that switches it on.
 #[derive(Clone, Copy)]
 pub(in super::super) struct HttpSse {
     open: fn(&Door, Box<Parts>) -> Answered,
@@ -76,6 +76,7 @@ fn named(parts: &Parts) -> Option<&str> {
 
 /// Opens a connection, and says where the client's messages go.
 // spec: SSE-01, SSE-02
+#[inline]
 fn open(door: &Door, parts: Box<Parts>) -> Answered {
     let slot = opening::reserve(door, parts.extensions.get::<Principal>())?;
     let connection = Arc::new(Connection {
@@ -108,6 +109,7 @@ fn open(door: &Door, parts: Box<Parts>) -> Answered {
 
 /// Takes a message of the client; its answer goes out on the connection.
 // spec: SSE-03, SSE-04
+#[inline]
 fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Answered {
     let connection = named(&parts).and_then(|id| door.table.find_connection(id));
     let connection = connection.ok_or_else(no_such_session)?;
@@ -137,6 +139,7 @@ fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Answered {
 }
 
 /// `initialize`: the connection becomes a session.
+#[inline]
 fn begin(
     door: &Door,
     parts: &Parts,
@@ -169,11 +172,13 @@ fn begin(
     Ok(respond::accepted())
 }
 
+#[inline]
 fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
     out.push(&to.encode(reply, Vec::new()).into_bytes());
 }
 
 /// Begins a call in a task of its own.
+#[inline]
 fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) {
     let Opened { live, out } = opened;
     let to = live.recipient(&request.id, live.service.profile());
@@ -233,6 +238,7 @@ struct Reader {
 }
 
 impl Reader {
+    #[inline]
     fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut ends = self.seat.poll_dismissed(cx).is_ready();
         if let Some(draining) = &mut self.draining {
@@ -245,6 +251,7 @@ impl Reader {
     }
 
     /// What the session has to say.
+    #[inline]
     fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(Opened { live, out }) = self.connection.session.get() else {
             return Poll::Pending;
@@ -261,6 +268,7 @@ impl Reader {
 }
 
 impl EventSource for Reader {
+    #[inline]
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if !self.first.is_empty() {
             return Poll::Ready(Some(std::mem::take(&mut self.first)));
@@ -279,12 +287,14 @@ impl EventSource for Reader {
             .map(|()| Some(Bytes::from_static(sse::PING)))
     }
 
+    #[inline]
     fn is_done(&self) -> bool {
         self.is_done
     }
 }
 
 impl Drop for Reader {
+    #[inline]
     fn drop(&mut self) {
         if let Some(table) = self.table.upgrade() {
             table.disconnect(&self.connection.id);
