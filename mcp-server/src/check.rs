@@ -1,7 +1,6 @@
 //! The mistakes of a server that can be found before its first call.
 
 use std::any::Any;
-use std::collections::HashSet;
 use std::fmt::Display;
 
 use mcp_core::schema::{Lint, Weight};
@@ -10,6 +9,7 @@ use mcp_types::CompletionReference;
 use crate::checking::Checking;
 use crate::listing::{Kind, Listed};
 use crate::live::Book;
+use crate::names::Names;
 use crate::spec::RouteSpec;
 use crate::standing::Standing;
 use crate::state::States;
@@ -124,13 +124,13 @@ impl<'a> Problems<'a> {
     }
 
     fn routes(&mut self, kind: Kind, routes: &mut dyn Iterator<Item = Seen<'_>>) {
-        let mut keys = HashSet::new();
+        let mut keys = Names::default();
         for route in routes {
             let key = route.key;
             if key.is_empty() {
                 self.add(format!("a {kind} has no name"));
             }
-            if !keys.insert(key) {
+            if keys.insert(key.into(), 0).is_some() {
                 let relation = kind.relation();
                 let mend = if relation == "named" {
                     "rename"

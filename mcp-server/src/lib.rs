@@ -43,11 +43,14 @@
 //!
 //! From the bottom up, each knowing only those before it:
 //!
-//! 1. values: `state`, `caller`, `checking`, `edits`, `rejection`, `constraints`, `schema`
+//! 1. values: `names`, `state`, `caller`, `checking`, `edits`, `rejection`, `constraints`, `schema`
 //! 2. one call: `request_state`, `round`, `guard`, `spec`, `context`
 //! 3. a handler's side: `extract`, `ask`, `failure`, and the `result.rs` of each kind of route
 //! 4. routes: `handler`, `standing` with its layers, `tools`, `resources`, `prompts`, `completion`
 //! 5. the whole: `routes`, `listing`, `live`, `check`, `handles`, `notify`, `server`
+//!
+//! Against that order, a `spec` names how what is beside tools is served (`live/others.rs`), so that programs
+//! without it do not.
 
 mod ask;
 mod caller;
@@ -68,6 +71,7 @@ mod live;
 #[doc(hidden)]
 pub mod macro_support;
 pub mod middleware;
+mod names;
 mod notify;
 mod prompts;
 mod rejection;

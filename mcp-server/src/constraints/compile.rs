@@ -1,13 +1,12 @@
 //! From a schema to its constraints.
 
-use std::collections::HashMap;
-
 use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::limits::{Count, Numbers, Pattern};
 use super::range::{Limit, Range};
 use super::{Alternative, Constraints, Node};
+use crate::names::Names;
 
 /// Schemas may lie so deep in each other; what lies deeper is not checked.
 const MAX_DEPTH: usize = 64;
@@ -19,7 +18,7 @@ pub(super) fn compile(schema: &JsonObject) -> Option<Constraints> {
     let mut compiler = Compiler {
         root: &root,
         nodes: Vec::new(),
-        references: HashMap::new(),
+        references: Names::default(),
         unread: Vec::new(),
     };
     compiler.node(&root, "", 0);
@@ -31,7 +30,7 @@ pub(super) fn compile(schema: &JsonObject) -> Option<Constraints> {
 struct Compiler<'a> {
     root: &'a Value,
     nodes: Vec<Node>,
-    references: HashMap<&'a str, usize>,
+    references: Names,
     unread: Vec<String>,
 }
 
@@ -120,7 +119,7 @@ impl<'a> Compiler<'a> {
             return Some(0);
         }
         let target = self.root.pointer(pointer)?;
-        self.references.insert(reference, self.nodes.len());
+        self.references.insert(reference.into(), self.nodes.len());
         let index = self.node(target, pointer, depth);
         if index.is_none() {
             self.references.remove(reference);

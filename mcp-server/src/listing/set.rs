@@ -1,6 +1,5 @@
 //! The routes of a kind as they are served: never changed, only replaced.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -10,6 +9,7 @@ use mcp_types::{CacheHint, CacheScope, Page};
 use super::{Listed, Shelf, Sight, cursor};
 use crate::caller::Caller;
 use crate::guard::catch;
+use crate::names::Names;
 
 /// A page whose text is written once.
 type Prepared<R> = OnceLock<Arc<Listing<<R as Listed>::Page>>>;
@@ -17,8 +17,7 @@ type Prepared<R> = OnceLock<Arc<Listing<<R as Listed>::Page>>>;
 pub(crate) struct Set<R: Listed> {
     /// In the order of registration, with the numbers that this gave them.
     routes: Vec<(u64, R)>,
-    /// The author chose the names: nobody can make them collide.
-    by_key: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
+    by_key: Names,
     page_size: usize,
     /// The pages from the beginning, for lists that are the same for everybody.
     pages: Box<[Prepared<R>]>,
@@ -33,7 +32,7 @@ impl<R: Listed> Set<R> {
     /// server has told the author.
     pub(crate) fn of(shelf: &Shelf<R>, page_size: usize) -> Self {
         let mut routes = Vec::with_capacity(shelf.len());
-        let mut by_key = HashMap::with_capacity_and_hasher(shelf.len(), Default::default());
+        let mut by_key = Names::with_capacity_and_hasher(shelf.len(), Default::default());
         for (number, route) in shelf.in_use() {
             if !by_key.contains_key(route.key()) {
                 by_key.insert(route.key().into(), routes.len());
