@@ -4,14 +4,11 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::text::Str;
+use crate::text::as_text;
 
 /// Who may share a cached result. A scope that this library does not know is read as the narrowest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "lowercase")]
 pub enum CacheScope {
     /// Everybody.
     Public,
@@ -20,16 +17,18 @@ pub enum CacheScope {
     Private,
 }
 
-impl<'de> Deserialize<'de> for CacheScope {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Str(text) = Str::deserialize(deserializer)?;
-        Ok(if text == "public" {
-            Self::Public
-        } else {
-            Self::Private
-        })
-    }
-}
+as_text!(
+    CacheScope,
+    Self::Private,
+    |scope| match scope {
+        Self::Public => "public",
+        Self::Private => "private",
+    },
+    |text| Ok(match &*text {
+        "public" => Self::Public,
+        _ => Self::Private,
+    })
+);
 
 /// How long a result stays fresh, and for whom. The default is the safe one: private and stale at
 /// once.

@@ -2,33 +2,27 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
 
-use serde::Serialize;
-
-use crate::members::read_members;
+use crate::json::members;
 use crate::{Meta, RequestId};
 
 /// Parameters of `notifications/cancelled`.
 // spec: CAN-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Cancelled {
     /// The request. Absent only for tasks of 2025-11-25, where it says nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Why, for people.
     // spec: CAN-08
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What the notification carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(Cancelled as "what is cancelled" {} {
-    "requestId" => request_id,
-    "reason" => reason,
-    "_meta" => meta,
+members!(Cancelled as "what is cancelled" {
+    "requestId" => request_id or nothing,
+    "reason" => reason or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl Cancelled {

@@ -2,8 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::{ClientCapabilities, ElicitUrlParams, ProtocolVersion};
 
 /// Invalid JSON was received.
@@ -49,12 +48,16 @@ pub const fn has_meaning(code: i64) -> bool {
 
 /// `data` of [`RESOURCE_NOT_FOUND`] and, in 2026-07-28, of [`INVALID_PARAMS`] for the same reason.
 // spec: RSRC-05
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingResource {
     /// The resource that does not exist.
     pub uri: String,
 }
+
+members!(MissingResource as "a missing resource" {
+    "uri" => uri,
+});
 
 impl MissingResource {
     /// The resource does not exist.
@@ -64,13 +67,16 @@ impl MissingResource {
 }
 
 /// `data` of [`MISSING_CLIENT_CAPABILITY`].
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct MissingCapabilities {
     /// Just what is missing.
     pub required_capabilities: ClientCapabilities,
 }
+
+members!(MissingCapabilities as "missing capabilities" {
+    "requiredCapabilities" => required_capabilities,
+});
 
 impl MissingCapabilities {
     /// The client has to declare these.
@@ -82,7 +88,7 @@ impl MissingCapabilities {
 }
 
 /// `data` of [`UNSUPPORTED_PROTOCOL_VERSION`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
     /// The revisions that are offered, also those this library does not know.
@@ -90,6 +96,11 @@ pub struct UnsupportedVersion {
     /// The revision that was named.
     pub requested: String,
 }
+
+members!(UnsupportedVersion as "an unsupported version" {
+    "supported" => supported,
+    "requested" => requested,
+});
 
 impl UnsupportedVersion {
     /// The revision is not among those that are offered.
@@ -108,12 +119,16 @@ impl UnsupportedVersion {
 
 /// `data` of [`URL_ELICITATION_REQUIRED`].
 // spec: ERR-13
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RequiredElicitations {
     /// Where the user has to go; each has an id.
     pub elicitations: Vec<ElicitUrlParams>,
 }
+
+members!(RequiredElicitations as "URLs to visit" {
+    "elicitations" => elicitations,
+});
 
 impl RequiredElicitations {
     /// The user has to visit these URLs first.

@@ -2,33 +2,29 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::members::read_members;
+use crate::json::{members, read_and_written, read_via, unknown_text, written_via};
 use crate::{JsonObject, Meta};
 
 /// Parameters of `completion/complete`.
 // spec: COMP-02
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteParams {
     /// What has the argument.
-    #[serde(rename = "ref")]
     pub reference: CompletionReference,
     /// The argument and what was typed so far.
     pub argument: CompletionArgument,
     /// What is known beside.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
 }
 
-read_members!(CompleteParams as "what to complete" from CompleteParams::new(CompletionReference::prompt(""), "", ""), {
+members!(CompleteParams as "what to complete" {
     "ref" => reference,
     "argument" => argument,
-} {
-    "context" => context,
+    "context" => context or nothing,
 });
 
 impl CompleteParams {
@@ -58,18 +54,15 @@ impl CompleteParams {
 }
 
 /// What has the argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(tag = "type")]
 pub enum CompletionReference {
     /// A prompt, by its name.
-    #[serde(rename = "ref/prompt")]
     Prompt {
         /// Its name.
         name: String,
     },
     /// A resource template, by its URI template.
-    #[serde(rename = "ref/resource")]
     Resource {
         /// Its URI template.
         uri: String,
@@ -77,38 +70,56 @@ pub enum CompletionReference {
 }
 
 /// Read as it came, without the buffer of a tagged enum.
-impl<'de> Deserialize<'de> for CompletionReference {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Default)]
-        struct Reference {
-            kind: String,
-            name: Option<Value>,
-            uri: Option<Value>,
+const PROMPT: &str = "ref/prompt";
+const RESOURCE: &str = "ref/resource";
+
+/// A reference of either kind.
+struct Reference {
+    kind: String,
+    name: Option<Value>,
+    uri: Option<Value>,
+}
+
+members!(Reference as "a reference" {
+    "type" => kind,
+    "name" => name or nothing,
+    "uri" => uri or nothing,
+});
+
+impl Reference {
+    fn decided(self) -> Result<CompletionReference, String> {
+        fn text(key: &str, value: Option<Value>) -> Result<String, String> {
+            let value = value.ok_or_else(|| format!("missing field `{key}`"))?;
+            String::deserialize(value).map_err(|error| error.to_string())
         }
 
-        read_members!(Reference as "a reference" { "type" => kind, } {
-            "name" => name,
-            "uri" => uri,
-        });
-
-        fn text<E: Error>(key: &'static str, value: Option<Value>) -> Result<String, E> {
-            value.map_or_else(
-                || Err(E::missing_field(key)),
-                |value| String::deserialize(value).map_err(E::custom),
-            )
-        }
-
-        let found = Reference::deserialize(deserializer)?;
-        match &*found.kind {
-            "ref/prompt" => text("name", found.name).map(|name| Self::Prompt { name }),
-            "ref/resource" => text("uri", found.uri).map(|uri| Self::Resource { uri }),
-            kind => Err(D::Error::unknown_variant(
-                kind,
-                &["ref/prompt", "ref/resource"],
-            )),
+        match &*self.kind {
+            PROMPT => text("name", self.name).map(|name| CompletionReference::Prompt { name }),
+            RESOURCE => text("uri", self.uri).map(|uri| CompletionReference::Resource { uri }),
+            kind => Err(unknown_text(kind, &[PROMPT, RESOURCE])),
         }
     }
 }
+
+impl From<&CompletionReference> for Reference {
+    fn from(reference: &CompletionReference) -> Self {
+        let (kind, name, uri) = match reference {
+            CompletionReference::Prompt { name } => (PROMPT, Some(name), None),
+            CompletionReference::Resource { uri } => (RESOURCE, None, Some(uri)),
+        };
+        Self {
+            kind: kind.to_owned(),
+            name: name.cloned().map(Value::from),
+            uri: uri.cloned().map(Value::from),
+        }
+    }
+}
+
+read_via!(CompletionReference, Self::prompt(""), |found: Reference| {
+    found.decided()
+});
+written_via!(CompletionReference, Reference);
+read_and_written!(CompletionReference);
 
 impl CompletionReference {
     /// A prompt, by its name.
@@ -125,7 +136,7 @@ impl CompletionReference {
 }
 
 /// The argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CompletionArgument {
     /// Its name.
@@ -134,34 +145,37 @@ pub struct CompletionArgument {
     pub value: String,
 }
 
-read_members!(CompletionArgument as "an argument" from CompletionArgument { name: String::new(), value: String::new() }, {
+members!(CompletionArgument as "an argument" {
     "name" => name,
     "value" => value,
-} {});
+});
 
 /// What is known beside the argument.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompletionContext {
     /// The arguments that have their values already.
-    #[serde(skip_serializing_if = "JsonObject::is_empty")]
     pub arguments: JsonObject,
 }
 
-read_members!(CompletionContext as "arguments that are known" {} {
-    "arguments" => arguments or default,
+members!(CompletionContext as "arguments that are known" {
+    "arguments" => arguments or nothing,
 });
 
 /// The result of `completion/complete`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
     pub completion: Completion,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(CompleteResult as "a completion" {
+    "completion" => completion,
+    "_meta" => meta or nothing,
+});
 
 impl CompleteResult {
     /// Some suggestions.
@@ -175,19 +189,22 @@ impl CompleteResult {
 
 /// Suggestions, best first.
 // spec: COMP-03
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Completion {
     /// At most 100 of them.
     pub values: Vec<String>,
     /// How many there are in all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// There are more than `values`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
 }
+
+members!(Completion as "values of a completion" {
+    "values" => values,
+    "total" => total or nothing,
+    "hasMore" => has_more or nothing,
+});
 
 impl Completion {
     /// Suggestions that one answer may have.

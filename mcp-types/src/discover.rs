@@ -2,27 +2,30 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::{Implementation, Meta, ProtocolVersion, ServerCapabilities, meta::keys};
 
 /// The result of `server/discover`.
 // spec: VER-06
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct DiscoverResult {
     /// The revisions that the endpoint speaks, newest first; also those this library does not know.
     pub supported_versions: Vec<String>,
     /// What the server offers.
     pub capabilities: ServerCapabilities,
     /// How to use the server, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// What the result carries beside, the server's identity above all.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(DiscoverResult as "what a server is" {
+    "supportedVersions" => supported_versions,
+    "capabilities" => capabilities,
+    "instructions" => instructions or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl DiscoverResult {
     /// The revisions that a server speaks and what it offers.

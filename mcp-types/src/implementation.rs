@@ -2,46 +2,39 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation>
 
-use serde::Serialize;
-
 use crate::Settings;
-use crate::members::read_members;
+use crate::json::members;
 use crate::setters::{display_name, setters};
 use crate::text::text_enum;
 
 /// Name and version of a client or a server. Never changes behaviour, never decides security.
 // spec: VER-08, LIFE-16
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Implementation {
     /// Name for programs.
     pub name: String,
     /// Version of the program.
     pub version: String,
     /// Name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the program does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Where to read more.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
     /// Pictures for user interfaces.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(Implementation as "a name and a version" { "name" => name, } {
+members!(Implementation as "a name and a version" {
+    "name" => name,
     "version" => version or default,
-    "title" => title,
-    "description" => description,
-    "websiteUrl" => website_url,
-    "icons" => icons or default,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "websiteUrl" => website_url or nothing,
+    "icons" => icons or nothing,
 } and other);
 
 impl Implementation {
@@ -74,29 +67,24 @@ impl Implementation {
 
 /// A picture for user interfaces.
 // spec: ICON-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
     /// The MIME type.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
     /// The background it is made for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
-read_members!(Icon as "a picture" {
+members!(Icon as "a picture" {
     "src" => src,
-} {
-    "mimeType" => mime_type,
-    "sizes" => sizes or default,
-    "theme" => theme,
+    "mimeType" => mime_type or nothing,
+    "sizes" => sizes or nothing,
+    "theme" => theme or nothing,
 });
 
 text_enum! {

@@ -3,13 +3,13 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Error, MapAccess, Visitor};
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 
-use crate::text::Str;
+use crate::json::{
+    Piece, Read, ReadMembers, Take, Write, WriteMembers, members, read_and_written, read_via,
+    written_as_content,
+};
 use crate::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
     ListRootsResult, Meta, Method, RawObject, RawObjectError, reread,
@@ -17,21 +17,23 @@ use crate::{
 
 /// The answer that asks the client for input and to send the request again with it.
 // spec: MRTR-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct InputRequired {
     /// What is asked, by key: raw, so that what a proxy passes on stays as it is. Read it with
     /// [`requests`](Self::requests).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<RawObject>,
     /// What the client has to send back unchanged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(InputRequired as "a request for more input" {
+    "inputRequests" => input_requests or nothing,
+    "requestState" => request_state or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl InputRequired {
     /// Asks for input.
@@ -182,66 +184,52 @@ impl From<CreateMessageParams> for InputRequest {
     }
 }
 
-impl Serialize for InputRequest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("method", self.method())?;
-        match self {
-            Self::Elicit(params) => map.serialize_entry("params", params)?,
-            Self::CreateMessage(params) => map.serialize_entry("params", params)?,
-            Self::ListRoots | Self::Other { params: None, .. } => {}
-            Self::Other { params, .. } => map.serialize_entry("params", params)?,
-        }
-        map.end()
+impl Write for InputRequest {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        Piece::Members(self)
     }
 }
 
-/// Read by `method`, whichever of the members comes first.
-impl<'de> Deserialize<'de> for InputRequest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct RequestVisitor;
-
-        impl<'de> Visitor<'de> for RequestVisitor {
-            type Value = InputRequest;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a request for input")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut method = None;
-                let mut params = None;
-                while let Some(Str(key)) = map.next_key()? {
-                    match key.as_ref() {
-                        "method" if method.is_some() => {
-                            return Err(A::Error::duplicate_field("method"));
-                        }
-                        "params" if params.is_some() => {
-                            return Err(A::Error::duplicate_field("params"));
-                        }
-                        "method" => method = Some(map.next_value::<String>()?),
-                        "params" => params = Some(map.next_value::<Option<JsonObject>>()?),
-                        _ => {
-                            map.next_value::<serde::de::IgnoredAny>()?;
-                        }
-                    }
-                }
-                let method = method.ok_or_else(|| A::Error::missing_field("method"))?;
-                read_request(method, params.flatten())
-            }
-        }
-
-        deserializer.deserialize_map(RequestVisitor)
+impl WriteMembers for InputRequest {
+    #[inline]
+    fn give(&self, take: &mut Take<'_>) {
+        let params: &dyn Write = match self {
+            Self::Elicit(params) => params,
+            Self::CreateMessage(params) => params,
+            Self::ListRoots => &None::<JsonObject>,
+            Self::Other { params, .. } => params,
+        };
+        take(Asked::blank().shape(), &[&self.method(), params], None);
     }
 }
 
-fn read_request<E: Error>(method: String, params: Option<JsonObject>) -> Result<InputRequest, E> {
+/// A request of any method.
+struct Asked {
+    method: String,
+    params: Option<JsonObject>,
+}
+
+members!(Asked as "a request for input" {
+    "method" => method,
+    "params" => params or nothing,
+});
+
+read_via!(InputRequest, Self::ListRoots, |asked: Asked| read_request(
+    asked.method,
+    asked.params
+));
+read_and_written!(InputRequest);
+
+fn read_request(method: String, params: Option<JsonObject>) -> Result<InputRequest, String> {
     match Method::from_name(&method) {
         Some(Method::Elicit) => {
-            reread::members(&params.unwrap_or_default()).map(InputRequest::Elicit)
+            let params = reread::members(&params.unwrap_or_default())?;
+            Ok(InputRequest::Elicit(Box::new(params)))
         }
         Some(Method::CreateMessage) => {
-            reread::members(&params.unwrap_or_default()).map(InputRequest::CreateMessage)
+            let params = reread::members(&params.unwrap_or_default())?;
+            Ok(InputRequest::CreateMessage(Box::new(params)))
         }
         Some(Method::ListRoots) => Ok(InputRequest::ListRoots),
         _ => Ok(InputRequest::Other { method, params }),
@@ -251,9 +239,8 @@ fn read_request<E: Error>(method: String, params: Option<JsonObject>) -> Result<
 /// The answer to an [`InputRequest`]. There is no error among them: to refuse, elicitation has its
 /// own words, and for the others the client does not ask again.
 // spec: MRTR-17
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(untagged)]
 pub enum InputResponse {
     /// What the user answered.
     Elicit(ElicitResult),
@@ -263,6 +250,19 @@ pub enum InputResponse {
     ListRoots(ListRootsResult),
     /// The answer to a request that this library does not know.
     Other(JsonObject),
+}
+
+written_as_content!(InputResponse {
+    Elicit,
+    CreateMessage,
+    ListRoots,
+    Other
+});
+
+impl Serialize for InputResponse {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.piece().serialize(serializer)
+    }
 }
 
 impl InputResponse {

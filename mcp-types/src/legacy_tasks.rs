@@ -3,10 +3,8 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>
 
-use serde::{Deserialize, Serialize};
-
 pub use crate::ext::tasks::{TaskParams, TaskStatus};
-use crate::members::{read_members, read_settings};
+use crate::json::members;
 use crate::text::text_enum;
 use crate::{Cursor, Meta, Settings};
 
@@ -28,16 +26,14 @@ text_enum! {
 /// It is also the result of `tasks/get` and `tasks/cancel`, and the parameters of
 /// `notifications/tasks/status`.
 // spec: TASKL-04
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Names the task.
     pub task_id: String,
     /// How far it is.
     pub status: TaskStatus,
     /// More about how far it is, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it was created, ISO 8601.
     pub created_at: String,
@@ -46,12 +42,21 @@ pub struct Task {
     /// How long it is kept after its creation, in milliseconds; without an end when `None`.
     pub ttl: Option<u64>,
     /// How often to ask for it, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
     /// What it carries beside, where it is a result or the parameters of a notification.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(Task as "a task" {
+    "taskId" => task_id,
+    "status" => status,
+    "statusMessage" => status_message or nothing,
+    "createdAt" => created_at,
+    "lastUpdatedAt" => last_updated_at,
+    "ttl" => ttl or default,
+    "pollInterval" => poll_interval or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl Task {
     /// A task that was created just now and runs.
@@ -93,16 +98,15 @@ impl Task {
 
 /// The member `task` of a request's parameters: run it as a task.
 // spec: TASKL-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskMetadata {
     /// How long to keep the task after its creation, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
 
-read_members!(TaskMetadata as "how to run a task" {} {
-    "ttl" => ttl,
+members!(TaskMetadata as "how to run a task" {
+    "ttl" => ttl or nothing,
 });
 
 impl TaskMetadata {
@@ -121,13 +125,16 @@ impl TaskMetadata {
 
 /// The value of `_meta` that ties a message to a task.
 // spec: META-15, TASKL-06
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct RelatedTask {
     /// The task.
     pub task_id: String,
 }
+
+members!(RelatedTask as "the id of a task" {
+    "taskId" => task_id,
+});
 
 impl RelatedTask {
     /// Belongs to a task.
@@ -140,15 +147,19 @@ impl RelatedTask {
 
 /// The answer to a request that runs as a task.
 // spec: TASKL-02
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
     pub task: Task,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(CreateTaskResult as "a task that began" {
+    "task" => task,
+    "_meta" => meta or nothing,
+});
 
 impl CreateTaskResult {
     /// The request runs as a task.
@@ -158,19 +169,22 @@ impl CreateTaskResult {
 }
 
 /// The result of `tasks/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListTasksResult {
     /// The tasks of this page.
     pub tasks: Vec<Task>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListTasksResult as "a list of tasks" {
+    "tasks" => tasks,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListTasksResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -184,69 +198,59 @@ impl ListTasksResult {
 
 /// The `tasks` capability of either side.
 // spec: TASKL-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TasksCapability {
     /// Tasks can be listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub list: Option<Settings>,
     /// Tasks can be cancelled.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Settings>,
     /// The requests that can run as tasks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<TaskRequests>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(TasksCapability as "the tasks capability" {} {
-    "list" => list,
-    "cancel" => cancel,
-    "requests" => requests,
+members!(TasksCapability as "the tasks capability" {
+    "list" => list or nothing,
+    "cancel" => cancel or nothing,
+    "requests" => requests or nothing,
 } and other);
 
 /// The requests that can run as tasks, by their first word.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TaskRequests {
     /// Calls of tools, for servers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolTasks>,
     /// Sampling, for clients.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingTasks>,
     /// Elicitation, for clients.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(TaskRequests as "the requests that can run as tasks" {} {
-    "tools" => tools,
-    "sampling" => sampling,
-    "elicitation" => elicitation,
+members!(TaskRequests as "the requests that can run as tasks" {
+    "tools" => tools or nothing,
+    "sampling" => sampling or nothing,
+    "elicitation" => elicitation or nothing,
 } and other);
 
 /// Writes the second word of a request that can run as a task.
 macro_rules! second_word {
     ($(#[$doc:meta])* $name:ident { $(#[$field_doc:meta])* $key:literal => $field:ident }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+        #[derive(Debug, Clone, Default, PartialEq)]
         #[non_exhaustive]
         pub struct $name {
             $(#[$field_doc])*
-            #[serde(rename = $key, skip_serializing_if = "Option::is_none")]
             pub $field: Option<Settings>,
             /// Members that this library does not know.
-            #[serde(flatten)]
             pub other: Settings,
         }
 
-        read_settings!($name as "requests that can run as tasks" { $key => $field, });
+        members!($name as "requests that can run as tasks" { $key => $field or nothing, } and other);
     };
 }
 

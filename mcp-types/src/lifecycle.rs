@@ -2,15 +2,12 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
-use serde::{Deserialize, Serialize};
-
-use crate::members::read_members;
+use crate::json::members;
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCapabilities};
 
 /// Parameters of `initialize`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct InitializeParams {
     /// The revision that the client wants to speak, known to this library or not.
     pub protocol_version: String,
@@ -19,16 +16,14 @@ pub struct InitializeParams {
     /// Who the client says it is.
     pub client_info: Implementation,
     /// What the request carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(InitializeParams as "a handshake" from InitializeParams { protocol_version: String::new(), capabilities: ClientCapabilities::default(), client_info: Implementation::default(), meta: None }, {
+members!(InitializeParams as "a handshake" {
     "protocolVersion" => protocol_version,
     "capabilities" => capabilities,
     "clientInfo" => client_info,
-} {
-    "_meta" => meta,
+    "_meta" => meta or nothing,
 });
 
 impl InitializeParams {
@@ -53,9 +48,8 @@ impl InitializeParams {
 }
 
 /// The result of `initialize`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct InitializeResult {
     /// The revision that both sides speak from now on, known to this library or not.
     pub protocol_version: String,
@@ -64,12 +58,18 @@ pub struct InitializeResult {
     /// Who the server says it is.
     pub server_info: Implementation,
     /// How to use the server, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(InitializeResult as "the answer to a handshake" {
+    "protocolVersion" => protocol_version,
+    "capabilities" => capabilities,
+    "serverInfo" => server_info,
+    "instructions" => instructions or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl InitializeResult {
     /// A server that speaks a revision.

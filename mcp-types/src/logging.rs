@@ -2,16 +2,16 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Meta;
+use crate::json::members;
+use crate::text::plain_enum;
 
 /// How severe a log message is (RFC 5424), least severe first.
 // spec: LOG-02
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-#[serde(rename_all = "lowercase")]
 pub enum LoggingLevel {
     /// For developers.
     Debug,
@@ -31,22 +31,38 @@ pub enum LoggingLevel {
     Emergency,
 }
 
+plain_enum!(LoggingLevel {
+    Debug = "debug",
+    Info = "info",
+    Notice = "notice",
+    Warning = "warning",
+    Error = "error",
+    Critical = "critical",
+    Alert = "alert",
+    Emergency = "emergency",
+} first Debug);
+
 /// Parameters of `notifications/message`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct LogMessage {
     /// How severe.
     pub level: LoggingLevel,
     /// Which part of the server speaks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
     /// What it says: text or any other JSON. Never secrets.
     // spec: LOG-07
     pub data: Value,
     /// What the notification carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(LogMessage as "a log message" {
+    "level" => level,
+    "logger" => logger or nothing,
+    "data" => data,
+    "_meta" => meta or nothing,
+});
 
 impl LogMessage {
     /// A message.
@@ -69,12 +85,16 @@ impl LogMessage {
 
 /// Parameters of `logging/setLevel` (legacy era alone).
 // spec: LOG-03
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetLevelParams {
     /// The least level that the client wants.
     pub level: LoggingLevel,
 }
+
+members!(SetLevelParams as "a level of messages" {
+    "level" => level,
+});
 
 impl SetLevelParams {
     /// Wants this level and every more severe one.

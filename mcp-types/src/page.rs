@@ -2,13 +2,17 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
-use serde::{Deserialize, Serialize};
+use crate::json::members;
+use crate::text::as_text;
 
 /// Where a list goes on. Opaque: never parse, change or judge it.
 // spec: PAG-03
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Cursor(Box<str>);
+
+as_text!(Cursor, Self::new(""), Self::as_str, |text| {
+    Ok(Self(text.into()))
+});
 
 impl Cursor {
     /// Wraps the text of a cursor.
@@ -23,14 +27,17 @@ impl Cursor {
 }
 
 /// Parameters of a list request: the page that is wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
     /// Where to go on; absent for the first page.
     // spec: PAG-01
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
 }
+
+members!(Page as "a place in a list" {
+    "cursor" => cursor or nothing,
+});
 
 impl Page {
     /// The first page.

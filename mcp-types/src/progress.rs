@@ -2,15 +2,34 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Meta, RequestId, number};
+use crate::json::{Piece, Read, Slot, Write, members, read_and_written};
+use crate::{Meta, RequestId};
 
 /// The token that ties progress to its request: a string or an integer, echoed with its JSON type.
 // spec: PROG-01
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ProgressToken(RequestId);
+
+impl Write for ProgressToken {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        self.0.piece()
+    }
+}
+
+impl Read for ProgressToken {
+    #[inline]
+    fn blank() -> Self {
+        Self(RequestId::blank())
+    }
+
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        self.0.slot()
+    }
+}
+
+read_and_written!(ProgressToken);
 
 impl ProgressToken {
     /// The token as an id, which has the same form.
@@ -27,23 +46,22 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
 
 /// Parameters of `notifications/progress`, without the token.
 // spec: PROG-02
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ProgressUpdate {
     /// How far the work is; grows with every report.
-    #[serde(serialize_with = "number::plain")]
     pub progress: f64,
     /// Where it will end, if known.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub total: Option<f64>,
     /// What is being done, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
+
+members!(ProgressUpdate as "progress" {
+    "progress" => progress,
+    "total" => total or nothing,
+    "message" => message or nothing,
+});
 
 impl ProgressUpdate {
     /// So far.
@@ -72,29 +90,28 @@ impl ProgressUpdate {
 
 /// Parameters of `notifications/progress`.
 // spec: PROG-02
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ProgressParams {
     /// The token that the request came with.
     pub progress_token: ProgressToken,
     /// How far the work is.
-    #[serde(serialize_with = "number::plain")]
     pub progress: f64,
     /// Where it will end, if known.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub total: Option<f64>,
     /// What is being done, for people (2025-03-26 and later).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What the notification carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ProgressParams as "progress of a request" {
+    "progressToken" => progress_token,
+    "progress" => progress,
+    "total" => total or nothing,
+    "message" => message or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ProgressParams {
     /// Progress under the token of a request.

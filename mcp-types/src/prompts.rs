@@ -2,37 +2,39 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::setters::{display_name, setters};
 use crate::{ContentBlock, Cursor, Icon, Meta, RawObject, Role, Settings};
 
 /// A prompt as a server lists it. Unknown members survive.
 // spec: PROMPT-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What it takes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(Prompt as "a prompt" {
+    "name" => name,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "arguments" => arguments or nothing,
+    "icons" => icons or nothing,
+    "_meta" => meta or nothing,
+} and other);
 
 impl Prompt {
     setters! { title, describe, icon, meta }
@@ -55,21 +57,25 @@ impl Prompt {
 }
 
 /// An argument of a prompt; its value is always a string.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// It has to be given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
 }
+
+members!(PromptArgument as "an argument of a prompt" {
+    "name" => name,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "required" => required or nothing,
+});
 
 impl PromptArgument {
     setters! { title, describe }
@@ -96,7 +102,7 @@ impl PromptArgument {
 }
 
 /// A message of a prompt.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PromptMessage {
     /// Who speaks.
@@ -104,6 +110,11 @@ pub struct PromptMessage {
     /// What is said.
     pub content: ContentBlock,
 }
+
+members!(PromptMessage as "a message of a prompt" {
+    "role" => role,
+    "content" => content,
+});
 
 impl PromptMessage {
     /// Somebody says something.
@@ -126,19 +137,22 @@ impl PromptMessage {
 }
 
 /// The result of `prompts/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListPromptsResult {
     /// The prompts of this page.
     pub prompts: Vec<Prompt>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListPromptsResult as "a list of prompts" {
+    "prompts" => prompts,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListPromptsResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -151,15 +165,19 @@ impl ListPromptsResult {
 }
 
 /// Parameters of `prompts/get`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptParams {
     /// Which prompt.
     pub name: String,
     /// Its arguments: strings by name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
 }
+
+members!(GetPromptParams as "which prompt" {
+    "name" => name,
+    "arguments" => arguments or nothing,
+});
 
 impl GetPromptParams {
     /// Gets a prompt.
@@ -172,18 +190,22 @@ impl GetPromptParams {
 }
 
 /// The result of `prompts/get`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// What the prompt is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The conversation that it makes.
     pub messages: Vec<PromptMessage>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(GetPromptResult as "the messages of a prompt" {
+    "description" => description or nothing,
+    "messages" => messages,
+    "_meta" => meta or nothing,
+});
 
 impl GetPromptResult {
     setters! { describe, meta }

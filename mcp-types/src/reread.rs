@@ -1,18 +1,20 @@
 //! Objects that are read as members first, because one of them says which type they are.
 
-use serde::de::{DeserializeOwned, Error};
-
 use crate::JsonObject;
+use crate::json::{Read, read_text};
 
 /// Reads members as `T`: through their text, since all types are read from text anyway, and to
-/// read them from values as well would compile each of them, and all that is in it, once more.
-pub(crate) fn members<T: DeserializeOwned, E: Error>(members: &JsonObject) -> Result<T, E> {
-    let read = serde_json::to_string(members).and_then(|text| serde_json::from_str(&text));
-    read.map_err(|error| E::custom(reason(&error)))
+/// read them from values as well would compile the reader once more.
+pub(crate) fn members<T: Read>(members: &JsonObject) -> Result<T, String> {
+    let mut found = T::blank();
+    let text = serde_json::to_string(members);
+    let read = text.and_then(|text| read_text(&text, found.slot()));
+    read.map_err(|error| reason(&error))?;
+    Ok(found)
 }
 
 /// What is wrong, without its place in a text that nobody has sent.
-fn reason(error: &serde_json::Error) -> String {
+pub(crate) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     text.strip_suffix(&place).unwrap_or(&text).to_owned()

@@ -2,46 +2,48 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::setters::{display_name, setters};
 use crate::{Annotations, Cursor, Icon, Meta, ResourceContents, Settings};
 
 /// A resource as a server lists it. Unknown members survive.
 // spec: RSRC-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Resource {
     /// Which resource.
     pub uri: String,
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The MIME type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Its size in bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Who it is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(Resource as "a resource" {
+    "uri" => uri,
+    "name" => name,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "mimeType" => mime_type or nothing,
+    "size" => size or nothing,
+    "icons" => icons or nothing,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
+} and other);
 
 impl Resource {
     setters! { name, title, describe, mime_type, size, icon, annotations, meta }
@@ -60,36 +62,39 @@ impl Resource {
 
 /// A family of resources: a URI template of RFC 6570. Unknown members survive.
 // spec: RSRC-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ResourceTemplate {
     /// The template.
     pub uri_template: String,
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the resources are, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The MIME type that all of them have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Who they are for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(ResourceTemplate as "a resource template" {
+    "uriTemplate" => uri_template,
+    "name" => name,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "mimeType" => mime_type or nothing,
+    "icons" => icons or nothing,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
+} and other);
 
 impl ResourceTemplate {
     setters! { name, title, describe, mime_type, icon, annotations, meta }
@@ -108,19 +113,22 @@ impl ResourceTemplate {
 }
 
 /// The result of `resources/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListResourcesResult {
     /// The resources of this page.
     pub resources: Vec<Resource>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListResourcesResult as "a list of resources" {
+    "resources" => resources,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListResourcesResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -133,19 +141,22 @@ impl ListResourcesResult {
 }
 
 /// The result of `resources/templates/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListResourceTemplatesResult {
     /// The templates of this page.
     pub resource_templates: Vec<ResourceTemplate>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListResourceTemplatesResult as "a list of resource templates" {
+    "resourceTemplates" => resource_templates,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListResourceTemplatesResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -158,12 +169,16 @@ impl ListResourceTemplatesResult {
 }
 
 /// Parameters of `resources/read`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
     /// Which resource.
     pub uri: String,
 }
+
+members!(ReadResourceParams as "which resource" {
+    "uri" => uri,
+});
 
 impl ReadResourceParams {
     /// Reads a resource.
@@ -174,15 +189,19 @@ impl ReadResourceParams {
 
 /// The result of `resources/read`.
 // spec: RSRC-04
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
     /// The contents; several when the resource has parts.
     pub contents: Vec<ResourceContents>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ReadResourceResult as "the contents of a resource" {
+    "contents" => contents,
+    "_meta" => meta or nothing,
+});
 
 impl ReadResourceResult {
     setters! { meta }
@@ -222,12 +241,16 @@ impl From<ResourceContents> for ReadResourceResult {
 
 /// Parameters of `resources/subscribe` and `resources/unsubscribe` (legacy era alone).
 // spec: RSRC-12, SUB-14
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscribeParams {
     /// Which resource.
     pub uri: String,
 }
+
+members!(SubscribeParams as "which resource" {
+    "uri" => uri,
+});
 
 impl SubscribeParams {
     /// Names a resource.
@@ -238,15 +261,19 @@ impl SubscribeParams {
 
 /// Parameters of `notifications/resources/updated`.
 // spec: RSRC-12, SUB-12
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ResourceUpdated {
     /// Which resource, or one below the one that was asked for.
     pub uri: String,
     /// What the notification carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ResourceUpdated as "a resource that changed" {
+    "uri" => uri,
+    "_meta" => meta or nothing,
+});
 
 impl ResourceUpdated {
     /// A resource has changed.

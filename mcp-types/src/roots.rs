@@ -2,32 +2,27 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
 
-use serde::Serialize;
-
 use crate::Meta;
-use crate::members::read_members;
+use crate::json::members;
 use crate::setters::setters;
 
 /// A folder or file that a server may look at.
 // spec: ROOT-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Root {
     /// Where it is: a `file://` URI.
     pub uri: String,
     /// Name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(Root as "a root" {
+members!(Root as "a root" {
     "uri" => uri,
-} {
-    "name" => name,
-    "_meta" => meta,
+    "name" => name or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl Root {
@@ -69,20 +64,18 @@ impl From<String> for Root {
 }
 
 /// The result of `roots/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListRootsResult {
     /// The roots.
     pub roots: Vec<Root>,
     /// What the result carries beside (legacy era alone).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(ListRootsResult as "a list of roots" {
+members!(ListRootsResult as "a list of roots" {
     "roots" => roots,
-} {
-    "_meta" => meta,
+    "_meta" => meta or nothing,
 });
 
 impl ListRootsResult {

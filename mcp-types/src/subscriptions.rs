@@ -2,9 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
-use serde::{Deserialize, Serialize};
-
-use crate::members::read_members;
+use crate::json::members;
 use crate::meta::keys;
 use crate::{Meta, RequestId, Settings};
 
@@ -23,43 +21,31 @@ use crate::{Meta, RequestId, Settings};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 // spec: SUB-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct SubscriptionFilter {
     /// Changes of the list of tools.
-    #[serde(skip_serializing_if = "is_false")]
     pub tools_list_changed: bool,
     /// Changes of the list of prompts.
-    #[serde(skip_serializing_if = "is_false")]
     pub prompts_list_changed: bool,
     /// Changes of the list of resources.
-    #[serde(skip_serializing_if = "is_false")]
     pub resources_list_changed: bool,
     /// Changes of single resources, by URI.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub resource_subscriptions: Vec<String>,
     /// Changes of tasks, by id: of the tasks extension.
     // spec: TASK-19
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub task_ids: Vec<String>,
     /// What other extensions add.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(SubscriptionFilter as "a filter of changes" {} {
-    "toolsListChanged" => tools_list_changed or default,
-    "promptsListChanged" => prompts_list_changed or default,
-    "resourcesListChanged" => resources_list_changed or default,
-    "resourceSubscriptions" => resource_subscriptions or default,
-    "taskIds" => task_ids or default,
+members!(SubscriptionFilter as "a filter of changes" {
+    "toolsListChanged" => tools_list_changed or nothing,
+    "promptsListChanged" => prompts_list_changed or nothing,
+    "resourcesListChanged" => resources_list_changed or nothing,
+    "resourceSubscriptions" => resource_subscriptions or nothing,
+    "taskIds" => task_ids or nothing,
 } and other);
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn is_false(flag: &bool) -> bool {
-    !flag
-}
 
 impl SubscriptionFilter {
     /// No change at all.
@@ -127,12 +113,16 @@ impl SubscriptionFilter {
 
 /// Parameters of `subscriptions/listen`.
 // spec: SUB-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListenParams {
     /// The changes that the client wants to hear of.
     pub notifications: SubscriptionFilter,
 }
+
+members!(ListenParams as "what to listen to" {
+    "notifications" => notifications,
+});
 
 impl ListenParams {
     /// Listens for some changes.
@@ -143,13 +133,16 @@ impl ListenParams {
 
 /// The result of `subscriptions/listen`: the server has ended the subscription in good order.
 // spec: SUB-09
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ListenResult {
     /// What the result carries beside, the id of the subscription above all.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListenResult as "the end of a subscription" {
+    "_meta" => meta or nothing,
+});
 
 impl ListenResult {
     /// The end of the subscription that the request `id` began.
@@ -167,15 +160,19 @@ impl ListenResult {
 
 /// Parameters of `notifications/subscriptions/acknowledged`.
 // spec: SUB-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SubscriptionAcknowledged {
     /// The changes that the server will tell: a part of what the client asked for.
     pub notifications: SubscriptionFilter,
     /// What the notification carries beside, the id of the subscription above all.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(SubscriptionAcknowledged as "a subscription" {
+    "notifications" => notifications,
+    "_meta" => meta or nothing,
+});
 
 impl SubscriptionAcknowledged {
     /// The subscription that the request `id` began will tell some changes.
@@ -189,13 +186,16 @@ impl SubscriptionAcknowledged {
 
 /// Parameters of notifications that say all by their name: a list has changed, the handshake is
 /// done.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PlainNotification {
     /// What the notification carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(PlainNotification as "a notification" {
+    "_meta" => meta or nothing,
+});
 
 impl PlainNotification {
     /// A notification that carries something beside.

@@ -37,6 +37,43 @@ impl<'de> Deserialize<'de> for Str<'de> {
     }
 }
 
+/// Writes `Serialize` and `Deserialize` for a type that is text on the wire, by what reading begins
+/// with, its text, and a function that makes it of a text or says what is wrong with that.
+macro_rules! as_text {
+    ($name:ident, $blank:expr, $text:expr, |$found:ident| $from:expr) => {
+        impl $crate::json::Write for $name {
+            #[inline]
+            fn piece(&self) -> $crate::json::Piece<'_> {
+                let text: fn(&Self) -> &str = $text;
+                $crate::json::Piece::Text(text(self))
+            }
+        }
+
+        impl $crate::json::Read for $name {
+            #[inline]
+            fn blank() -> Self {
+                $blank
+            }
+
+            #[inline]
+            fn slot(&mut self) -> $crate::json::Slot<'_> {
+                $crate::json::Slot::Text(self)
+            }
+        }
+
+        impl $crate::json::FromText for $name {
+            #[inline]
+            fn set(&mut self, $found: std::borrow::Cow<'_, str>) -> Result<(), String> {
+                let read: Result<Self, String> = $from;
+                *self = read?;
+                Ok(())
+            }
+        }
+
+        $crate::json::read_and_written!($name);
+    };
+}
+
 /// Writes an enum whose values are text on the wire. Values that this library does not know
 /// survive in `Other`.
 macro_rules! text_enum {
@@ -85,20 +122,26 @@ macro_rules! text_enum {
             }
         }
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(self.as_str())
-            }
-        }
+        $crate::text::as_text!($name, Self::Other(String::new()), Self::as_str, |text| {
+            Ok(Self::known(&text).unwrap_or_else(|| Self::Other(text.into_owned())))
+        });
+    };
+}
 
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Self, D::Error> {
-                let text = $crate::text::Str::deserialize(deserializer)?.0;
-                Ok(Self::known(&text).unwrap_or_else(|| Self::Other(text.into_owned())))
+/// Writes `Serialize` and `Deserialize` for an enum of a few texts. Others are refused.
+macro_rules! plain_enum {
+    ($name:ident { $($value:ident = $text:literal,)* } first $first:ident) => {
+        $crate::text::as_text!(
+            $name,
+            Self::$first,
+            |value| match value {
+                $(Self::$value => $text,)*
+            },
+            |text| match &*text {
+                $($text => Ok(Self::$value),)*
+                other => Err($crate::json::unknown_text(other, &[$($text),*])),
             }
-        }
+        );
     };
 }
 
@@ -109,26 +152,16 @@ macro_rules! fixed_text {
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
         pub(crate) struct $name;
 
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str($text)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> Result<Self, D::Error> {
-                let text = $crate::text::Str::deserialize(deserializer)?.0;
-                if text == $text {
-                    return Ok(Self);
-                }
-                let unexpected = serde::de::Unexpected::Str(&text);
-                Err(serde::de::Error::invalid_value(unexpected, &concat!("`", $text, "`")))
-            }
-        }
+        $crate::text::as_text!($name, Self, |_| $text, |text| {
+            let known = text == $text;
+            known.then_some(Self).ok_or_else(|| {
+                format!("invalid value: string {text:?}, expected `{}`", $text)
+            })
+        });
     };
 }
 
+pub(crate) use as_text;
 pub(crate) use fixed_text;
+pub(crate) use plain_enum;
 pub(crate) use text_enum;

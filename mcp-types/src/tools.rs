@@ -4,50 +4,54 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use crate::json::members;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Settings, Text};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
 // spec: TOOL-05, JSCH-08
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Tool {
     /// Name for programs: 1 to 128 of `A-Za-z0-9_-.`.
     pub name: String,
     /// Name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it does, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// JSON Schema of the arguments; its root has `"type": "object"`.
     // spec: TOOL-06
     pub input_schema: Arc<JsonObject>,
     /// JSON Schema of the structured result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<JsonObject>>,
     /// Hints on how it behaves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
     /// How it may be run (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
     /// Pictures for user interfaces.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(Tool as "a tool" {
+    "name" => name,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "inputSchema" => input_schema,
+    "outputSchema" => output_schema or nothing,
+    "annotations" => annotations or nothing,
+    "execution" => execution or nothing,
+    "icons" => icons or nothing,
+    "_meta" => meta or nothing,
+} and other);
 
 impl Tool {
     setters! { title, describe, icon, meta }
@@ -154,58 +158,63 @@ fn no_parameters() -> Arc<JsonObject> {
 
 /// Hints on how a tool behaves. Untrusted unless the server is trusted.
 // spec: TOOL-10, TOOL-11
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ToolAnnotations {
     /// Name for people; [`Tool::title`] comes first.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// It changes nothing. Taken as false when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
     /// It may destroy something. Taken as true when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
     /// Calling it again with the same arguments changes nothing more. Taken as false when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
     /// It deals with the world outside of the server. Taken as true when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(ToolAnnotations as "hints on a tool" {
+    "title" => title or nothing,
+    "readOnlyHint" => read_only_hint or nothing,
+    "destructiveHint" => destructive_hint or nothing,
+    "idempotentHint" => idempotent_hint or nothing,
+    "openWorldHint" => open_world_hint or nothing,
+} and other);
 
 /// How a tool may be run (2025-11-25 alone).
 // spec: TOOL-05, TASKL-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ToolExecution {
     /// Whether it may be called as a task. Taken as forbidden when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
+members!(ToolExecution as "how a tool may be run" {
+    "taskSupport" => task_support or nothing,
+} and other);
+
 /// The result of `tools/list`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListToolsResult {
     /// The tools of this page.
     pub tools: Vec<Tool>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListToolsResult as "a list of tools" {
+    "tools" => tools,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListToolsResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -219,18 +228,22 @@ impl ListToolsResult {
 
 /// Parameters of `tools/call`.
 // spec: TOOL-12
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct CallToolParams {
     /// Which tool.
     pub name: String,
     /// Its arguments, as they arrived.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
     /// Runs the call as an experimental task (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
+
+members!(CallToolParams as "a call of a tool" {
+    "name" => name,
+    "arguments" => arguments or nothing,
+    "task" => task or nothing,
+});
 
 impl CallToolParams {
     /// Calls a tool.
@@ -252,31 +265,26 @@ impl CallToolParams {
 
 /// The result of `tools/call`.
 // spec: TOOL-13
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct CallToolResult {
     /// What the tool says.
     pub content: Vec<ContentBlock>,
     /// What the tool says as one JSON value; `null` is a value.
     // spec: TOOL-14
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
     pub structured_content: Option<Box<RawValue>>,
     /// The tool failed; the content says why, for a language model.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<RawValue>>, D::Error> {
-    Box::deserialize(deserializer).map(Some)
-}
+members!(CallToolResult as "the result of a tool" {
+    "content" => content,
+    "structuredContent" => structured_content even null,
+    "isError" => is_error or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl CallToolResult {
     setters! { meta }

@@ -27,6 +27,8 @@ use crate::{
     ServerNote, ServerProfile,
 };
 
+use text::write_text;
+
 pub use legacy::batch;
 pub use modern::Envelope;
 
@@ -293,12 +295,23 @@ impl DecodeError {
     }
 }
 
+/// A value of any type that can be written: what writes it is compiled once.
+pub(crate) trait Json {
+    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()>;
+}
+
+impl<T: serde::Serialize> Json for T {
+    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        serde_json::to_writer(out, self)
+    }
+}
+
 /// Writes `value` behind what `out` holds, on one line: raw JSON that a handler passes through may
 /// be laid out over several, and a line break would end the message in an event or on a pipe.
 ///
 /// Types of this library cannot fail here: their keys are strings and `out` is memory.
 // spec: STDIO-02
-pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
+pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Json) {
     let start = out.len();
     write_scalar(out, value);
     let mut rest = out.get_mut(start..).unwrap_or_default();
@@ -314,13 +327,13 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Si
 
 /// Writes a value that has no line breaks but those in its strings, which are escaped: a string, a
 /// number.
-pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
-    let written = serde_json::to_writer(out, value);
+pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &dyn Json) {
+    let written = value.write(out);
     debug_assert!(written.is_ok(), "{written:?}");
 }
 
 /// Writes the members of `value`, an object, behind an open object, and closes it.
-pub(crate) fn splice_json(out: &mut Vec<u8>, value: &impl serde::Serialize) {
+pub(crate) fn splice_json(out: &mut Vec<u8>, value: &dyn Json) {
     let start = out.len();
     let is_first = out.last() == Some(&b'{');
     write_json(out, value);
@@ -354,7 +367,7 @@ pub(crate) fn splice_called(out: &mut Vec<u8>, result: &CallToolResult) {
             0 => br#"{"type":"text","text":"#.as_slice(),
             _ => br#",{"type":"text","text":"#,
         });
-        text::write_text(out, text);
+        write_text(out, text);
         out.push(b'}');
     }
     out.push(b']');
@@ -379,7 +392,7 @@ pub(crate) fn write_request(
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_json(&mut out, head.id);
     out.extend_from_slice(br#","method":"#);
-    write_json(&mut out, head.method);
+    write_text(&mut out, head.method);
     out.extend_from_slice(br#","params":{"#);
     let mut meta = own.unwrap_or_default();
     for (key, value) in head.more.into_iter().flat_map(Meta::as_object) {
@@ -427,21 +440,14 @@ impl<'a> RequestHead<'a> {
 
 /// Writes an error response; without an id where it could not be read.
 // spec: BASE-10, BASE-11
-pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: ErrorObject) {
-    #[derive(serde::Serialize)]
-    struct ErrorResponse<'a> {
-        jsonrpc: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        id: Option<&'a RequestId>,
-        error: ErrorObject,
+pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &ErrorObject) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+    if let Some(id) = id {
+        out.extend_from_slice(br#""id":"#);
+        write_scalar(out, id);
+        out.push(b',');
     }
-
-    write_json(
-        out,
-        &ErrorResponse {
-            jsonrpc: "2.0",
-            id,
-            error,
-        },
-    );
+    out.extend_from_slice(br#""error":"#);
+    write_json(out, error);
+    out.push(b'}');
 }

@@ -6,9 +6,8 @@ use mcp_types::{
     ProgressUpdate, ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender,
     SubscriptionAcknowledged,
 };
-use serde::Serialize;
 
-use super::{splice_json, write_json};
+use super::{Json, splice_json, write_text};
 use crate::{ClientNote, ServerNote};
 
 /// Reads what a server tells; `None` for what no server may say in this revision.
@@ -282,10 +281,10 @@ fn stamp(meta: Option<Meta>, subscription: Option<&RequestId>) -> Option<Meta> {
 
 fn open(method: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-    write_json(out, method);
+    write_text(out, method);
 }
 
-fn write(method: &str, params: &impl Serialize, out: &mut Vec<u8>) {
+fn write(method: &str, params: &dyn Json, out: &mut Vec<u8>) {
     open(method, out);
     out.extend_from_slice(br#","params":{"#);
     splice_json(out, params);

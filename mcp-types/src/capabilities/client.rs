@@ -2,109 +2,93 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::{Settings, extensions};
+use crate::json::members;
 use crate::legacy_tasks::TasksCapability;
-use crate::members::{read_members, read_settings};
 
 /// Capabilities of a client: declared once per session in the legacy era, on every request in the
 /// modern one. Unknown capabilities survive in `other`.
 ///
 /// They are read without buffering: `{}` and `{"sampling":{}}` cost no allocation.
 // spec: VER-16, LIFE-10, EXT-02
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
     /// The client tells its file system roots.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<RootsCapability>,
     /// The client samples from its language model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
     /// The client asks its user.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
     /// The client runs experimental tasks (2025-11-25 alone).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Arc<TasksCapability>>,
     /// Extensions by identifier, with their settings.
-    #[serde(skip_serializing_if = "Settings::is_empty")]
     pub extensions: Settings,
     /// Non-standard capabilities.
-    #[serde(skip_serializing_if = "Settings::is_empty")]
     pub experimental: Settings,
     /// Capabilities that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(ClientCapabilities as "client capabilities" {} {
-    "roots" => roots,
-    "sampling" => sampling,
-    "elicitation" => elicitation,
-    "tasks" => tasks,
-    "extensions" => extensions or default,
-    "experimental" => experimental or default,
+members!(ClientCapabilities as "client capabilities" {
+    "roots" => roots or nothing,
+    "sampling" => sampling or nothing,
+    "elicitation" => elicitation or nothing,
+    "tasks" => tasks or nothing,
+    "extensions" => extensions or nothing,
+    "experimental" => experimental or nothing,
 } and other);
 
 /// The `roots` capability.
 // spec: ROOT-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct RootsCapability {
     /// Changes are announced (legacy era alone).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(RootsCapability as "the roots capability" {} { "listChanged" => list_changed, } and other);
+members!(RootsCapability as "the roots capability" {
+    "listChanged" => list_changed or nothing,
+} and other);
 
 /// The `sampling` capability.
 // spec: SAMP-03, SAMP-05
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingCapability {
     /// `includeContext` is understood.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Settings>,
     /// `tools` and `toolChoice` are understood.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Settings>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_settings!(SamplingCapability as "the sampling capability" {
-    "context" => context,
-    "tools" => tools,
-});
+members!(SamplingCapability as "the sampling capability" {
+    "context" => context or nothing,
+    "tools" => tools or nothing,
+} and other);
 
 /// The `elicitation` capability. Without members it means forms alone.
 // spec: ELIC-01
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
     /// The user can fill in forms.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub form: Option<Settings>,
     /// The user can be sent to a URL.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<Settings>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_settings!(ElicitationCapability as "the elicitation capability" {
-    "form" => form,
-    "url" => url,
-});
+members!(ElicitationCapability as "the elicitation capability" {
+    "form" => form or nothing,
+    "url" => url or nothing,
+} and other);
 
 impl ElicitationCapability {
     /// The user can fill in forms: declared, or nothing is.

@@ -8,13 +8,14 @@ mod server;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
 use serde_json::Value;
 
 pub use client::{ClientCapabilities, ElicitationCapability, RootsCapability, SamplingCapability};
 pub use server::{ListChangedCapability, ResourcesCapability, ServerCapabilities};
 
 use crate::JsonObject;
+use crate::json::read_and_written;
 
 /// The members of an object of which this library knows none: settings of a capability, which means
 /// supported when it is present, or what an object has beside its known members.
@@ -70,17 +71,7 @@ impl fmt::Debug for Settings {
     }
 }
 
-impl Serialize for Settings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.as_object().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Settings {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        JsonObject::deserialize(deserializer).map(Self::from)
-    }
-}
+read_and_written!(Settings);
 
 /// The settings of an extension, written as an object; nothing where they are no object.
 fn extension_settings(settings: &impl Serialize) -> JsonObject {

@@ -2,73 +2,76 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Settings, extensions};
+use crate::json::members;
 use crate::legacy_tasks::TasksCapability;
 
 /// Capabilities of a server. Unknown capabilities survive in `other`.
 // spec: VER-16, LIFE-10, EXT-02
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
     /// The server has tools.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<ListChangedCapability>,
     /// The server has resources.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
     /// The server has prompts.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ListChangedCapability>,
     /// The server completes arguments.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completions: Option<Settings>,
     /// The server sends log messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logging: Option<Settings>,
     /// The server runs experimental tasks (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Arc<TasksCapability>>,
     /// Extensions by identifier, with their settings.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub extensions: Settings,
     /// Non-standard capabilities.
-    #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub experimental: Settings,
     /// Capabilities that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(ServerCapabilities as "server capabilities" {
+    "tools" => tools or nothing,
+    "resources" => resources or nothing,
+    "prompts" => prompts or nothing,
+    "completions" => completions or nothing,
+    "logging" => logging or nothing,
+    "tasks" => tasks or nothing,
+    "extensions" => extensions or nothing,
+    "experimental" => experimental or nothing,
+} and other);
 
 /// The `tools` or the `prompts` capability.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListChangedCapability {
     /// Changes of the list are announced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
+members!(ListChangedCapability as "a capability" {
+    "listChanged" => list_changed or nothing,
+} and other);
+
 /// The `resources` capability.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ResourcesCapability {
     /// Changes of a single resource are announced to those who ask.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
     /// Changes of the list are announced.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
+
+members!(ResourcesCapability as "the resources capability" {
+    "subscribe" => subscribe or nothing,
+    "listChanged" => list_changed or nothing,
+} and other);
 
 impl ServerCapabilities {
     extensions!();

@@ -1,10 +1,8 @@
 //! Hints on who content is for.
 
-use serde::Serialize;
-
-use crate::members::read_members;
+use crate::json::members;
 use crate::text::text_enum;
-use crate::{Settings, number, time};
+use crate::{Settings, time};
 
 text_enum! {
     /// Who speaks, or who is spoken to.
@@ -28,31 +26,23 @@ text_enum! {
 /// assert!(Annotations::new().priority(8.0).check().is_err());
 /// ```
 // spec: RSRC-11
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Annotations {
     /// Who it is for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub audience: Vec<Role>,
     /// From 0 (may be left out) to 1 (has to be there).
-    #[serde(
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub priority: Option<f64>,
     /// When it last changed, ISO 8601.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
     /// Members that this library does not know.
-    #[serde(flatten)]
     pub other: Settings,
 }
 
-read_members!(Annotations as "annotations" {} {
-    "audience" => audience or default,
-    "priority" => priority,
-    "lastModified" => last_modified,
+members!(Annotations as "annotations" {
+    "audience" => audience or nothing,
+    "priority" => priority or nothing,
+    "lastModified" => last_modified or nothing,
 } and other);
 
 /// Annotations are not as the specification wants them. They are hints: a receiver may use the

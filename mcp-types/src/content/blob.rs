@@ -1,15 +1,14 @@
 //! Binary data: bytes for users, base64 on the wire.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::Str;
+use crate::json::{FromText, Piece, Read, Slot, Write, read_and_written};
 
 /// Padded as RFC 4648 wants it; peers that leave the padding out are understood.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
@@ -33,6 +32,11 @@ const STANDARD: GeneralPurpose = GeneralPurpose::new(
 pub struct Blob(Bytes);
 
 impl Blob {
+    /// The text on the wire.
+    pub(crate) fn to_base64(&self) -> String {
+        STANDARD.encode(&self.0)
+    }
+
     /// The bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -84,21 +88,35 @@ impl fmt::Debug for Blob {
     }
 }
 
-impl Serialize for Blob {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&STANDARD.encode(&self.0))
+impl Write for Blob {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        Piece::Blob(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Blob {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Str(text) = Str::deserialize(deserializer)?;
-        let bytes = STANDARD
-            .decode(text.as_bytes())
-            .map_err(|error| D::Error::custom(format_args!("invalid base64: {error}")))?;
-        Ok(Self(bytes.into()))
+impl Read for Blob {
+    #[inline]
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Text(self)
     }
 }
+
+impl FromText for Blob {
+    fn set(&mut self, text: Cow<'_, str>) -> Result<(), String> {
+        let bytes = STANDARD.decode(text.as_bytes());
+        let bytes = bytes.map_err(|error| format!("invalid base64: {error}"))?;
+        *self = bytes.into();
+        Ok(())
+    }
+}
+
+read_and_written!(Blob);
 
 #[cfg(test)]
 mod tests {

@@ -1,20 +1,14 @@
 //! Content blocks.
 
-use std::fmt;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{
     Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
     ToolUseContent,
 };
-use crate::members::read_members;
+use crate::json::{Piece, Read, Slot, Tagged, Write, members, read_and_written};
 use crate::setters::setters;
-use crate::text::Str;
-use crate::{JsonObject, Meta, reread};
+use crate::{JsonObject, Meta};
 
 /// A piece of content. Kinds that this library does not know survive unchanged.
 ///
@@ -29,9 +23,8 @@ use crate::{JsonObject, Meta, reread};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 // spec: TOOL-13
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(tag = "type", rename_all = "snake_case")]
 pub enum ContentBlock {
     /// Text.
     Text(TextContent),
@@ -48,79 +41,67 @@ pub enum ContentBlock {
     /// What a tool said to a language model (2025-11-25 and later, in sampling alone).
     ToolResult(ToolResultContent),
     /// A kind that this library does not know, with its `type`.
-    #[serde(untagged)]
     Other(JsonObject),
 }
 
 /// Text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
     pub text: Text,
     /// Who it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(TextContent as "text" {
+members!(TextContent as "text" {
     "text" => text,
-} {
-    "annotations" => annotations,
-    "_meta" => meta,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
 });
 
 /// A picture.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ImageContent {
     /// The bytes of the file.
     pub data: Blob,
     /// The MIME type.
     pub mime_type: String,
     /// Who it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(ImageContent as "a picture" {
+members!(ImageContent as "a picture" {
     "data" => data,
     "mimeType" => mime_type,
-} {
-    "annotations" => annotations,
-    "_meta" => meta,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
 });
 
 /// Sound.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct AudioContent {
     /// The bytes of the file.
     pub data: Blob,
     /// The MIME type.
     pub mime_type: String,
     /// Who it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(AudioContent as "sound" {
+members!(AudioContent as "sound" {
     "data" => data,
     "mimeType" => mime_type,
-} {
-    "annotations" => annotations,
-    "_meta" => meta,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl TextContent {
@@ -281,93 +262,119 @@ impl From<&str> for ContentBlock {
     }
 }
 
-/// Reads a block by its `type`. Where `type` comes first, as it does everywhere in practice, the
-/// other members are read straight into the block.
-impl<'de> Deserialize<'de> for ContentBlock {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(BlockVisitor {
-            in_tool_result: false,
-        })
+impl Write for ContentBlock {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        match self {
+            Self::Text(content) => Piece::Tagged("text", content),
+            Self::Image(content) => Piece::Tagged("image", content),
+            Self::Audio(content) => Piece::Tagged("audio", content),
+            Self::Resource(content) => Piece::Tagged("resource", content),
+            Self::ResourceLink(content) => Piece::Tagged("resource_link", content),
+            Self::ToolUse(content) => Piece::Tagged("tool_use", content),
+            Self::ToolResult(content) => Piece::Tagged("tool_result", content),
+            Self::Other(members) => Piece::Object(members),
+        }
     }
 }
+
+impl Read for ContentBlock {
+    #[inline]
+    fn blank() -> Self {
+        Self::Other(JsonObject::new())
+    }
+
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Tagged(self)
+    }
+}
+
+impl Tagged for ContentBlock {
+    #[inline]
+    fn what(&self) -> &'static str {
+        BLOCK
+    }
+
+    #[inline]
+    fn choose(&mut self, kind: &str) -> Slot<'_> {
+        *self = match kind {
+            "tool_use" => Self::ToolUse(Read::blank()),
+            "tool_result" => Self::ToolResult(Read::blank()),
+            _ => return choose_plain(self, kind),
+        };
+        self.members()
+    }
+}
+
+read_and_written!(ContentBlock);
+
+const BLOCK: &str = "a content block";
 
 /// A block inside of the result of a tool, where calls and results of tools are unknown kinds.
 pub(super) struct PlainBlock(pub(super) ContentBlock);
 
-impl<'de> Deserialize<'de> for PlainBlock {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let visitor = BlockVisitor {
-            in_tool_result: true,
-        };
-        deserializer.deserialize_map(visitor).map(Self)
+impl Write for PlainBlock {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        self.0.piece()
     }
 }
 
-struct BlockVisitor {
-    in_tool_result: bool,
-}
-
-impl<'de> Visitor<'de> for BlockVisitor {
-    type Value = ContentBlock;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a content block")
+impl Read for PlainBlock {
+    #[inline]
+    fn blank() -> Self {
+        Self(ContentBlock::blank())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ContentBlock, A::Error> {
-        let mut before = JsonObject::new();
-        while let Some(Str(key)) = map.next_key()? {
-            if key != "type" {
-                before.insert(key.into_owned(), map.next_value()?);
-                continue;
-            }
-            let Str(kind) = map.next_value()?;
-            if before.is_empty() {
-                return self.read(&kind, MapAccessDeserializer::new(map));
-            }
-            while let Some((key, value)) = map.next_entry()? {
-                before.insert(key, value);
-            }
-            return self.read_again(&kind, before);
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Tagged(self)
+    }
+}
+
+impl Tagged for PlainBlock {
+    #[inline]
+    fn what(&self) -> &'static str {
+        BLOCK
+    }
+
+    #[inline]
+    fn choose(&mut self, kind: &str) -> Slot<'_> {
+        choose_plain(&mut self.0, kind)
+    }
+}
+
+#[inline]
+fn choose_plain<'a>(block: &'a mut ContentBlock, kind: &str) -> Slot<'a> {
+    *block = match kind {
+        "text" => ContentBlock::Text(Read::blank()),
+        "image" => ContentBlock::Image(Read::blank()),
+        "audio" => ContentBlock::Audio(Read::blank()),
+        "resource" => ContentBlock::Resource(Read::blank()),
+        "resource_link" => ContentBlock::ResourceLink(Read::blank()),
+        _ => {
+            let tag = std::iter::once(("type".to_owned(), Value::from(kind)));
+            ContentBlock::Other(tag.collect())
         }
-        Err(A::Error::missing_field("type"))
-    }
+    };
+    block.members()
 }
 
-impl BlockVisitor {
-    /// Reads a block whose `type` came late, with `type` first.
-    fn read_again<E: Error>(&self, kind: &str, mut members: JsonObject) -> Result<ContentBlock, E> {
-        members.shift_insert(0, "type".to_owned(), kind.into());
-        if self.in_tool_result {
-            reread::members(&members).map(|PlainBlock(block)| block)
-        } else {
-            reread::members(&members)
+impl ContentBlock {
+    /// Where the members go beside the tag.
+    #[inline]
+    fn members(&mut self) -> Slot<'_> {
+        match self {
+            Self::Text(content) => Slot::Members(content),
+            Self::Image(content) => Slot::Members(content),
+            Self::Audio(content) => Slot::Members(content),
+            Self::Resource(content) => Slot::Members(content),
+            Self::ResourceLink(content) => Slot::Members(content),
+            Self::ToolUse(content) => Slot::Members(content),
+            Self::ToolResult(content) => content.slot(),
+            Self::Other(members) => Slot::Object(members),
         }
-    }
-
-    fn read<'de, D: Deserializer<'de>>(
-        &self,
-        kind: &str,
-        members: D,
-    ) -> Result<ContentBlock, D::Error> {
-        Ok(match kind {
-            "text" => ContentBlock::Text(Deserialize::deserialize(members)?),
-            "image" => ContentBlock::Image(Deserialize::deserialize(members)?),
-            "audio" => ContentBlock::Audio(Deserialize::deserialize(members)?),
-            "resource" => ContentBlock::Resource(Deserialize::deserialize(members)?),
-            "resource_link" => ContentBlock::ResourceLink(Deserialize::deserialize(members)?),
-            "tool_use" if !self.in_tool_result => {
-                ContentBlock::ToolUse(Deserialize::deserialize(members)?)
-            }
-            "tool_result" if !self.in_tool_result => {
-                ContentBlock::ToolResult(Deserialize::deserialize(members)?)
-            }
-            _ => {
-                let rest = JsonObject::deserialize(members)?;
-                let tag = std::iter::once(("type".to_owned(), Value::from(kind)));
-                ContentBlock::Other(tag.chain(rest).collect())
-            }
-        })
     }
 }
 

@@ -1,17 +1,14 @@
 //! Resources inside of content: their contents, or a link to them.
 
-use serde::{Deserialize, Deserializer, Serialize};
-
 use super::{Annotations, Blob};
-use crate::members::read_members;
+use crate::json::{members, read_and_written, read_via, written_as_content};
 use crate::setters::setters;
 use crate::{Icon, Meta};
 
 /// The contents of a resource (or of a part of it): text or bytes.
 // spec: RSRC-04
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(untagged)]
 pub enum ResourceContents {
     /// Text.
     Text(TextResourceContents),
@@ -20,38 +17,46 @@ pub enum ResourceContents {
 }
 
 /// A resource's text.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct TextResourceContents {
     /// Which resource.
     pub uri: String,
     /// The MIME type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The text.
     pub text: String,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+members!(TextResourceContents as "a text" {
+    "uri" => uri,
+    "mimeType" => mime_type or nothing,
+    "text" => text,
+    "_meta" => meta or nothing,
+});
+
 /// A resource's bytes.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct BlobResourceContents {
     /// Which resource.
     pub uri: String,
     /// The MIME type.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
     pub blob: Blob,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(BlobResourceContents as "bytes" {
+    "uri" => uri,
+    "mimeType" => mime_type or nothing,
+    "blob" => blob,
+    "_meta" => meta or nothing,
+});
 
 impl ResourceContents {
     /// Text of a resource.
@@ -112,71 +117,73 @@ impl ResourceContents {
 }
 
 /// Text and bytes are told apart by the member that is there, not by trying one after the other.
-impl<'de> Deserialize<'de> for ResourceContents {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Default)]
-        struct Contents {
-            uri: String,
-            mime_type: Option<String>,
-            text: Option<String>,
-            blob: Option<Blob>,
-            meta: Option<Meta>,
-        }
+/// Contents of either kind.
+struct Contents {
+    uri: String,
+    mime_type: Option<String>,
+    text: Option<String>,
+    blob: Option<Blob>,
+    meta: Option<Meta>,
+}
 
-        read_members!(Contents as "contents of a resource" { "uri" => uri, } {
-            "mimeType" => mime_type,
-            "text" => text,
-            "blob" => blob,
-            "_meta" => meta,
-        });
+members!(Contents as "contents of a resource" {
+    "uri" => uri,
+    "mimeType" => mime_type or nothing,
+    "text" => text or nothing,
+    "blob" => blob or nothing,
+    "_meta" => meta or nothing,
+});
 
-        let Contents {
+impl Contents {
+    fn decided(self) -> Result<ResourceContents, String> {
+        let Self {
             uri,
             mime_type,
             text,
             blob,
             meta,
-        } = Contents::deserialize(deserializer)?;
+        } = self;
         match (text, blob) {
-            (Some(text), None) => Ok(Self::Text(TextResourceContents {
+            (Some(text), None) => Ok(ResourceContents::Text(TextResourceContents {
                 uri,
                 mime_type,
                 text,
                 meta,
             })),
-            (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents {
+            (None, Some(blob)) => Ok(ResourceContents::Blob(BlobResourceContents {
                 uri,
                 mime_type,
                 blob,
                 meta,
             })),
-            (None, None) => Err(serde::de::Error::custom("contents need `text` or `blob`")),
-            (Some(_), Some(_)) => Err(serde::de::Error::custom(
-                "contents have only one of `text` and `blob`",
-            )),
+            (None, None) => Err("contents need `text` or `blob`".to_owned()),
+            (Some(_), Some(_)) => Err("contents have only one of `text` and `blob`".to_owned()),
         }
     }
 }
 
+read_via!(ResourceContents, Self::text("", ""), |found: Contents| {
+    found.decided()
+});
+written_as_content!(ResourceContents { Text, Blob });
+read_and_written!(ResourceContents);
+
 /// A resource put into content as a whole.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
     /// Its contents.
     pub resource: ResourceContents,
     /// Who it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(EmbeddedResource as "a resource" from EmbeddedResource::new(ResourceContents::text("", "")), {
+members!(EmbeddedResource as "a resource" {
     "resource" => resource,
-} {
-    "annotations" => annotations,
-    "_meta" => meta,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl EmbeddedResource {
@@ -194,48 +201,39 @@ impl EmbeddedResource {
 
 /// A link to a resource that the server can read.
 // spec: TOOL-25
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ResourceLink {
     /// Which resource.
     pub uri: String,
     /// Name for programs.
     pub name: String,
     /// Name for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What it is, for a language model.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The MIME type.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Its size in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// Pictures for user interfaces.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
     /// Who it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
     /// What it carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(ResourceLink as "a link to a resource" {
+members!(ResourceLink as "a link to a resource" {
     "uri" => uri,
     "name" => name,
-} {
-    "title" => title,
-    "description" => description,
-    "mimeType" => mime_type,
-    "size" => size,
-    "icons" => icons or default,
-    "annotations" => annotations,
-    "_meta" => meta,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "mimeType" => mime_type or nothing,
+    "size" => size or nothing,
+    "icons" => icons or nothing,
+    "annotations" => annotations or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl ResourceLink {

@@ -8,10 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
-use serde::de::Visitor;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 use crate::RawObject;
+use crate::text::as_text;
 
 /// Below this many bytes, copying costs less than sharing.
 const LEAST_SHARED: usize = 4 * 1024;
@@ -198,39 +196,12 @@ impl From<Text> for String {
     }
 }
 
-impl Serialize for Text {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct TextVisitor;
-
-        impl<'de> Visitor<'de> for TextVisitor {
-            type Value = Text;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text, E> {
-                Ok(Text::part(text).unwrap_or_else(|| text.into()))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-                Ok(text.into())
-            }
-
-            fn visit_string<E>(self, text: String) -> Result<Text, E> {
-                Ok(text.into())
-            }
-        }
-
-        deserializer.deserialize_str(TextVisitor)
-    }
-}
+as_text!(Text, Self::default(), Self::as_str, |text| {
+    Ok(match text {
+        Cow::Borrowed(text) => Self::part(text).unwrap_or_else(|| text.into()),
+        Cow::Owned(text) => text.into(),
+    })
+});
 
 #[cfg(feature = "schema")]
 impl schemars::JsonSchema for Text {

@@ -2,21 +2,19 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
 
-use std::fmt;
-
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::ContentBlock;
 use super::block::PlainBlock;
-use crate::members::read_members;
+use crate::json::{
+    Piece, Read, ReadMembers, Take, Write, WriteMembers, members, read_and_written, read_via,
+};
 use crate::setters::setters;
 use crate::{CallToolParams, CallToolResult, Meta, RawObject};
 
 /// A language model wants to call a tool (2025-11-25 and later, in sampling alone).
 // spec: SAMP-07
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ToolUseContent {
     /// Names this call; its result names it too.
@@ -27,16 +25,14 @@ pub struct ToolUseContent {
     pub input: RawObject,
     /// What it carries beside; goes back to the language model with the result.
     // spec: SAMP-15
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(ToolUseContent as "a call of a tool" from ToolUseContent::new("", "", RawObject::empty()), {
+members!(ToolUseContent as "a call of a tool" {
     "id" => id,
     "name" => name,
     "input" => input,
-} {
-    "_meta" => meta,
+    "_meta" => meta or nothing,
 });
 
 impl ToolUseContent {
@@ -60,30 +56,76 @@ impl ToolUseContent {
 
 /// What a tool said to a language model (2025-11-25 and later, in sampling alone).
 // spec: SAMP-07
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ToolResultContent {
     /// Which call it answers: [`ToolUseContent::id`].
     pub tool_use_id: String,
     /// What the tool said. Calls and results of tools cannot stand in here; what looks like one is
     /// kept as [`ContentBlock::Other`].
-    #[serde(deserialize_with = "plain_blocks")]
     pub content: Vec<ContentBlock>,
     /// What the tool said as one JSON value; `null` is a value.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "present"
-    )]
     pub structured_content: Option<Value>,
     /// The tool failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+/// The same, as it is read: what is in it is no call and no result of a tool.
+struct PlainResult {
+    tool_use_id: String,
+    content: Vec<PlainBlock>,
+    structured_content: Option<Value>,
+    is_error: Option<bool>,
+    meta: Option<Meta>,
+}
+
+members!(PlainResult as "the result of a tool" {
+    "toolUseId" => tool_use_id,
+    "content" => content,
+    "structuredContent" => structured_content even null,
+    "isError" => is_error or nothing,
+    "_meta" => meta or nothing,
+});
+
+impl Write for ToolResultContent {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        Piece::Members(self)
+    }
+}
+
+impl WriteMembers for ToolResultContent {
+    #[inline]
+    fn give(&self, take: &mut Take<'_>) {
+        let values: &[&dyn Write] = &[
+            &self.tool_use_id,
+            &self.content,
+            &self.structured_content,
+            &self.is_error,
+            &self.meta,
+        ];
+        take(PlainResult::blank().shape(), values, None);
+    }
+}
+
+impl From<PlainResult> for ToolResultContent {
+    fn from(found: PlainResult) -> Self {
+        Self {
+            tool_use_id: found.tool_use_id,
+            content: found.content.into_iter().map(|block| block.0).collect(),
+            structured_content: found.structured_content,
+            is_error: found.is_error,
+            meta: found.meta,
+        }
+    }
+}
+
+read_via!(ToolResultContent, Self::default(), |found: PlainResult| Ok(
+    found.into()
+));
+read_and_written!(ToolResultContent);
 
 impl ToolResultContent {
     setters! { meta }
@@ -123,31 +165,4 @@ impl ToolResultContent {
         self.structured_content = Some(value.into());
         self
     }
-}
-
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
-/// Reads blocks of which none holds blocks itself, so that no peer decides how deep we recurse.
-fn plain_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
-    struct Blocks;
-
-    impl<'de> Visitor<'de> for Blocks {
-        type Value = Vec<ContentBlock>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("content blocks")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut blocks = Vec::new();
-            while let Some(PlainBlock(block)) = seq.next_element()? {
-                blocks.push(block);
-            }
-            Ok(blocks)
-        }
-    }
-
-    deserializer.deserialize_seq(Blocks)
 }

@@ -1,9 +1,9 @@
 //! What is asked: a form to fill in, or a URL to visit.
 
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::FormSchema;
+use crate::json::{members, read_and_written, read_via, written_as_content};
 use crate::legacy_tasks::TaskMetadata;
 use crate::text::fixed_text;
 use crate::{JsonObject, Meta, reread};
@@ -24,9 +24,8 @@ const URL: &str = "url";
 /// assert!(text.starts_with(r#"{"message":"Who are you?","requestedSchema":{"type":"object""#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(untagged)]
 pub enum ElicitParams {
     /// A form to fill in.
     Form(ElicitFormParams),
@@ -38,30 +37,33 @@ pub enum ElicitParams {
 
 /// Asks the user to fill in a form. Never for secrets.
 // spec: ELIC-04, ELIC-11
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ElicitFormParams {
     // Absent means the same, and is all that 2025-06-18 knows.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<FormMode>,
     /// What the user reads.
     pub message: String,
     /// What the form has.
     pub requested_schema: FormSchema,
     /// Runs the request as an experimental task (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// What the request carries beside (legacy era alone).
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
+members!(ElicitFormParams as "a form to fill" {
+    "mode" => mode or nothing,
+    "message" => message,
+    "requestedSchema" => requested_schema,
+    "task" => task or nothing,
+    "_meta" => meta or nothing,
+});
+
 /// Asks the user to visit a URL, where the rest happens: for secrets, payments, consents of others.
 // spec: ELIC-08
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ElicitUrlParams {
     mode: UrlMode,
     /// What the user reads.
@@ -70,15 +72,21 @@ pub struct ElicitUrlParams {
     // spec: ELIC-15
     pub url: String,
     /// Names the elicitation (2025-11-25 alone, and required there).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
     /// Runs the request as an experimental task (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// What the request carries beside (legacy era alone).
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ElicitUrlParams as "a URL to visit" {
+    "mode" => mode,
+    "message" => message,
+    "url" => url,
+    "elicitationId" => elicitation_id or nothing,
+    "task" => task or nothing,
+    "_meta" => meta or nothing,
+});
 
 fixed_text!(FormMode = "form");
 fixed_text!(UrlMode = "url");
@@ -181,31 +189,39 @@ impl ElicitUrlParams {
 
 /// Read by `mode`; without one it is a form.
 // spec: ELIC-03
-impl<'de> Deserialize<'de> for ElicitParams {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = JsonObject::deserialize(deserializer)?;
-        let mode = match members.get("mode") {
-            None | Some(Value::Null) => FORM,
-            Some(mode) => mode.as_str().unwrap_or_default(),
-        };
-        match mode {
-            FORM => reread::members(&members).map(Self::Form),
-            URL => reread::members(&members).map(Self::Url),
-            _ => Ok(Self::Other(members)),
-        }
+fn read_mode(members: JsonObject) -> Result<ElicitParams, String> {
+    let mode = match members.get("mode") {
+        None | Some(Value::Null) => FORM,
+        Some(mode) => mode.as_str().unwrap_or_default(),
+    };
+    match mode {
+        FORM => reread::members(&members).map(ElicitParams::Form),
+        URL => reread::members(&members).map(ElicitParams::Url),
+        _ => Ok(ElicitParams::Other(members)),
     }
 }
+
+read_via!(
+    ElicitParams,
+    Self::Other(JsonObject::new()),
+    |members: JsonObject| read_mode(members)
+);
+written_as_content!(ElicitParams { Form, Url, Other });
+read_and_written!(ElicitParams);
 
 /// Parameters of `notifications/elicitation/complete` (2025-11-25 alone): the user has done what
 /// there was to do at the URL.
 // spec: ELIC-10
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ElicitationComplete {
     /// Which elicitation.
     pub elicitation_id: String,
 }
+
+members!(ElicitationComplete as "the id of a visit" {
+    "elicitationId" => elicitation_id,
+});
 
 impl ElicitationComplete {
     /// Names the elicitation.

@@ -1,9 +1,8 @@
 //! What the user answered.
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::members::read_members;
+use crate::json::members;
 use crate::text::text_enum;
 use crate::{JsonObject, Meta};
 
@@ -33,24 +32,21 @@ text_enum! {
 /// assert!(ElicitResult::decline().content.is_none());
 /// ```
 // spec: ELIC-09
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// What the user did.
     pub action: ElicitAction,
     /// What the form has, for accepted forms alone: texts, numbers, booleans and lists of texts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<JsonObject>,
     /// What the result carries beside (legacy era alone).
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(ElicitResult as "the answer of a user" from ElicitResult::cancel(), {
+members!(ElicitResult as "the answer of a user" {
     "action" => action,
-} {
-    "content" => content,
-    "_meta" => meta,
+    "content" => content or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl ElicitResult {

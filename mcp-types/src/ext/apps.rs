@@ -5,8 +5,7 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::meta::keys;
 use crate::text::text_enum;
 use crate::{Meta, Settings, Tool};
@@ -20,13 +19,16 @@ pub const SCHEME: &str = "ui://";
 
 /// The settings that a client declares.
 // spec: APP-01
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct AppsSettings {
     /// The MIME types that the client can show.
     pub mime_types: Vec<String>,
 }
+
+members!(AppsSettings as "settings of apps" {
+    "mimeTypes" => mime_types,
+});
 
 impl Default for AppsSettings {
     /// A client that shows what the extension describes.
@@ -46,17 +48,19 @@ impl AppsSettings {
 
 /// What a tool has to do with user interfaces: at `ui` in its `_meta`.
 // spec: APP-04
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ToolUi {
     /// The user interface that shows its results.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
     /// Who may call it; everybody when empty.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub visibility: Vec<Visibility>,
 }
+
+members!(ToolUi as "the UI of a tool" {
+    "resourceUri" => resource_uri or nothing,
+    "visibility" => visibility or nothing,
+});
 
 text_enum! {
     /// Who may call a tool.
@@ -127,23 +131,25 @@ impl Tool {
 
 /// What a host has to know to show a user interface: at `ui` in the `_meta` of its contents.
 // spec: APP-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ResourceUi {
     /// Where it may load from and connect to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csp: Option<Csp>,
     /// What it would like to use of the machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
     /// A domain of its own, in the form that the host wants.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// It looks better with a border, or without one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefers_border: Option<bool>,
 }
+
+members!(ResourceUi as "how a UI is shown" {
+    "csp" => csp or nothing,
+    "permissions" => permissions or nothing,
+    "domain" => domain or nothing,
+    "prefersBorder" => prefers_border or nothing,
+});
 
 impl ResourceUi {
     /// A user interface that needs nothing.
@@ -196,23 +202,25 @@ impl Meta {
 /// Where a user interface may load from and connect to; nowhere else. The strings come from a
 /// server: check each before it goes into a header.
 // spec: APP-03, APP-11
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Csp {
     /// Where it may connect to.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connect_domains: Vec<String>,
     /// Where it may load scripts, styles, pictures and fonts from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resource_domains: Vec<String>,
     /// What it may show in frames.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frame_domains: Vec<String>,
     /// What its base may be.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub base_uri_domains: Vec<String>,
 }
+
+members!(Csp as "domains of a UI" {
+    "connectDomains" => connect_domains or nothing,
+    "resourceDomains" => resource_domains or nothing,
+    "frameDomains" => frame_domains or nothing,
+    "baseUriDomains" => base_uri_domains or nothing,
+});
 
 impl Csp {
     /// It may load from nowhere and connect to nothing.
@@ -251,23 +259,25 @@ impl Csp {
 
 /// What a user interface would like to use of the machine. Present means wanted.
 // spec: APP-03
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Permissions {
     /// The camera.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub camera: Option<Settings>,
     /// The microphone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub microphone: Option<Settings>,
     /// Where the machine is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub geolocation: Option<Settings>,
     /// Writing to the clipboard.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clipboard_write: Option<Settings>,
 }
+
+members!(Permissions as "permissions of a UI" {
+    "camera" => camera or nothing,
+    "microphone" => microphone or nothing,
+    "geolocation" => geolocation or nothing,
+    "clipboardWrite" => clipboard_write or nothing,
+});
 
 impl Permissions {
     /// It wants nothing.

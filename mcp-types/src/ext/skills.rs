@@ -2,8 +2,10 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Deserialize;
+use serde_json::Value;
 
+use crate::json::{Piece, Write, members, read_and_written, read_via};
 use crate::{Cursor, JsonObject, Meta, Resource};
 
 /// What the URI of a skill begins with, as a rule.
@@ -21,15 +23,17 @@ pub const MAX_BYTES: u64 = 16 << 20;
 
 /// The settings that a server declares.
 // spec: SKILL-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct SkillsSettings {
     /// Directories can be read; false when absent.
     // spec: SKILL-03, SKILL-04
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory_read: Option<bool>,
 }
+
+members!(SkillsSettings as "settings of skills" {
+    "directoryRead" => directory_read or nothing,
+});
 
 impl SkillsSettings {
     /// Directories cannot be read.
@@ -47,7 +51,7 @@ impl SkillsSettings {
 
 /// A skill as a server lists it.
 // spec: SKILL-10
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Skill {
     /// Where its instructions are.
@@ -56,9 +60,14 @@ pub struct Skill {
     // spec: SKILL-11
     pub frontmatter: JsonObject,
     /// Its files.
-    #[serde(default)]
     pub resources: SkillResources,
 }
+
+members!(Skill as "a skill" {
+    "uri" => uri,
+    "frontmatter" => frontmatter,
+    "resources" => resources or default,
+});
 
 impl Skill {
     /// A skill: where its instructions are, what stands at their top, and all of its files.
@@ -122,34 +131,29 @@ impl SkillResources {
     }
 }
 
-impl Serialize for SkillResources {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for SkillResources {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
         match self {
-            Self::Listed(files) => files.serialize(serializer),
-            Self::Dynamic => serializer.serialize_str(DYNAMIC),
-            Self::Invalid => serializer.serialize_unit(),
+            Self::Listed(files) => Piece::List(files),
+            Self::Dynamic => Piece::Text(DYNAMIC),
+            Self::Invalid => Piece::Null,
         }
     }
 }
 
-/// An array is a list, one text says that there is none, and everything else is invalid: one such
-/// skill must not take the others of its list with it.
-impl<'de> Deserialize<'de> for SkillResources {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = serde_json::Value::deserialize(deserializer)?;
-        Ok(match value {
-            serde_json::Value::String(text) if text == DYNAMIC => Self::Dynamic,
-            serde_json::Value::Array(_) => {
-                Vec::deserialize(value).map_or(Self::Invalid, Self::Listed)
-            }
-            _ => Self::Invalid,
-        })
+read_via!(SkillResources, Self::Invalid, |value: Value| Ok(
+    match value {
+        Value::String(text) if text == DYNAMIC => Self::Dynamic,
+        Value::Array(_) => Vec::deserialize(value).map_or(Self::Invalid, Self::Listed),
+        _ => Self::Invalid,
     }
-}
+));
+read_and_written!(SkillResources);
 
 /// A file of a skill.
 // spec: SKILL-10
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillResource {
     /// Where it is.
@@ -159,6 +163,12 @@ pub struct SkillResource {
     /// How many bytes it has.
     pub size: u64,
 }
+
+members!(SkillResource as "a file of a skill" {
+    "uri" => uri,
+    "digest" => digest,
+    "size" => size,
+});
 
 impl SkillResource {
     /// A file: where it is, the SHA-256 of its bytes, and how many these are.
@@ -197,19 +207,22 @@ impl SkillResource {
 
 /// The result of `skills/list`.
 // spec: SKILL-16
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ListSkillsResult {
     /// The skills of this page.
     pub skills: Vec<Skill>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ListSkillsResult as "a list of skills" {
+    "skills" => skills,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ListSkillsResult {
     /// A page; the last one unless `next_cursor` is set.
@@ -223,12 +236,16 @@ impl ListSkillsResult {
 
 /// Parameters of `skills/get`.
 // spec: SKILL-18
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetSkillParams {
     /// Which skill.
     pub uri: String,
 }
+
+members!(GetSkillParams as "which skill" {
+    "uri" => uri,
+});
 
 impl GetSkillParams {
     /// Names a skill.
@@ -239,15 +256,19 @@ impl GetSkillParams {
 
 /// The result of `skills/get`.
 // spec: SKILL-18
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GetSkillResult {
     /// The skill.
     pub skill: Skill,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(GetSkillResult as "a skill" {
+    "skill" => skill,
+    "_meta" => meta or nothing,
+});
 
 impl GetSkillResult {
     /// A skill.
@@ -258,15 +279,19 @@ impl GetSkillResult {
 
 /// Parameters of `resources/directory/read`.
 // spec: SKILL-19
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadDirectoryParams {
     /// Which directory.
     pub uri: String,
     /// Where to go on; absent for the first page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
 }
+
+members!(ReadDirectoryParams as "which directory" {
+    "uri" => uri,
+    "cursor" => cursor or nothing,
+});
 
 impl ReadDirectoryParams {
     /// The first page of a directory.
@@ -287,19 +312,22 @@ impl ReadDirectoryParams {
 
 /// The result of `resources/directory/read`.
 // spec: SKILL-19
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ReadDirectoryResult {
     /// What is directly in the directory; directories have [`DIRECTORY_MIME_TYPE`].
     pub resources: Vec<Resource>,
     /// Where the list goes on; absent on the last page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
     /// What the result carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(ReadDirectoryResult as "a directory" {
+    "resources" => resources,
+    "nextCursor" => next_cursor or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl ReadDirectoryResult {
     /// A page; the last one unless `next_cursor` is set.

@@ -2,8 +2,7 @@
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-tasks>
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::members;
 use crate::text::text_enum;
 use crate::{CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject};
 
@@ -13,9 +12,12 @@ pub const RESULT_TYPE: &str = "task";
 
 /// The settings of the extension, on both sides.
 // spec: TASK-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TasksSettings {}
+
+members!(TasksSettings as "settings of tasks" {
+});
 
 text_enum! {
     /// How far a task is. The last three never change any more.
@@ -43,13 +45,16 @@ impl TaskStatus {
 
 /// Parameters that only name a task: of `tasks/get` and `tasks/cancel`, and of the experimental
 /// `tasks/result` of 2025-11-25.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct TaskParams {
     /// Which task.
     pub task_id: String,
 }
+
+members!(TaskParams as "the id of a task" {
+    "taskId" => task_id,
+});
 
 impl TaskParams {
     /// Names a task.
@@ -75,9 +80,8 @@ impl TaskParams {
 /// # Ok::<(), mcp_types::RawObjectError>(())
 /// ```
 // spec: TASK-06, TASK-11, TASK-19
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Names the task. Nobody can guess it.
     // spec: TASK-22
@@ -85,7 +89,6 @@ pub struct Task {
     /// How far it is.
     pub status: TaskStatus,
     /// More about how far it is, for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
     /// When it was created, ISO 8601.
     pub created_at: String,
@@ -94,22 +97,31 @@ pub struct Task {
     /// How long it is kept after its creation; without an end when `None`.
     pub ttl_ms: Option<u64>,
     /// How often to ask for it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
     /// All that it waits for, when it waits for input.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
     /// The result, when it is completed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<RawObject>,
     /// The error, when it failed.
     // spec: TASK-08
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(Task as "a task" {
+    "taskId" => task_id,
+    "status" => status,
+    "statusMessage" => status_message or nothing,
+    "createdAt" => created_at,
+    "lastUpdatedAt" => last_updated_at,
+    "ttlMs" => ttl_ms or default,
+    "pollIntervalMs" => poll_interval_ms or nothing,
+    "inputRequests" => input_requests or nothing,
+    "result" => result or nothing,
+    "error" => error or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl Task {
     /// A task that was created just now, runs, and is kept without an end.
@@ -216,15 +228,19 @@ impl Task {
 
 /// Parameters of `tasks/update`.
 // spec: TASK-13
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct UpdateTaskParams {
     /// Which task.
     pub task_id: String,
     /// Answers to what it waits for, all or some.
     pub input_responses: InputResponses,
 }
+
+members!(UpdateTaskParams as "answers for a task" {
+    "taskId" => task_id,
+    "inputResponses" => input_responses,
+});
 
 impl UpdateTaskParams {
     /// Answers what a task waits for.

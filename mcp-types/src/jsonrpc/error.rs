@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::members::read_members;
+use crate::json::members;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 // spec: BASE-09
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// What kind of error; see [`codes`](crate::codes).
@@ -18,15 +18,13 @@ pub struct ErrorObject {
     /// One concise sentence.
     pub message: String,
     /// More about the error, any JSON value.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
 }
 
-read_members!(ErrorObject as "an error object" from ErrorObject::new(0, ""), {
+members!(ErrorObject as "an error object" {
     "code" => code,
     "message" => message,
-} {
-    "data" => data,
+    "data" => data or nothing,
 });
 
 impl ErrorObject {

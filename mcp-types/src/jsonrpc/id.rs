@@ -6,6 +6,7 @@ use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::RawJson;
+use crate::json::Piece;
 
 /// The id of a request: an integer or a string, echoed with the JSON type it came with.
 ///
@@ -22,6 +23,14 @@ pub enum RequestId {
 
 impl RequestId {
     /// The id that a raw value is, if it is one.
+    /// What it is for a serializer.
+    pub(crate) fn to_piece(&self) -> Piece<'_> {
+        match self {
+            Self::Number(number) => Piece::Whole(*number),
+            Self::String(text) => Piece::Text(text),
+        }
+    }
+
     pub(super) fn from_raw(raw: RawJson<'_>) -> Option<Self> {
         if let Some(text) = raw.text() {
             return Some(Self::String(text.into()));
@@ -70,10 +79,7 @@ impl fmt::Display for RequestId {
 
 impl Serialize for RequestId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(number) => serializer.serialize_i64(*number),
-            Self::String(text) => serializer.serialize_str(text),
-        }
+        self.to_piece().serialize(serializer)
     }
 }
 

@@ -7,12 +7,12 @@ mod syntax;
 mod trace;
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use syntax::{InvalidKey, check_key, is_reserved_key};
 pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
+use crate::json::{Piece, Read, Slot, Write, read_and_written};
 use crate::{JsonObject, Settings};
 
 /// The `_meta` object of a definition, a result or a notification. Unknown keys survive.
@@ -25,9 +25,29 @@ use crate::{JsonObject, Settings};
 /// let meta = Meta::default().with("com.example/region", "eu");
 /// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Meta(Settings);
+
+impl Write for Meta {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        self.0.piece()
+    }
+}
+
+impl Read for Meta {
+    #[inline]
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        self.0.slot()
+    }
+}
+
+read_and_written!(Meta);
 
 impl Meta {
     /// Adds a key; replaces its former value.

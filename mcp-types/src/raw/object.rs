@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use serde::de::{DeserializeOwned, Error as _};
-use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::RawJson;
+use crate::json::{Piece, Write, read_and_written, read_via};
 
 /// The text of a JSON object, kept as it arrived: arguments of a tool, an opaque result.
 ///
@@ -125,19 +125,18 @@ impl PartialEq for RawObject {
     }
 }
 
-impl Serialize for RawObject {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for RawObject {
+    fn piece(&self) -> Piece<'_> {
         // The one form in which serde_json takes text as it is.
-        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
-        raw.serialize(serializer)
+        serde_json::from_str(&self.0).map_or(Piece::Null, Piece::Raw)
     }
 }
 
-impl<'de> Deserialize<'de> for RawObject {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Self::from_boxed(Box::<RawValue>::deserialize(deserializer)?).map_err(D::Error::custom)
-    }
-}
+read_via!(RawObject, Self::empty(), |raw: Box<RawValue>| {
+    Self::from_boxed(raw).map_err(|error| error.to_string())
+});
+
+read_and_written!(RawObject);
 
 #[cfg(test)]
 mod tests {

@@ -1,19 +1,16 @@
 //! The messages of a conversation.
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::slice;
 
-use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::json::{OneOrMany, Piece, Read, Slot, Write, members, read_and_written};
 use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 
 /// A message of a conversation with a language model.
 // spec: SAMP-07
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
     /// Who speaks.
@@ -21,9 +18,14 @@ pub struct SamplingMessage {
     /// What is said.
     pub content: SamplingContent,
     /// What it carries beside.
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(SamplingMessage as "a message" {
+    "role" => role,
+    "content" => content,
+    "_meta" => meta or nothing,
+});
 
 impl SamplingMessage {
     /// Somebody says something: one block, or a list of them.
@@ -127,39 +129,58 @@ impl From<Vec<ContentBlock>> for SamplingContent {
     }
 }
 
-impl Serialize for SamplingContent {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for SamplingContent {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
         match self {
-            Self::One(block) => block.serialize(serializer),
-            Self::Many(blocks) => blocks.serialize(serializer),
+            Self::One(block) => block.piece(),
+            Self::Many(blocks) => blocks.piece(),
         }
     }
 }
 
-/// An object is one block, an array a list of them.
-impl<'de> Deserialize<'de> for SamplingContent {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct OneOrMany;
+impl Read for SamplingContent {
+    #[inline]
+    fn blank() -> Self {
+        Self::Many(Vec::new())
+    }
 
-        impl<'de> Visitor<'de> for OneOrMany {
-            type Value = SamplingContent;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a content block or an array of them")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
-                Deserialize::deserialize(MapAccessDeserializer::new(map)).map(SamplingContent::One)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-                Deserialize::deserialize(SeqAccessDeserializer::new(seq)).map(SamplingContent::Many)
-            }
-        }
-
-        deserializer.deserialize_any(OneOrMany)
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::OneOrMany(self)
     }
 }
+
+impl OneOrMany for SamplingContent {
+    #[inline]
+    fn what(&self) -> &'static str {
+        "a content block or an array of them"
+    }
+
+    #[inline]
+    fn one(&mut self) -> Slot<'_> {
+        *self = Self::One(ContentBlock::blank());
+        self.part()
+    }
+
+    #[inline]
+    fn many(&mut self) -> Slot<'_> {
+        *self = Self::Many(Vec::new());
+        self.part()
+    }
+}
+
+impl SamplingContent {
+    #[inline]
+    fn part(&mut self) -> Slot<'_> {
+        match self {
+            Self::One(block) => block.slot(),
+            Self::Many(blocks) => blocks.slot(),
+        }
+    }
+}
+
+read_and_written!(SamplingContent);
 
 /// Calls and results of tools do not belong together in a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

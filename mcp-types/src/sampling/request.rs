@@ -1,12 +1,12 @@
 //! What is asked of a language model.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::message::{self, BrokenConversation, SamplingContent, SamplingMessage};
+use crate::json::members;
 use crate::legacy_tasks::TaskMetadata;
 use crate::text::text_enum;
-use crate::{JsonObject, Meta, Tool, number};
+use crate::{JsonObject, Meta, Tool};
 
 /// Parameters of `sampling/createMessage`.
 ///
@@ -21,9 +21,8 @@ use crate::{JsonObject, Meta, Tool, number};
 /// assert_eq!(params.max_tokens, 20);
 /// ```
 // spec: SAMP-06
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct CreateMessageParams {
     /// The conversation so far.
     pub messages: Vec<SamplingMessage>,
@@ -31,43 +30,44 @@ pub struct CreateMessageParams {
     // spec: SAMP-10
     pub max_tokens: u64,
     /// Which language model is wanted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_preferences: Option<ModelPreferences>,
     /// What the language model is told before the conversation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_prompt: Option<String>,
     /// Which servers' context to add. Only for clients that declare `sampling.context`.
     // spec: SAMP-05
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub include_context: Option<IncludeContext>,
     /// How much chance there is in the answer.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub temperature: Option<f64>,
     /// Texts at which to stop.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
     /// More for the provider of the language model, in a form of its own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<JsonObject>,
     /// Tools that the language model may call (2025-11-25 and later). Only for clients that
     /// declare `sampling.tools`.
     // spec: SAMP-04
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Tool>,
     /// Whether it has to call them (2025-11-25 and later).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<ToolChoice>,
     /// Runs the request as an experimental task (2025-11-25 alone).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
     /// What the request carries beside (legacy era alone).
-    #[serde(default, rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
+
+members!(CreateMessageParams as "what a model shall say" {
+    "messages" => messages,
+    "maxTokens" => max_tokens,
+    "modelPreferences" => model_preferences or nothing,
+    "systemPrompt" => system_prompt or nothing,
+    "includeContext" => include_context or nothing,
+    "temperature" => temperature or nothing,
+    "stopSequences" => stop_sequences or nothing,
+    "metadata" => metadata or nothing,
+    "tools" => tools or nothing,
+    "toolChoice" => tool_choice or nothing,
+    "task" => task or nothing,
+    "_meta" => meta or nothing,
+});
 
 impl CreateMessageParams {
     /// Asks for the next message of a conversation, of at most `max_tokens`.
@@ -196,35 +196,25 @@ text_enum! {
 
 /// Which language model is wanted. The client has the last word.
 // spec: SAMP-11
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct ModelPreferences {
     /// Language models by name, best first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<ModelHint>,
     /// How much a low price matters, from 0 to 1.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub cost_priority: Option<f64>,
     /// How much speed matters, from 0 to 1.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub speed_priority: Option<f64>,
     /// How much ability matters, from 0 to 1.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub intelligence_priority: Option<f64>,
 }
+
+members!(ModelPreferences as "preferences of a model" {
+    "hints" => hints or nothing,
+    "costPriority" => cost_priority or nothing,
+    "speedPriority" => speed_priority or nothing,
+    "intelligencePriority" => intelligence_priority or nothing,
+});
 
 impl ModelPreferences {
     /// No preferences yet.
@@ -262,13 +252,16 @@ impl ModelPreferences {
 }
 
 /// A language model by its name, or by a part of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelHint {
     /// The name, or a part of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
+
+members!(ModelHint as "the name of a model" {
+    "name" => name or nothing,
+});
 
 impl ModelHint {
     /// A name, or a part of it.
@@ -281,13 +274,16 @@ impl ModelHint {
 
 /// Whether a language model has to call tools.
 // spec: SAMP-06
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolChoice {
     /// How far it is free; [`ToolChoiceMode::Auto`] when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ToolChoiceMode>,
 }
+
+members!(ToolChoice as "how tools are used" {
+    "mode" => mode or nothing,
+});
 
 text_enum! {
     /// How far a language model is free to call tools.

@@ -1,17 +1,14 @@
 //! What a language model answered.
 
-use serde::Serialize;
-
 use super::{SamplingContent, SamplingMessage};
-use crate::members::read_members;
+use crate::json::members;
 use crate::text::text_enum;
 use crate::{Meta, Role};
 
 /// The result of `sampling/createMessage`.
 // spec: SAMP-12
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct CreateMessageResult {
     /// Who speaks: the language model, as a rule.
     pub role: Role,
@@ -20,20 +17,17 @@ pub struct CreateMessageResult {
     /// The language model that answered.
     pub model: String,
     /// Why it stopped, if known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
     /// What the result carries beside.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-read_members!(CreateMessageResult as "the answer of a model" from CreateMessageResult::new("", Vec::new()), {
+members!(CreateMessageResult as "the answer of a model" {
     "role" => role,
     "content" => content,
     "model" => model,
-} {
-    "stopReason" => stop_reason,
-    "_meta" => meta,
+    "stopReason" => stop_reason or nothing,
+    "_meta" => meta or nothing,
 });
 
 impl CreateMessageResult {

@@ -35,7 +35,7 @@ pub(super) fn reply(
             write_error(
                 &mut out.head,
                 Some(to.id),
-                errors::to_error(&fault, version),
+                &errors::to_error(&fault, version),
             );
             return out;
         }

@@ -65,7 +65,7 @@ impl Wire for Legacy {
     }
 
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>) {
-        write_error(out, id, self.error(fault));
+        write_error(out, id, &self.error(fault));
     }
 
     fn encode_note(

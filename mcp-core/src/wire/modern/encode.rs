@@ -7,13 +7,14 @@ use mcp_types::{
 };
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use serde_json::Value;
 
 use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    Encoded, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
-    write_scalar,
+    Encoded, Json, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
+    write_scalar, write_text,
 };
 use crate::{Asked, Reply, ResultBody};
 
@@ -24,7 +25,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
         ..Encoded::default()
     };
     if let Reply::Fault(fault) = &reply {
-        write_error(&mut out.head, Some(to.id), errors::to_error(fault));
+        write_error(&mut out.head, Some(to.id), &errors::to_error(fault));
         return out;
     }
     out.head.reserve(room(&reply));
@@ -108,7 +109,7 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
 fn whole(
     out: &mut Vec<u8>,
     meta: Option<Meta>,
-    body: &impl Serialize,
+    body: &dyn Json,
     cache: Option<CacheHint>,
     to: &Outbound<'_>,
 ) {
@@ -130,7 +131,10 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
     };
     members.shift_remove("resultType");
     let meta = members.shift_remove("_meta");
-    let meta = meta.and_then(|meta| serde_json::from_value(meta).ok());
+    let meta = match meta {
+        Some(Value::Object(meta)) => Some(Meta::from(meta)),
+        _ => None,
+    };
     let body = RawObject::from_value(&members).unwrap_or(body);
     (meta, body)
 }
@@ -195,7 +199,7 @@ fn write_stamp(
     match result_type {
         // The usual one needs no look at its characters.
         result_type::COMPLETE => out.extend_from_slice(br#""complete""#),
-        other => write_json(out, other),
+        other => write_text(out, other),
     }
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
@@ -219,7 +223,7 @@ fn write_stamp(
         if index > 0 {
             out.push(b',');
         }
-        write_json(out, key);
+        write_text(out, key);
         out.push(b':');
         write_json(out, value);
     }
@@ -234,7 +238,7 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_json(&mut out, from.id);
     out.extend_from_slice(br#","method":"#);
-    write_json(&mut out, asked.method_name());
+    write_text(&mut out, asked.method_name());
     out.extend_from_slice(br#","params":{"_meta":"#);
     write_json(&mut out, &RequestMeta(from));
     if let Some(input) = from.input {
@@ -244,7 +248,7 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         }
         if let Some(state) = &input.state {
             out.extend_from_slice(br#","requestState":"#);
-            write_json(&mut out, &**state);
+            write_text(&mut out, state);
         }
     }
     write_params(&mut out, asked);

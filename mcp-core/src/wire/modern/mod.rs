@@ -38,7 +38,7 @@ impl Wire for Modern {
     }
 
     fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>) {
-        write_error(out, id, errors::to_error(fault));
+        write_error(out, id, &errors::to_error(fault));
     }
 
     fn encode_note(

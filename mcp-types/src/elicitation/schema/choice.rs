@@ -1,20 +1,23 @@
 //! Fields where the user picks from a list.
 
-use serde::{Deserialize, Serialize};
-
+use crate::json::{members, read_and_written, read_via, written_via};
 use crate::setters::setters;
 use crate::text::fixed_text;
 
 /// One of the texts to pick from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
     /// The value.
-    #[serde(rename = "const")]
     pub value: String,
     /// What the user reads.
     pub title: String,
 }
+
+members!(Choice as "a choice" {
+    "const" => value,
+    "title" => title,
+});
 
 impl Choice {
     /// A value and what the user reads.
@@ -108,9 +111,8 @@ impl From<Vec<Choice>> for Choices {
 /// assert!(titled.choices.contains("#f00") && !plain.choices.contains("#f00"));
 /// ```
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(try_from = "EnumMembers", into = "EnumMembers")]
 pub struct EnumSchema {
     /// What the field is called.
     pub title: Option<String>,
@@ -145,9 +147,8 @@ impl EnumSchema {
 
 /// A field where the user picks some texts (2025-11-25 and later).
 // spec: ELIC-06
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(try_from = "MultiMembers", into = "MultiMembers")]
 pub struct MultiSelectSchema {
     /// What the field is called.
     pub title: Option<String>,
@@ -204,27 +205,29 @@ fixed_text!(StringType = "string");
 fixed_text!(ArrayType = "array");
 
 /// The members of [`EnumSchema`] on the wire.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct EnumMembers {
-    #[serde(rename = "type")]
     kind: StringType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     enum_names: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     one_of: Option<Vec<Choice>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     default: Option<String>,
 }
 
-impl From<EnumSchema> for EnumMembers {
-    fn from(field: EnumSchema) -> Self {
+members!(EnumMembers as "a choice of one" {
+    "type" => kind,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "enum" => r#enum or nothing,
+    "enumNames" => enum_names or nothing,
+    "oneOf" => one_of or nothing,
+    "default" => default or nothing,
+});
+
+impl From<&EnumSchema> for EnumMembers {
+    fn from(field: &EnumSchema) -> Self {
+        let field = field.clone();
         let (r#enum, enum_names, one_of) = match field.choices {
             Choices::Plain(values) => (Some(values), None, None),
             Choices::Titled(choices) => (None, None, Some(choices)),
@@ -243,14 +246,14 @@ impl From<EnumSchema> for EnumMembers {
 }
 
 impl TryFrom<EnumMembers> for EnumSchema {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(members: EnumMembers) -> Result<Self, &'static str> {
+    fn try_from(members: EnumMembers) -> Result<Self, String> {
         let choices = match (members.one_of, members.r#enum, members.enum_names) {
             (Some(choices), _, _) => Choices::Titled(choices),
             (None, Some(values), None) => Choices::Plain(values),
             (None, Some(values), Some(titles)) => Choices::Legacy { values, titles },
-            (None, None, _) => return Err("a choice needs `enum` or `oneOf`"),
+            (None, None, _) => return Err("a choice needs `enum` or `oneOf`".to_owned()),
         };
         Ok(Self {
             title: members.title,
@@ -262,37 +265,41 @@ impl TryFrom<EnumMembers> for EnumSchema {
 }
 
 /// The members of [`MultiSelectSchema`] on the wire.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct MultiMembers {
-    #[serde(rename = "type")]
     kind: ArrayType,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     title: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     min_items: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     max_items: Option<u64>,
     items: Items,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     default: Option<Vec<String>>,
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+members!(MultiMembers as "a choice of many" {
+    "type" => kind,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "minItems" => min_items or nothing,
+    "maxItems" => max_items or nothing,
+    "items" => items,
+    "default" => default or nothing,
+});
+
 struct Items {
-    #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<StringType>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     any_of: Option<Vec<Choice>>,
 }
 
-impl From<MultiSelectSchema> for MultiMembers {
-    fn from(field: MultiSelectSchema) -> Self {
+members!(Items as "the items of a choice" {
+    "type" => kind or nothing,
+    "enum" => r#enum or nothing,
+    "anyOf" => any_of or nothing,
+});
+
+impl From<&MultiSelectSchema> for MultiMembers {
+    fn from(field: &MultiSelectSchema) -> Self {
+        let field = field.clone();
         let (r#enum, any_of) = match field.choices {
             Choices::Plain(values) => (Some(values), None),
             Choices::Titled(choices) => (None, Some(choices)),
@@ -319,13 +326,13 @@ impl From<MultiSelectSchema> for MultiMembers {
 }
 
 impl TryFrom<MultiMembers> for MultiSelectSchema {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(members: MultiMembers) -> Result<Self, &'static str> {
+    fn try_from(members: MultiMembers) -> Result<Self, String> {
         let choices = match (members.items.any_of, members.items.r#enum) {
             (Some(choices), _) => Choices::Titled(choices),
             (None, Some(values)) => Choices::Plain(values),
-            (None, None) => return Err("the items of a choice need `enum` or `anyOf`"),
+            (None, None) => return Err("the items of a choice need `enum` or `anyOf`".to_owned()),
         };
         Ok(Self {
             title: members.title,
@@ -337,3 +344,19 @@ impl TryFrom<MultiMembers> for MultiSelectSchema {
         })
     }
 }
+
+read_via!(
+    EnumSchema,
+    Self::new(Vec::<String>::new()),
+    |found: EnumMembers| found.try_into()
+);
+written_via!(EnumSchema, EnumMembers);
+
+read_via!(
+    MultiSelectSchema,
+    Self::new(Vec::<String>::new()),
+    |found: MultiMembers| found.try_into()
+);
+written_via!(MultiSelectSchema, MultiMembers);
+
+read_and_written!(EnumSchema, MultiSelectSchema);

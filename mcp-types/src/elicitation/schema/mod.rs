@@ -6,15 +6,11 @@ mod check;
 mod choice;
 mod primitive;
 
-use std::fmt;
-
-use serde::de::{Error, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
 pub use check::FormError;
 pub use choice::{Choice, Choices, EnumSchema, MultiSelectSchema};
 pub use primitive::{BooleanSchema, NumberSchema, PrimitiveSchema, StringFormat, StringSchema};
 
+use crate::json::{Piece, Read, ReadEntries, Slot, Write, WriteEntries, members};
 use crate::text::fixed_text;
 
 /// The fields of a form, in the order in which they are shown.
@@ -31,19 +27,23 @@ use crate::text::fixed_text;
 /// assert_eq!(form.fields().map(|(name, _)| name).collect::<Vec<_>>(), ["name", "age", "news"]);
 /// ```
 // spec: ELIC-04, JSCH-09
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FormSchema {
     /// The dialect of JSON Schema (2025-11-25 and later).
-    #[serde(default, rename = "$schema", skip_serializing_if = "Option::is_none")]
     pub dialect: Option<String>,
-    #[serde(rename = "type")]
     kind: ObjectType,
     properties: Fields,
     /// The names of the fields that have to be filled in.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub required: Vec<String>,
 }
+
+members!(FormSchema as "a form" {
+    "$schema" => dialect or nothing,
+    "type" => kind,
+    "properties" => properties,
+    "required" => required or nothing,
+});
 
 fixed_text!(ObjectType = "object");
 
@@ -106,43 +106,56 @@ impl FormSchema {
 struct Fields(Vec<(String, PrimitiveSchema)>);
 
 impl Fields {
-    fn set(&mut self, name: String, field: PrimitiveSchema) {
-        match self.0.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, known)) => *known = field,
+    fn set(&mut self, name: String, field: PrimitiveSchema) -> &mut PrimitiveSchema {
+        let known = self.0.iter().position(|(known, _)| *known == name);
+        let at = known.unwrap_or(self.0.len());
+        match known {
+            Some(at) => self.0[at].1 = field,
             None => self.0.push((name, field)),
         }
+        &mut self.0[at].1
     }
 }
 
-impl Serialize for Fields {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, field)| (name, field)))
+impl Write for Fields {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        Piece::Entries(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Fields {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
-
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the fields of a form")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-                let mut fields = Fields::default();
-                while let Some((name, field)) = map.next_entry::<String, _>()? {
-                    if fields.0.len() == FormSchema::MAX_FIELDS {
-                        return Err(A::Error::custom("the form has too many fields"));
-                    }
-                    fields.set(name, field);
-                }
-                Ok(fields)
-            }
+impl WriteEntries for Fields {
+    #[inline]
+    fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>)) {
+        for (name, field) in &self.0 {
+            take(name, field.piece());
         }
+    }
+}
 
-        deserializer.deserialize_map(FieldsVisitor)
+impl Read for Fields {
+    #[inline]
+    fn blank() -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Entries(self)
+    }
+}
+
+impl ReadEntries for Fields {
+    #[inline]
+    fn what(&self) -> &'static str {
+        "the fields of a form"
+    }
+
+    #[inline]
+    fn at(&mut self, name: String) -> Result<Slot<'_>, &'static str> {
+        if self.0.len() == FormSchema::MAX_FIELDS {
+            return Err("the form has too many fields");
+        }
+        Ok(self.set(name, PrimitiveSchema::blank()).slot())
     }
 }

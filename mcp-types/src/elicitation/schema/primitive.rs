@@ -1,18 +1,17 @@
 //! Fields with one value: text, numbers, yes or no.
 
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{EnumSchema, MultiSelectSchema};
+use crate::json::{Piece, members, read_and_written, read_via, written_as_content};
 use crate::setters::setters;
-use crate::text::{fixed_text, text_enum};
+use crate::text::{fixed_text, plain_enum, text_enum};
 use crate::{JsonObject, number, reread};
 
 /// A field of a form.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(untagged)]
 pub enum PrimitiveSchema {
     /// Text.
     String(StringSchema),
@@ -68,27 +67,40 @@ impl PrimitiveSchema {
 }
 
 /// Read by `type`, and choices by the member that has them.
-impl<'de> Deserialize<'de> for PrimitiveSchema {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = JsonObject::deserialize(deserializer)?;
-        let has = |key: &str| members.contains_key(key);
-        let items = members.get("items").and_then(Value::as_object);
-        match members.get("type").and_then(Value::as_str) {
-            Some("string") if has("enum") || has("oneOf") => {
-                reread::members(&members).map(Self::Enum)
-            }
-            Some("string") => reread::members(&members).map(Self::String),
-            Some("number" | "integer") => reread::members(&members).map(Self::Number),
-            Some("boolean") => reread::members(&members).map(Self::Boolean),
-            Some("array")
-                if items.is_some_and(|it| it.contains_key("enum") || it.contains_key("anyOf")) =>
-            {
-                reread::members(&members).map(Self::MultiSelect)
-            }
-            _ => Ok(Self::Other(members)),
+/// Tells the kinds apart by their members.
+fn read_field(members: JsonObject) -> Result<PrimitiveSchema, String> {
+    let has = |key: &str| members.contains_key(key);
+    let items = members.get("items").and_then(Value::as_object);
+    match members.get("type").and_then(Value::as_str) {
+        Some("string") if has("enum") || has("oneOf") => {
+            reread::members(&members).map(PrimitiveSchema::Enum)
         }
+        Some("string") => reread::members(&members).map(PrimitiveSchema::String),
+        Some("number" | "integer") => reread::members(&members).map(PrimitiveSchema::Number),
+        Some("boolean") => reread::members(&members).map(PrimitiveSchema::Boolean),
+        Some("array")
+            if items.is_some_and(|it| it.contains_key("enum") || it.contains_key("anyOf")) =>
+        {
+            reread::members(&members).map(PrimitiveSchema::MultiSelect)
+        }
+        _ => Ok(PrimitiveSchema::Other(members)),
     }
 }
+
+read_via!(
+    PrimitiveSchema,
+    Self::Other(JsonObject::new()),
+    |members: JsonObject| read_field(members)
+);
+written_as_content!(PrimitiveSchema {
+    String,
+    Number,
+    Boolean,
+    Enum,
+    MultiSelect,
+    Other
+});
+read_and_written!(PrimitiveSchema);
 
 macro_rules! from_field {
     ($($kind:ident($field:ty),)*) => {
@@ -110,31 +122,33 @@ from_field! {
 
 /// A field with text.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase")]
 pub struct StringSchema {
-    #[serde(rename = "type")]
     kind: StringType,
     /// What the field is called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the field is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The fewest characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_length: Option<u64>,
     /// The most characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
     /// What kind of text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<StringFormat>,
     /// What the field begins with (2025-11-25 and later).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
+
+members!(StringSchema as "a text field" {
+    "type" => kind,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "minLength" => min_length or nothing,
+    "maxLength" => max_length or nothing,
+    "format" => format or nothing,
+    "default" => default or nothing,
+});
 
 fixed_text!(StringType = "string");
 fixed_text!(BooleanType = "boolean");
@@ -192,47 +206,39 @@ impl StringSchema {
 
 /// A field with a number.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NumberSchema {
-    #[serde(rename = "type")]
     kind: NumberType,
     /// What the field is called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the field is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The least number.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub minimum: Option<f64>,
     /// The greatest number.
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub maximum: Option<f64>,
     /// What the field begins with (2025-11-25 and later).
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        serialize_with = "number::plain_option"
-    )]
     pub default: Option<f64>,
 }
 
+members!(NumberSchema as "a number field" {
+    "type" => kind,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "minimum" => minimum or nothing,
+    "maximum" => maximum or nothing,
+    "default" => default or nothing,
+});
+
 /// Whether a number may have a fraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum NumberType {
     Number,
     Integer,
 }
+
+plain_enum!(NumberType { Number = "number", Integer = "integer", } first Number);
 
 impl NumberSchema {
     fn of(kind: NumberType) -> Self {
@@ -286,27 +292,33 @@ impl NumberSchema {
 
     /// A number as JSON, without a fraction where it is whole.
     fn value(&self, number: f64) -> Value {
-        number::plain(&number, serde_json::value::Serializer).unwrap_or_default()
+        match number::piece(number) {
+            Piece::Whole(number) => number.into(),
+            _ => number.into(),
+        }
     }
 }
 
 /// A field with yes or no.
 // spec: ELIC-05
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BooleanSchema {
-    #[serde(rename = "type")]
     kind: BooleanType,
     /// What the field is called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// What the field is for.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// What the field begins with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
 }
+
+members!(BooleanSchema as "a yes or no field" {
+    "type" => kind,
+    "title" => title or nothing,
+    "description" => description or nothing,
+    "default" => default or nothing,
+});
 
 impl BooleanSchema {
     /// Yes or no.
