@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_types::json;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject};
 
@@ -52,7 +53,7 @@ impl Exchange {
     }
 
     fn parsed_meta(&self) -> Option<Meta> {
-        self.meta.as_ref()?.parse().ok()
+        json::from_str(self.meta.as_ref()?.as_str()).ok()
     }
 
     /// Who is behind the call, when a layer has verified it.

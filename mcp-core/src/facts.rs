@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use mcp_types::json;
 use mcp_types::meta::keys;
 use mcp_types::{
     CacheHint, ClientCapabilities, DiscoverResult, Implementation, LoggingLevel, ProtocolVersion,
@@ -62,7 +63,7 @@ impl ClientFacts {
     /// Name and version that the client claims; read when asked for. No proof of anything.
     // spec: VER-08
     pub fn client_info(&self) -> Option<Implementation> {
-        self.info.as_ref()?.parse().ok()
+        json::from_str(self.info.as_ref()?.as_str()).ok()
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 
 use crate::json::{
-    Piece, Read, ReadMembers, Take, Write, WriteMembers, members, read_and_written, read_via,
+    self, Piece, Read, ReadMembers, Take, Write, WriteMembers, members, read_and_written, read_via,
     written_as_content,
 };
 use crate::{
@@ -43,7 +43,7 @@ impl InputRequired {
     /// [`RawObjectError`] when a request holds something that JSON cannot have.
     pub fn new(requests: &InputRequests) -> Result<Self, RawObjectError> {
         Ok(Self {
-            input_requests: Some(RawObject::from_value(requests)?),
+            input_requests: Some(RawObject::of(requests)?),
             ..Self::default()
         })
     }
@@ -148,12 +148,10 @@ impl InputRequest {
     /// What `serde_json` says when the answer is none that this request can have.
     pub fn read_text(&self, answer: &str) -> serde_json::Result<InputResponse> {
         match self {
-            Self::Elicit(_) => serde_json::from_str(answer).map(InputResponse::Elicit),
-            Self::CreateMessage(_) => {
-                serde_json::from_str(answer).map(InputResponse::CreateMessage)
-            }
-            Self::ListRoots => serde_json::from_str(answer).map(InputResponse::ListRoots),
-            Self::Other { .. } => serde_json::from_str(answer).map(InputResponse::Other),
+            Self::Elicit(_) => json::from_str(answer).map(InputResponse::Elicit),
+            Self::CreateMessage(_) => json::from_str(answer).map(InputResponse::CreateMessage),
+            Self::ListRoots => json::from_str(answer).map(InputResponse::ListRoots),
+            Self::Other { .. } => json::from_str(answer).map(InputResponse::Other),
         }
     }
 
@@ -164,10 +162,10 @@ impl InputRequest {
     /// [`RawObjectError`] when they hold something that JSON cannot have.
     pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
         match self {
-            Self::Elicit(params) => RawObject::from_value(params),
-            Self::CreateMessage(params) => RawObject::from_value(params),
+            Self::Elicit(params) => RawObject::of(&**params),
+            Self::CreateMessage(params) => RawObject::of(&**params),
             Self::ListRoots | Self::Other { params: None, .. } => Ok(RawObject::empty()),
-            Self::Other { params, .. } => RawObject::from_value(params),
+            Self::Other { params, .. } => RawObject::of(params),
         }
     }
 }
@@ -281,7 +279,7 @@ impl InputResponse {
             Self::ListRoots(result) => result.meta = None,
             Self::Other(_) => {}
         }
-        RawObject::from_value(&answer)
+        RawObject::of(&answer)
     }
 }
 

@@ -26,7 +26,15 @@ mod elicitation;
 pub mod ext;
 mod implementation;
 mod input;
-mod json;
+#[doc(hidden)]
+#[allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    missing_debug_implementations,
+    missing_docs,
+    reason = "for the crates of this workspace"
+)]
+pub mod json;
 mod jsonrpc;
 pub mod legacy_tasks;
 mod lifecycle;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use crate::text::as_text;
 
 /// A published revision of the protocol, oldest first.
 ///
@@ -212,18 +212,15 @@ impl FromStr for ProtocolVersion {
     }
 }
 
-impl Serialize for ProtocolVersion {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+as_text!(
+    ProtocolVersion,
+    Self::LATEST,
+    |version| version.as_str(),
+    |text| {
+        text.parse()
+            .map_err(|error: UnknownVersion| error.to_string())
     }
-}
-
-impl<'de> Deserialize<'de> for ProtocolVersion {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+);
 
 #[cfg(test)]
 mod tests {

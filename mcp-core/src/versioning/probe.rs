@@ -6,17 +6,16 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility>
 
 use http::StatusCode;
+use mcp_types::json::{members, read_and_written, read_via, written_via};
 use mcp_types::{DiscoverResult, InitializeResult, ProtocolVersion};
-use serde::{Deserialize, Serialize};
 
 use super::mutual;
 use crate::Fault;
 
 /// What is known of a server: enough to connect to it again without asking.
 // spec: COMPAT-12
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-#[serde(rename_all = "camelCase", tag = "era")]
 pub enum Verdict {
     /// It serves requests without a session.
     #[non_exhaustive]
@@ -24,7 +23,6 @@ pub enum Verdict {
         /// The revision that both sides speak.
         version: ProtocolVersion,
         /// What it said of itself, when it was asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
         server: Option<Box<DiscoverResult>>,
     },
     /// It wants a session.
@@ -54,6 +52,57 @@ impl Verdict {
         }
     }
 }
+
+const MODERN: &str = "modern";
+const LEGACY: &str = "legacy";
+
+/// A verdict, as it is written down.
+struct Written {
+    era: String,
+    version: ProtocolVersion,
+    server: Option<Box<DiscoverResult>>,
+}
+
+members!(Written as "what is known of a server" {
+    "era" => era,
+    "version" => version,
+    "server" => server or nothing,
+});
+
+impl From<&Verdict> for Written {
+    fn from(verdict: &Verdict) -> Self {
+        let (era, server) = match verdict {
+            Verdict::Modern { server, .. } => (MODERN, server.clone()),
+            Verdict::Legacy { .. } => (LEGACY, None),
+        };
+        Self {
+            era: era.to_owned(),
+            version: verdict.version(),
+            server,
+        }
+    }
+}
+
+impl Written {
+    fn verdict(self) -> Result<Verdict, String> {
+        let Self {
+            version, server, ..
+        } = self;
+        match &*self.era {
+            MODERN => Ok(Verdict::Modern { version, server }),
+            LEGACY => Ok(Verdict::Legacy { version }),
+            era => Err(format!("no era is called {era:?}")),
+        }
+    }
+}
+
+read_via!(
+    Verdict,
+    Self::legacy(ProtocolVersion::LATEST),
+    |found: Written| found.verdict()
+);
+written_via!(Verdict, Written);
+read_and_written!(Verdict);
 
 /// What came back.
 #[derive(Debug, Clone, Copy)]

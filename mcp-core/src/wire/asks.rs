@@ -1,11 +1,13 @@
 //! Requests of servers and their answers: there are none in the modern era.
 
+use mcp_types::json::{self, Read};
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
     ProgressToken, ProtocolVersion, RawObject, Request, RequestId, Response, Sender,
 };
-use serde::de::DeserializeOwned;
+
+use serde_json::Value;
 
 use super::narrow;
 use super::{
@@ -81,7 +83,10 @@ fn take_meta(request: &mut InputRequest) -> Option<Meta> {
 }
 
 fn take_member(params: &mut JsonObject) -> Option<Meta> {
-    serde_json::from_value(params.shift_remove("_meta")?).ok()
+    match params.shift_remove("_meta")? {
+        Value::Object(meta) => Some(meta.into()),
+        _ => None,
+    }
 }
 
 /// Client: reads a request.
@@ -118,13 +123,14 @@ pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<Decod
 /// The token under which the sender of a request wants progress. What is no token is none.
 // spec: META-06, PROG-01
 pub(super) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
-    params.meta(keys::PROGRESS_TOKEN)?.read().ok()
+    json::from_str(params.meta(keys::PROGRESS_TOKEN)?.as_str()).ok()
 }
 
 /// All parameters as `T`; the error names the path.
-pub(super) fn whole<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fault> {
+pub(super) fn whole<T: Read>(request: &Request<'_>) -> Result<T, Fault> {
     let params = request.params.to_object();
-    place::read(params.as_str()).map_err(|misfit| Fault::bad_params(format!("`params`: {misfit}")))
+    let read = place::read_by(params.as_str(), json::from_str);
+    read.map_err(|misfit| Fault::bad_params(format!("`params`: {misfit}")))
 }
 
 /// Client: writes the answer to a request.

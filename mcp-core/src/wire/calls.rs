@@ -19,7 +19,7 @@ use crate::{Call, Fault};
 pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Call, Fault> {
     let params = &request.params;
     let page = || -> Result<Page, Fault> {
-        let cursor = params.optional::<Cursor>("cursor")?;
+        let cursor = params.optional_value::<Cursor>("cursor")?;
         Ok(cursor.map_or_else(Page::first, Page::at))
     };
     let other = || Call::Other {
@@ -43,7 +43,7 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
             // Ignored by those who run no tasks, whatever it is.
             // spec: TASKL-01, TASKL-02
             if version.has_experimental_tasks() {
-                call.task = params.optional("task").unwrap_or_default();
+                call.task = params.optional_value("task").unwrap_or_default();
             }
             Call::CallTool(call)
         }

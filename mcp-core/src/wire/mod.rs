@@ -16,6 +16,7 @@ mod text;
 use std::fmt::Debug;
 
 use bytes::Bytes;
+use mcp_types::json::{self, Write};
 use mcp_types::meta::keys;
 use mcp_types::{
     CallToolResult, ContentBlock, ErrorObject, LoggingLevel, Meta, Method, Notification,
@@ -295,23 +296,12 @@ impl DecodeError {
     }
 }
 
-/// A value of any type that can be written: what writes it is compiled once.
-pub(crate) trait Json {
-    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()>;
-}
-
-impl<T: serde::Serialize> Json for T {
-    fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        serde_json::to_writer(out, self)
-    }
-}
-
 /// Writes `value` behind what `out` holds, on one line: raw JSON that a handler passes through may
 /// be laid out over several, and a line break would end the message in an event or on a pipe.
 ///
 /// Types of this library cannot fail here: their keys are strings and `out` is memory.
 // spec: STDIO-02
-pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Json) {
+pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Write) {
     let start = out.len();
     write_scalar(out, value);
     let mut rest = out.get_mut(start..).unwrap_or_default();
@@ -327,13 +317,12 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Json) {
 
 /// Writes a value that has no line breaks but those in its strings, which are escaped: a string, a
 /// number.
-pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &dyn Json) {
-    let written = value.write(out);
-    debug_assert!(written.is_ok(), "{written:?}");
+pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &dyn Write) {
+    json::write(out, value);
 }
 
 /// Writes the members of `value`, an object, behind an open object, and closes it.
-pub(crate) fn splice_json(out: &mut Vec<u8>, value: &dyn Json) {
+pub(crate) fn splice_json(out: &mut Vec<u8>, value: &dyn Write) {
     let start = out.len();
     let is_first = out.last() == Some(&b'{');
     write_json(out, value);

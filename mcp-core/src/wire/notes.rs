@@ -1,5 +1,6 @@
 //! Notifications of both sides, read and written. Malformed ones are ignored, like unknown ones.
 
+use mcp_types::json::{self, Write};
 use mcp_types::meta::keys;
 use mcp_types::{
     Cancelled, JsonObject, Meta, Method, MethodKind, Notification, ProgressParams, ProgressToken,
@@ -7,7 +8,7 @@ use mcp_types::{
     SubscriptionAcknowledged,
 };
 
-use super::{Json, splice_json, write_text};
+use super::{splice_json, write_text};
 use crate::{ClientNote, ServerNote};
 
 /// Reads what a server tells; `None` for what no server may say in this revision.
@@ -20,19 +21,21 @@ pub(super) fn read_server(note: &Notification<'_>, from: ProtocolVersion) -> Opt
             let (token, progress) = progress(note)?;
             ServerNote::Progress { token, progress }
         }
-        Some(Method::LogMessage) => ServerNote::Log(params.to_object().parse().ok()?),
+        Some(Method::LogMessage) => {
+            ServerNote::Log(json::from_str(params.to_object().as_str()).ok()?)
+        }
         Some(Method::Cancelled) => ServerNote::Cancelled(cancelled(note, from)?),
         Some(Method::ToolsChanged) => ServerNote::ToolsChanged,
         Some(Method::PromptsChanged) => ServerNote::PromptsChanged,
         Some(Method::ResourcesChanged) => ServerNote::ResourcesChanged,
         Some(Method::ResourceUpdated) => ServerNote::ResourceUpdated {
-            uri: params.required("uri").ok()?,
+            uri: params.required_value("uri").ok()?,
         },
         Some(Method::SubscriptionAcknowledged) => {
-            ServerNote::Acknowledged(params.required("notifications").ok()?)
+            ServerNote::Acknowledged(params.required_value("notifications").ok()?)
         }
         Some(Method::ElicitationComplete) => {
-            ServerNote::ElicitationComplete(params.to_object().parse().ok()?)
+            ServerNote::ElicitationComplete(json::from_str(params.to_object().as_str()).ok()?)
         }
         _ => {
             let (method, params) = other(note);
@@ -83,14 +86,15 @@ fn may_send(method: Method, version: ProtocolVersion, sender: Sender) -> bool {
 
 fn progress(note: &Notification<'_>) -> Option<(ProgressToken, ProgressUpdate)> {
     let params = &note.params;
-    let mut progress = ProgressUpdate::new(params.required("progress").ok()?);
-    progress.total = params.optional("total").ok()?;
-    progress.message = params.optional("message").ok()?;
-    Some((params.required("progressToken").ok()?, progress))
+    let mut progress = ProgressUpdate::new(params.required_value("progress").ok()?);
+    progress.total = params.optional_value("total").ok()?;
+    progress.message = params.optional_value("message").ok()?;
+    Some((params.required_value("progressToken").ok()?, progress))
 }
 
 fn cancelled(note: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled> {
-    let mut cancelled: Cancelled = note.params.to_object().parse().ok()?;
+    let params = note.params.to_object();
+    let mut cancelled: Cancelled = json::from_str(params.as_str()).ok()?;
     if from.is_modern() {
         cancelled.meta = cancelled.meta.and_then(without_subscription);
     }
@@ -119,7 +123,7 @@ fn other(note: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 // spec: META-13, SUB-07
 #[inline]
 pub(super) fn subscription(note: &Notification<'_>) -> Option<RequestId> {
-    note.params.meta(keys::SUBSCRIPTION_ID)?.read().ok()
+    json::from_str(note.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
 /// Writes what a server tells, stamped with the subscription that it belongs to; nothing when it
@@ -284,7 +288,7 @@ fn open(method: &str, out: &mut Vec<u8>) {
     write_text(out, method);
 }
 
-fn write(method: &str, params: &dyn Json, out: &mut Vec<u8>) {
+fn write(method: &str, params: &dyn Write, out: &mut Vec<u8>) {
     open(method, out);
     out.extend_from_slice(br#","params":{"#);
     splice_json(out, params);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_types::json::{self, Read};
 use mcp_types::{Method, RawJson, RawObject};
-use serde::de::DeserializeOwned;
 
 use super::DecodeError;
 use crate::{Listing, ResultBody, place};
@@ -34,17 +34,12 @@ pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBod
     })
 }
 
-fn list<T: DeserializeOwned>(
-    method: Option<Method>,
-    raw: RawJson<'_>,
-) -> Result<Arc<Listing<T>>, DecodeError> {
+fn list<T: Read>(method: Option<Method>, raw: RawJson<'_>) -> Result<Arc<Listing<T>>, DecodeError> {
     read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
 }
 
 /// Reads a result as `T`; the error names the method and the path.
-pub(super) fn read_as<T: DeserializeOwned>(
-    method: Option<Method>,
-    raw: RawJson<'_>,
-) -> Result<T, DecodeError> {
-    place::read(raw.as_str()).map_err(|misfit| DecodeError::malformed(method, misfit))
+pub(super) fn read_as<T: Read>(method: Option<Method>, raw: RawJson<'_>) -> Result<T, DecodeError> {
+    place::read_by(raw.as_str(), json::from_str)
+        .map_err(|misfit| DecodeError::malformed(method, misfit))
 }

@@ -16,13 +16,13 @@ pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> 
         Some(Method::Initialize) => SessionCall::Initialize(Arc::new(whole(request)?)),
         Some(Method::Ping) => SessionCall::Ping,
         // spec: LOG-03
-        Some(Method::SetLevel) => SessionCall::SetLevel(params.required("level")?),
-        Some(Method::Subscribe) => {
-            SessionCall::Subscribe(SubscribeParams::new(params.required::<String>("uri")?))
-        }
-        Some(Method::Unsubscribe) => {
-            SessionCall::Unsubscribe(SubscribeParams::new(params.required::<String>("uri")?))
-        }
+        Some(Method::SetLevel) => SessionCall::SetLevel(params.required_value("level")?),
+        Some(Method::Subscribe) => SessionCall::Subscribe(SubscribeParams::new(
+            params.required_value::<String>("uri")?,
+        )),
+        Some(Method::Unsubscribe) => SessionCall::Unsubscribe(SubscribeParams::new(
+            params.required_value::<String>("uri")?,
+        )),
         _ => return Ok(None),
     }))
 }

@@ -6,7 +6,7 @@ use super::{
     Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
     ToolUseContent,
 };
-use crate::json::{Piece, Read, Slot, Tagged, Write, members, read_and_written};
+use crate::json::{self, Piece, Read, Slot, Tagged, Write, members, read_and_written};
 use crate::setters::setters;
 use crate::{JsonObject, Meta};
 
@@ -159,7 +159,7 @@ impl ContentBlock {
     /// # Ok::<(), serde_json::Error>(())
     /// ```
     pub fn from_json(text: &str) -> serde_json::Result<Self> {
-        serde_json::from_str(text)
+        json::from_str(text)
     }
 
     /// Text.

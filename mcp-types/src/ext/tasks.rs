@@ -200,7 +200,7 @@ impl Task {
         now: impl Into<String>,
     ) -> Result<Self, crate::RawObjectError> {
         let mut task = self.turn(TaskStatus::Completed, now);
-        task.result = Some(RawObject::from_value(result)?);
+        task.result = Some(RawObject::of(result)?);
         Ok(task)
     }
 

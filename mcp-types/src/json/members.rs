@@ -4,16 +4,16 @@ use super::{Read, Write};
 use crate::Settings;
 
 /// An object with members that are known.
-pub(crate) trait WriteMembers {
+pub trait WriteMembers {
     /// Gives the values in the order of the shape, and the members that are not known.
     fn give(&self, take: &mut Take<'_>);
 }
 
 /// Takes the members of an object.
-pub(crate) type Take<'a> = dyn FnMut(&'static Shape, &[&dyn Write], Option<&Settings>) + 'a;
+pub type Take<'a> = dyn FnMut(&'static Shape, &[&dyn Write], Option<&Settings>) + 'a;
 
 /// The same, to be read.
-pub(crate) trait ReadMembers {
+pub trait ReadMembers {
     fn shape(&self) -> &'static Shape;
 
     /// Gives the places in the order of the shape, and that of the members that are not known.
@@ -21,24 +21,24 @@ pub(crate) trait ReadMembers {
 }
 
 /// Takes the places of the members of an object.
-pub(crate) type TakeFields<'a> = dyn FnMut(&mut [&mut dyn Read], Option<&mut Settings>) + 'a;
+pub type TakeFields<'a> = dyn FnMut(&mut [&mut dyn Read], Option<&mut Settings>) + 'a;
 
 /// What is known of an object.
-pub(crate) struct Shape {
+pub struct Shape {
     /// What it is, for messages.
-    pub(crate) what: &'static str,
+    pub what: &'static str,
     /// Its members in the order in which they are written.
-    pub(crate) members: &'static [Member],
+    pub members: &'static [Member],
 }
 
-pub(crate) struct Member {
-    pub(crate) key: &'static str,
-    pub(crate) rule: Rule,
+pub struct Member {
+    pub key: &'static str,
+    pub rule: Rule,
 }
 
 /// What a member may be beside its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rule {
+pub enum Rule {
     /// It has to be there.
     Needed,
     /// It may be absent or `null`, and is left out when it says nothing.
@@ -79,6 +79,8 @@ impl Shape {
 ///
 /// A known member that comes twice is refused. With `and other`, the member of that name has what the
 /// list does not name.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! members {
     ($name:ident as $what:literal {
         $($key:literal => $field:ident $($how:ident $less:ident)?,)*
@@ -88,14 +90,14 @@ macro_rules! members {
                 what: $what,
                 members: &[$($crate::json::Member {
                     key: $key,
-                    rule: $crate::json::members!(@rule $($how $less)?),
+                    rule: $crate::members!(@rule $($how $less)?),
                 },)*],
             };
 
             impl $crate::json::WriteMembers for $name {
                 #[inline]
                 fn give(&self, take: &mut $crate::json::Take<'_>) {
-                    let other = $crate::json::members!(@other (&self) $($other)?);
+                    let other = $crate::members!(@other (&self) $($other)?);
                     take(&SHAPE, &[$(&self.$field),*], other);
                 }
             }
@@ -108,7 +110,7 @@ macro_rules! members {
 
                 #[inline]
                 fn fields(&mut self, take: &mut $crate::json::TakeFields<'_>) {
-                    let other = $crate::json::members!(@other (&mut self) $($other)?);
+                    let other = $crate::members!(@other (&mut self) $($other)?);
                     take(&mut [$(&mut self.$field),*], other);
                 }
             }
@@ -135,7 +137,7 @@ macro_rules! members {
                 }
             }
 
-            $crate::json::read_and_written!($name);
+            $crate::read_and_written!($name);
         };
     };
     (@rule) => { $crate::json::Rule::Needed };
@@ -147,17 +149,19 @@ macro_rules! members {
 }
 
 /// Writes `Serialize` and `Deserialize` for types that say what they consist of.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read_and_written {
     ($($name:ident),*) => {
         $(
-            impl serde::Serialize for $name {
-                fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                    $crate::json::Write::piece(self).serialize(to)
+            impl $crate::json::serde::Serialize for $name {
+                fn serialize<S: $crate::json::serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                    $crate::json::serde::Serialize::serialize(&$crate::json::Write::piece(self), to)
                 }
             }
 
-            impl<'de> serde::Deserialize<'de> for $name {
-                fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            impl<'de> $crate::json::serde::Deserialize<'de> for $name {
+                fn deserialize<D: $crate::json::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
                     $crate::json::read(from)
                 }
             }
@@ -167,6 +171,8 @@ macro_rules! read_and_written {
 
 /// Writes how a type is read that is made of another, by what reading begins with, the other type and
 /// a function that says what is wrong with it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read_via {
     ($name:ident, $blank:expr, |$found:ident: $via:ty| $make:expr) => {
         impl $crate::json::Read for $name {
@@ -199,6 +205,8 @@ macro_rules! read_via {
 }
 
 /// Writes how a type is written that is made another first.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! written_via {
     ($name:ident, $via:ty) => {
         impl $crate::json::Write for $name {
@@ -218,6 +226,8 @@ macro_rules! written_via {
 }
 
 /// Writes how an enum is written that is on the wire what is in it.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! written_as_content {
     ($name:ident { $($kind:ident),* }) => {
         impl $crate::json::Write for $name {
@@ -230,5 +240,3 @@ macro_rules! written_as_content {
         }
     };
 }
-
-pub(crate) use {members, read_and_written, read_via, written_as_content, written_via};

@@ -2,8 +2,11 @@
 //! but by one writer and one reader that ask a value what it consists of ([`Piece`]) or where its parts
 //! go ([`Slot`]).
 //!
-//! What a type adds is a list of its members ([`members!`]) and a few tables. `derive` would write
-//! both directions anew for every type, and compile them in every crate that writes or reads it.
+//! What a type adds is a list of its members ([`members!`](crate::members)) and a few tables. `derive`
+//! would write both directions anew for every type, and compile them in every crate that writes or
+//! reads it.
+//!
+//! For the crates of this workspace: it may change in any release.
 
 mod members;
 mod piece;
@@ -11,11 +14,12 @@ mod slot;
 mod tagged;
 mod values;
 
-pub(crate) use members::{
-    Member, ReadMembers, Rule, Shape, Take, TakeFields, WriteMembers, members, read_and_written,
-    read_via, written_as_content, written_via,
+pub use members::{Member, ReadMembers, Rule, Shape, Take, TakeFields, WriteMembers};
+pub use piece::{Piece, Write, WriteEntries, WriteList, write};
+pub use serde;
+pub use slot::{
+    FromText, OneOrMany, Read, ReadEntries, ReadList, Slot, Tagged, Via, from_str, read,
 };
-pub(crate) use piece::{Piece, Write, WriteEntries};
-pub(crate) use slot::{
-    FromText, OneOrMany, Read, ReadEntries, Slot, Tagged, Via, read, read_text, unknown_text,
-};
+pub(crate) use slot::{read_text, unknown_text};
+
+pub use crate::{members, read_and_written, read_via, written_as_content, written_via};

@@ -8,7 +8,7 @@ use super::{Shape, WriteMembers};
 use crate::{Blob, JsonObject, Settings};
 
 /// What a value is for a serializer.
-pub(crate) enum Piece<'a> {
+pub enum Piece<'a> {
     Null,
     Flag(bool),
     Whole(i64),
@@ -27,7 +27,7 @@ pub(crate) enum Piece<'a> {
 }
 
 /// A value that can be written.
-pub(crate) trait Write {
+pub trait Write {
     fn piece(&self) -> Piece<'_>;
 
     /// As a member that may be left out, it is left out.
@@ -37,13 +37,21 @@ pub(crate) trait Write {
 }
 
 /// An array.
-pub(crate) trait WriteList {
+pub trait WriteList {
     fn give(&self, take: &mut dyn FnMut(Piece<'_>));
 }
 
 /// An object whose names are data.
-pub(crate) trait WriteEntries {
+pub trait WriteEntries {
     fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>));
+}
+
+/// Writes JSON behind what `out` holds. What this crate has as types cannot fail: their names are
+/// strings, and `out` is memory.
+pub fn write(out: &mut Vec<u8>, value: &dyn Write) {
+    let mut serializer = serde_json::Serializer::new(out);
+    let written = value.piece().serialize(&mut serializer);
+    debug_assert!(written.is_ok(), "{written:?}");
 }
 
 impl Serialize for Piece<'_> {

@@ -14,7 +14,7 @@ use crate::text::Str;
 use crate::{JsonObject, RequestId, Settings};
 
 /// Where a value goes that is read, by what it has to be.
-pub(crate) enum Slot<'a> {
+pub enum Slot<'a> {
     Flag(&'a mut bool),
     Whole(&'a mut i64),
     Natural(&'a mut u64),
@@ -33,7 +33,7 @@ pub(crate) enum Slot<'a> {
 }
 
 /// A value that can be read.
-pub(crate) trait Read {
+pub trait Read {
     /// What reading begins with.
     fn blank() -> Self
     where
@@ -43,18 +43,18 @@ pub(crate) trait Read {
 }
 
 /// A value that is text on the wire; else it says what is wrong with the text.
-pub(crate) trait FromText {
+pub trait FromText {
     fn set(&mut self, text: Cow<'_, str>) -> Result<(), String>;
 }
 
 /// An array.
-pub(crate) trait ReadList {
+pub trait ReadList {
     /// The place of one more element.
     fn grow(&mut self) -> Slot<'_>;
 }
 
 /// An object whose names are data.
-pub(crate) trait ReadEntries {
+pub trait ReadEntries {
     fn what(&self) -> &'static str;
 
     /// The place of the value of this name; else what is wrong with one more.
@@ -62,7 +62,7 @@ pub(crate) trait ReadEntries {
 }
 
 /// An object of the kind that its member `type` says.
-pub(crate) trait Tagged {
+pub trait Tagged {
     fn what(&self) -> &'static str;
 
     /// The place of the other members: [`Slot::Members`], perhaps by [`Slot::Via`], or, with the tag in
@@ -71,7 +71,7 @@ pub(crate) trait Tagged {
 }
 
 /// An object, or an array of such.
-pub(crate) trait OneOrMany {
+pub trait OneOrMany {
     fn what(&self) -> &'static str;
 
     /// The place of the one: [`Slot::Tagged`].
@@ -82,19 +82,30 @@ pub(crate) trait OneOrMany {
 }
 
 /// A value that is read as another, which it is made of then.
-pub(crate) trait Via {
+pub trait Via {
     /// Calls `read` once; makes itself of what was read if that succeeded; else it says what is wrong.
     fn read(&mut self, read: &mut dyn FnMut(Slot<'_>) -> bool) -> Result<(), String>;
 }
 
 /// Reads a value, for `Deserialize`.
-pub(crate) fn read<'de, T: Read, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub fn read<'de, T: Read, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let mut found = T::blank();
     found.slot().deserialize(deserializer)?;
     Ok(found)
 }
 
-/// Reads a text into its place. One function for whatever this crate reads again.
+/// Reads JSON as `T`, without another copy of the reader in the crate that asks for it.
+///
+/// # Errors
+///
+/// What `serde_json` says when it does not fit `T`.
+pub fn from_str<T: Read>(text: &str) -> serde_json::Result<T> {
+    let mut found = T::blank();
+    read_text(text, found.slot())?;
+    Ok(found)
+}
+
+/// Reads a text into its place. It is one function for all types.
 #[inline(never)]
 pub(crate) fn read_text(text: &str, slot: Slot<'_>) -> serde_json::Result<()> {
     let mut deserializer = serde_json::Deserializer::from_str(text);

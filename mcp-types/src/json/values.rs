@@ -1,7 +1,7 @@
 //! What members are made of.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -228,16 +228,16 @@ impl<T: Read> ReadList for Vec<T> {
     }
 }
 
-impl<T: Write> Write for BTreeMap<String, T> {
+impl<K: AsRef<str>, T: Write> Write for BTreeMap<K, T> {
     fn piece(&self) -> Piece<'_> {
         Piece::Entries(self)
     }
 }
 
-impl<T: Write> WriteEntries for BTreeMap<String, T> {
+impl<K: AsRef<str>, T: Write> WriteEntries for BTreeMap<K, T> {
     fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>)) {
         for (key, value) in self {
-            take(key, value.piece());
+            take(key.as_ref(), value.piece());
         }
     }
 }
@@ -260,5 +260,79 @@ impl<T: Read> ReadEntries for BTreeMap<String, T> {
     fn at(&mut self, key: String) -> Result<Slot<'_>, &'static str> {
         let place = self.entry(key).insert_entry(T::blank());
         Ok(place.into_mut().slot())
+    }
+}
+
+/// A pair is an array of two.
+impl<T: Write> Write for (T, T) {
+    fn piece(&self) -> Piece<'_> {
+        Piece::List(self)
+    }
+}
+
+impl<T: Write> WriteList for (T, T) {
+    fn give(&self, take: &mut dyn FnMut(Piece<'_>)) {
+        take(self.0.piece());
+        take(self.1.piece());
+    }
+}
+
+impl<T: Read> Read for (T, T) {
+    fn blank() -> Self {
+        (T::blank(), T::blank())
+    }
+
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Via(self)
+    }
+}
+
+impl<T: Read> Via for (T, T) {
+    fn read(&mut self, read: &mut dyn FnMut(Slot<'_>) -> bool) -> Result<(), String> {
+        let mut found = Vec::new();
+        if read(Slot::List(&mut found)) {
+            let [first, second] = <[T; 2]>::try_from(found)
+                .map_err(|found| format!("{} elements instead of two", found.len()))?;
+            *self = (first, second);
+        }
+        Ok(())
+    }
+}
+
+impl Write for BTreeSet<String> {
+    fn piece(&self) -> Piece<'_> {
+        Piece::List(self)
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl WriteList for BTreeSet<String> {
+    fn give(&self, take: &mut dyn FnMut(Piece<'_>)) {
+        for text in self {
+            take(text.piece());
+        }
+    }
+}
+
+impl Read for BTreeSet<String> {
+    fn blank() -> Self {
+        Self::new()
+    }
+
+    fn slot(&mut self) -> Slot<'_> {
+        Slot::Via(self)
+    }
+}
+
+impl Via for BTreeSet<String> {
+    fn read(&mut self, read: &mut dyn FnMut(Slot<'_>) -> bool) -> Result<(), String> {
+        let mut found = Vec::<String>::new();
+        if read(Slot::List(&mut found)) {
+            self.extend(found);
+        }
+        Ok(())
     }
 }

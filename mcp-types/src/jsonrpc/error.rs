@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::json::members;
+use crate::RawObject;
+use crate::json::{Write, members};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -41,6 +42,15 @@ impl ErrorObject {
     #[must_use]
     pub fn with_data(mut self, data: &impl Serialize) -> Self {
         self.data = serde_json::value::to_raw_value(data).ok();
+        self
+    }
+
+    /// [`with_data`](Self::with_data) without another copy of the writer in the crate that asks.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_object(mut self, data: &dyn Write) -> Self {
+        let text = RawObject::of(data).ok().map(RawObject::into_text);
+        self.data = text.and_then(|text| RawValue::from_string(text.into()).ok());
         self
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use crate::json::{self, Read};
 use crate::raw::{Malformed, Scanner};
 use crate::{RawJson, RawObject, RawObjectError};
 
@@ -122,6 +123,21 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// [`required`](Self::required) without another copy of the reader in the crate that asks.
+    #[doc(hidden)]
+    pub fn required_value<T: Read>(&self, key: &'static str) -> Result<T, ParamError> {
+        read_value(key, self.get(key).ok_or(ParamError::Missing(key))?)
+    }
+
+    /// [`optional`](Self::optional) without another copy of the reader in the crate that asks.
+    #[doc(hidden)]
+    pub fn optional_value<T: Read>(&self, key: &'static str) -> Result<Option<T>, ParamError> {
+        match self.get(key) {
+            Some(raw) if !raw.is_null() => read_value(key, raw).map(Some),
+            _ => Ok(None),
+        }
+    }
+
     /// The member `key` as a string, borrowed unless it has escapes, if it is there and not `null`.
     ///
     /// # Errors
@@ -219,8 +235,15 @@ fn read_text<'a>(key: &'static str, raw: RawJson<'a>) -> Result<Cow<'a, str>, Pa
 }
 
 fn read<'a, T: Deserialize<'a>>(key: &'static str, raw: RawJson<'a>) -> Result<T, ParamError> {
-    raw.read().map_err(|error| ParamError::Invalid {
-        key,
-        reason: error.to_string(),
-    })
+    raw.read().map_err(|error| invalid(key, &error))
+}
+
+fn read_value<T: Read>(key: &'static str, raw: RawJson<'_>) -> Result<T, ParamError> {
+    json::from_str(raw.as_str()).map_err(|error| invalid(key, &error))
+}
+
+#[cold]
+fn invalid(key: &'static str, error: &serde_json::Error) -> ParamError {
+    let reason = error.to_string();
+    ParamError::Invalid { key, reason }
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
 use super::RawJson;
-use crate::json::{Piece, Write, read_and_written, read_via};
+use crate::json::{self, Piece, Write, read_and_written, read_via};
 
 /// The text of a JSON object, kept as it arrived: arguments of a tool, an opaque result.
 ///
@@ -66,6 +66,20 @@ impl RawObject {
         Ok(Self(raw.as_str().into()))
     }
 
+    /// [`from_value`](Self::from_value) without another copy of the writer in the crate that asks.
+    ///
+    /// # Errors
+    ///
+    /// [`RawObjectError`] when the value is no object.
+    #[doc(hidden)]
+    pub fn of(value: &dyn Write) -> Result<Self, RawObjectError> {
+        let mut text = Vec::new();
+        json::write(&mut text, value);
+        let text = String::from_utf8(text).unwrap_or_default();
+        check(&text)?;
+        Ok(Self(text.into()))
+    }
+
     fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
         check(raw.get())?;
         Ok(Self(raw.into()))
@@ -74,6 +88,10 @@ impl RawObject {
     /// The object without members.
     pub fn empty() -> Self {
         Self("{}".into())
+    }
+
+    pub(crate) fn into_text(self) -> Box<str> {
+        self.0
     }
 
     /// The text.

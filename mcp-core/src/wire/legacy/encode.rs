@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use mcp_types::json::Write;
 use mcp_types::{ListenParams, ProtocolVersion};
-use serde::Serialize;
 
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
@@ -73,13 +73,13 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
     }
 }
 
-fn whole<T: Serialize + Narrow>(mut body: T, version: ProtocolVersion, out: &mut Encoded) {
+fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut Encoded) {
     body.narrow(version);
     write_json(&mut out.head, &body);
 }
 
 /// A list: its text is written once per revision and shared.
-fn listed<T: Serialize + Clone + Narrow>(
+fn listed<T: Write + Clone + Narrow>(
     list: &Listing<T>,
     version: ProtocolVersion,
     out: &mut Encoded,

@@ -1,13 +1,12 @@
 //! Reading modern messages.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_types::json::{self, members};
 use mcp_types::{
     CacheHint, CacheScope, InputRequired, JsonObject, Method, RawJson, RawObject, Request, Response,
 };
-use serde::Deserialize;
 
 use super::{errors, result_type};
 use crate::wire::{DecodeError, Decoded, calls, results};
@@ -19,7 +18,9 @@ pub(super) fn call(request: &Request<'_>) -> Result<Decoded, Fault> {
     let method = Method::from_name(&request.method);
     let asked = match method {
         Some(Method::Discover) => Asked::Discover,
-        Some(Method::Listen) => Asked::Listen(Arc::new(request.params.required("notifications")?)),
+        Some(Method::Listen) => {
+            Asked::Listen(Arc::new(request.params.required_value("notifications")?))
+        }
         _ => Asked::Call(calls::read(request, super::VERSION)?),
     };
     // The envelope has progress token and `_meta` already.
@@ -32,14 +33,18 @@ pub(super) fn call(request: &Request<'_>) -> Result<Decoded, Fault> {
 }
 
 /// What every result says about itself.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Stamp<'a> {
-    #[serde(borrow)]
-    result_type: Option<Cow<'a, str>>,
+#[derive(Default)]
+struct Stamp {
+    result_type: Option<String>,
     ttl_ms: Option<i64>,
     cache_scope: Option<CacheScope>,
 }
+
+members!(Stamp as "a result" {
+    "resultType" => result_type or nothing,
+    "ttlMs" => ttl_ms or nothing,
+    "cacheScope" => cache_scope or nothing,
+});
 
 /// Reads an answer by the method that was asked; nothing is guessed.
 #[inline]
@@ -89,14 +94,14 @@ fn without_kind(body: RawObject) -> RawObject {
         return body;
     };
     match members.shift_remove("resultType") {
-        Some(_) => RawObject::from_value(&members).unwrap_or(body),
+        Some(_) => RawObject::of(&members).unwrap_or(body),
         None => body,
     }
 }
 
 /// Looks for the stamp; the usual one is recognized by its text, without a walk over the result.
 #[inline]
-fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp<'_>, DecodeError> {
+fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError> {
     let cacheable = method.is_some_and(|method| method.spec().cacheable);
     let usual = [
         r#"{"resultType":"complete","#,
@@ -105,13 +110,12 @@ fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp<'_>, DecodeEr
     if !cacheable && usual.iter().any(|text| raw.as_str().starts_with(text)) {
         return Ok(Stamp::default());
     }
-    raw.read()
-        .map_err(|error| DecodeError::malformed(method, error))
+    json::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
 }
 
 // spec: CACHE-05
 #[inline]
-fn hint(stamp: &Stamp<'_>) -> CacheHint {
+fn hint(stamp: &Stamp) -> CacheHint {
     let ttl = u64::try_from(stamp.ttl_ms.unwrap_or(0)).unwrap_or(0);
     let ttl = Duration::from_millis(ttl);
     match stamp.cache_scope.unwrap_or_default() {

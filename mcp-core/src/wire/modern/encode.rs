@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
+use mcp_types::json::{Piece, Write, WriteEntries};
 use mcp_types::{
     CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
 };
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    Encoded, Json, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
+    Encoded, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
     write_scalar, write_text,
 };
 use crate::{Asked, Reply, ResultBody};
@@ -109,7 +108,7 @@ fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: 
 fn whole(
     out: &mut Vec<u8>,
     meta: Option<Meta>,
-    body: &dyn Json,
+    body: &dyn Write,
     cache: Option<CacheHint>,
     to: &Outbound<'_>,
 ) {
@@ -135,12 +134,12 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
         Some(Value::Object(meta)) => Some(Meta::from(meta)),
         _ => None,
     };
-    let body = RawObject::from_value(&members).unwrap_or(body);
+    let body = RawObject::of(&members).unwrap_or(body);
     (meta, body)
 }
 
 /// A list: its text is written once and shared, unless it carries a `_meta` of its own.
-fn listed<T: Serialize + Clone + HasMeta + Narrow>(
+fn listed<T: Write + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
     to: &Outbound<'_>,
@@ -270,26 +269,32 @@ fn write_params(out: &mut Vec<u8>, asked: &Asked) {
 // spec: META-08, META-11
 struct RequestMeta<'a>(&'a Outgoing<'a>);
 
-impl Serialize for RequestMeta<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Write for RequestMeta<'_> {
+    #[inline]
+    fn piece(&self) -> Piece<'_> {
+        Piece::Entries(self)
+    }
+}
+
+impl WriteEntries for RequestMeta<'_> {
+    #[inline]
+    fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>)) {
         let from = self.0;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry(keys::PROTOCOL_VERSION, &VERSION)?;
-        map.serialize_entry(keys::CLIENT_INFO, &from.profile.info)?;
+        take(keys::PROTOCOL_VERSION, VERSION.piece());
+        take(keys::CLIENT_INFO, from.profile.info.piece());
         let capabilities = fitting(&from.profile.capabilities, VERSION, narrow::is_modern);
-        map.serialize_entry(keys::CLIENT_CAPABILITIES, &*capabilities)?;
+        take(keys::CLIENT_CAPABILITIES, capabilities.piece());
         if let Some(token) = from.progress_token {
-            map.serialize_entry(keys::PROGRESS_TOKEN, token)?;
+            take(keys::PROGRESS_TOKEN, token.piece());
         }
         if let Some(level) = from.log_level {
-            map.serialize_entry(keys::LOG_LEVEL, &level)?;
+            take(keys::LOG_LEVEL, level.piece());
         }
         for (key, value) in from.meta.into_iter().flat_map(|meta| meta.as_object()) {
             if !ENVELOPE.contains(&key.as_str()) {
-                map.serialize_entry(key, value)?;
+                take(key, Piece::Value(value));
             }
         }
-        map.end()
     }
 }
 

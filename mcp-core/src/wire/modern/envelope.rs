@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::{ClientFacts, Fault};
+use mcp_types::json::{self, Read};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
 };
-use serde::Deserialize;
-
-use crate::{ClientFacts, Fault};
 
 /// What a modern request says about itself.
 // spec: META-07
@@ -95,14 +94,13 @@ fn malformed(key: &str, reason: &dyn std::fmt::Display) -> Fault {
 fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
     match raw.as_str() {
         "{}" => Ok(ClientCapabilities::default()),
-        _ => raw
-            .read()
+        _ => json::from_str(raw.as_str())
             .map_err(|error| malformed(keys::CLIENT_CAPABILITIES, &error)),
     }
 }
 
 /// Reads a member that may be left out.
-fn read<'a, T: Deserialize<'a>>(params: &Params<'a>, key: &str) -> Result<Option<T>, Fault> {
-    let read = params.meta(key).map(RawJson::read).transpose();
-    read.map_err(|error| malformed(key, &error))
+fn read<T: Read>(params: &Params<'_>, key: &str) -> Result<Option<T>, Fault> {
+    let read = params.meta(key).map(|raw| json::from_str(raw.as_str()));
+    read.transpose().map_err(|error| malformed(key, &error))
 }

@@ -24,7 +24,7 @@ pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
         changed |= narrow(request).unwrap_or_default();
     }
     if changed {
-        RawObject::from_value(&requests).unwrap_or(raw)
+        RawObject::of(&requests).unwrap_or(raw)
     } else {
         raw
     }
