@@ -48,7 +48,10 @@ pub enum Fault {
         required: Arc<ClientCapabilities>,
     },
     /// The revision that the client names is not offered.
-    #[error("protocol version {requested:?} is not supported; supported: {}", supported.join(", "))]
+    #[error(
+        "protocol version {requested:?} is not supported; supported: {}",
+        listed(supported)
+    )]
     UnsupportedVersion {
         /// What the client named.
         requested: Box<str>,
@@ -175,4 +178,10 @@ impl From<mcp_types::ParamError> for Fault {
     fn from(error: mcp_types::ParamError) -> Self {
         Self::bad_params(error.to_string())
     }
+}
+
+/// Names, one behind the other.
+fn listed(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    mcp_types::joined(&names, ", ")
 }

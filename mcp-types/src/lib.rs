@@ -108,6 +108,8 @@ pub use sampling::{
 pub use subscriptions::{
     ListenParams, ListenResult, PlainNotification, SubscriptionAcknowledged, SubscriptionFilter,
 };
+#[doc(hidden)]
+pub use text::joined;
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
     UnexpectedResult,

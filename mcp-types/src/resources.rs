@@ -4,6 +4,7 @@
 
 use crate::json::members;
 use crate::setters::{display_name, setters};
+use crate::text::joined;
 use crate::{Annotations, Cursor, Icon, Meta, ResourceContents, Settings};
 
 /// A resource as a server lists it. Unknown members survive.
@@ -229,7 +230,7 @@ impl ReadResourceResult {
             .iter()
             .filter_map(ResourceContents::as_text)
             .collect();
-        texts.join("\n")
+        joined(&texts, "\n")
     }
 }
 

@@ -61,7 +61,7 @@ fn is_time(text: &str) -> bool {
     };
     let whole = match clock.rsplit_once(':') {
         // A minute may have 61 seconds.
-        Some((rest, second)) if rest.contains(':') => {
+        Some((rest, second)) if rest.as_bytes().contains(&b':') => {
             hours_and_minutes(rest) && digits(second, 2).is_some_and(|second| second <= 60)
         }
         _ => fraction.is_none() && hours_and_minutes(clock),

@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use crate::json::members;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
+use crate::text::joined;
 use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Settings, Text};
 
 /// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
@@ -337,7 +338,7 @@ impl CallToolResult {
             .iter()
             .filter_map(ContentBlock::as_text)
             .collect();
-        texts.join("\n")
+        joined(&texts, "\n")
     }
 
     /// Reads the result as `T`: the structured content where there is one, else the text (as JSON,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::as_text;
+use crate::text::{as_text, joined};
 
 /// A published revision of the protocol, oldest first.
 ///
@@ -191,7 +191,7 @@ impl ProtocolVersion {
     /// The names of several revisions, for error messages.
     pub fn listed(versions: &[Self]) -> String {
         let names: Vec<_> = versions.iter().map(|v| v.as_str()).collect();
-        names.join(", ")
+        joined(&names, ", ")
     }
 }
 

@@ -6,6 +6,7 @@
 use std::fmt;
 
 use mcp_types::{JsonObject, Tool};
+use memchr::memmem;
 use serde_json::Value;
 
 use super::walk::subschemas;
@@ -216,7 +217,7 @@ impl<'a> Linter<'a> {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) {
             self.tell(NAME, "name");
-        } else if name.contains('.') {
+        } else if name.as_bytes().contains(&b'.') {
             self.tell(DOTTED, "name");
         }
         if name.len() > LONGEST_PORTABLE_NAME {
@@ -278,7 +279,8 @@ impl<'a> Linter<'a> {
         let is_secret = |name: &str| {
             let letters = name.chars().filter(char::is_ascii_alphanumeric);
             let plain: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-            SECRETS.iter().any(|secret| plain.contains(secret))
+            let found = |secret: &str| memmem::find(plain.as_bytes(), secret.as_bytes()).is_some();
+            SECRETS.iter().any(|secret| found(secret))
         };
         for (header, argument) in plan.names().zip(plan.arguments()) {
             if is_secret(header) || is_secret(argument) {

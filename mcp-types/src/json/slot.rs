@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{ReadMembers, Rule, Shape, tagged};
-use crate::text::Str;
+use crate::text::{Str, joined};
 use crate::{JsonObject, RequestId, Settings};
 
 /// Where a value goes that is read, by what it has to be.
@@ -116,11 +116,8 @@ pub(crate) fn read_text(text: &str, slot: Slot<'_>) -> serde_json::Result<()> {
 /// What is wrong with a text that is none of those that are known.
 #[cold]
 pub(crate) fn unknown_text(text: &str, known: &[&str]) -> String {
-    let known: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!(
-        "unknown variant `{text}`, expected one of {}",
-        known.join(", ")
-    )
+    let known = joined(known, "`, `");
+    format!("unknown variant `{text}`, expected one of `{known}`")
 }
 
 impl<'de> DeserializeSeed<'de> for Slot<'_> {

@@ -258,8 +258,9 @@ impl<T: Read> ReadEntries for BTreeMap<String, T> {
     }
 
     fn at(&mut self, key: String) -> Result<Slot<'_>, &'static str> {
-        let place = self.entry(key).insert_entry(T::blank());
-        Ok(place.into_mut().slot())
+        let place = self.entry(key).or_insert_with(T::blank);
+        *place = T::blank();
+        Ok(place.slot())
     }
 }
 

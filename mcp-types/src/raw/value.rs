@@ -61,7 +61,7 @@ impl<'a> RawJson<'a> {
     /// The text of a string, borrowed unless it has escapes; `None` for other values.
     pub fn text(self) -> Option<Cow<'a, str>> {
         let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
-        match inner.contains('\\') {
+        match inner.as_bytes().contains(&b'\\') {
             false => Some(Cow::Borrowed(inner)),
             true => self.read().ok().map(Cow::Owned),
         }

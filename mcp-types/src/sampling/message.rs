@@ -6,6 +6,7 @@ use std::slice;
 use serde_json::Value;
 
 use crate::json::{OneOrMany, Piece, Read, Slot, Write, members, read_and_written};
+use crate::text::joined;
 use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 
 /// A message of a conversation with a language model.
@@ -97,7 +98,7 @@ impl SamplingContent {
             .iter()
             .filter_map(ContentBlock::as_text)
             .collect();
-        texts.join("\n")
+        joined(&texts, "\n")
     }
 
     /// The calls of tools among the blocks.

@@ -6,6 +6,7 @@ use mcp_types::json::{Piece, Write, WriteEntries};
 use mcp_types::{
     CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
 };
+use memchr::memmem;
 use serde_json::Value;
 
 use super::{VERSION, errors, result_type};
@@ -121,7 +122,7 @@ fn whole(
 fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
     let is_plain = ["resultType", "_meta"]
         .iter()
-        .all(|key| !body.as_str().contains(key));
+        .all(|key| memmem::find(body.as_str().as_bytes(), key.as_bytes()).is_none());
     if is_plain {
         return (None, body);
     }

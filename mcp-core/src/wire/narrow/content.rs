@@ -1,5 +1,6 @@
 //! Content of results.
 
+use mcp_types::joined;
 use mcp_types::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, JsonObject, ProtocolVersion,
     ReadResourceResult, ResourceContents, ToolResultContent,
@@ -98,7 +99,8 @@ pub(super) fn words(block: &ContentBlock) -> String {
 /// What several blocks say, in words, one per line.
 pub(super) fn all_words(blocks: &[ContentBlock]) -> String {
     let lines: Vec<_> = blocks.iter().map(words).collect();
-    lines.join("\n")
+    let lines: Vec<_> = lines.iter().map(AsRef::as_ref).collect();
+    joined(&lines, "\n")
 }
 
 // spec: RSRC-11

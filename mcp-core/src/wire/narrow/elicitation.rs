@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use mcp_types::joined;
 use mcp_types::{
     ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject, MultiSelectSchema,
     PrimitiveSchema, ProtocolVersion, StringSchema,
@@ -85,7 +86,10 @@ impl Narrow for FormSchema {
 /// A field for some of several texts as a field for one text that has them all.
 fn one_text(choice: &MultiSelectSchema) -> StringSchema {
     let values: Vec<_> = choice.choices.iter().map(|(value, _)| value).collect();
-    let hint = format!("Any of these, separated by commas: {}", values.join(", "));
+    let hint = format!(
+        "Any of these, separated by commas: {}",
+        joined(&values, ", ")
+    );
     let mut field = StringSchema::new();
     field.title.clone_from(&choice.title);
     field.describe(match &choice.description {
@@ -108,7 +112,7 @@ impl Narrow for ElicitResult {
         for value in values.filter(|_| !to.has_url_elicitation()) {
             if let Value::Array(texts) = value {
                 let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
-                *value = texts.join(", ").into();
+                *value = joined(&texts, ", ").into();
             }
         }
     }

@@ -7,6 +7,7 @@ use super::{
     Choices, FormSchema, MultiSelectSchema, NumberSchema, PrimitiveSchema, StringFormat,
     StringSchema,
 };
+use crate::text::joined;
 use crate::{JsonObject, time};
 
 /// An answer does not fit the form.
@@ -148,7 +149,7 @@ fn is_uri(text: &str) -> bool {
     let letter = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
     let scheme = scheme
         .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+        .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
     letter && scheme && !rest.is_empty() && !rest.contains(char::is_whitespace)
 }
 
@@ -178,7 +179,7 @@ fn check_choice(choices: &Choices, text: &str) -> Checked {
     let known: Vec<_> = choices.iter().map(|(value, _)| value).collect();
     Err(format!(
         "is {text:?}; it must be one of {}",
-        known.join(", ")
+        joined(&known, ", ")
     ))
 }
 
