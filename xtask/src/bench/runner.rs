@@ -85,14 +85,12 @@ impl<'a> Bench<'a> {
             Load::Pipe(arguments) => self.over_pipes(&candidates, arguments)?,
             Load::Clients { tasks } => self.of_clients(scenario, &candidates, tasks)?,
         };
-        let mut limit = None;
-        let mut rows = Vec::new();
-        for (candidate, samples) in candidates.into_iter().zip(samples) {
-            let row = Row::of(scenario.label, candidate.label, &samples, limit);
-            limit = limit.or(Some(row.rate));
-            rows.push(row);
-        }
-        Ok(rows)
+        let limit = samples.first().map(Vec::as_slice).unwrap_or_default();
+        let rows = candidates.iter().zip(&samples);
+        let row = |(candidate, samples): (&&Candidate, &Vec<Sample>)| {
+            Row::of(scenario.label, candidate.label, samples, limit)
+        };
+        Ok(rows.map(row).collect())
     }
 
     fn over_http(
@@ -101,17 +99,20 @@ impl<'a> Bench<'a> {
         candidates: &[&Candidate],
         arguments: &[&str],
     ) -> Result<Vec<Vec<Sample>>> {
-        let mut servers = Vec::new();
-        for candidate in candidates {
-            servers.push(self.start(candidate, scenario)?);
-        }
-        self.in_turns(&servers, |server, seconds| {
-            let mut command = self.pinned(LOADS, &self.binary(LOAD));
-            command
-                .arg(port(server.url())?.to_string())
-                .args(arguments)
-                .args(["--seconds", seconds]);
-            self.sample(&mut command, Some(server.id()))
+        self.in_turns(candidates, |candidate| {
+            // A new one for each round: where in memory a program happens to be makes a difference
+            // that lasts as long as the program.
+            let server = self.start(candidate, scenario)?;
+            let load = |seconds: &str| {
+                let mut command = self.pinned(LOADS, &self.binary(LOAD));
+                command
+                    .arg(port(server.url())?.to_string())
+                    .args(arguments)
+                    .args(["--seconds", seconds]);
+                self.sample(&mut command, Some(server.id()))
+            };
+            load(WARM_UP_SECONDS)?;
+            load(&self.seconds.to_string())
         })
     }
 
@@ -120,12 +121,13 @@ impl<'a> Bench<'a> {
         candidates: &[&Candidate],
         arguments: &[&str],
     ) -> Result<Vec<Vec<Sample>>> {
-        self.in_turns(candidates, |candidate, seconds| {
+        let seconds = self.seconds.to_string();
+        self.in_turns(candidates, |candidate| {
             let mut command = self.pinned(LOADS, &self.binary(LOAD));
             command
                 .arg("pipe")
                 .args(arguments)
-                .args(["--seconds", seconds, "--"]);
+                .args(["--seconds", &seconds, "--"]);
             let program = self.pinned(SERVERS, &self.program(candidate.program));
             command.arg(program.get_program()).args(program.get_args());
             command.arg("stdio");
@@ -146,28 +148,28 @@ impl<'a> Bench<'a> {
             flags: &[],
         };
         let server = self.start(&bare, scenario)?;
-        self.in_turns(candidates, |candidate, seconds| {
+        let seconds = self.seconds.to_string();
+        self.in_turns(candidates, |candidate| {
             let mut command = self.pinned(LOADS, &self.program(candidate.program));
-            command.args([server.url(), tasks, seconds]);
+            command.args([server.url(), tasks, &seconds]);
             command.args(candidate.flags);
             self.sample(&mut command, None)
         })
     }
 
-    /// One short run of each to warm up, then all rounds.
-    fn in_turns<T>(
+    /// All rounds; every second one in the other order, so that none always comes first.
+    fn in_turns(
         &self,
-        candidates: &[T],
-        mut run: impl FnMut(&T, &str) -> Result<Sample>,
+        candidates: &[&Candidate],
+        mut run: impl FnMut(&Candidate) -> Result<Sample>,
     ) -> Result<Vec<Vec<Sample>>> {
         let mut samples: Vec<Vec<Sample>> = candidates.iter().map(|_| Vec::new()).collect();
-        for candidate in candidates {
-            run(candidate, WARM_UP_SECONDS)?;
-        }
+        let mut order: Vec<_> = (0..candidates.len()).collect();
         for _ in 0..self.rounds {
-            for (candidate, samples) in candidates.iter().zip(&mut samples) {
-                samples.push(run(candidate, &self.seconds.to_string())?);
+            for &index in &order {
+                samples[index].push(run(candidates[index])?);
             }
+            order.reverse();
         }
         Ok(samples)
     }

@@ -10,37 +10,51 @@ pub(crate) struct Row {
     pub(crate) scenario: &'static str,
     pub(crate) server: &'static str,
     pub(crate) rate: f64,
-    of_limit: f64,
+    of_limit: Option<f64>,
     p50: Option<f64>,
     p99: Option<f64>,
+    /// How many times as long as the limit's.
+    p99_to_limit: Option<f64>,
     cpu: Option<f64>,
+    /// The limit's processor time per request, of which this row's is so much.
+    of_limit_by_cpu: Option<f64>,
     /// The size of an answer: rows compare only where their answers do.
     bytes: Option<f64>,
     pub(crate) errors: usize,
     last_error: Option<String>,
 }
 
+type Part = fn(&Sample) -> Option<f64>;
+
 impl Row {
     pub(crate) const HEADING: &'static str = "\
-scenario               server               req/s  of limit    p50 us    p99 us  CPU us/req    bytes  errors";
+scenario               server               req/s  of limit    p50 us    p99 us  of limit  CPU us/req  of limit    bytes  errors";
 
+    /// `limit` has the samples of the limit, taken in the same rounds. What is said of it is the
+    /// median over the rounds as well: the machine may be twice as fast in the next one.
     pub(crate) fn of(
         scenario: &'static str,
         server: &'static str,
         all: &[Sample],
-        limit: Option<f64>,
+        limit: &[Sample],
     ) -> Self {
-        let middle =
-            |part: fn(&Sample) -> Option<f64>| median(all.iter().filter_map(part).collect());
-        let rate = middle(|sample| Some(sample.req_per_s)).unwrap_or(0.0);
+        let middle = |part: Part| median(all.iter().filter_map(part).collect());
+        let to_limit = |part: Part| {
+            let pairs = all.iter().zip(limit);
+            let ratios = pairs.filter_map(|(own, limit)| Some(part(own)? / part(limit)?));
+            median(ratios.collect())
+        };
+        let rate: Part = |sample| Some(sample.req_per_s);
         Self {
             scenario,
             server,
-            rate,
-            of_limit: rate / limit.unwrap_or(rate),
+            rate: middle(rate).unwrap_or(0.0),
+            of_limit: to_limit(rate),
             p50: middle(|sample| sample.p50_us),
             p99: middle(|sample| sample.p99_us),
+            p99_to_limit: to_limit(|sample| sample.p99_us),
             cpu: middle(|sample| sample.cpu_us),
+            of_limit_by_cpu: to_limit(|sample| sample.cpu_us).map(f64::recip),
             bytes: middle(|sample| Some(sample.bytes as f64 / sample.requests as f64)),
             errors: all.iter().map(|sample| sample.errors).sum(),
             last_error: all
@@ -61,7 +75,7 @@ impl Row {
     ) -> Self {
         Self {
             bytes: Some(bytes),
-            ..Self::of(scenario, server, std::slice::from_ref(sample), None)
+            ..Self::of(scenario, server, std::slice::from_ref(sample), &[])
         }
     }
 
@@ -73,7 +87,9 @@ impl Row {
             "ofLimit": self.of_limit,
             "p50Microseconds": self.p50,
             "p99Microseconds": self.p99,
+            "p99ToLimit": self.p99_to_limit,
             "cpuMicrosecondsPerRequest": self.cpu,
+            "ofLimitByCpu": self.of_limit_by_cpu,
             "bytes": self.bytes,
             "errors": self.errors,
             "lastError": self.last_error,
@@ -83,18 +99,23 @@ impl Row {
 
 impl std::fmt::Display for Row {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let number =
-            |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.1}"));
+        let shown = |value: Option<f64>, digits: usize| match value {
+            Some(value) => format!("{value:.digits$}"),
+            None => "-".to_owned(),
+        };
+        let (number, ratio) = (|value| shown(value, 1), |value| shown(value, 2));
         write!(
             f,
-            "{:22} {:16} {:9.0} {:9.2} {:>9} {:>9} {:>11} {:>8} {:>7}",
+            "{:22} {:16} {:9.0} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9} {:>8} {:>7}",
             self.scenario,
             self.server,
             self.rate,
-            self.of_limit,
+            ratio(self.of_limit),
             number(self.p50),
             number(self.p99),
+            ratio(self.p99_to_limit),
             number(self.cpu),
+            ratio(self.of_limit_by_cpu),
             self.bytes
                 .map_or("-".to_owned(), |bytes| format!("{bytes:.0}")),
             self.errors,
@@ -126,14 +147,14 @@ mod tests {
             "call",
             "mcp",
             &[good(30), good(10), good(20), sample(bad)],
-            Some(40.0),
+            &[good(60), good(40), good(20), sample(bad)],
         );
-        assert_eq!((row.rate, row.of_limit, row.errors), (15.0, 0.375, 3));
+        assert_eq!((row.rate, row.of_limit, row.errors), (15.0, Some(0.5), 3));
+        assert_eq!((row.p99_to_limit, row.of_limit_by_cpu), (Some(1.0), None));
         assert_eq!(
             (row.p50, row.bytes, row.cpu),
             (Some(5.0), Some(200.0), None)
         );
         assert!(row.to_string().contains("refused"));
-        assert_eq!(Row::of("call", "limit", &[good(30)], None).of_limit, 1.0);
     }
 }
