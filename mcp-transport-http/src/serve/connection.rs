@@ -1,5 +1,7 @@
 //! One connection: its requests, its clock, its end.
 
+mod answer;
+
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::io::IoSlice;
@@ -9,7 +11,7 @@ use std::task::{Context, Poll, Waker, ready};
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
-use http_body::{Body, Frame, SizeHint};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,6 +20,8 @@ use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
+
+use answer::{Answer, Reply};
 
 use super::connections::{AtWork, Guest, Signs, Told};
 use crate::headers::names;
@@ -40,6 +44,9 @@ pub(super) async fn serve<I, S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let signs = Arc::clone(&guest.signs);
+    if !stream.is_write_vectored() {
+        signs.join();
+    }
     let io = TokioIo::new(Watched {
         io: stream,
         signs: Arc::clone(&signs),
@@ -104,17 +111,11 @@ where
         let response = match this.work.project() {
             WorkProj::Called { response } => {
                 let Ok(response) = ready!(response.poll(cx));
-                response.map(|body| Answer {
-                    reply: Reply::of(body),
-                    _at_work: this.at_work.take(),
-                })
+                response.map(|body| Answer::new(Reply::of(body), this.at_work.take()))
             }
             WorkProj::Boxed { reply } => {
                 let response = ready!(reply.as_mut().poll(cx));
-                response.map(|reply| Answer {
-                    reply,
-                    _at_work: this.at_work.take(),
-                })
+                response.map(|reply| Answer::new(reply, this.at_work.take()))
             }
         };
         Poll::Ready(Ok(response))
@@ -171,60 +172,6 @@ fn not_found<F, B>(request: Request<Incoming>, path: &str) -> Work<'_, F, B> {
 }
 
 pin_project! {
-    /// The body of an answer, which keeps its connection busy until it is sent.
-    struct Answer<B> {
-        #[pin]
-        reply: Reply<B>,
-        _at_work: Option<AtWork>,
-    }
-}
-
-pin_project! {
-    #[project = ReplyProj]
-    enum Reply<B> {
-        Body { #[pin] body: B },
-        Text { text: Option<Bytes> },
-    }
-}
-
-impl<B> Reply<B> {
-    fn of(body: B) -> Self {
-        Self::Body { body }
-    }
-}
-
-impl<B: Body<Data = Bytes>> Body for Answer<B> {
-    type Data = Bytes;
-    type Error = B::Error;
-
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        match self.project().reply.project() {
-            ReplyProj::Body { body } => body.poll_frame(cx),
-            ReplyProj::Text { text } => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
-        }
-    }
-
-    fn is_end_stream(&self) -> bool {
-        match &self.reply {
-            Reply::Body { body } => body.is_end_stream(),
-            Reply::Text { text } => text.is_none(),
-        }
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        match &self.reply {
-            Reply::Body { body } => body.size_hint(),
-            Reply::Text { text } => {
-                SizeHint::with_exact(text.as_ref().map_or(0, |text| text.len() as u64))
-            }
-        }
-    }
-}
-
-pin_project! {
     /// A socket that leaves signs of life.
     struct Watched<I> {
         #[pin]
@@ -267,40 +214,29 @@ impl<I: AsyncWrite> AsyncWrite for Watched<I> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
-        let polled = match join(bufs, &mut [0; SHORT]) {
-            Some(whole) => this.io.poll_write(cx, whole),
-            None => this.io.poll_write_vectored(cx, bufs),
-        };
+        let polled = this.io.poll_write_vectored(cx, bufs);
         this.signs.note_write(&polled);
         polled
     }
 
+    // Without it, head and body are copied one behind the other before they are written, which for
+    // short answers is much less work than to tell the system of two pieces.
     fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
+        !self.signs.joins()
     }
 
+    // All that was to be written has been written.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        self.project().io.poll_flush(cx)
+        let this = self.project();
+        if this.signs.note_sent() {
+            cx.waker().wake_by_ref();
+        }
+        this.io.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
         self.project().io.poll_shutdown(cx)
     }
-}
-
-/// What is no longer than this goes out in one piece: that costs less than to tell the system of
-/// several.
-const SHORT: usize = 512;
-
-/// Copies the pieces one behind the other, if they are short.
-fn join<'a>(pieces: &[IoSlice<'_>], room: &'a mut [u8; SHORT]) -> Option<&'a [u8]> {
-    let mut filled = 0;
-    for piece in pieces {
-        let end = filled + piece.len();
-        room.get_mut(filled..end)?.copy_from_slice(piece);
-        filled = end;
-    }
-    room.get(..filled)
 }
 
 #[cfg(test)]

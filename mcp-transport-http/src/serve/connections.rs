@@ -26,6 +26,34 @@ struct State {
     open: Slab<Entry>,
     /// What those that are still to come are told at once.
     told: u8,
+    sent: Sent,
+}
+
+/// What connections have sent that are gone; what they sent long ago counts for less.
+#[derive(Debug, Default)]
+struct Sent {
+    answers: usize,
+    bytes: usize,
+}
+
+impl Sent {
+    /// So many answers are remembered.
+    const REMEMBERED: usize = 1024;
+    /// Answers that are longer on average are not copied.
+    const SHORT: usize = 16 * 1024;
+
+    fn add(&mut self, answers: usize, bytes: usize) {
+        self.answers = self.answers.saturating_add(answers);
+        self.bytes = self.bytes.saturating_add(bytes);
+        while self.answers > Self::REMEMBERED {
+            self.answers /= 2;
+            self.bytes /= 2;
+        }
+    }
+
+    fn is_short(&self) -> bool {
+        self.bytes <= self.answers.saturating_mul(Self::SHORT)
+    }
 }
 
 #[derive(Debug)]
@@ -48,8 +76,14 @@ pub(super) struct Signs {
     head_begun: AtomicBool,
     /// The peer does not take what is written.
     stalled: AtomicBool,
-    /// Writes that the peer did take, ever.
+    /// Writes that the peer did take, ever, and their bytes.
     writes: Count,
+    written: Count,
+    /// Answers go out in one piece, into which they are copied. For long ones that is more work
+    /// than it saves, so it depends on what was sent before.
+    joins: AtomicBool,
+    /// A long answer goes on when what there is of it has been sent.
+    waits: AtomicBool,
     /// [`DRAIN`] or [`END`]; 0 while it may go on.
     told: AtomicU8,
     waker: AtomicWaker,
@@ -66,7 +100,12 @@ impl Count {
     }
 
     fn up(&self) {
-        self.0.store(self.now().wrapping_add(1), Ordering::Relaxed);
+        self.add(1);
+    }
+
+    fn add(&self, number: usize) {
+        self.0
+            .store(self.now().wrapping_add(number), Ordering::Relaxed);
     }
 
     fn down(&self) {
@@ -100,6 +139,7 @@ impl Connections {
         let mut state = self.state.lock();
         let signs = Arc::new(Signs {
             told: AtomicU8::new(state.told),
+            joins: AtomicBool::new(state.sent.is_short()),
             ..Signs::default()
         });
         let key = state.open.insert(Entry {
@@ -221,7 +261,10 @@ impl Guest {
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        self.connections.state.lock().open.try_remove(self.key);
+        let mut state = self.connections.state.lock();
+        state.open.try_remove(self.key);
+        let (answers, bytes) = (self.signs.requests.now(), self.signs.written.now());
+        state.sent.add(answers, bytes);
     }
 }
 
@@ -238,9 +281,28 @@ impl Signs {
 
     pub(super) fn note_write(&self, polled: &Poll<std::io::Result<usize>>) {
         self.stalled.store(polled.is_pending(), Ordering::Relaxed);
-        if polled.is_ready() {
+        if let Poll::Ready(written) = polled {
             self.writes.up();
+            self.written.add(*written.as_ref().unwrap_or(&0));
         }
+    }
+
+    /// Answers are to go out in one piece.
+    pub(super) fn join(&self) {
+        self.joins.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn joins(&self) -> bool {
+        self.joins.load(Ordering::Relaxed)
+    }
+
+    /// Everything has been sent. Tells whether an answer waits for that.
+    pub(super) fn note_sent(&self) -> bool {
+        let waits = self.waits.load(Ordering::Relaxed);
+        if waits {
+            self.waits.store(false, Ordering::Relaxed);
+        }
+        waits
     }
 }
 
@@ -252,6 +314,24 @@ impl AtWork {
         signs.requests.up();
         signs.at_work.up();
         Self(Arc::clone(signs))
+    }
+
+    /// See [`Signs::join`].
+    pub(super) fn joins(&self) -> bool {
+        self.0.joins()
+    }
+
+    /// There is more of the answer, which waits until what there is of it has been sent.
+    pub(super) fn wait_until_sent(&self) {
+        self.0.waits.store(true, Ordering::Relaxed);
+    }
+
+    /// Whoever sends it wakes the task that waits.
+    pub(super) fn poll_sent(&self) -> Poll<()> {
+        match self.0.waits.load(Ordering::Relaxed) {
+            true => Poll::Pending,
+            false => Poll::Ready(()),
+        }
     }
 }
 

@@ -1,19 +1,25 @@
 //! How often a connection writes.
 
-use std::future::ready;
+use std::convert::Infallible;
+use std::future::{Ready, ready};
 use std::io::IoSlice;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use hyper::body::Incoming;
 use mcp_core::{BoxFuture, Exchange, Reply, ServerProfile, Service};
 use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadBuf, duplex};
 use tokio::sync::Semaphore;
 
 use super::super::connections::Connections;
-use super::{SHORT, join, serve};
+use super::answer::PIECE;
+use super::serve;
 use crate::server::{AnswerMode, Sessions, StreamableHttp};
 
 /// A pipe that takes several buffers at once, as a socket does, and counts.
@@ -143,20 +149,53 @@ async fn an_answer_that_is_there_leaves_in_one_write() {
     }
 }
 
-#[test]
-fn short_pieces_are_joined_in_their_order() {
-    for (lengths, is_short) in [
-        (&[3][..], true),
-        (&[3, 2, 0, 1], true),
-        (&[SHORT - 1, 1], true),
-        (&[SHORT, 1], false),
-        (&[1, SHORT], false),
-        (&[SHORT + 1], false),
-    ] {
-        let texts: Vec<Vec<u8>> = (b'a'..).zip(lengths).map(|(c, n)| vec![c; *n]).collect();
-        let pieces: Vec<IoSlice<'_>> = texts.iter().map(|text| IoSlice::new(text)).collect();
-        let mut room = [0; SHORT];
-        let whole = join(&pieces, &mut room).map(<[u8]>::to_vec);
-        assert_eq!(whole, is_short.then(|| texts.concat()), "{lengths:?}");
+/// Answers each request with as many bytes as it asks for.
+#[derive(Clone)]
+struct Long;
+
+impl tower_service::Service<Request<Incoming>> for Long {
+    type Response = Response<Full<Bytes>>;
+    type Error = Infallible;
+    type Future = Ready<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+        let length = request.headers()["x-length"].to_str().unwrap();
+        let text = vec![b'x'; length.parse().unwrap()];
+        ready(Ok(Response::new(Full::from(text))))
+    }
+}
+
+/// The connection would keep room for all that it copies before it is written.
+#[tokio::test]
+async fn a_long_answer_goes_out_in_pieces() {
+    for takes in [1 << 20, 1000] {
+        let connections = Arc::<Connections>::default();
+        let guest = connections.enter();
+        let (mut client, io) = duplex(takes);
+        let writes = Arc::new(AtomicUsize::new(0));
+        let io = Counted {
+            io,
+            writes: Arc::clone(&writes),
+        };
+        let slot = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
+        let served = tokio::spawn(serve(io, Long, "/".into(), guest, slot));
+        let mut expected = 0;
+        for (length, pieces) in [(0, 1), (PIECE, 1), (PIECE + 1, 2), (4 * PIECE, 4), (1, 1)] {
+            let request =
+                format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Length: {length}\r\n\r\n");
+            let answer = ask(&mut client, &request).await;
+            assert!(answer.ends_with(&"x".repeat(length)));
+            expected += pieces;
+            if takes > 8 * PIECE {
+                assert_eq!(writes.load(Ordering::Relaxed), expected, "{length}");
+            }
+        }
+        drop(client);
+        served.await.unwrap();
+        assert!(!connections.enter().signs.joins(), "answers were long");
     }
 }
