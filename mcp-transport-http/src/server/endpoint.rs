@@ -90,44 +90,46 @@ impl Endpoint {
     }
 
     /// Begins with a message.
-    pub(super) fn begin(&self, parts: Box<Parts>, text: &Bytes, cx: &mut Context<'_>) -> Begun {
+    pub(super) fn begin(&self, parts: Box<Parts>, text: Bytes, cx: &mut Context<'_>) -> Begun {
         let service = self.source.service(&parts);
         if let Some(transport) = self.one_way(&parts) {
             let door = self.door(service.into_owned());
-            return Begun::Answered(transport.post(&door, parts, text));
+            return Begun::Answered(transport.post(&door, parts, &text));
         }
         let profile = self.profile(&**service);
         let serves_legacy = self.serves_legacy(&profile);
         let plan = |tool: &str| service.header_plan(tool);
-        match route::route(&parts.headers, text, &profile, serves_legacy, plan) {
-            Route::Modern { id, inbound } => {
-                let to = Recipient {
-                    id,
-                    profile,
-                    wire: MODERN,
-                };
-                let manner = Manner::alone(AnswerMode::Auto);
-                answer::begin(&**service, &self.config, to, inbound, parts, manner, cx)
-            }
+        let (id, inbound) = match route::route(&parts.headers, &text, &profile, serves_legacy, plan)
+        {
+            Route::Modern { id, inbound } => (id, inbound),
             Route::Legacy(message, mirrored) => {
-                match Way::of(&message, &parts, mirrored, &self.table, &self.config) {
+                return match Way::of(&message, &parts, mirrored, &self.table, &self.config) {
                     Ok(Way::Into(live)) => live.take(profile, parts, &message, cx),
                     Ok(Way::Through(entry)) => {
                         let door = self.door(service.into_owned());
-                        door.post(entry, parts, &message, text, cx)
+                        door.post(entry, parts, &message, &text, cx)
                     }
                     Err(refused) => Begun::Answered(refused.into_answer()),
-                }
+                };
             }
             Route::Batch => {
                 let door = self.door(service.into_owned());
-                door.post_batch(parts, text.clone(), cx)
+                return door.post_batch(parts, text, cx);
             }
-            Route::Accepted => Begun::Answered(respond::accepted()),
+            Route::Accepted => return Begun::Answered(respond::accepted()),
             Route::Refused { id, fault } => {
-                Begun::Answered(respond::fault(MODERN, id.as_ref(), &fault))
+                return Begun::Answered(respond::fault(MODERN, id.as_ref(), &fault));
             }
-        }
+        };
+        // It was read. A long one leaves its room to the answer.
+        drop(text);
+        let to = Recipient {
+            id,
+            profile,
+            wire: MODERN,
+        };
+        let manner = Manner::alone(AnswerMode::Auto);
+        answer::begin(&**service, &self.config, to, inbound, parts, manner, cx)
     }
 
     /// What is told about the service: without the legacy revisions where they are not served.

@@ -74,7 +74,7 @@ impl<B: http_body::Body> Future for ResponseFuture<B> {
                         return Poll::Pending;
                     };
                     match read {
-                        Ok(text) => match endpoint.begin(head, &text, cx) {
+                        Ok(text) => match endpoint.begin(head, text, cx) {
                             Begun::Answered(answer) => {
                                 return Poll::Ready(Ok(answer.into_response()));
                             }
