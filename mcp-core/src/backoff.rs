@@ -16,6 +16,7 @@ pub struct Backoff {
 
 impl Backoff {
     /// Waits from `first` up to `most`.
+    #[inline]
     pub fn new(first: Duration, most: Duration) -> Self {
         Self {
             first,
@@ -26,6 +27,7 @@ impl Backoff {
 
     /// The next wait: at least half of what is due.
     #[expect(clippy::should_implement_trait, reason = "the waits never end")]
+    #[inline]
     pub fn next(&mut self) -> Duration {
         let due = doubled(self.first, self.tries, self.most);
         self.tries = self.tries.saturating_add(1);
@@ -33,23 +35,27 @@ impl Backoff {
     }
 
     /// Begins anew: the last try has come to something.
+    #[inline]
     pub fn reset(&mut self) {
         self.tries = 0;
     }
 }
 
 /// `first`, doubled so many times, but `most` at the most.
+#[inline]
 pub fn doubled(first: Duration, times: u32, most: Duration) -> Duration {
     let factor = 1_u32.checked_shl(times).unwrap_or(u32::MAX);
     first.saturating_mul(factor).min(most)
 }
 
 /// A wait cut short by `chance`, a number from 0 up to 1: at least half of what is due.
+#[inline]
 pub fn spread(due: Duration, chance: f64) -> Duration {
     due.mul_f64(0.5 + chance / 2.0)
 }
 
 /// A number from 0 up to 1; good enough to spread waits, and for nothing else.
+#[inline]
 pub fn chance() -> f64 {
     let bits = RandomState::new().build_hasher().finish();
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)

@@ -26,6 +26,7 @@ pub struct Direct<S> {
 
 impl<S: Service> Direct<S> {
     /// A channel to a service.
+    #[inline]
     pub fn new(service: S) -> Self {
         Self {
             service: Arc::new(service),
@@ -33,6 +34,7 @@ impl<S: Service> Direct<S> {
     }
 
     /// Reads the request and begins to serve it.
+    #[inline]
     fn begin(&self, text: &[u8]) -> Result<Running, (Option<RequestId>, Fault)> {
         let message = Message::parse(text).map_err(|error| (error.id().cloned(), error.into()))?;
         let Message::Request(request) = message else {
@@ -69,6 +71,7 @@ impl<S: Service> Direct<S> {
 }
 
 impl<S: Service> Channel for Direct<S> {
+    #[inline]
     fn call(&self, out: OutCall) -> Frames {
         Box::pin(match self.begin(&out.body) {
             Ok(running) => Call {
@@ -86,6 +89,7 @@ impl<S: Service> Channel for Direct<S> {
         })
     }
 
+    #[inline]
     fn peer(&self) -> Cow<'_, str> {
         Cow::Borrowed("a server in this process")
     }
@@ -99,6 +103,7 @@ struct Call {
 }
 
 impl Call {
+    #[inline]
     fn queue(&mut self, notes: &Bytes) {
         let lines = notes
             .split(|byte| *byte == b'\n')
@@ -111,6 +116,7 @@ impl Call {
 impl Stream for Call {
     type Item = Result<Frame, ChannelError>;
 
+    #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             if let Some(frame) = self.ready.pop_front() {

@@ -29,6 +29,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// A call from a client, with nothing else known.
+    #[inline]
     pub fn new(call: Call, facts: Arc<ClientFacts>) -> Self {
         Self {
             call,
@@ -42,21 +43,25 @@ impl Exchange {
 
     /// The trace that the request belongs to, when it says so. Read when asked for.
     // spec: META-14
+    #[inline]
     pub fn trace(&self) -> Option<TraceContext> {
         self.parsed_meta()?.trace()
     }
 
     /// What the application of the client sends along the trace.
     // spec: META-14
+    #[inline]
     pub fn baggage(&self) -> Option<Baggage> {
         self.parsed_meta()?.baggage()
     }
 
+    #[inline]
     fn parsed_meta(&self) -> Option<Meta> {
         json::from_str(self.meta.as_ref()?.as_str()).ok()
     }
 
     /// Who is behind the call, when a layer has verified it.
+    #[inline]
     pub fn principal(&self) -> Option<&Principal> {
         self.extensions.get()
     }

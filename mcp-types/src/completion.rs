@@ -29,6 +29,7 @@ members!(CompleteParams as "what to complete" {
 
 impl CompleteParams {
     /// Completes the argument `name`, of which `value` was typed so far.
+    #[inline]
     pub fn new(
         reference: CompletionReference,
         name: impl Into<String>,
@@ -47,6 +48,7 @@ impl CompleteParams {
 
     /// Tells the arguments that have their values already.
     #[must_use]
+    #[inline]
     pub fn context(mut self, arguments: JsonObject) -> Self {
         self.context = Some(CompletionContext { arguments });
         self
@@ -87,7 +89,9 @@ members!(Reference as "a reference" {
 });
 
 impl Reference {
+    #[inline]
     fn decided(self) -> Result<CompletionReference, String> {
+        #[inline]
         fn text(key: &str, value: Option<Value>) -> Result<String, String> {
             let value = value.ok_or_else(|| format!("missing field `{key}`"))?;
             String::deserialize(value).map_err(|error| error.to_string())
@@ -102,6 +106,7 @@ impl Reference {
 }
 
 impl From<&CompletionReference> for Reference {
+    #[inline]
     fn from(reference: &CompletionReference) -> Self {
         let (kind, name, uri) = match reference {
             CompletionReference::Prompt { name } => (PROMPT, Some(name), None),
@@ -123,11 +128,13 @@ read_and_written!(CompletionReference);
 
 impl CompletionReference {
     /// A prompt, by its name.
+    #[inline]
     pub fn prompt(name: impl Into<String>) -> Self {
         Self::Prompt { name: name.into() }
     }
 
     /// A resource template, by its URI template.
+    #[inline]
     pub fn resource(uri_template: impl Into<String>) -> Self {
         Self::Resource {
             uri: uri_template.into(),
@@ -179,6 +186,7 @@ members!(CompleteResult as "a completion" {
 
 impl CompleteResult {
     /// Some suggestions.
+    #[inline]
     pub fn new(completion: impl Into<Completion>) -> Self {
         Self {
             completion: completion.into(),
@@ -224,6 +232,7 @@ impl Completion {
     /// assert_eq!((many.values.len(), many.total, many.has_more), (100, Some(300), Some(true)));
     /// ```
     // spec: COMP-03
+    #[inline]
     pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut rest = values.into_iter();
         let mut found = Self {
@@ -244,6 +253,7 @@ impl Completion {
 
     /// Says how many there are in all.
     #[must_use]
+    #[inline]
     pub fn total(mut self, total: u64) -> Self {
         self.total = Some(total);
         self.has_more = Some(total > self.values.len() as u64);
@@ -252,6 +262,7 @@ impl Completion {
 }
 
 impl<T: Into<String>> From<Vec<T>> for Completion {
+    #[inline]
     fn from(values: Vec<T>) -> Self {
         Self::new(values)
     }

@@ -41,6 +41,7 @@ impl InputRequired {
     /// # Errors
     ///
     /// [`RawObjectError`] when a request holds something that JSON cannot have.
+    #[inline]
     pub fn new(requests: &InputRequests) -> Result<Self, RawObjectError> {
         Ok(Self {
             input_requests: Some(RawObject::of(requests)?),
@@ -49,6 +50,7 @@ impl InputRequired {
     }
 
     /// Asks for nothing but to be called again with `state`.
+    #[inline]
     pub fn again(state: impl Into<String>) -> Self {
         Self {
             request_state: Some(state.into()),
@@ -58,6 +60,7 @@ impl InputRequired {
 
     /// Sets what the client has to send back unchanged.
     #[must_use]
+    #[inline]
     pub fn request_state(mut self, state: impl Into<String>) -> Self {
         self.request_state = Some(state.into());
         self
@@ -121,6 +124,7 @@ pub enum InputRequest {
 
 impl InputRequest {
     /// The name of the method.
+    #[inline]
     pub fn method(&self) -> &str {
         match self {
             Self::Elicit(_) => Method::Elicit.as_str(),
@@ -136,6 +140,7 @@ impl InputRequest {
     ///
     /// What `serde_json` says when the answer is none that this request can have.
     // spec: MRTR-14, MRTR-17
+    #[inline]
     pub fn read(&self, answer: &RawObject) -> serde_json::Result<InputResponse> {
         self.read_text(answer.as_str())
     }
@@ -146,6 +151,7 @@ impl InputRequest {
     /// # Errors
     ///
     /// What `serde_json` says when the answer is none that this request can have.
+    #[inline]
     pub fn read_text(&self, answer: &str) -> serde_json::Result<InputResponse> {
         match self {
             Self::Elicit(_) => json::from_str(answer).map(InputResponse::Elicit),
@@ -160,6 +166,7 @@ impl InputRequest {
     /// # Errors
     ///
     /// [`RawObjectError`] when they hold something that JSON cannot have.
+    #[inline]
     pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
         match self {
             Self::Elicit(params) => RawObject::of(&**params),
@@ -171,12 +178,14 @@ impl InputRequest {
 }
 
 impl From<ElicitParams> for InputRequest {
+    #[inline]
     fn from(params: ElicitParams) -> Self {
         Self::Elicit(Box::new(params))
     }
 }
 
 impl From<CreateMessageParams> for InputRequest {
+    #[inline]
     fn from(params: CreateMessageParams) -> Self {
         Self::CreateMessage(Box::new(params))
     }
@@ -219,6 +228,7 @@ read_via!(InputRequest, Self::ListRoots, |asked: Asked| read_request(
 ));
 read_and_written!(InputRequest);
 
+#[inline]
 fn read_request(method: String, params: Option<JsonObject>) -> Result<InputRequest, String> {
     match Method::from_name(&method) {
         Some(Method::Elicit) => {
@@ -258,6 +268,7 @@ written_as_content!(InputResponse {
 });
 
 impl Serialize for InputResponse {
+    #[inline]
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.piece().serialize(serializer)
     }
@@ -284,18 +295,21 @@ impl InputResponse {
 }
 
 impl From<ElicitResult> for InputResponse {
+    #[inline]
     fn from(result: ElicitResult) -> Self {
         Self::Elicit(result)
     }
 }
 
 impl From<CreateMessageResult> for InputResponse {
+    #[inline]
     fn from(result: CreateMessageResult) -> Self {
         Self::CreateMessage(Box::new(result))
     }
 }
 
 impl From<ListRootsResult> for InputResponse {
+    #[inline]
     fn from(result: ListRootsResult) -> Self {
         Self::ListRoots(result)
     }

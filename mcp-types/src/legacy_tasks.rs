@@ -60,6 +60,7 @@ members!(Task as "a task" {
 
 impl Task {
     /// A task that was created just now and runs.
+    #[inline]
     pub fn new(task_id: impl Into<String>, now: impl Into<String>, ttl: Option<u64>) -> Self {
         let now = now.into();
         Self {
@@ -76,6 +77,7 @@ impl Task {
 
     /// Sets how far it is.
     #[must_use]
+    #[inline]
     pub fn status(mut self, status: TaskStatus) -> Self {
         self.status = status;
         self
@@ -83,6 +85,7 @@ impl Task {
 
     /// Says more about how far it is, for people.
     #[must_use]
+    #[inline]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.status_message = Some(message.into());
         self
@@ -90,6 +93,7 @@ impl Task {
 
     /// Sets how often to ask for it, in milliseconds.
     #[must_use]
+    #[inline]
     pub fn poll_interval(mut self, milliseconds: u64) -> Self {
         self.poll_interval = Some(milliseconds);
         self
@@ -111,12 +115,14 @@ members!(TaskMetadata as "how to run a task" {
 
 impl TaskMetadata {
     /// Leaves it to the receiver how long the task is kept.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets how long to keep the task, in milliseconds.
     #[must_use]
+    #[inline]
     pub fn ttl(mut self, milliseconds: u64) -> Self {
         self.ttl = Some(milliseconds);
         self
@@ -138,6 +144,7 @@ members!(RelatedTask as "the id of a task" {
 
 impl RelatedTask {
     /// Belongs to a task.
+    #[inline]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -163,6 +170,7 @@ members!(CreateTaskResult as "a task that began" {
 
 impl CreateTaskResult {
     /// The request runs as a task.
+    #[inline]
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
     }
@@ -188,6 +196,7 @@ members!(ListTasksResult as "a list of tasks" {
 
 impl ListTasksResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             tasks,

@@ -41,6 +41,7 @@ impl Prompt {
     display_name!();
 
     /// A prompt without arguments.
+    #[inline]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,6 +51,7 @@ impl Prompt {
 
     /// Adds an argument.
     #[must_use]
+    #[inline]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.push(argument);
         self
@@ -81,6 +83,7 @@ impl PromptArgument {
     setters! { title, describe }
 
     /// An argument that may be left out.
+    #[inline]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -90,12 +93,14 @@ impl PromptArgument {
 
     /// It has to be given.
     #[must_use]
+    #[inline]
     pub fn required(mut self) -> Self {
         self.required = Some(true);
         self
     }
 
     /// It has to be given.
+    #[inline]
     pub fn is_required(&self) -> bool {
         self.required == Some(true)
     }
@@ -118,6 +123,7 @@ members!(PromptMessage as "a message of a prompt" {
 
 impl PromptMessage {
     /// Somebody says something.
+    #[inline]
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
             role,
@@ -126,11 +132,13 @@ impl PromptMessage {
     }
 
     /// The user says something.
+    #[inline]
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::User, content)
     }
 
     /// The language model says something.
+    #[inline]
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::Assistant, content)
     }
@@ -156,6 +164,7 @@ members!(ListPromptsResult as "a list of prompts" {
 
 impl ListPromptsResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
@@ -181,6 +190,7 @@ members!(GetPromptParams as "which prompt" {
 
 impl GetPromptParams {
     /// Gets a prompt.
+    #[inline]
     pub fn new(name: impl Into<String>, arguments: Option<RawObject>) -> Self {
         Self {
             name: name.into(),
@@ -211,6 +221,7 @@ impl GetPromptResult {
     setters! { describe, meta }
 
     /// The conversation that a prompt makes.
+    #[inline]
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self {
             messages: messages.into_iter().collect(),

@@ -51,6 +51,7 @@ impl Resource {
     display_name!();
 
     /// A resource. Its name for programs is the URI until [`name`](Self::name) sets another.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         let uri = uri.into();
         Self {
@@ -103,6 +104,7 @@ impl ResourceTemplate {
 
     /// A family of resources: a URI template of RFC 6570. Its name for programs is the template
     /// until [`name`](Self::name) sets another.
+    #[inline]
     pub fn new(uri_template: impl Into<String>) -> Self {
         let uri_template = uri_template.into();
         Self {
@@ -133,6 +135,7 @@ members!(ListResourcesResult as "a list of resources" {
 
 impl ListResourcesResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -161,6 +164,7 @@ members!(ListResourceTemplatesResult as "a list of resource templates" {
 
 impl ListResourceTemplatesResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
@@ -183,6 +187,7 @@ members!(ReadResourceParams as "which resource" {
 
 impl ReadResourceParams {
     /// Reads a resource.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -208,6 +213,7 @@ impl ReadResourceResult {
     setters! { meta }
 
     /// The contents; several when the resource has parts.
+    #[inline]
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
@@ -224,6 +230,7 @@ impl ReadResourceResult {
     /// let picture = ResourceContents::blob("notes://1/picture", vec![0xff]);
     /// assert_eq!(ReadResourceResult::new(vec![note, picture]).text(), "milk");
     /// ```
+    #[inline]
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
             .contents
@@ -235,6 +242,7 @@ impl ReadResourceResult {
 }
 
 impl From<ResourceContents> for ReadResourceResult {
+    #[inline]
     fn from(contents: ResourceContents) -> Self {
         Self::new(vec![contents])
     }
@@ -255,6 +263,7 @@ members!(SubscribeParams as "which resource" {
 
 impl SubscribeParams {
     /// Names a resource.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -278,6 +287,7 @@ members!(ResourceUpdated as "a resource that changed" {
 
 impl ResourceUpdated {
     /// A resource has changed.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

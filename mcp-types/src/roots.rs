@@ -29,6 +29,7 @@ impl Root {
     setters! { meta }
 
     /// A folder or file at a `file://` URI.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -38,12 +39,14 @@ impl Root {
 
     /// Sets the name for people.
     #[must_use]
+    #[inline]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// The URI is one that a root may have.
+    #[inline]
     pub fn is_file(&self) -> bool {
         self.uri
             .get(..7)
@@ -52,12 +55,14 @@ impl Root {
 }
 
 impl From<&str> for Root {
+    #[inline]
     fn from(uri: &str) -> Self {
         Self::new(uri)
     }
 }
 
 impl From<String> for Root {
+    #[inline]
     fn from(uri: String) -> Self {
         Self::new(uri)
     }
@@ -80,6 +85,7 @@ members!(ListRootsResult as "a list of roots" {
 
 impl ListRootsResult {
     /// All roots there are.
+    #[inline]
     pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
         Self {
             roots: roots.into_iter().collect(),

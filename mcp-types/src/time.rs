@@ -2,6 +2,7 @@
 
 /// The text is a date or a point in time of ISO 8601 as the protocol writes them: `2026-07-28`,
 /// `2026-07-28T12:00:00Z`, with a fraction of a second or an offset such as `+02:00`.
+#[inline]
 pub(crate) fn is_iso_8601(text: &str) -> bool {
     let (date, time) = match text.split_once(['T', 't']) {
         Some((date, time)) => (date, Some(time)),
@@ -11,6 +12,7 @@ pub(crate) fn is_iso_8601(text: &str) -> bool {
 }
 
 /// The text is a day: `2026-07-28`.
+#[inline]
 pub(crate) fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
     let (Some(year), Some(month), Some(day), None) =
@@ -34,16 +36,19 @@ pub(crate) fn is_date(text: &str) -> bool {
 }
 
 /// The text is a day and a time with a zone, as RFC 3339 wants it.
+#[inline]
 pub(crate) fn is_date_time(text: &str) -> bool {
     let zoned = text.ends_with(['Z', 'z']) || text.len() > 6 && is_offset(text);
     zoned && text.contains(['T', 't']) && is_iso_8601(text)
 }
 
+#[inline]
 fn is_offset(text: &str) -> bool {
     let start = text.len() - 6;
     text.is_char_boundary(start) && text[start..].starts_with(['+', '-'])
 }
 
+#[inline]
 fn is_time(text: &str) -> bool {
     let clock = if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         clock
@@ -70,6 +75,7 @@ fn is_time(text: &str) -> bool {
     whole && fraction.is_none_or(is_number)
 }
 
+#[inline]
 fn hours_and_minutes(text: &str) -> bool {
     let Some((hour, minute)) = text.split_once(':') else {
         return false;
@@ -78,6 +84,7 @@ fn hours_and_minutes(text: &str) -> bool {
         && digits(minute, 2).is_some_and(|minute| minute <= 59)
 }
 
+#[inline]
 fn digits(text: &str, count: usize) -> Option<u32> {
     let all = text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
     all.then(|| text.parse().ok()).flatten()

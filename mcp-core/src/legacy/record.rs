@@ -38,11 +38,13 @@ members!(SessionRecord as "a session" {
 
 impl SessionRecord {
     /// Whoever opened it.
+    #[inline]
     pub fn principal(&self) -> Option<Principal> {
         let (issuer, subject) = self.owner.as_ref()?;
         Some(Principal::new(issuer, subject))
     }
 
+    #[inline]
     pub(super) fn facts(&self) -> ClientFacts {
         ClientFacts::new(self.version)
             .capabilities(self.capabilities.clone())
@@ -52,6 +54,7 @@ impl SessionRecord {
 }
 
 /// Whose a session is: scopes may change from request to request, the person may not.
+#[inline]
 pub(super) fn owner(principal: &Principal) -> (String, String) {
     (principal.issuer.clone(), principal.subject.clone())
 }

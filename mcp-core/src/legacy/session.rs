@@ -137,6 +137,7 @@ impl Session {
     }
 
     /// Continues a session that was written down.
+    #[inline]
     pub fn restore(record: SessionRecord, service: &dyn Service, limits: SessionLimits) -> Self {
         let facts = record.facts();
         let profile = service.profile();
@@ -176,6 +177,7 @@ impl Session {
     }
 
     /// What can be written down.
+    #[inline]
     pub fn record(&self) -> SessionRecord {
         let state = self.state.lock();
         SessionRecord {
@@ -190,6 +192,7 @@ impl Session {
     }
 
     /// Learns what another node has written down since.
+    #[inline]
     pub fn adopt(&self, record: SessionRecord) {
         let mut state = self.state.lock();
         if state.facts.log_level != record.log_level {

@@ -118,6 +118,7 @@ impl Outlet {
     /// did not ask, when the progress does not grow, or when the call is answered already. Numbers
     /// that JSON cannot write (infinite ones) are left out.
     // spec: PROG-02, PROG-03
+    #[inline]
     pub fn report(&self, mut progress: ProgressUpdate) -> Report {
         let Some(listener) = &self.0 else {
             return Report(None);
@@ -140,6 +141,7 @@ impl Outlet {
     /// Sends a log message; drops it when the client does not keep up. Without effect when the
     /// client did not ask for this level.
     // spec: LOG-04, LOG-05
+    #[inline]
     pub fn log(&self, message: LogMessage) {
         let Some(listener) = &self.0 else { return };
         if self.wants_log(message.level) && listener.wants().is_open() {

@@ -32,6 +32,7 @@ impl Mrtr {
     pub const MAX_REQUESTS: usize = 64;
 
     /// A request that may be asked for input `limit` times.
+    #[inline]
     pub fn new(limit: usize) -> Self {
         Self { rounds: 0, limit }
     }
@@ -72,11 +73,13 @@ pub struct Round {
 
 impl Round {
     /// What is asked, by key. Nothing when the server only wants the request again.
+    #[inline]
     pub fn requests(&self) -> &InputRequests {
         &self.requests
     }
 
     /// The result as the server gave it.
+    #[inline]
     pub fn required(&self) -> &InputRequired {
         &self.required
     }
@@ -127,6 +130,7 @@ impl Round {
 }
 
 // spec: MRTR-17
+#[inline]
 fn answers_to(request: &InputRequest, response: &InputResponse) -> bool {
     matches!(
         (request, response),

@@ -22,6 +22,7 @@ pub struct StreamId<'a> {
 
 impl<'a> StreamId<'a> {
     /// A stream of a session.
+    #[inline]
     pub fn new(session: &'a str, stream: &'a str) -> Self {
         Self { session, stream }
     }
@@ -39,6 +40,7 @@ pub struct StoredEvent {
 
 impl StoredEvent {
     /// A message.
+    #[inline]
     pub fn new(text: Bytes) -> Self {
         Self {
             text,
@@ -48,6 +50,7 @@ impl StoredEvent {
 
     /// Says that no event comes after it.
     #[must_use]
+    #[inline]
     pub fn last(mut self) -> Self {
         self.is_last = true;
         self
@@ -66,6 +69,7 @@ pub struct Replay {
 
 impl Replay {
     /// Events of a stream.
+    #[inline]
     pub fn new(events: Vec<(u64, StoredEvent)>, is_over: bool) -> Self {
         Self { events, is_over }
     }
@@ -119,14 +123,17 @@ pub trait EventStore: Send + Sync + 'static {
 
 #[async_trait]
 impl<S: EventStore + ?Sized> EventStore for Arc<S> {
+    #[inline]
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
         (**self).append(stream, event).await
     }
 
+    #[inline]
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         (**self).after(stream, after).await
     }
 
+    #[inline]
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         (**self).forget(session).await
     }
@@ -171,6 +178,7 @@ struct Kept {
 
 impl MemoryEventStore {
     /// A store of at most 65,536 events and 64 MiB, each for at most 15 minutes.
+    #[inline]
     pub fn new() -> Self {
         Self {
             state: Mutex::default(),
@@ -183,6 +191,7 @@ impl MemoryEventStore {
 
     /// Sets how many events it keeps.
     #[must_use]
+    #[inline]
     pub fn max_events(mut self, events: usize) -> Self {
         self.max_events = events;
         self
@@ -190,6 +199,7 @@ impl MemoryEventStore {
 
     /// Sets how many bytes of messages it keeps.
     #[must_use]
+    #[inline]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
@@ -197,6 +207,7 @@ impl MemoryEventStore {
 
     /// Sets how long it keeps an event.
     #[must_use]
+    #[inline]
     pub fn max_age(mut self, time: Duration) -> Self {
         self.max_age = time;
         self
@@ -204,12 +215,14 @@ impl MemoryEventStore {
 
     /// Sets where the time comes from.
     #[must_use]
+    #[inline]
     pub fn clock(mut self, clock: fn() -> Instant) -> Self {
         self.clock = clock;
         self
     }
 
     /// How many events it keeps.
+    #[inline]
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         let streams = state.sessions.values().flat_map(HashMap::values);
@@ -217,11 +230,13 @@ impl MemoryEventStore {
     }
 
     /// It keeps no event.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.state.lock().sessions.is_empty()
     }
 
     /// Drops what is too much or too old.
+    #[inline]
     fn trim(&self, state: &mut State, now: Instant) {
         while let Some(oldest) = state.order.front()
             && (state.order.len() > self.max_events
@@ -234,12 +249,14 @@ impl MemoryEventStore {
 }
 
 impl Default for MemoryEventStore {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl State {
+    #[inline]
     fn drop_oldest(&mut self) {
         let Some(oldest) = self.order.pop_front() else {
             return;
@@ -268,6 +285,7 @@ impl State {
 
 #[async_trait]
 impl EventStore for MemoryEventStore {
+    #[inline]
     async fn append(&self, id: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
         let now = (self.clock)();
         let mut state = self.state.lock();
@@ -290,6 +308,7 @@ impl EventStore for MemoryEventStore {
         Ok(number)
     }
 
+    #[inline]
     async fn after(&self, id: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         let now = (self.clock)();
         let mut state = self.state.lock();
@@ -309,6 +328,7 @@ impl EventStore for MemoryEventStore {
         })
     }
 
+    #[inline]
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         let mut state = self.state.lock();
         if let Some(streams) = state.sessions.remove(session) {

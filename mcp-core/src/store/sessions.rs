@@ -40,14 +40,17 @@ pub trait SessionStore: Send + Sync + 'static {
 
 #[async_trait]
 impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
+    #[inline]
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
         (**self).load(id).await
     }
 
+    #[inline]
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
         (**self).save(id, record, ttl).await
     }
 
+    #[inline]
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         (**self).remove(id).await
     }
@@ -66,6 +69,7 @@ pub struct MemorySessionStore {
 
 impl MemorySessionStore {
     /// A store of at most 100,000 sessions.
+    #[inline]
     pub fn new() -> Self {
         Self {
             sessions: Mutex::default(),
@@ -76,6 +80,7 @@ impl MemorySessionStore {
 
     /// Sets how many sessions it holds. Default: 100,000.
     #[must_use]
+    #[inline]
     pub fn max_sessions(mut self, sessions: usize) -> Self {
         self.capacity = sessions;
         self
@@ -83,23 +88,27 @@ impl MemorySessionStore {
 
     /// Sets where the time comes from.
     #[must_use]
+    #[inline]
     pub fn clock(mut self, clock: fn() -> Instant) -> Self {
         self.clock = clock;
         self
     }
 
     /// How many sessions there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.sessions.lock().len()
     }
 
     /// There is no session.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.sessions.lock().is_empty()
     }
 }
 
 impl Default for MemorySessionStore {
+    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -107,6 +116,7 @@ impl Default for MemorySessionStore {
 
 #[async_trait]
 impl SessionStore for MemorySessionStore {
+    #[inline]
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
         let now = (self.clock)();
         let sessions = self.sessions.lock();
@@ -114,6 +124,7 @@ impl SessionStore for MemorySessionStore {
         Ok(kept.map(|(record, _)| record.clone()))
     }
 
+    #[inline]
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
         let now = (self.clock)();
         let mut sessions = self.sessions.lock();
@@ -130,6 +141,7 @@ impl SessionStore for MemorySessionStore {
         Ok(())
     }
 
+    #[inline]
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         self.sessions.lock().remove(id);
         Ok(())

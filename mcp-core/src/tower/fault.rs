@@ -13,6 +13,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 const MOST_CAUSES: usize = 8;
 
 /// What an error of a layer means to the client.
+#[inline]
 pub(super) fn of(error: BoxError) -> Fault {
     let error = match error.downcast::<Fault>() {
         Ok(fault) => return *fault,
@@ -37,17 +38,20 @@ pub(super) fn of(error: BoxError) -> Fault {
     internal()
 }
 
+#[inline]
 pub(super) fn of_panic(panic: &Panicked) -> Fault {
     tracing::error!(panic = panic.text(), "a layer panicked");
     internal()
 }
 
+#[inline]
 fn internal() -> Fault {
     Fault::internal("a layer of the server failed")
 }
 
 /// The name of an error's type, as its derived `Debug` begins with it. The types themselves live in
 /// crates that bring a runtime along, and this one runs without.
+#[inline]
 fn type_name(error: &dyn Debug) -> String {
     let mut name = Name(String::new());
     // It ends with an error on purpose, where the name ends.
@@ -62,6 +66,7 @@ impl Name {
 }
 
 impl Write for Name {
+    #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
             let fits = self.0.len() < Self::MOST_BYTES && c.is_ascii_alphanumeric();

@@ -35,17 +35,20 @@ pub enum Verdict {
 
 impl Verdict {
     /// A server without sessions.
+    #[inline]
     pub fn modern(version: ProtocolVersion, server: Option<DiscoverResult>) -> Self {
         let server = server.map(Box::new);
         Self::Modern { version, server }
     }
 
     /// A server with sessions.
+    #[inline]
     pub fn legacy(version: ProtocolVersion) -> Self {
         Self::Legacy { version }
     }
 
     /// The revision that both sides speak.
+    #[inline]
     pub fn version(&self) -> ProtocolVersion {
         match self {
             Self::Modern { version, .. } | Self::Legacy { version } => *version,
@@ -70,6 +73,7 @@ members!(Written as "what is known of a server" {
 });
 
 impl From<&Verdict> for Written {
+    #[inline]
     fn from(verdict: &Verdict) -> Self {
         let (era, server) = match verdict {
             Verdict::Modern { server, .. } => (MODERN, server.clone()),
@@ -84,6 +88,7 @@ impl From<&Verdict> for Written {
 }
 
 impl Written {
+    #[inline]
     fn verdict(self) -> Result<Verdict, String> {
         let Self {
             version, server, ..
@@ -182,6 +187,7 @@ enum Stage {
 
 impl Probe {
     /// A client that speaks these revisions, and its first step.
+    #[inline]
     pub fn start(spoken: &[ProtocolVersion]) -> (Self, Step) {
         let mut probe = Self {
             spoken: spoken.to_vec(),
@@ -197,6 +203,7 @@ impl Probe {
     }
 
     /// What follows from what came back.
+    #[inline]
     pub fn next(&mut self, evidence: Evidence<'_>) -> Step {
         match self.stage {
             Stage::Discovering => self.discovering(evidence),
@@ -205,6 +212,7 @@ impl Probe {
     }
 
     // spec: COMPAT-08, COMPAT-09, COMPAT-11, COMPAT-14
+    #[inline]
     fn discovering(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
             Evidence::Discovered(found) => match mutual(&found.supported_versions, &self.spoken) {
@@ -231,6 +239,7 @@ impl Probe {
         }
     }
 
+    #[inline]
     fn initializing(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
             Evidence::Initialized(opened) => match opened.version() {
@@ -267,6 +276,7 @@ impl Probe {
 
     /// The server is modern and named a revision that both sides speak. It is asked once more, not
     /// for ever.
+    #[inline]
     fn correct(&mut self, version: ProtocolVersion, supported: &[String]) -> Step {
         if std::mem::replace(&mut self.corrected, true) {
             let fault = Fault::UnsupportedVersion {
@@ -281,6 +291,7 @@ impl Probe {
 
     /// The server named no modern revision that the client speaks, perhaps one with sessions.
     // spec: GAP-07
+    #[inline]
     fn by_name(&mut self, supported: &[String]) -> Step {
         let known = |version: &&ProtocolVersion| {
             !version.is_modern() && supported.iter().any(|name| name == version.as_str())
@@ -291,6 +302,7 @@ impl Probe {
         }
     }
 
+    #[inline]
     fn initialize(&mut self, theirs: Vec<String>) -> Step {
         let sessions = self.spoken.iter().filter(|version| !version.is_modern());
         match sessions.max().copied() {
@@ -299,11 +311,13 @@ impl Probe {
         }
     }
 
+    #[inline]
     fn open(&mut self, version: ProtocolVersion) -> Step {
         self.stage = Stage::Initializing;
         Step::Initialize(version)
     }
 
+    #[inline]
     fn nothing_in_common(&self, theirs: Vec<String>) -> Step {
         let ours = self.spoken.clone();
         Step::Fail(ProbeError::NothingInCommon { theirs, ours })
@@ -312,6 +326,7 @@ impl Probe {
 
 /// Statuses that tell nothing about the era.
 // spec: COMPAT-14
+#[inline]
 fn is_no_evidence(status: StatusCode) -> bool {
     use StatusCode as S;
     status.is_server_error()
@@ -321,6 +336,7 @@ fn is_no_evidence(status: StatusCode) -> bool {
         )
 }
 
+#[inline]
 fn no_evidence(status: StatusCode) -> ProbeError {
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ProbeError::Unauthorized(status),

@@ -27,6 +27,7 @@ use super::{names, params};
 /// assert_eq!(headers[names::MCP_NAME], "=?base64?YcOxYWRpcg==?=");
 /// ```
 // spec: HTTP-C-04, HTTP-C-05
+#[inline]
 pub fn emit(mirror: &Mirror, headers: &mut HeaderMap) {
     let version = HeaderValue::from_static(mirror.version.as_str());
     headers.insert(names::MCP_PROTOCOL_VERSION, version);

@@ -14,6 +14,7 @@ use super::value::{decode, encode};
 
 /// Client: writes the headers of arguments. Names that are none are left out: nobody plans such.
 // spec: XHDR-02, XHDR-13
+#[inline]
 pub(super) fn emit(params: &[(Box<str>, Box<str>)], headers: &mut HeaderMap) {
     for (name, value) in params {
         if let Some(name) = header_name(name) {

@@ -39,6 +39,7 @@ pub enum ValueError {
 /// assert_eq!(encode("Zürich"), "=?base64?WsO8cmljaA==?=");
 /// ```
 // spec: XHDR-13
+#[inline]
 pub fn encode(text: &str) -> HeaderValue {
     if is_plain(text)
         && let Ok(value) = HeaderValue::from_str(text)

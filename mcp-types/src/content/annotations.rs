@@ -60,12 +60,14 @@ pub enum InvalidAnnotations {
 
 impl Annotations {
     /// No hints yet.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds somebody whom it is for.
     #[must_use]
+    #[inline]
     pub fn audience(mut self, role: Role) -> Self {
         self.audience.push(role);
         self
@@ -73,6 +75,7 @@ impl Annotations {
 
     /// Sets how much it matters: from 0 (may be left out) to 1 (has to be there).
     #[must_use]
+    #[inline]
     pub fn priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority);
         self
@@ -80,6 +83,7 @@ impl Annotations {
 
     /// Sets when it last changed: a time of ISO 8601 such as `2026-07-28T12:00:00Z`.
     #[must_use]
+    #[inline]
     pub fn last_modified(mut self, time: impl Into<String>) -> Self {
         self.last_modified = Some(time.into());
         self
@@ -90,6 +94,7 @@ impl Annotations {
     /// # Errors
     ///
     /// [`InvalidAnnotations`] that names the first value that is not as it should be.
+    #[inline]
     pub fn check(&self) -> Result<(), InvalidAnnotations> {
         if let Some(priority) = self.priority.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(InvalidAnnotations::Priority(priority));

@@ -250,6 +250,7 @@ impl ResourceLink {
 }
 
 impl From<&crate::Resource> for ResourceLink {
+    #[inline]
     fn from(resource: &crate::Resource) -> Self {
         Self {
             uri: resource.uri.clone(),

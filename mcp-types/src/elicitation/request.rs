@@ -93,16 +93,19 @@ fixed_text!(UrlMode = "url");
 
 impl ElicitParams {
     /// Asks the user to fill in a form.
+    #[inline]
     pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
         Self::Form(ElicitFormParams::new(message, schema))
     }
 
     /// Asks the user to visit a URL.
+    #[inline]
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self::Url(ElicitUrlParams::new(message, url))
     }
 
     /// What the user reads.
+    #[inline]
     pub fn message(&self) -> &str {
         match self {
             Self::Form(asked) => &asked.message,
@@ -115,6 +118,7 @@ impl ElicitParams {
     }
 
     /// The name of the mode.
+    #[inline]
     pub fn mode(&self) -> &str {
         match self {
             Self::Form(_) => FORM,
@@ -128,12 +132,14 @@ impl ElicitParams {
 }
 
 impl From<ElicitFormParams> for ElicitParams {
+    #[inline]
     fn from(asked: ElicitFormParams) -> Self {
         Self::Form(asked)
     }
 }
 
 impl From<ElicitUrlParams> for ElicitParams {
+    #[inline]
     fn from(asked: ElicitUrlParams) -> Self {
         Self::Url(asked)
     }
@@ -141,6 +147,7 @@ impl From<ElicitUrlParams> for ElicitParams {
 
 impl ElicitFormParams {
     /// Asks the user to fill in a form.
+    #[inline]
     pub fn new(message: impl Into<String>, schema: FormSchema) -> Self {
         Self {
             mode: None,
@@ -153,6 +160,7 @@ impl ElicitFormParams {
 
     /// Writes the mode, which 2025-06-18 does not have and later revisions assume.
     #[must_use]
+    #[inline]
     pub fn with_mode(mut self) -> Self {
         self.mode = Some(FormMode);
         self
@@ -160,6 +168,7 @@ impl ElicitFormParams {
 
     /// Leaves the mode out, which means the same.
     #[must_use]
+    #[inline]
     pub fn without_mode(mut self) -> Self {
         self.mode = None;
         self
@@ -168,6 +177,7 @@ impl ElicitFormParams {
 
 impl ElicitUrlParams {
     /// Asks the user to visit a URL.
+    #[inline]
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
             mode: UrlMode,
@@ -181,6 +191,7 @@ impl ElicitUrlParams {
 
     /// Names the elicitation (2025-11-25 alone, and required there).
     #[must_use]
+    #[inline]
     pub fn elicitation_id(mut self, id: impl Into<String>) -> Self {
         self.elicitation_id = Some(id.into());
         self
@@ -189,6 +200,7 @@ impl ElicitUrlParams {
 
 /// Read by `mode`; without one it is a form.
 // spec: ELIC-03
+#[inline]
 fn read_mode(members: JsonObject) -> Result<ElicitParams, String> {
     let mode = match members.get("mode") {
         None | Some(Value::Null) => FORM,
@@ -225,6 +237,7 @@ members!(ElicitationComplete as "the id of a visit" {
 
 impl ElicitationComplete {
     /// Names the elicitation.
+    #[inline]
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),

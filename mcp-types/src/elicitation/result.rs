@@ -50,6 +50,7 @@ members!(ElicitResult as "the answer of a user" {
 });
 
 impl ElicitResult {
+    #[inline]
     fn new(action: ElicitAction, content: Option<JsonObject>) -> Self {
         Self {
             action,
@@ -59,26 +60,31 @@ impl ElicitResult {
     }
 
     /// The user filled in the form.
+    #[inline]
     pub fn accept(content: JsonObject) -> Self {
         Self::new(ElicitAction::Accept, Some(content))
     }
 
     /// The user agreed to visit the URL.
+    #[inline]
     pub fn accept_url() -> Self {
         Self::new(ElicitAction::Accept, None)
     }
 
     /// The user said no.
+    #[inline]
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline, None)
     }
 
     /// The user went away without an answer.
+    #[inline]
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel, None)
     }
 
     /// The user agreed.
+    #[inline]
     pub fn is_accepted(&self) -> bool {
         self.action == ElicitAction::Accept
     }
@@ -88,6 +94,7 @@ impl ElicitResult {
     /// # Errors
     ///
     /// What `serde_json` says when the members do not fit `T`.
+    #[inline]
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         let content = self.content.clone().unwrap_or_default();
         serde_json::from_value(content.into())

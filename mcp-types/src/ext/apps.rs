@@ -32,6 +32,7 @@ members!(AppsSettings as "settings of apps" {
 
 impl Default for AppsSettings {
     /// A client that shows what the extension describes.
+    #[inline]
     fn default() -> Self {
         Self {
             mime_types: vec![MIME_TYPE.to_owned()],
@@ -41,6 +42,7 @@ impl Default for AppsSettings {
 
 impl AppsSettings {
     /// The client can show what the extension describes.
+    #[inline]
     pub fn shows_apps(&self) -> bool {
         self.mime_types.iter().any(|known| known == MIME_TYPE)
     }
@@ -75,6 +77,7 @@ text_enum! {
 
 impl ToolUi {
     /// Results are shown by the user interface at a `ui://` URI.
+    #[inline]
     pub fn new(resource_uri: impl Into<String>) -> Self {
         Self {
             resource_uri: Some(resource_uri.into()),
@@ -84,6 +87,7 @@ impl ToolUi {
 
     /// Adds somebody who may call it. Without any everybody may.
     #[must_use]
+    #[inline]
     pub fn visible_to(mut self, visibility: Visibility) -> Self {
         self.visibility.push(visibility);
         self
@@ -106,11 +110,13 @@ impl ToolUi {
     }
 
     /// The language model may call it.
+    #[inline]
     pub fn for_model(&self) -> bool {
         self.visibility.is_empty() || self.visibility.contains(&Visibility::Model)
     }
 
     /// The shown page may call it.
+    #[inline]
     pub fn for_app(&self) -> bool {
         self.visibility.is_empty() || self.visibility.contains(&Visibility::App)
     }
@@ -153,12 +159,14 @@ members!(ResourceUi as "how a UI is shown" {
 
 impl ResourceUi {
     /// A user interface that needs nothing.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Says where it may load from and connect to.
     #[must_use]
+    #[inline]
     pub fn csp(mut self, csp: Csp) -> Self {
         self.csp = Some(csp);
         self
@@ -166,6 +174,7 @@ impl ResourceUi {
 
     /// Says what it would like to use of the machine.
     #[must_use]
+    #[inline]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
         self
@@ -173,6 +182,7 @@ impl ResourceUi {
 
     /// Asks for a domain of its own.
     #[must_use]
+    #[inline]
     pub fn domain(mut self, domain: impl Into<String>) -> Self {
         self.domain = Some(domain.into());
         self
@@ -180,6 +190,7 @@ impl ResourceUi {
 
     /// Says whether it looks better with a border.
     #[must_use]
+    #[inline]
     pub fn prefers_border(mut self, border: bool) -> Self {
         self.prefers_border = Some(border);
         self
@@ -224,12 +235,14 @@ members!(Csp as "domains of a UI" {
 
 impl Csp {
     /// It may load from nowhere and connect to nothing.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// It may connect to a domain.
     #[must_use]
+    #[inline]
     pub fn connect(mut self, domain: impl Into<String>) -> Self {
         self.connect_domains.push(domain.into());
         self
@@ -237,6 +250,7 @@ impl Csp {
 
     /// It may load from a domain.
     #[must_use]
+    #[inline]
     pub fn load(mut self, domain: impl Into<String>) -> Self {
         self.resource_domains.push(domain.into());
         self
@@ -244,6 +258,7 @@ impl Csp {
 
     /// It may show a domain in frames.
     #[must_use]
+    #[inline]
     pub fn frame(mut self, domain: impl Into<String>) -> Self {
         self.frame_domains.push(domain.into());
         self
@@ -251,6 +266,7 @@ impl Csp {
 
     /// Its base may be a domain.
     #[must_use]
+    #[inline]
     pub fn base_uri(mut self, domain: impl Into<String>) -> Self {
         self.base_uri_domains.push(domain.into());
         self
@@ -281,12 +297,14 @@ members!(Permissions as "permissions of a UI" {
 
 impl Permissions {
     /// It wants nothing.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// It would like to use the camera.
     #[must_use]
+    #[inline]
     pub fn camera(mut self) -> Self {
         self.camera = Some(Settings::default());
         self
@@ -294,6 +312,7 @@ impl Permissions {
 
     /// It would like to use the microphone.
     #[must_use]
+    #[inline]
     pub fn microphone(mut self) -> Self {
         self.microphone = Some(Settings::default());
         self
@@ -301,6 +320,7 @@ impl Permissions {
 
     /// It would like to know where the machine is.
     #[must_use]
+    #[inline]
     pub fn geolocation(mut self) -> Self {
         self.geolocation = Some(Settings::default());
         self
@@ -308,6 +328,7 @@ impl Permissions {
 
     /// It would like to write to the clipboard.
     #[must_use]
+    #[inline]
     pub fn clipboard_write(mut self) -> Self {
         self.clipboard_write = Some(Settings::default());
         self

@@ -37,12 +37,14 @@ members!(SkillsSettings as "settings of skills" {
 
 impl SkillsSettings {
     /// Directories cannot be read.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Directories can be read.
     #[must_use]
+    #[inline]
     pub fn directory_read(mut self) -> Self {
         self.directory_read = Some(true);
         self
@@ -71,6 +73,7 @@ members!(Skill as "a skill" {
 
 impl Skill {
     /// A skill: where its instructions are, what stands at their top, and all of its files.
+    #[inline]
     pub fn new(uri: impl Into<String>, frontmatter: JsonObject, resources: SkillResources) -> Self {
         Self {
             uri: uri.into(),
@@ -81,11 +84,13 @@ impl Skill {
 
     /// Its name: a label that others may have, too.
     // spec: SKILL-28
+    #[inline]
     pub fn name(&self) -> Option<&str> {
         self.frontmatter.get("name")?.as_str()
     }
 
     /// What it is for.
+    #[inline]
     pub fn description(&self) -> Option<&str> {
         self.frontmatter.get("description")?.as_str()
     }
@@ -110,6 +115,7 @@ const DYNAMIC: &str = "dynamic";
 
 impl SkillResources {
     /// A file by its URI.
+    #[inline]
     pub fn get(&self, uri: &str) -> Option<&SkillResource> {
         match self {
             Self::Listed(files) => files.iter().find(|file| file.uri == uri),
@@ -119,6 +125,7 @@ impl SkillResources {
 
     /// There are no more files and bytes than a host has to support. Without a list nobody knows.
     // spec: SKILL-15
+    #[inline]
     pub fn is_within_limits(&self) -> bool {
         match self {
             Self::Listed(files) => {
@@ -172,6 +179,7 @@ members!(SkillResource as "a file of a skill" {
 
 impl SkillResource {
     /// A file: where it is, the SHA-256 of its bytes, and how many these are.
+    #[inline]
     pub fn new(uri: impl Into<String>, sha256: [u8; 32], size: u64) -> Self {
         let digest = sha256.iter().fold("sha256:".to_owned(), |mut text, byte| {
             for half in [byte >> 4, byte & 15] {
@@ -187,6 +195,7 @@ impl SkillResource {
     }
 
     /// The SHA-256 of its bytes, when the digest is written as it should be.
+    #[inline]
     pub fn sha256(&self) -> Option<[u8; 32]> {
         let text = self.digest.strip_prefix("sha256:")?.as_bytes();
         let digit = |byte: u8| match byte {
@@ -226,6 +235,7 @@ members!(ListSkillsResult as "a list of skills" {
 
 impl ListSkillsResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(skills: Vec<Skill>) -> Self {
         Self {
             skills,
@@ -249,6 +259,7 @@ members!(GetSkillParams as "which skill" {
 
 impl GetSkillParams {
     /// Names a skill.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -272,6 +283,7 @@ members!(GetSkillResult as "a skill" {
 
 impl GetSkillResult {
     /// A skill.
+    #[inline]
     pub fn new(skill: Skill) -> Self {
         Self { skill, meta: None }
     }
@@ -295,6 +307,7 @@ members!(ReadDirectoryParams as "which directory" {
 
 impl ReadDirectoryParams {
     /// The first page of a directory.
+    #[inline]
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -304,6 +317,7 @@ impl ReadDirectoryParams {
 
     /// The page at a cursor.
     #[must_use]
+    #[inline]
     pub fn at(mut self, cursor: Cursor) -> Self {
         self.cursor = Some(cursor);
         self
@@ -331,6 +345,7 @@ members!(ReadDirectoryResult as "a directory" {
 
 impl ReadDirectoryResult {
     /// A page; the last one unless `next_cursor` is set.
+    #[inline]
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,

@@ -38,6 +38,7 @@ text_enum! {
 
 impl TaskStatus {
     /// The task will not change any more.
+    #[inline]
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
@@ -58,6 +59,7 @@ members!(TaskParams as "the id of a task" {
 
 impl TaskParams {
     /// Names a task.
+    #[inline]
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -125,6 +127,7 @@ members!(Task as "a task" {
 
 impl Task {
     /// A task that was created just now, runs, and is kept without an end.
+    #[inline]
     pub fn new(task_id: impl Into<String>, now: impl Into<String>) -> Self {
         let now = now.into();
         Self {
@@ -144,6 +147,7 @@ impl Task {
 
     /// Sets how long it is kept after its creation.
     #[must_use]
+    #[inline]
     pub fn ttl_ms(mut self, milliseconds: u64) -> Self {
         self.ttl_ms = Some(milliseconds);
         self
@@ -151,6 +155,7 @@ impl Task {
 
     /// Sets how often to ask for it.
     #[must_use]
+    #[inline]
     pub fn poll_interval_ms(mut self, milliseconds: u64) -> Self {
         self.poll_interval_ms = Some(milliseconds);
         self
@@ -158,11 +163,13 @@ impl Task {
 
     /// Says more about how far it is, for people.
     #[must_use]
+    #[inline]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.status_message = Some(message.into());
         self
     }
 
+    #[inline]
     fn turn(mut self, status: TaskStatus, now: impl Into<String>) -> Self {
         self.status = status;
         self.last_updated_at = now.into();
@@ -174,6 +181,7 @@ impl Task {
 
     /// It runs (again).
     #[must_use]
+    #[inline]
     pub fn work(self, now: impl Into<String>) -> Self {
         self.turn(TaskStatus::Working, now)
     }
@@ -181,6 +189,7 @@ impl Task {
     /// It waits for input.
     // spec: TASK-11, TASK-14
     #[must_use]
+    #[inline]
     pub fn ask(self, requests: InputRequests, now: impl Into<String>) -> Self {
         let mut task = self.turn(TaskStatus::InputRequired, now);
         task.input_requests = Some(requests);
@@ -194,6 +203,7 @@ impl Task {
     /// [`RawObjectError`](crate::RawObjectError) when the result holds something that JSON cannot
     /// have.
     // spec: TASK-08
+    #[inline]
     pub fn complete(
         self,
         result: &CallToolResult,
@@ -207,6 +217,7 @@ impl Task {
     /// It failed by an error of the protocol.
     // spec: TASK-08
     #[must_use]
+    #[inline]
     pub fn fail(self, error: ErrorObject, now: impl Into<String>) -> Self {
         let message = error.message.clone();
         let mut task = self.turn(TaskStatus::Failed, now).message(message);
@@ -216,11 +227,13 @@ impl Task {
 
     /// It was cancelled.
     #[must_use]
+    #[inline]
     pub fn cancel(self, now: impl Into<String>) -> Self {
         self.turn(TaskStatus::Cancelled, now)
     }
 
     /// The text of its result, when it is completed.
+    #[inline]
     pub fn raw_result(&self) -> Option<RawJson<'_>> {
         self.result.as_ref().map(RawObject::as_raw)
     }
@@ -244,6 +257,7 @@ members!(UpdateTaskParams as "answers for a task" {
 
 impl UpdateTaskParams {
     /// Answers what a task waits for.
+    #[inline]
     pub fn new(task_id: impl Into<String>, responses: InputResponses) -> Self {
         Self {
             task_id: task_id.into(),

@@ -35,6 +35,7 @@ pub enum InvalidKey {
 /// assert!(!meta::is_reserved_key("com.example.mcp/anything"));
 /// ```
 // spec: META-01, META-04
+#[inline]
 pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     let (prefix, name) = split(key);
     if prefix.is_some_and(|prefix| !prefix.split('.').all(is_label)) {
@@ -50,12 +51,14 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
 /// The key has a prefix that only the protocol may give meaning to. Make no assumption about what
 /// is at such a key unless you know it.
 // spec: META-03, META-05
+#[inline]
 pub fn is_reserved_key(key: &str) -> bool {
     let second = |prefix: &str| prefix.split('.').nth(1).map(str::to_ascii_lowercase);
     let second = split(key).0.and_then(second);
     matches!(second.as_deref(), Some("modelcontextprotocol" | "mcp"))
 }
 
+#[inline]
 fn split(key: &str) -> (Option<&str>, &str) {
     match key.rsplit_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -63,17 +66,20 @@ fn split(key: &str) -> (Option<&str>, &str) {
     }
 }
 
+#[inline]
 fn is_name(name: &str) -> bool {
     let inside = |c: char| alphanumeric(c) || matches!(c, '-' | '_' | '.');
     name.starts_with(alphanumeric) && name.ends_with(alphanumeric) && name.chars().all(inside)
 }
 
+#[inline]
 fn is_label(label: &str) -> bool {
     label.starts_with(|c: char| c.is_ascii_alphabetic())
         && label.ends_with(alphanumeric)
         && label.chars().all(|c| alphanumeric(c) || c == '-')
 }
 
+#[inline]
 fn alphanumeric(c: char) -> bool {
     c.is_ascii_alphanumeric()
 }

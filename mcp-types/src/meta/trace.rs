@@ -35,6 +35,7 @@ pub struct TraceContext {
 
 impl TraceContext {
     /// A message that comes from a span.
+    #[inline]
     pub fn new(parent: TraceParent) -> Self {
         Self {
             parent,
@@ -44,6 +45,7 @@ impl TraceContext {
 
     /// Sets what the tracing systems on the way have added.
     #[must_use]
+    #[inline]
     pub fn state(mut self, state: TraceState) -> Self {
         self.state = Some(state);
         self
@@ -64,6 +66,7 @@ pub struct TraceParent {
 
 impl TraceParent {
     /// A span of a trace; `None` when one of them is 0.
+    #[inline]
     pub fn new(trace_id: u128, parent_id: u64) -> Option<Self> {
         (trace_id != 0 && parent_id != 0).then_some(Self {
             trace_id,
@@ -74,18 +77,21 @@ impl TraceParent {
 
     /// Says that the trace is recorded.
     #[must_use]
+    #[inline]
     pub fn sampled(mut self) -> Self {
         self.flags |= 1;
         self
     }
 
     /// The trace is recorded.
+    #[inline]
     pub fn is_sampled(self) -> bool {
         self.flags & 1 == 1
     }
 }
 
 impl fmt::Display for TraceParent {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -114,6 +120,7 @@ pub enum InvalidTrace {
 impl FromStr for TraceParent {
     type Err = InvalidTrace;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let mut parts = text.splitn(5, '-');
         let mut part = |length| lower_hex(parts.next(), length).ok_or(InvalidTrace::Parent);
@@ -130,6 +137,7 @@ impl FromStr for TraceParent {
     }
 }
 
+#[inline]
 fn lower_hex(part: Option<&str>, length: usize) -> Option<u128> {
     let part = part.filter(|part| part.len() == length)?;
     let lower = part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
@@ -145,11 +153,13 @@ impl TraceState {
     pub const MAX_ENTRIES: usize = 32;
 
     /// The text.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The entries, newest first.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.0).filter_map(|entry| entry.split_once('='))
     }
@@ -158,6 +168,7 @@ impl TraceState {
 impl FromStr for TraceState {
     type Err = InvalidTrace;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let fits = |entry: &str| {
             let parts = entry.split_once('=');
@@ -171,11 +182,13 @@ impl FromStr for TraceState {
 }
 
 /// The entries between commas; empty ones are allowed and say nothing.
+#[inline]
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     let entries = text.split(',').map(|entry| entry.trim_matches([' ', '\t']));
     entries.filter(|entry| !entry.is_empty())
 }
 
+#[inline]
 fn is_state_key(key: &str) -> bool {
     let inside = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-' | '*' | '/');
     let part = |part: &str, most: usize| {
@@ -189,6 +202,7 @@ fn is_state_key(key: &str) -> bool {
     }
 }
 
+#[inline]
 fn is_state_value(value: &str) -> bool {
     let printable = |c: char| matches!(c, ' '..='~') && c != ',' && c != '=';
     (1..=256).contains(&value.len()) && value.chars().all(printable)
@@ -214,11 +228,13 @@ impl Baggage {
     pub const MAX_BYTES: usize = 8192;
 
     /// The text.
+    #[inline]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// The entries without their properties; values as they are written, with percent escapes.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.0).filter_map(|entry| {
             let (key, rest) = entry.split_once('=')?;
@@ -228,6 +244,7 @@ impl Baggage {
     }
 
     /// The value at `key`, without percent escapes.
+    #[inline]
     pub fn get(&self, key: &str) -> Option<String> {
         let (_, value) = self.iter().find(|(known, _)| *known == key)?;
         Some(unescape(value))
@@ -237,6 +254,7 @@ impl Baggage {
 impl FromStr for Baggage {
     type Err = InvalidTrace;
 
+    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let property = |property: &str| match property.split_once('=') {
             Some((key, value)) => is_token(key.trim()) && is_baggage_value(value.trim()),
@@ -259,16 +277,19 @@ impl FromStr for Baggage {
 }
 
 /// A token of HTTP.
+#[inline]
 fn is_token(text: &str) -> bool {
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(inside)
 }
 
+#[inline]
 fn is_baggage_value(text: &str) -> bool {
     text.chars()
         .all(|c| matches!(c, '!'..='~') && !matches!(c, '"' | ',' | ';' | '\\'))
 }
 
+#[inline]
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -296,12 +317,14 @@ fn unescape(text: &str) -> String {
 macro_rules! as_text {
     ($($name:ident),*) => {
         $(impl Serialize for $name {
+            #[inline]
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
+            #[inline]
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let Str(text) = Str::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
@@ -313,12 +336,14 @@ macro_rules! as_text {
 as_text!(TraceParent, TraceState, Baggage);
 
 impl fmt::Display for TraceState {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 impl fmt::Display for Baggage {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -328,6 +353,7 @@ impl Meta {
     /// The trace that the message belongs to. Without a valid `traceparent` there is none; a
     /// malformed `tracestate` is left out.
     // spec: META-14
+    #[inline]
     pub fn trace(&self) -> Option<TraceContext> {
         Some(TraceContext {
             parent: self.get(keys::TRACEPARENT)?,
@@ -338,6 +364,7 @@ impl Meta {
     /// Says which trace the message belongs to.
     // spec: META-14
     #[must_use]
+    #[inline]
     pub fn with_trace(self, trace: &TraceContext) -> Self {
         let traced = self.with(keys::TRACEPARENT, trace.parent.to_string());
         match &trace.state {
@@ -348,6 +375,7 @@ impl Meta {
 
     /// What the application sends along, when it is well formed.
     // spec: META-14
+    #[inline]
     pub fn baggage(&self) -> Option<Baggage> {
         self.get(keys::BAGGAGE)
     }
@@ -355,6 +383,7 @@ impl Meta {
     /// Sends something along.
     // spec: META-14
     #[must_use]
+    #[inline]
     pub fn with_baggage(self, baggage: &Baggage) -> Self {
         self.with(keys::BAGGAGE, baggage.as_str())
     }

@@ -30,6 +30,7 @@ members!(SamplingMessage as "a message" {
 
 impl SamplingMessage {
     /// Somebody says something: one block, or a list of them.
+    #[inline]
     pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
         Self {
             role,
@@ -39,17 +40,20 @@ impl SamplingMessage {
     }
 
     /// The user says something.
+    #[inline]
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::User, content)
     }
 
     /// The language model says something.
+    #[inline]
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
     /// The results of the tools that the language model called.
     // spec: SAMP-08
+    #[inline]
     pub fn tool_results(results: impl IntoIterator<Item = ToolResultContent>) -> Self {
         let blocks: Vec<_> = results.into_iter().map(ContentBlock::ToolResult).collect();
         Self::user(blocks)
@@ -57,6 +61,7 @@ impl SamplingMessage {
 
     /// Adds a key to `_meta`.
     #[must_use]
+    #[inline]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
@@ -76,6 +81,7 @@ pub enum SamplingContent {
 
 impl SamplingContent {
     /// The blocks, however many.
+    #[inline]
     pub fn blocks(&self) -> &[ContentBlock] {
         match self {
             Self::One(block) => slice::from_ref(block),
@@ -84,6 +90,7 @@ impl SamplingContent {
     }
 
     /// The blocks, however many.
+    #[inline]
     pub fn into_blocks(self) -> Vec<ContentBlock> {
         match self {
             Self::One(block) => vec![block],
@@ -92,6 +99,7 @@ impl SamplingContent {
     }
 
     /// All text blocks, one per line.
+    #[inline]
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
             .blocks()
@@ -102,6 +110,7 @@ impl SamplingContent {
     }
 
     /// The calls of tools among the blocks.
+    #[inline]
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolUse(call) => Some(call),
@@ -110,6 +119,7 @@ impl SamplingContent {
     }
 
     /// The results of tools among the blocks.
+    #[inline]
     pub fn tool_results(&self) -> impl Iterator<Item = &ToolResultContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolResult(result) => Some(result),
@@ -119,12 +129,14 @@ impl SamplingContent {
 }
 
 impl<T: Into<ContentBlock>> From<T> for SamplingContent {
+    #[inline]
     fn from(block: T) -> Self {
         Self::One(block.into())
     }
 }
 
 impl From<Vec<ContentBlock>> for SamplingContent {
+    #[inline]
     fn from(blocks: Vec<ContentBlock>) -> Self {
         Self::Many(blocks)
     }
@@ -219,6 +231,7 @@ pub enum BrokenConversation {
 
 /// Checks that every call of a tool is answered by the next message, and by nothing but results.
 // spec: SAMP-08, SAMP-09
+#[inline]
 pub(super) fn check(messages: &[SamplingMessage]) -> Result<(), BrokenConversation> {
     let mut open = BTreeSet::new();
     let unanswered = |message: usize, open: &BTreeSet<&str>| match open.first() {

@@ -71,6 +71,7 @@ members!(CreateMessageParams as "what a model shall say" {
 
 impl CreateMessageParams {
     /// Asks for the next message of a conversation, of at most `max_tokens`.
+    #[inline]
     pub fn new(messages: impl IntoIterator<Item = SamplingMessage>, max_tokens: u64) -> Self {
         Self {
             messages: messages.into_iter().collect(),
@@ -83,12 +84,14 @@ impl CreateMessageParams {
     pub const MAX_TOKENS: u64 = 1000;
 
     /// Asks for the answer to what a user says, of at most [`MAX_TOKENS`](Self::MAX_TOKENS).
+    #[inline]
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new([SamplingMessage::user(content)], Self::MAX_TOKENS)
     }
 
     /// Adds a message to the conversation.
     #[must_use]
+    #[inline]
     pub fn message(mut self, message: SamplingMessage) -> Self {
         self.messages.push(message);
         self
@@ -96,6 +99,7 @@ impl CreateMessageParams {
 
     /// Sets how many tokens are made at most.
     #[must_use]
+    #[inline]
     pub fn max_tokens(mut self, tokens: u64) -> Self {
         self.max_tokens = tokens;
         self
@@ -103,6 +107,7 @@ impl CreateMessageParams {
 
     /// Says which language model is wanted.
     #[must_use]
+    #[inline]
     pub fn model_preferences(mut self, preferences: ModelPreferences) -> Self {
         self.model_preferences = Some(preferences);
         self
@@ -110,6 +115,7 @@ impl CreateMessageParams {
 
     /// Sets what the language model is told before the conversation.
     #[must_use]
+    #[inline]
     pub fn system_prompt(mut self, prompt: impl Into<String>) -> Self {
         self.system_prompt = Some(prompt.into());
         self
@@ -117,6 +123,7 @@ impl CreateMessageParams {
 
     /// Says which servers' context to add.
     #[must_use]
+    #[inline]
     pub fn include_context(mut self, include: IncludeContext) -> Self {
         self.include_context = Some(include);
         self
@@ -124,6 +131,7 @@ impl CreateMessageParams {
 
     /// Sets how much chance there is in the answer.
     #[must_use]
+    #[inline]
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.temperature = Some(temperature);
         self
@@ -131,6 +139,7 @@ impl CreateMessageParams {
 
     /// Adds a text at which to stop.
     #[must_use]
+    #[inline]
     pub fn stop_sequence(mut self, text: impl Into<String>) -> Self {
         self.stop_sequences.push(text.into());
         self
@@ -138,6 +147,7 @@ impl CreateMessageParams {
 
     /// Adds something for the provider of the language model.
     #[must_use]
+    #[inline]
     pub fn metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         let metadata = self.metadata.get_or_insert_default();
         metadata.insert(key.into(), value.into());
@@ -146,6 +156,7 @@ impl CreateMessageParams {
 
     /// Adds a tool that the language model may call.
     #[must_use]
+    #[inline]
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
@@ -153,6 +164,7 @@ impl CreateMessageParams {
 
     /// Says whether the language model has to call tools.
     #[must_use]
+    #[inline]
     pub fn tool_choice(mut self, mode: ToolChoiceMode) -> Self {
         self.tool_choice = Some(ToolChoice { mode: Some(mode) });
         self
@@ -160,6 +172,7 @@ impl CreateMessageParams {
 
     /// Runs the request as an experimental task (2025-11-25 alone).
     #[must_use]
+    #[inline]
     pub fn task(mut self, task: TaskMetadata) -> Self {
         self.task = Some(task);
         self
@@ -167,6 +180,7 @@ impl CreateMessageParams {
 
     /// The request needs a client that declares `sampling.tools`.
     // spec: SAMP-03
+    #[inline]
     pub fn needs_tools(&self) -> bool {
         !self.tools.is_empty() || self.tool_choice.is_some()
     }
@@ -177,6 +191,7 @@ impl CreateMessageParams {
     ///
     /// [`BrokenConversation`] that names the message.
     // spec: SAMP-08, SAMP-09
+    #[inline]
     pub fn check_messages(&self) -> Result<(), BrokenConversation> {
         message::check(&self.messages)
     }
@@ -218,12 +233,14 @@ members!(ModelPreferences as "preferences of a model" {
 
 impl ModelPreferences {
     /// No preferences yet.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds the name of a language model, or a part of it; best first.
     #[must_use]
+    #[inline]
     pub fn hint(mut self, name: impl Into<String>) -> Self {
         self.hints.push(ModelHint::new(name));
         self
@@ -231,6 +248,7 @@ impl ModelPreferences {
 
     /// Says how much a low price matters, from 0 to 1.
     #[must_use]
+    #[inline]
     pub fn cost_priority(mut self, priority: f64) -> Self {
         self.cost_priority = Some(priority);
         self
@@ -238,6 +256,7 @@ impl ModelPreferences {
 
     /// Says how much speed matters, from 0 to 1.
     #[must_use]
+    #[inline]
     pub fn speed_priority(mut self, priority: f64) -> Self {
         self.speed_priority = Some(priority);
         self
@@ -245,6 +264,7 @@ impl ModelPreferences {
 
     /// Says how much ability matters, from 0 to 1.
     #[must_use]
+    #[inline]
     pub fn intelligence_priority(mut self, priority: f64) -> Self {
         self.intelligence_priority = Some(priority);
         self
@@ -265,6 +285,7 @@ members!(ModelHint as "the name of a model" {
 
 impl ModelHint {
     /// A name, or a part of it.
+    #[inline]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: Some(name.into()),

@@ -32,6 +32,7 @@ members!(CreateMessageResult as "the answer of a model" {
 
 impl CreateMessageResult {
     /// The language model `model` says something.
+    #[inline]
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,
@@ -44,12 +45,14 @@ impl CreateMessageResult {
 
     /// Says why it stopped.
     #[must_use]
+    #[inline]
     pub fn stop_reason(mut self, reason: impl Into<StopReason>) -> Self {
         self.stop_reason = Some(reason.into());
         self
     }
 
     /// The answer as a message, to go on with the conversation.
+    #[inline]
     pub fn into_message(self) -> SamplingMessage {
         SamplingMessage::new(self.role, self.content)
     }

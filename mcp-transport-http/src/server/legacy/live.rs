@@ -105,6 +105,7 @@ impl Live {
     }
 
     /// What is to be written down, unless that was done.
+    #[inline]
     pub(super) fn unsaved_record(&self) -> Option<SessionRecord> {
         let record = self.machine.record();
         let now = Instant::now();
@@ -120,12 +121,14 @@ impl Live {
     }
 
     /// Others can find it written down.
+    #[inline]
     pub(super) fn is_shared(&self) -> bool {
         let saved = self.saved.lock();
         saved.is_some()
     }
 
     /// It is written down as it is.
+    #[inline]
     pub(super) fn note_saved(&self) {
         let mut saved = self.saved.lock();
         *saved = Some(Box::new((self.machine.record(), Instant::now())));

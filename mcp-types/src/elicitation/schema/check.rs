@@ -23,6 +23,7 @@ pub struct FormError {
 
 impl FormError {
     /// A field, and what is wrong with it: read behind the field's name.
+    #[inline]
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -37,6 +38,7 @@ impl FormSchema {
 
     /// Fills in what is not answered and has a default.
     // spec: ELIC-07
+    #[inline]
     pub fn fill_defaults(&self, answers: &mut JsonObject) {
         for (name, field) in self.fields() {
             if !answers.contains_key(name)
@@ -53,6 +55,7 @@ impl FormSchema {
     ///
     /// [`FormError`] that names the first field with a problem.
     // spec: ELIC-13
+    #[inline]
     pub fn check(&self, answers: &JsonObject) -> Result<(), FormError> {
         let missing = |name: &&String| !answers.contains_key(*name);
         if let Some(name) = self.required.iter().find(missing) {
@@ -70,6 +73,7 @@ impl FormSchema {
 
 type Checked = Result<(), String>;
 
+#[inline]
 fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {
     match field {
         PrimitiveSchema::String(field) => check_text(field, answer),
@@ -89,6 +93,7 @@ fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {
     }
 }
 
+#[inline]
 fn expected(what: &str, got: &Value) -> String {
     let kind = match got {
         Value::Null => "null",
@@ -101,6 +106,7 @@ fn expected(what: &str, got: &Value) -> String {
     format!("must be {what}, not {kind}")
 }
 
+#[inline]
 fn check_text(field: &StringSchema, answer: &Value) -> Checked {
     let text = answer.as_str().ok_or_else(|| expected("a text", answer))?;
     let length = text.chars().count() as u64;
@@ -135,6 +141,7 @@ fn check_text(field: &StringSchema, answer: &Value) -> Checked {
 }
 
 /// Something on either side of one `@`: mail servers know the rest.
+#[inline]
 fn is_email(text: &str) -> bool {
     let spaced = text.contains(char::is_whitespace);
     let parts = text.rsplit_once('@');
@@ -142,6 +149,7 @@ fn is_email(text: &str) -> bool {
 }
 
 /// A scheme of RFC 3986 and something behind it, without spaces.
+#[inline]
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -153,6 +161,7 @@ fn is_uri(text: &str) -> bool {
     letter && scheme && !rest.is_empty() && !rest.contains(char::is_whitespace)
 }
 
+#[inline]
 fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
     let what = if field.is_integer() {
         "a whole number"
@@ -172,6 +181,7 @@ fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
     }
 }
 
+#[inline]
 fn check_choice(choices: &Choices, text: &str) -> Checked {
     if choices.contains(text) {
         return Ok(());
@@ -183,6 +193,7 @@ fn check_choice(choices: &Choices, text: &str) -> Checked {
     ))
 }
 
+#[inline]
 fn check_choices(field: &MultiSelectSchema, answer: &Value) -> Checked {
     let picked = answer
         .as_array()

@@ -21,6 +21,7 @@ members!(Choice as "a choice" {
 
 impl Choice {
     /// A value and what the user reads.
+    #[inline]
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -48,6 +49,7 @@ pub enum Choices {
 
 impl Choices {
     /// Values and what the user reads.
+    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let (plain, titled, titles) = match self {
             Self::Plain(values) => (values.as_slice(), [].as_slice(), [].as_slice()),
@@ -64,12 +66,14 @@ impl Choices {
     }
 
     /// The value is among them.
+    #[inline]
     pub fn contains(&self, value: &str) -> bool {
         self.iter().any(|(known, _)| known == value)
     }
 
     /// The same choices in the form of 2025-06-18, which later revisions still read.
     #[must_use]
+    #[inline]
     pub fn to_legacy(&self) -> Self {
         match self {
             Self::Titled(choices) => Self::Legacy {
@@ -82,18 +86,21 @@ impl Choices {
 }
 
 impl<T: Into<String>, const N: usize> From<[T; N]> for Choices {
+    #[inline]
     fn from(values: [T; N]) -> Self {
         Self::Plain(values.into_iter().map(Into::into).collect())
     }
 }
 
 impl From<Vec<String>> for Choices {
+    #[inline]
     fn from(values: Vec<String>) -> Self {
         Self::Plain(values)
     }
 }
 
 impl From<Vec<Choice>> for Choices {
+    #[inline]
     fn from(choices: Vec<Choice>) -> Self {
         Self::Titled(choices)
     }
@@ -126,6 +133,7 @@ pub struct EnumSchema {
 
 impl EnumSchema {
     /// Some texts to pick one from.
+    #[inline]
     pub fn new(choices: impl Into<Choices>) -> Self {
         Self {
             title: None,
@@ -139,6 +147,7 @@ impl EnumSchema {
 
     /// Sets what the field begins with (2025-11-25 and later).
     #[must_use]
+    #[inline]
     pub fn default_value(mut self, value: impl Into<String>) -> Self {
         self.default = Some(value.into());
         self
@@ -166,6 +175,7 @@ pub struct MultiSelectSchema {
 
 impl MultiSelectSchema {
     /// Some texts to pick some from.
+    #[inline]
     pub fn new(choices: impl Into<Choices>) -> Self {
         Self {
             title: None,
@@ -181,6 +191,7 @@ impl MultiSelectSchema {
 
     /// Sets the fewest texts to pick.
     #[must_use]
+    #[inline]
     pub fn min_items(mut self, count: u64) -> Self {
         self.min_items = Some(count);
         self
@@ -188,6 +199,7 @@ impl MultiSelectSchema {
 
     /// Sets the most texts to pick.
     #[must_use]
+    #[inline]
     pub fn max_items(mut self, count: u64) -> Self {
         self.max_items = Some(count);
         self
@@ -195,6 +207,7 @@ impl MultiSelectSchema {
 
     /// Sets what the field begins with.
     #[must_use]
+    #[inline]
     pub fn default_value(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.default = Some(values.into_iter().map(Into::into).collect());
         self
@@ -226,6 +239,7 @@ members!(EnumMembers as "a choice of one" {
 });
 
 impl From<&EnumSchema> for EnumMembers {
+    #[inline]
     fn from(field: &EnumSchema) -> Self {
         let field = field.clone();
         let (r#enum, enum_names, one_of) = match field.choices {
@@ -248,6 +262,7 @@ impl From<&EnumSchema> for EnumMembers {
 impl TryFrom<EnumMembers> for EnumSchema {
     type Error = String;
 
+    #[inline]
     fn try_from(members: EnumMembers) -> Result<Self, String> {
         let choices = match (members.one_of, members.r#enum, members.enum_names) {
             (Some(choices), _, _) => Choices::Titled(choices),
@@ -298,6 +313,7 @@ members!(Items as "the items of a choice" {
 });
 
 impl From<&MultiSelectSchema> for MultiMembers {
+    #[inline]
     fn from(field: &MultiSelectSchema) -> Self {
         let field = field.clone();
         let (r#enum, any_of) = match field.choices {
@@ -328,6 +344,7 @@ impl From<&MultiSelectSchema> for MultiMembers {
 impl TryFrom<MultiMembers> for MultiSelectSchema {
     type Error = String;
 
+    #[inline]
     fn try_from(members: MultiMembers) -> Result<Self, String> {
         let choices = match (members.items.any_of, members.items.r#enum) {
             (Some(choices), _) => Choices::Titled(choices),

@@ -49,12 +49,14 @@ fixed_text!(ObjectType = "object");
 
 impl FormSchema {
     /// A form without fields.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a field that has to be filled in.
     #[must_use]
+    #[inline]
     pub fn required(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
         let name = name.into();
         if !self.is_required(&name) {
@@ -66,6 +68,7 @@ impl FormSchema {
 
     /// Adds a field that may stay empty.
     #[must_use]
+    #[inline]
     pub fn optional(mut self, name: impl Into<String>, field: impl Into<PrimitiveSchema>) -> Self {
         let name = name.into();
         self.required.retain(|required| *required != name);
@@ -74,6 +77,7 @@ impl FormSchema {
     }
 
     /// The fields by name, in their order.
+    #[inline]
     pub fn fields(&self) -> impl ExactSizeIterator<Item = (&str, &PrimitiveSchema)> {
         self.properties
             .0
@@ -82,6 +86,7 @@ impl FormSchema {
     }
 
     /// The fields by name, in their order, to be changed.
+    #[inline]
     pub fn fields_mut(&mut self) -> impl ExactSizeIterator<Item = (&str, &mut PrimitiveSchema)> {
         self.properties
             .0
@@ -90,12 +95,14 @@ impl FormSchema {
     }
 
     /// A field by its name.
+    #[inline]
     pub fn field(&self, name: &str) -> Option<&PrimitiveSchema> {
         let mut fields = self.fields();
         fields.find_map(|(key, field)| (key == name).then_some(field))
     }
 
     /// The field has to be filled in.
+    #[inline]
     pub fn is_required(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
@@ -106,6 +113,7 @@ impl FormSchema {
 struct Fields(Vec<(String, PrimitiveSchema)>);
 
 impl Fields {
+    #[inline]
     fn set(&mut self, name: String, field: PrimitiveSchema) -> &mut PrimitiveSchema {
         let known = self.0.iter().position(|(known, _)| *known == name);
         let at = known.unwrap_or(self.0.len());

@@ -29,6 +29,7 @@ pub enum PrimitiveSchema {
 
 impl PrimitiveSchema {
     /// What the field is called.
+    #[inline]
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.title.as_deref(),
@@ -41,6 +42,7 @@ impl PrimitiveSchema {
     }
 
     /// What the field is for.
+    #[inline]
     pub fn description(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.description.as_deref(),
@@ -54,6 +56,7 @@ impl PrimitiveSchema {
 
     /// The value that the field begins with.
     // spec: ELIC-07
+    #[inline]
     pub fn default_value(&self) -> Option<Value> {
         match self {
             Self::String(field) => field.default.clone().map(Value::from),
@@ -68,6 +71,7 @@ impl PrimitiveSchema {
 
 /// Read by `type`, and choices by the member that has them.
 /// Tells the kinds apart by their members.
+#[inline]
 fn read_field(members: JsonObject) -> Result<PrimitiveSchema, String> {
     let has = |key: &str| members.contains_key(key);
     let items = members.get("items").and_then(Value::as_object);
@@ -105,6 +109,7 @@ read_and_written!(PrimitiveSchema);
 macro_rules! from_field {
     ($($kind:ident($field:ty),)*) => {
         $(impl From<$field> for PrimitiveSchema {
+            #[inline]
             fn from(field: $field) -> Self {
                 Self::$kind(field)
             }
@@ -169,6 +174,7 @@ text_enum! {
 
 impl StringSchema {
     /// Any text.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
@@ -177,6 +183,7 @@ impl StringSchema {
 
     /// Sets the fewest characters.
     #[must_use]
+    #[inline]
     pub fn min_length(mut self, characters: u64) -> Self {
         self.min_length = Some(characters);
         self
@@ -184,6 +191,7 @@ impl StringSchema {
 
     /// Sets the most characters.
     #[must_use]
+    #[inline]
     pub fn max_length(mut self, characters: u64) -> Self {
         self.max_length = Some(characters);
         self
@@ -191,6 +199,7 @@ impl StringSchema {
 
     /// Says what kind of text.
     #[must_use]
+    #[inline]
     pub fn format(mut self, format: StringFormat) -> Self {
         self.format = Some(format);
         self
@@ -198,6 +207,7 @@ impl StringSchema {
 
     /// Sets what the field begins with (2025-11-25 and later).
     #[must_use]
+    #[inline]
     pub fn default_value(mut self, text: impl Into<String>) -> Self {
         self.default = Some(text.into());
         self
@@ -241,6 +251,7 @@ enum NumberType {
 plain_enum!(NumberType { Number = "number", Integer = "integer", } first Number);
 
 impl NumberSchema {
+    #[inline]
     fn of(kind: NumberType) -> Self {
         Self {
             kind,
@@ -253,11 +264,13 @@ impl NumberSchema {
     }
 
     /// Any number.
+    #[inline]
     pub fn number() -> Self {
         Self::of(NumberType::Number)
     }
 
     /// A number without a fraction.
+    #[inline]
     pub fn integer() -> Self {
         Self::of(NumberType::Integer)
     }
@@ -266,6 +279,7 @@ impl NumberSchema {
 
     /// Sets the least number.
     #[must_use]
+    #[inline]
     pub fn minimum(mut self, number: impl Into<f64>) -> Self {
         self.minimum = Some(number.into());
         self
@@ -273,6 +287,7 @@ impl NumberSchema {
 
     /// Sets the greatest number.
     #[must_use]
+    #[inline]
     pub fn maximum(mut self, number: impl Into<f64>) -> Self {
         self.maximum = Some(number.into());
         self
@@ -280,17 +295,20 @@ impl NumberSchema {
 
     /// Sets what the field begins with (2025-11-25 and later).
     #[must_use]
+    #[inline]
     pub fn default_value(mut self, number: impl Into<f64>) -> Self {
         self.default = Some(number.into());
         self
     }
 
     /// The number has no fraction.
+    #[inline]
     pub fn is_integer(&self) -> bool {
         self.kind == NumberType::Integer
     }
 
     /// A number as JSON, without a fraction where it is whole.
+    #[inline]
     fn value(&self, number: f64) -> Value {
         match number::piece(number) {
             Piece::Whole(number) => number.into(),
@@ -322,6 +340,7 @@ members!(BooleanSchema as "a yes or no field" {
 
 impl BooleanSchema {
     /// Yes or no.
+    #[inline]
     pub fn new() -> Self {
         Self::default()
     }
@@ -330,6 +349,7 @@ impl BooleanSchema {
 
     /// Sets what the field begins with.
     #[must_use]
+    #[inline]
     pub fn default_value(mut self, yes: bool) -> Self {
         self.default = Some(yes);
         self
