@@ -38,6 +38,7 @@ impl<'de> Deserialize<'de> for Str<'de> {
 }
 
 /// Texts with something between them. `join` of the standard library is a hundred times as much code.
+#[doc(hidden)]
 pub fn joined(texts: &[&str], between: &str) -> String {
     let mut joined = String::new();
     for (index, text) in texts.iter().enumerate() {

@@ -86,6 +86,10 @@ macro_rules! members {
         $($key:literal => $field:ident $($how:ident $less:ident)?,)*
     } $(and $other:ident)?) => {
         const _: () = {
+            const KEYS: &[&str] = &[$($key),*];
+            // What was seen is a bit for each.
+            assert!(KEYS.len() <= u32::BITS as usize);
+
             static SHAPE: $crate::json::Shape = $crate::json::Shape {
                 what: $what,
                 members: &[$($crate::json::Member {

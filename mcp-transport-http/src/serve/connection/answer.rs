@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 
 use super::super::connections::AtWork;
 
-/// The most that is copied at a time, and so the room that a connection keeps.
+/// The most that is copied of a frame at a time, so that a connection keeps little more room than that.
 pub(super) const PIECE: usize = 32 * 1024;
 
 pin_project! {
@@ -19,7 +19,7 @@ pin_project! {
         reply: Reply<B>,
         // Of a frame that is sent in pieces.
         rest: Option<Box<Bytes>>,
-        // Nobody else takes it away.
+        // As long as this lives, the connection is busy. It also knows how far it is with sending.
         at_work: Option<AtWork>,
     }
 }
