@@ -297,13 +297,14 @@ impl DecodeError {
 }
 
 /// Writes `value` behind what `out` holds, on one line: raw JSON that a handler passes through may
-/// be laid out over several, and a line break would end the message in an event or on a pipe.
+/// be laid out over several, and a line break would end the message in an event or on a pipe. A string
+/// or a number has none, and is written by [`json::write`].
 ///
 /// Types of this library cannot fail here: their keys are strings and `out` is memory.
 // spec: STDIO-02
 pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Write) {
     let start = out.len();
-    write_scalar(out, value);
+    json::write(out, value);
     let mut rest = out.get_mut(start..).unwrap_or_default();
     // Inside of a string a line break is escaped: these stand between tokens.
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -313,12 +314,6 @@ pub(crate) fn write_json(out: &mut Vec<u8>, value: &dyn Write) {
         *line_break = b' ';
         rest = after;
     }
-}
-
-/// Writes a value that has no line breaks but those in its strings, which are escaped: a string, a
-/// number.
-pub(crate) fn write_scalar(out: &mut Vec<u8>, value: &dyn Write) {
-    json::write(out, value);
 }
 
 /// Writes the members of `value`, an object, behind an open object, and closes it.
@@ -433,7 +428,7 @@ pub(crate) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &Err
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
         out.extend_from_slice(br#""id":"#);
-        write_scalar(out, id);
+        json::write(out, id);
         out.push(b',');
     }
     out.extend_from_slice(br#""error":"#);

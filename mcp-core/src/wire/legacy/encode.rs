@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use mcp_types::json::Write;
+use mcp_types::json::{self, Write};
 use mcp_types::{ListenParams, ProtocolVersion};
 
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
     Encoded, Outbound, Outgoing, RequestHead, calls, sessions, splice_called, splice_json,
-    write_error, write_json, write_request, write_scalar,
+    write_error, write_json, write_request,
 };
 use crate::{Asked, Fault, Listing, Reply, ResultBody};
 
@@ -42,7 +42,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_scalar(&mut out.head, to.id);
+    json::write(&mut out.head, to.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.push(b"}");

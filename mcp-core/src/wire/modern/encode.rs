@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_types::json::{Piece, Write, WriteEntries};
+use mcp_types::json::{self, Piece, Write, WriteEntries};
 use mcp_types::{
     CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
 };
@@ -14,7 +14,7 @@ use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
     Encoded, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
-    write_scalar, write_text,
+    write_text,
 };
 use crate::{Asked, Reply, ResultBody};
 
@@ -30,7 +30,7 @@ pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
     }
     out.head.reserve(room(&reply));
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_scalar(&mut out.head, to.id);
+    json::write(&mut out.head, to.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
         Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
@@ -203,7 +203,7 @@ fn write_stamp(
     }
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
-        write_scalar(out, &cache.ttl_ms());
+        json::write(out, &cache.ttl_ms());
         out.extend_from_slice(match cache.scope {
             CacheScope::Public => br#","cacheScope":"public""#.as_slice(),
             _ => br#","cacheScope":"private""#,
