@@ -78,7 +78,7 @@ mod read {
         let text = call(Era::Session);
         let request = request(&text);
         let wire = wire::of(ProtocolVersion::V2025_11_25);
-        bencher.bench(|| wire.decode_call(black_box(&request)).is_ok());
+        bencher.bench(|| wire.decode_request(black_box(&request)).is_ok());
     }
 
     #[divan::bench]
@@ -122,7 +122,7 @@ mod sse {
     use bytes::Bytes;
     use divan::counter::ItemsCount;
     use mcp::core::wire::MODERN;
-    use mcp::core::{Framing, NoteBuffer, NoteSink as _, ServerNote};
+    use mcp::core::{Framing, NotificationBuffer, NotificationSink as _, ServerNotification};
     use mcp::http::sse::{Decoder, SseLimits};
     use mcp::types::{ProgressToken, ProgressUpdate};
 
@@ -131,27 +131,27 @@ mod sse {
     const EVENTS: usize = 100;
     const FRAMING: Framing = Framing::new(b"event: message\ndata: ", b"\n\n");
 
-    fn note() -> ServerNote {
-        ServerNote::Progress {
+    fn note() -> ServerNotification {
+        ServerNotification::Progress {
             token: ProgressToken::from("p"),
             progress: ProgressUpdate::new(1.0).of(100.0),
         }
     }
 
     fn stream() -> Bytes {
-        let buffer = NoteBuffer::new(MODERN, FRAMING);
+        let buffer = NotificationBuffer::new(MODERN, FRAMING);
         for _ in 0..EVENTS {
-            buffer.try_note(&note());
+            buffer.try_send(&note());
         }
         buffer.take_now()
     }
 
     #[divan::bench]
     fn frame(bencher: Bencher<'_, '_>) {
-        let (buffer, note) = (NoteBuffer::new(MODERN, FRAMING), note());
+        let (buffer, note) = (NotificationBuffer::new(MODERN, FRAMING), note());
         bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
             for _ in 0..EVENTS {
-                buffer.try_note(black_box(&note));
+                buffer.try_send(black_box(&note));
             }
             buffer.take_now()
         });

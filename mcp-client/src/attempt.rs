@@ -7,7 +7,7 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, Outgoing};
-use mcp_core::{Asked, Frames, InputState, Mirror, OutCall, Reply, ServerNote};
+use mcp_core::{Asked, Frames, InputState, Mirror, OutCall, Reply, ServerNotification};
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
 
@@ -133,9 +133,9 @@ impl Attempt<'_, '_> {
     /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
     /// progress of this call.
     fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
-        match wire::of(self.version).decode_note(note) {
+        match wire::of(self.version).decode_server_notification(note) {
             // spec: PROG-02
-            Some(ServerNote::Progress {
+            Some(ServerNotification::Progress {
                 token: given,
                 progress,
             }) if Some(&given) == token => {
@@ -144,7 +144,7 @@ impl Attempt<'_, '_> {
                 }
                 true
             }
-            Some(ServerNote::Log(message)) => {
+            Some(ServerNotification::Log(message)) => {
                 self.client.inner.events.log(&message);
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
@@ -169,7 +169,7 @@ pub(crate) fn send(
     outgoing: &Outgoing<'_>,
     headers: &HeaderMap,
 ) -> Frames {
-    let body = wire::of(version).encode_call(asked, outgoing);
+    let body = wire::of(version).encode_request(asked, outgoing);
     let mirror = Mirror::new(version, asked.method_name(), asked.item());
     let mirror = mirror.params(inner.params(asked, version));
     let mut out = OutCall::new(outgoing.id.clone(), body, mirror);

@@ -1,6 +1,6 @@
 //! What a server tells to have changed.
 
-use mcp_core::ServerNote;
+use mcp_core::ServerNotification;
 use mcp_types::{RawObject, SubscriptionFilter};
 
 /// Something that a subscription tells.
@@ -31,13 +31,13 @@ pub enum Change {
 
 impl Change {
     /// The change that a notification tells.
-    pub(crate) fn of(note: ServerNote) -> Option<Self> {
+    pub(crate) fn of(note: ServerNotification) -> Option<Self> {
         Some(match note {
-            ServerNote::ToolsChanged => Self::Tools,
-            ServerNote::PromptsChanged => Self::Prompts,
-            ServerNote::ResourcesChanged => Self::Resources,
-            ServerNote::ResourceUpdated { uri } => Self::Resource { uri },
-            ServerNote::Other { method, params } => Self::Other { method, params },
+            ServerNotification::ToolsChanged => Self::Tools,
+            ServerNotification::PromptsChanged => Self::Prompts,
+            ServerNotification::ResourcesChanged => Self::Resources,
+            ServerNotification::ResourceUpdated { uri } => Self::Resource { uri },
+            ServerNotification::Other { method, params } => Self::Other { method, params },
             _ => return None,
         })
     }

@@ -12,7 +12,7 @@ use futures_util::{FutureExt, stream};
 use mcp_core::ending::Ending;
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
-use mcp_core::{Asked, Channel, ClientProfile, CloseReason, ServerNote};
+use mcp_core::{Asked, Channel, ClientProfile, CloseReason, ServerNotification};
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
     ServerCapabilities,
@@ -194,10 +194,10 @@ impl Inner {
     }
 
     /// Takes a notification that belongs to no call, or to none in particular.
-    pub(crate) fn hear(&self, note: ServerNote) {
+    pub(crate) fn hear(&self, note: ServerNotification) {
         match note {
-            ServerNote::Log(message) => self.events.log(&message),
-            ServerNote::ElicitationComplete(over) => {
+            ServerNotification::Log(message) => self.events.log(&message),
+            ServerNotification::ElicitationComplete(over) => {
                 self.inputs.visits.complete(&over.elicitation_id);
             }
             note => {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
-use mcp_core::{Asked, ChannelError, ClientNote, Reply, ResultBody};
+use mcp_core::{Asked, ChannelError, ClientNotification, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
 use crate::attempt::{Answer, once};
@@ -213,7 +213,7 @@ impl Asking<'_> {
 // spec: LIFE-03
 async fn begin(client: &Client) -> Result<(), Error> {
     let inner = &client.inner;
-    session::tell(inner, &ClientNote::Initialized).await?;
+    session::tell(inner, &ClientNotification::Initialized).await?;
     if let Some(level) = inner.log_level() {
         api::set_level(client, level).await?;
     }

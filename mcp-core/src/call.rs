@@ -85,13 +85,13 @@ pub enum Asked {
     /// `subscriptions/listen` (modern era alone).
     Listen(Arc<SubscriptionFilter>),
     /// What opens and tends a session (legacy era alone).
-    Session(SessionCall),
+    Session(SessionRequest),
 }
 
 /// What opens and tends a session.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum SessionCall {
+pub enum SessionRequest {
     /// `initialize`
     Initialize(Arc<InitializeParams>),
     /// `ping`, which the server asks, too.
@@ -104,7 +104,7 @@ pub enum SessionCall {
     Unsubscribe(SubscribeParams),
 }
 
-impl SessionCall {
+impl SessionRequest {
     /// The method.
     pub fn method(&self) -> Method {
         match self {
@@ -152,8 +152,8 @@ impl From<Call> for Asked {
     }
 }
 
-impl From<SessionCall> for Asked {
-    fn from(call: SessionCall) -> Self {
+impl From<SessionRequest> for Asked {
+    fn from(call: SessionRequest) -> Self {
         Self::Session(call)
     }
 }

@@ -10,7 +10,7 @@ use mcp_types::{ReadResourceParams, ServerCapabilities, SubscriptionFilter};
 
 pub use memory::{MemoryBus, Watch};
 
-use crate::{Call, ClientFacts, Extensions, Fault, Gate, ItemKind, Principal, ServerNote};
+use crate::{Call, ClientFacts, Extensions, Fault, Gate, ItemKind, Principal, ServerNotification};
 
 /// Something of a server has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,7 +47,7 @@ impl ChangeEvent {
     }
 }
 
-impl From<ChangeEvent> for ServerNote {
+impl From<ChangeEvent> for ServerNotification {
     fn from(event: ChangeEvent) -> Self {
         match event {
             ChangeEvent::Tools => Self::ToolsChanged,

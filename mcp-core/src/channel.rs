@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
-use crate::{BoxFuture, ClientNote, wire};
+use crate::{BoxFuture, ClientNotification, wire};
 
 /// A client's way to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -108,11 +108,11 @@ impl OutNote {
 
     /// A notification of a client; `None` when the revision does not have it.
     #[inline]
-    pub fn of(note: &ClientNote, version: ProtocolVersion) -> Option<Self> {
+    pub fn of(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written = wire::of(version).encode_client_note(note, &mut body);
+        let is_written = wire::of(version).encode_client_notification(note, &mut body);
         let method = note.method().map(Method::as_str).or(match note {
-            ClientNote::Other { method, .. } => Some(method),
+            ClientNotification::Other { method, .. } => Some(method),
             _ => None,
         })?;
         is_written.then(|| Self::new(body, Mirror::new(version, method, None)))
@@ -127,7 +127,7 @@ impl OutNote {
             return None;
         }
         let cancelled = Cancelled::new(id.clone());
-        Self::of(&ClientNote::Cancelled(cancelled), mirror.version)
+        Self::of(&ClientNotification::Cancelled(cancelled), mirror.version)
     }
 }
 

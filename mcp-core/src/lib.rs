@@ -4,7 +4,7 @@
 //! values. Chance spreads waits, and decides nothing else. Transports do the IO and own no rule that could live here.
 //!
 //! ```text
-//!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_call ─► Exchange ─► Service
+//!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_request ─► Exchange ─► Service
 //!   bytes ◄───────────────────────────────────────────── Wire::encode_reply ◄─ Reply ◄────┘
 //! ```
 //!
@@ -17,8 +17,8 @@
 //! | methods that no handler sees | [`front`] |
 //! | input for a call, round by round | [`patterns`] |
 //! | progress and log messages of a running call | [`Outlet`] |
-//! | notifications, of either side | [`ServerNote`], [`ClientNote`] |
-//! | what a server asks its client | [`ServerAsk`], [`ClientAnswer`] |
+//! | notifications, of either side | [`ServerNotification`], [`ClientNotification`] |
+//! | what a server asks its client | [`ServerRequest`], [`ClientResponse`] |
 //! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
 //! | layers around calls | [`tower`] |
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`ChangeEvent`] |
@@ -29,7 +29,6 @@
 //! | sessions | [`legacy`] |
 //! | sessions and streams that outlive a process | [`store`] |
 
-mod ask;
 #[doc(hidden)]
 pub mod backoff;
 mod call;
@@ -50,7 +49,7 @@ pub mod legacy;
 pub mod lines;
 #[doc(hidden)]
 pub mod locks;
-mod note;
+mod notification;
 mod outlet;
 mod param_headers;
 pub mod patterns;
@@ -59,6 +58,7 @@ pub mod peer;
 pub mod place;
 mod reply;
 pub mod schema;
+mod server_request;
 mod service;
 pub mod store;
 mod stream_control;
@@ -67,8 +67,7 @@ pub mod tower;
 pub mod versioning;
 pub mod wire;
 
-pub use ask::{ClientAnswer, ServerAsk};
-pub use call::{Asked, Call, SessionCall};
+pub use call::{Asked, Call, SessionRequest};
 pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;
@@ -79,11 +78,12 @@ pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
 pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
 pub use input::{BackChannel, BackChannelError, Input, InputState};
-pub use note::{ClientNote, ServerNote};
-pub use outlet::{Framing, NoteBuffer, NoteSink, Outlet, Report};
+pub use notification::{ClientNotification, ServerNotification};
+pub use outlet::{Framing, NotificationBuffer, NotificationSink, Outlet, Report};
 pub use param_headers::{
     InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue, RepeatedArgument,
 };
 pub use reply::{Listing, Reply, ResultBody};
+pub use server_request::{ClientResponse, ServerRequest};
 pub use service::{BoxFuture, Service};
 pub use stream_control::StreamControl;

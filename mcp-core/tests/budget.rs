@@ -63,7 +63,7 @@ fn reading() {
         let request = request(LEGACY_CALL);
         let route = versioning::classify(&request, None);
         assert!(matches!(route, versioning::Route::Legacy));
-        let read = wire.decode_call(&request);
+        let read = wire.decode_request(&request);
         assert!(matches!(
             read.map(|it| it.asked),
             Ok(Asked::Call(Call::CallTool(_)))

@@ -1,6 +1,6 @@
 //! What a program tells its session by hand: the level of logs, its roots, a ping.
 
-use mcp_core::{Asked, ClientNote, SessionCall};
+use mcp_core::{Asked, ClientNotification, SessionRequest};
 use mcp_types::{LoggingLevel, Root};
 
 use crate::call;
@@ -16,7 +16,7 @@ pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<()
     if capabilities.logging.is_none() {
         return Ok(());
     }
-    let asked = SessionCall::SetLevel(level).into();
+    let asked = SessionRequest::SetLevel(level).into();
     call::run(client, asked, Options::default()).await.map(drop)
 }
 
@@ -55,7 +55,7 @@ impl Client {
             return Err(Kind::Root(uri).into());
         }
         *known.write() = roots;
-        Ok(tell(inner, &ClientNote::RootsChanged).await?)
+        Ok(tell(inner, &ClientNotification::RootsChanged).await?)
     }
 
     /// Asks the server whether it is there: with `ping` in a session, with `server/discover` where
@@ -69,7 +69,7 @@ impl Client {
         let asked = if self.protocol_version().is_modern() {
             Asked::Discover
         } else {
-            SessionCall::Ping.into()
+            SessionRequest::Ping.into()
         };
         call::run(self, asked, Options::default()).await.map(drop)
     }

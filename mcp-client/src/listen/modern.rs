@@ -6,7 +6,7 @@ use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
 use mcp_core::backoff::Backoff;
 use mcp_core::wire::Outgoing;
-use mcp_core::{Asked, Frames, Reply, ServerNote};
+use mcp_core::{Asked, Frames, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -212,14 +212,14 @@ async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kin
         Message::Notification(note) => {
             // spec: SUB-07
             let wire = inner.wire();
-            let of = wire.subscription_of(&note);
+            let of = wire.subscription_id(&note);
             if of.is_some_and(|id| id != stream.id) {
                 return Ok(Heard::Nothing);
             }
-            Ok(match wire.decode_note(&note) {
-                Some(ServerNote::Acknowledged(granted)) => Heard::Granted(granted),
+            Ok(match wire.decode_server_notification(&note) {
+                Some(ServerNotification::Acknowledged(granted)) => Heard::Granted(granted),
                 // spec: CAN-09, GAP-01
-                Some(ServerNote::Cancelled(cancelled))
+                Some(ServerNotification::Cancelled(cancelled))
                     if cancelled.request_id.as_ref() == Some(&stream.id) =>
                 {
                     Heard::End

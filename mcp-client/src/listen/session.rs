@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use futures_util::future::{Either, select};
 use futures_util::stream;
-use mcp_core::SessionCall;
+use mcp_core::SessionRequest;
 use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
@@ -128,7 +128,7 @@ impl Watching {
             headers: settings.headers.clone(),
             ..Options::default()
         };
-        let asked = SessionCall::Subscribe(SubscribeParams::new(uri)).into();
+        let asked = SessionRequest::Subscribe(SubscribeParams::new(uri)).into();
         let answer = call::run(&self.client, asked, options).await;
         if answer.is_err() {
             self.uris.pop();
@@ -153,7 +153,7 @@ impl Drop for Watching {
         let client = self.client.clone();
         runtime.spawn(async move {
             for uri in unused {
-                let asked = SessionCall::Unsubscribe(SubscribeParams::new(uri)).into();
+                let asked = SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into();
                 // A server that does not hear of it tells more than anybody wants to know.
                 let _ = call::run(&client, asked, Options::default()).await;
             }

@@ -10,7 +10,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use mcp_core::{
-    ChannelError, ClientAnswer, Fault, Frame, Frames, Mirror, OutNote, ServerAsk, ServerNote, wire,
+    ChannelError, ClientResponse, Fault, Frame, Frames, Mirror, OutNote, ServerNotification,
+    ServerRequest, wire,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
@@ -102,9 +103,9 @@ impl Dispatcher {
     }
 
     fn hear(&mut self, inner: &Inner, note: &Notification<'_>) {
-        match wire::of(inner.version()).decode_note(note) {
+        match wire::of(inner.version()).decode_server_notification(note) {
             // spec: CAN-04, CAN-05
-            Some(ServerNote::Cancelled(cancelled)) => {
+            Some(ServerNotification::Cancelled(cancelled)) => {
                 let id = cancelled.request_id;
                 if let Some(task) = id.and_then(|id| self.running.remove(&id)) {
                     task.abort();
@@ -120,7 +121,7 @@ impl Dispatcher {
             return;
         }
         let version = inner.version();
-        let ask = match wire::of(version).decode_ask(request) {
+        let ask = match wire::of(version).decode_server_request(request) {
             Ok(_) if self.answers.len() >= MAX_ASKS => Err(Fault::Refused(
                 "this client answers too many requests already".into(),
             )),
@@ -154,14 +155,14 @@ struct Work {
 }
 
 impl Work {
-    async fn run(self, ask: Result<ServerAsk, Fault>) -> RequestId {
+    async fn run(self, ask: Result<ServerRequest, Fault>) -> RequestId {
         let answer = match ask {
             Ok(ask) => self.find(ask).await,
-            Err(fault) => ClientAnswer::Fault(fault),
+            Err(fault) => ClientResponse::Fault(fault),
         };
         let mut body = Vec::new();
         let wire = wire::of(self.mirror.version);
-        if wire.encode_answer(&answer, &self.id, &mut body) {
+        if wire.encode_client_response(&answer, &self.id, &mut body) {
             let note = OutNote::new(body, self.mirror);
             let sending = self
                 .client
@@ -175,12 +176,12 @@ impl Work {
         self.id
     }
 
-    async fn find(&self, ask: ServerAsk) -> ClientAnswer {
-        let ServerAsk::Input(request) = ask else {
-            return ClientAnswer::Pong;
+    async fn find(&self, ask: ServerRequest) -> ClientResponse {
+        let ServerRequest::Input(request) = ask else {
+            return ClientResponse::Pong;
         };
         let Some(inner) = self.client.upgrade() else {
-            return ClientAnswer::Fault(Fault::internal("the client has gone"));
+            return ClientResponse::Fault(Fault::internal("the client has gone"));
         };
         let inputs = inner.inputs.clone();
         let declared = inner.profile.capabilities.clone();
@@ -193,8 +194,8 @@ impl Work {
         let _asked = inner.questions.begin();
         drop(inner);
         match inputs.answer(request, asker, &declared).await {
-            Ok(response) => ClientAnswer::Input(response),
-            Err(error) => ClientAnswer::Fault(error.into_fault()),
+            Ok(response) => ClientResponse::Input(response),
+            Err(error) => ClientResponse::Fault(error.into_fault()),
         }
     }
 }

@@ -7,7 +7,7 @@ mod dispatch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Asked, ClientNote, OutNote, Reply, ResultBody, SessionCall};
+use mcp_core::{Asked, ClientNotification, OutNote, Reply, ResultBody, SessionRequest};
 use mcp_types::{InitializeParams, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
@@ -26,7 +26,7 @@ pub(crate) fn initialize(client: &Client, version: ProtocolVersion) -> Asked {
     let profile = &client.inner.profile;
     let (capabilities, info) = (profile.capabilities.clone(), profile.info.clone());
     let params = InitializeParams::new(version, capabilities, info);
-    SessionCall::Initialize(Arc::new(params)).into()
+    SessionRequest::Initialize(Arc::new(params)).into()
 }
 
 /// Gets ready for what the server may ask from now on, its pings above all.
@@ -37,7 +37,7 @@ pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
 }
 
 /// Sends a notification; what the revision does not have is not sent.
-pub(crate) async fn tell(inner: &Inner, note: &ClientNote) -> Result<(), Kind> {
+pub(crate) async fn tell(inner: &Inner, note: &ClientNotification) -> Result<(), Kind> {
     let Some(note) = OutNote::of(note, inner.version()) else {
         return Ok(());
     };
@@ -85,7 +85,7 @@ pub(crate) async fn renew(client: &Client, lost: u64) -> Result<(), Kind> {
         known.session += 1;
     });
     inner.channel.adopt(agreed);
-    tell(inner, &ClientNote::Initialized).await?;
+    tell(inner, &ClientNotification::Initialized).await?;
     restore(client).await;
     Ok(())
 }
@@ -95,15 +95,15 @@ pub(crate) async fn renew(client: &Client, lost: u64) -> Result<(), Kind> {
 async fn restore(client: &Client) {
     let inner = &client.inner;
     if let Some(level) = inner.log_level() {
-        let _ = once(client, SessionCall::SetLevel(level)).await;
+        let _ = once(client, SessionRequest::SetLevel(level)).await;
     }
     for uri in inner.watched.uris() {
-        let _ = once(client, SessionCall::Subscribe(SubscribeParams::new(uri))).await;
+        let _ = once(client, SessionRequest::Subscribe(SubscribeParams::new(uri))).await;
     }
     inner.hear_change(Change::Missed(inner.watched.everything()));
 }
 
-async fn once(client: &Client, call: SessionCall) -> Result<(), Kind> {
+async fn once(client: &Client, call: SessionRequest) -> Result<(), Kind> {
     let version = client.inner.version();
     attempt::once(client, &call.into(), version, None)
         .await

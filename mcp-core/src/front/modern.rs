@@ -9,8 +9,8 @@ use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, Request, R
 use crate::patterns::subscriptions::{self, Lent};
 use crate::wire::{self, Envelope, MODERN};
 use crate::{
-    Asked, BoxFuture, ClientFacts, Exchange, Extensions, Fault, Framing, Gate, Input, NoteBuffer,
-    Outlet, Principal, Reply, ResultBody, ServerProfile, Service, versioning,
+    Asked, BoxFuture, ClientFacts, Exchange, Extensions, Fault, Framing, Gate, Input,
+    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service, versioning,
 };
 
 /// A modern request that was read and may be served.
@@ -44,7 +44,7 @@ pub fn read(
     profile: &ServerProfile,
 ) -> Result<Inbound, Fault> {
     versioning::offered(&profile.versions, &envelope.version)?;
-    let decoded = MODERN.decode_call(request)?;
+    let decoded = MODERN.decode_request(request)?;
     let lent = match &decoded.asked {
         Asked::Listen(filter) => {
             subscriptions::check(filter)?;
@@ -119,8 +119,12 @@ impl Inbound {
 
     /// The outlet for what the request may tell, and the buffer behind it. There is none when the
     /// client wants to hear nothing.
-    pub fn notes(&self, id: &RequestId, framing: Framing) -> (Outlet, Option<Arc<NoteBuffer>>) {
-        let buffer = || NoteBuffer::new(wire::of(self.version()), framing);
+    pub fn notes(
+        &self,
+        id: &RequestId,
+        framing: Framing,
+    ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
+        let buffer = || NotificationBuffer::new(wire::of(self.version()), framing);
         if self.is_listen() {
             let notes = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::listening(notes.clone()), Some(notes));

@@ -10,7 +10,7 @@ use super::Recipient;
 use super::modern::Inbound;
 use crate::guard::catch_panic_now;
 use crate::wire::Encoded;
-use crate::{BoxFuture, Extensions, Fault, Framing, NoteBuffer, Outlet, Reply, Service};
+use crate::{BoxFuture, Extensions, Fault, Framing, NotificationBuffer, Outlet, Reply, Service};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
 /// the call.
@@ -22,7 +22,7 @@ pub struct Running {
     work: Work,
     outlet: Outlet,
     /// Where its notifications gather, when the client wants any.
-    notes: Option<Arc<NoteBuffer>>,
+    notes: Option<Arc<NotificationBuffer>>,
 }
 
 enum Work {
@@ -56,12 +56,12 @@ impl Running {
     }
 
     /// Begins a call whose notifications gather in `notes`, if the client wants any. Calls may share
-    /// a buffer, unless it is made for [what one wants](NoteBuffer::wanting).
+    /// a buffer, unless it is made for [what one wants](NotificationBuffer::wanting).
     pub fn begin_into(
         service: &dyn Service,
         inbound: Inbound,
         to: Recipient,
-        notes: Arc<NoteBuffer>,
+        notes: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
         let outlet = match notes.is_of_one_call() {
@@ -79,7 +79,7 @@ impl Running {
         inbound: Inbound,
         to: Recipient,
         outlet: Outlet,
-        notes: Option<Arc<NoteBuffer>>,
+        notes: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
     ) -> Self {
         let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
@@ -101,7 +101,7 @@ impl Running {
     }
 
     /// Where its notifications gather, when the client wants any.
-    pub fn notes(&self) -> Option<&Arc<NoteBuffer>> {
+    pub fn notes(&self) -> Option<&Arc<NotificationBuffer>> {
         self.notes.as_ref()
     }
 

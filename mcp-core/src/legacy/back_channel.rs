@@ -13,7 +13,8 @@ use mcp_types::{Cancelled, InputRequest, InputResponse, RequestId};
 
 use super::Session;
 use crate::{
-    BackChannel, BackChannelError, BoxFuture, ClientAnswer, NoteBuffer, ServerAsk, ServerNote,
+    BackChannel, BackChannelError, BoxFuture, ClientResponse, NotificationBuffer,
+    ServerNotification, ServerRequest,
 };
 
 /// Where messages to the client go: the stream of the call that they belong to, or the pipe.
@@ -22,7 +23,7 @@ pub trait MessageSink: Send + Sync + 'static {
     fn send(&self, message: Bytes) -> bool;
 }
 
-impl MessageSink for NoteBuffer {
+impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {
         self.push(&message)
     }
@@ -44,7 +45,7 @@ impl BackChannel for CallChannel {
 }
 
 /// A call whose notifications gather in a buffer of its own asks there.
-impl BackChannel for NoteBuffer {
+impl BackChannel for NotificationBuffer {
     // spec: HTTP-SL-04
     fn ask(
         self: Arc<Self>,
@@ -63,22 +64,22 @@ fn answer(
 ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
     Box::pin(async move {
         match asked?.await? {
-            ClientAnswer::Input(response) => Ok(response),
-            ClientAnswer::Fault(fault) => Err(BackChannelError::Refused(fault)),
-            ClientAnswer::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+            ClientResponse::Input(response) => Ok(response),
+            ClientResponse::Fault(fault) => Err(BackChannelError::Refused(fault)),
+            ClientResponse::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
         }
     })
 }
 
 /// A question that waits for its answer.
 pub(super) struct Waiting {
-    pub(super) ask: Arc<ServerAsk>,
-    pub(super) answer: oneshot::Sender<Result<ClientAnswer, BackChannelError>>,
+    pub(super) ask: Arc<ServerRequest>,
+    pub(super) answer: oneshot::Sender<Result<ClientResponse, BackChannelError>>,
     pub(super) sink: Arc<dyn MessageSink>,
 }
 
 impl Waiting {
-    pub(super) fn settle(self, answer: Result<ClientAnswer, BackChannelError>) {
+    pub(super) fn settle(self, answer: Result<ClientResponse, BackChannelError>) {
         // Whoever asked may have gone.
         let _ = self.answer.send(answer);
     }
@@ -89,11 +90,11 @@ impl Waiting {
 pub struct Question {
     pub(super) session: Arc<Session>,
     pub(super) id: RequestId,
-    pub(super) answer: oneshot::Receiver<Result<ClientAnswer, BackChannelError>>,
+    pub(super) answer: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
 }
 
 impl Future for Question {
-    type Output = Result<ClientAnswer, BackChannelError>;
+    type Output = Result<ClientResponse, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         Pin::new(&mut self.answer)
@@ -120,9 +121,12 @@ impl Drop for Question {
 /// Tells the client that nobody waits for its answer any more.
 // spec: CAN-01
 pub(super) fn cancel(session: &Session, waiting: &Waiting, id: &RequestId, reason: &str) {
-    let note = ServerNote::Cancelled(Cancelled::new(id.clone()).reason(reason));
+    let note = ServerNotification::Cancelled(Cancelled::new(id.clone()).reason(reason));
     let mut text = Vec::new();
-    if session.wire().encode_note(&note, None, &mut text) {
+    if session
+        .wire()
+        .encode_server_notification(&note, None, &mut text)
+    {
         waiting.sink.send(text.into());
     }
 }

@@ -22,9 +22,9 @@ use crate::peer::{Ids, OpenError, Patience, Pending};
 use crate::texts::Texts;
 use crate::wire::{self, AskedBy, Wire};
 use crate::{
-    Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNote, Fault, Input,
-    Principal, Reply, ResultBody, ServerAsk, ServerNote, ServerProfile, Service, SessionCall,
-    Watch,
+    Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNotification,
+    Fault, Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile, ServerRequest,
+    Service, SessionRequest, Watch,
 };
 
 /// What one session may hold.
@@ -86,7 +86,7 @@ pub enum Heard {
     /// The client waits no longer for an answer: cancel that call.
     Cancel(Cancelled),
     /// For the service.
-    Note(ClientNote),
+    Note(ClientNotification),
 }
 
 /// One session. There may be very many that only wait, so what few of them need is made when it is
@@ -272,7 +272,7 @@ impl Session {
         request: &Request<'_>,
         who: &dyn Fn() -> Audience,
     ) -> Result<Admitted, Fault> {
-        let mut decoded = self.wire.decode_call(request)?;
+        let mut decoded = self.wire.decode_request(request)?;
         match std::mem::replace(&mut decoded.asked, Asked::Discover) {
             Asked::Call(call) => {
                 let call = inbound(call, decoded, self.facts(), Input::Absent);
@@ -286,22 +286,22 @@ impl Session {
         }
     }
 
-    fn tend(&self, call: &SessionCall, who: &dyn Fn() -> Audience) -> Result<(), Fault> {
+    fn tend(&self, call: &SessionRequest, who: &dyn Fn() -> Audience) -> Result<(), Fault> {
         match call {
             // spec: PING-01
-            SessionCall::Ping => Ok(()),
-            SessionCall::Initialize(_) => Err(Fault::InvalidRequest(
+            SessionRequest::Ping => Ok(()),
+            SessionRequest::Initialize(_) => Err(Fault::InvalidRequest(
                 "this session is initialized already; open another one".into(),
             )),
             // spec: LOG-03
-            SessionCall::SetLevel(level) => {
+            SessionRequest::SetLevel(level) => {
                 let mut state = self.state.lock();
                 let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));
                 state.facts = Arc::new(facts);
                 Ok(())
             }
-            SessionCall::Subscribe(params) => self.subscribe(&params.uri, &who()),
-            SessionCall::Unsubscribe(params) => {
+            SessionRequest::Subscribe(params) => self.subscribe(&params.uri, &who()),
+            SessionRequest::Unsubscribe(params) => {
                 self.check_subscriptions(Method::Unsubscribe)?;
                 let mut state = self.state.lock();
                 state.subscriptions.remove(&params.uri);
@@ -351,9 +351,9 @@ impl Session {
 
     /// Reads a notification of the client.
     pub fn hear(&self, note: &Notification<'_>) -> Heard {
-        match self.wire.decode_client_note(note) {
+        match self.wire.decode_client_notification(note) {
             // spec: LIFE-03
-            Some(ClientNote::Initialized) => {
+            Some(ClientNotification::Initialized) => {
                 let mut state = self.state.lock();
                 state.ready = true;
                 let listener = state.listener.take();
@@ -362,15 +362,15 @@ impl Session {
                 Heard::Ready
             }
             // spec: CAN-07
-            Some(ClientNote::Cancelled(cancelled)) => Heard::Cancel(cancelled),
-            Some(ClientNote::Progress { token, .. }) => {
+            Some(ClientNotification::Cancelled(cancelled)) => Heard::Cancel(cancelled),
+            Some(ClientNotification::Progress { token, .. }) => {
                 let now = (self.limits.clock)();
                 if let Some(questions) = &mut self.state.lock().questions {
                     questions.touch(token.as_id(), now);
                 }
                 Heard::Nothing
             }
-            Some(note @ ClientNote::Other { .. }) => Heard::Note(note),
+            Some(note @ ClientNotification::Other { .. }) => Heard::Note(note),
             _ => Heard::Nothing,
         }
     }
@@ -386,7 +386,7 @@ impl Session {
         };
         let answer = self
             .wire
-            .decode_answer(&waiting.ask, response)
+            .decode_client_response(&waiting.ask, response)
             .map_err(|error| BackChannelError::Malformed(error.to_string()));
         waiting.settle(answer);
         true
@@ -417,7 +417,7 @@ impl Session {
     /// [`BackChannelError`] when the question cannot be put.
     pub fn ask(
         self: &Arc<Self>,
-        ask: ServerAsk,
+        ask: ServerRequest,
         sink: &Arc<dyn MessageSink>,
     ) -> Result<Question, BackChannelError> {
         let ask = Arc::new(ask);
@@ -445,7 +445,7 @@ impl Session {
             id: id.clone(),
             answer,
         };
-        let text = match self.wire.encode_ask(&ask, &from) {
+        let text = match self.wire.encode_server_request(&ask, &from) {
             Ok(text) => text,
             Err(fault) => {
                 // Nothing was sent, so nothing is taken back.
@@ -497,7 +497,7 @@ impl Session {
     /// The next change that the client wants to hear of, once it is ready; of a resource only if
     /// `who` may hear of it. One reader at a time; the last one that polls is woken.
     // spec: LIFE-05, GAP-10
-    pub fn poll_change(&self, cx: &mut Context<'_>, who: &Audience) -> Poll<ServerNote> {
+    pub fn poll_change(&self, cx: &mut Context<'_>, who: &Audience) -> Poll<ServerNotification> {
         let mut state = self.state.lock();
         if !state.ready {
             state.listener = Some(cx.waker().clone());

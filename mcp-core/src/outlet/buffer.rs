@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use mcp_types::{LoggingLevel, ProgressToken, RequestId};
 
-use super::{Listener, NoteSink, ServerNote, Wants};
+use super::{Listener, NotificationSink, ServerNotification, Wants};
 use crate::legacy::Session;
 use crate::locks::Mutex;
 use crate::wire::Wire;
@@ -37,7 +37,7 @@ impl Framing {
 ///
 /// A buffer that belongs to a [subscription](Self::subscription) loses nothing: its changes wait as
 /// long as they have to, and become one where they gather.
-pub struct NoteBuffer {
+pub struct NotificationBuffer {
     wire: &'static dyn Wire,
     framing: Framing,
     limit: usize,
@@ -69,7 +69,7 @@ struct State {
     watcher: Option<Waker>,
 }
 
-impl NoteBuffer {
+impl NotificationBuffer {
     /// How many bytes wait at the most before reports do.
     pub const DEFAULT_LIMIT: usize = 64 * 1024;
     /// The same for a subscription, whose changes gather elsewhere without growing.
@@ -267,10 +267,13 @@ impl NoteBuffer {
         reader.into_iter().chain(writers).for_each(Waker::wake);
     }
 
-    fn encode(&self, note: &ServerNote, out: &mut Vec<u8>) {
+    fn encode(&self, note: &ServerNotification, out: &mut Vec<u8>) {
         let start = out.len();
         out.extend_from_slice(self.framing.prefix);
-        if self.wire.encode_note(note, self.subscription.as_ref(), out) {
+        if self
+            .wire
+            .encode_server_notification(note, self.subscription.as_ref(), out)
+        {
             out.extend_from_slice(self.framing.suffix);
         } else {
             out.truncate(start);
@@ -278,14 +281,14 @@ impl NoteBuffer {
     }
 }
 
-impl Listener for NoteBuffer {
+impl Listener for NotificationBuffer {
     fn wants(&self) -> &Wants {
         &self.wants
     }
 }
 
-impl NoteSink for NoteBuffer {
-    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()> {
+impl NotificationSink for NotificationBuffer {
+    fn poll_send(&self, cx: &mut Context<'_>, note: &ServerNotification) -> Poll<()> {
         let mut state = self.state.lock();
         if state.finished {
             return Poll::Ready(());
@@ -318,7 +321,7 @@ impl NoteSink for NoteBuffer {
         Poll::Ready(())
     }
 
-    fn try_note(&self, note: &ServerNote) {
+    fn try_send(&self, note: &ServerNotification) {
         let mut state = self.state.lock();
         if state.finished {
             return;
@@ -334,10 +337,10 @@ impl NoteSink for NoteBuffer {
     }
 }
 
-impl std::fmt::Debug for NoteBuffer {
+impl std::fmt::Debug for NotificationBuffer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let state = self.state.lock();
-        f.debug_struct("NoteBuffer")
+        f.debug_struct("NotificationBuffer")
             .field("waiting", &state.bytes.len())
             .field("limit", &self.limit)
             .field("stalled", &state.stalled)

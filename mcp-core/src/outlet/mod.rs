@@ -9,18 +9,18 @@ use std::task::{Context, Poll};
 
 use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate};
 
-pub use buffer::{Framing, NoteBuffer};
+pub use buffer::{Framing, NotificationBuffer};
 
-use crate::ServerNote;
+use crate::ServerNotification;
 use crate::locks::Mutex;
 
 /// Where a transport takes notifications of a call.
-pub trait NoteSink: Send + Sync {
+pub trait NotificationSink: Send + Sync {
     /// Takes a note, or keeps the waker until there is room.
-    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()>;
+    fn poll_send(&self, cx: &mut Context<'_>, note: &ServerNotification) -> Poll<()>;
 
     /// Takes a note if there is room; else it is lost.
-    fn try_note(&self, note: &ServerNote);
+    fn try_send(&self, note: &ServerNotification);
 }
 
 /// The way of a running call to its client. Cheap to clone; costs nothing when the client asked
@@ -29,7 +29,7 @@ pub trait NoteSink: Send + Sync {
 pub struct Outlet(Option<Arc<dyn Listener>>);
 
 /// A sink that knows what the client wants to hear of one call.
-trait Listener: NoteSink {
+trait Listener: NotificationSink {
     fn wants(&self) -> &Wants;
 }
 
@@ -44,7 +44,7 @@ struct Wants {
 /// A sink for several calls, or one of somebody else, for one call.
 struct Apart {
     wants: Wants,
-    sink: Arc<dyn NoteSink>,
+    sink: Arc<dyn NotificationSink>,
 }
 
 impl Outlet {
@@ -59,7 +59,7 @@ impl Outlet {
     pub fn new(
         token: Option<ProgressToken>,
         level: Option<LoggingLevel>,
-        sink: impl FnOnce() -> Arc<dyn NoteSink>,
+        sink: impl FnOnce() -> Arc<dyn NotificationSink>,
     ) -> Self {
         let wants = Wants::new(token, level);
         if wants.is_nothing() {
@@ -69,8 +69,8 @@ impl Outlet {
         Self(Some(Arc::new(Apart { wants, sink })))
     }
 
-    /// The outlet of the one call that a buffer belongs to, for what it [wants](NoteBuffer::wanting).
-    pub fn of(notes: Arc<NoteBuffer>) -> Self {
+    /// The outlet of the one call that a buffer belongs to, for what it [wants](NotificationBuffer::wanting).
+    pub fn of(notes: Arc<NotificationBuffer>) -> Self {
         match notes.is_of_one_call() {
             true => Self(Some(notes)),
             false => Self::none(),
@@ -79,23 +79,23 @@ impl Outlet {
 
     /// The outlet of a subscription: for changes alone.
     // spec: HTTP-SM-17
-    pub fn listening(sink: Arc<dyn NoteSink>) -> Self {
+    pub fn listening(sink: Arc<dyn NotificationSink>) -> Self {
         let wants = Wants::default();
         Self(Some(Arc::new(Apart { wants, sink })))
     }
 
     /// Tells a change; waits while the client does not keep up.
-    pub(crate) fn tell(&self, note: ServerNote) -> Report {
+    pub(crate) fn tell(&self, note: ServerNotification) -> Report {
         let listener = self.0.as_ref().filter(|it| it.wants().is_open());
         Report(listener.map(|it| (it.clone(), note)))
     }
 
     /// Tells a change, if there is room.
-    pub(crate) fn try_tell(&self, note: &ServerNote) {
+    pub(crate) fn try_tell(&self, note: &ServerNotification) {
         if let Some(listener) = &self.0
             && listener.wants().is_open()
         {
-            listener.try_note(note);
+            listener.try_send(note);
         }
     }
 
@@ -131,7 +131,7 @@ impl Outlet {
             return Report(None);
         }
         progress.total = progress.total.filter(|total| total.is_finite());
-        let note = ServerNote::Progress {
+        let note = ServerNotification::Progress {
             token: token.clone(),
             progress,
         };
@@ -145,7 +145,7 @@ impl Outlet {
     pub fn log(&self, message: LogMessage) {
         let Some(listener) = &self.0 else { return };
         if self.wants_log(message.level) && listener.wants().is_open() {
-            listener.try_note(&ServerNote::Log(message));
+            listener.try_send(&ServerNotification::Log(message));
         }
     }
 
@@ -207,19 +207,19 @@ impl Listener for Apart {
     }
 }
 
-impl NoteSink for Apart {
-    fn poll_note(&self, cx: &mut Context<'_>, note: &ServerNote) -> Poll<()> {
-        self.sink.poll_note(cx, note)
+impl NotificationSink for Apart {
+    fn poll_send(&self, cx: &mut Context<'_>, note: &ServerNotification) -> Poll<()> {
+        self.sink.poll_send(cx, note)
     }
 
-    fn try_note(&self, note: &ServerNote) {
-        self.sink.try_note(note);
+    fn try_send(&self, note: &ServerNotification) {
+        self.sink.try_send(note);
     }
 }
 
 /// A report of progress on its way. Made by [`Outlet::report`].
 #[must_use = "progress is reported when the future is awaited"]
-pub struct Report(Option<(Arc<dyn Listener>, ServerNote)>);
+pub struct Report(Option<(Arc<dyn Listener>, ServerNotification)>);
 
 impl Future for Report {
     type Output = ();
@@ -228,7 +228,7 @@ impl Future for Report {
         let Some((sink, note)) = &self.0 else {
             return Poll::Ready(());
         };
-        let polled = sink.poll_note(cx, note);
+        let polled = sink.poll_send(cx, note);
         if polled.is_ready() {
             self.0 = None;
         }

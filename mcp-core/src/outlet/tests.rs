@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
-use super::{Framing, NoteBuffer, Outlet};
+use super::{Framing, NotificationBuffer, Outlet};
 use crate::wire::MODERN;
 
 const LINES: Framing = Framing::new(b"", b"\n");
@@ -16,14 +16,14 @@ fn poll<F: Future>(future: F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn outlet(limit: usize) -> (Outlet, Arc<NoteBuffer>) {
-    let buffer = NoteBuffer::new(MODERN, LINES).limit(limit);
+fn outlet(limit: usize) -> (Outlet, Arc<NotificationBuffer>) {
+    let buffer = NotificationBuffer::new(MODERN, LINES).limit(limit);
     let buffer = buffer.wanting(Some(1.into()), Some(LoggingLevel::Warning));
     let buffer = Arc::new(buffer);
     (Outlet::of(buffer.clone()), buffer)
 }
 
-fn taken(buffer: &NoteBuffer) -> Vec<String> {
+fn taken(buffer: &NotificationBuffer) -> Vec<String> {
     let bytes = buffer.take_now();
     std::str::from_utf8(&bytes)
         .unwrap()
@@ -40,7 +40,7 @@ fn nobody_asked() {
     assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
 
-    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES));
+    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
     let outlet = Outlet::of(buffer.clone());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
     assert!(buffer.is_empty());
@@ -48,7 +48,7 @@ fn nobody_asked() {
 
 #[test]
 fn calls_that_share_a_buffer_end_apart() {
-    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES));
+    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
     let outlet = |token: i64| Outlet::new(Some(token.into()), None, || buffer.clone());
     let (first, second) = (outlet(1), outlet(2));
     for outlet in [&first, &second] {
@@ -98,7 +98,7 @@ fn what_json_cannot_write_is_left_out() {
 
 #[test]
 fn a_buffer_of_several_calls_lets_nobody_wait() {
-    let buffer = Arc::new(NoteBuffer::new(MODERN, LINES).limit(1).hurrying());
+    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES).limit(1).hurrying());
     let sink = buffer.clone();
     let outlet = Outlet::new(Some(1.into()), None, || sink);
     assert!(buffer.push(b"question"));

@@ -16,7 +16,7 @@ use crate::change::Seat;
 use crate::texts::Texts;
 use crate::{
     Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet,
-    Reply, ResultBody, ServerNote, Service, Watch,
+    Reply, ResultBody, ServerNotification, Service, Watch,
 };
 
 /// How many resources one subscription can ask for.
@@ -34,14 +34,14 @@ pub struct Listen {
 impl Listen {
     /// Begins a subscription to what of `asked` is granted; the note is the first message on it.
     // spec: SUB-03, SUB-04
-    pub fn begin(granted: SubscriptionFilter) -> (Self, ServerNote) {
-        let acknowledged = ServerNote::Acknowledged(granted.clone());
+    pub fn begin(granted: SubscriptionFilter) -> (Self, ServerNotification) {
+        let acknowledged = ServerNotification::Acknowledged(granted.clone());
         (Self { granted }, acknowledged)
     }
 
     /// What the server tells of a change; nothing when that was not granted.
     // spec: SUB-02
-    pub fn tell(&self, event: ChangeEvent) -> Option<ServerNote> {
+    pub fn tell(&self, event: ChangeEvent) -> Option<ServerNotification> {
         let granted = match &event {
             ChangeEvent::Tools => self.granted.tools_list_changed,
             ChangeEvent::Prompts => self.granted.prompts_list_changed,
@@ -213,7 +213,11 @@ struct Telling {
 }
 
 impl Telling {
-    async fn run(self, acknowledged: ServerNote, ending: Option<BoxFuture<'static, ()>>) -> Reply {
+    async fn run(
+        self,
+        acknowledged: ServerNotification,
+        ending: Option<BoxFuture<'static, ()>>,
+    ) -> Reply {
         let mut ending = ending.unwrap_or_else(|| Box::pin(pending()));
         {
             let mut telling = pin!(self.tell_all(acknowledged));
@@ -234,7 +238,7 @@ impl Telling {
 
     /// Tells the acknowledgement, then changes, for ever. Where the client does not keep up this
     /// waits, and the changes gather as marks.
-    async fn tell_all(&self, acknowledged: ServerNote) {
+    async fn tell_all(&self, acknowledged: ServerNotification) {
         self.outlet.tell(acknowledged).await;
         loop {
             let mut event = Some(poll_fn(|cx| self.watch.poll_change(cx)).await);
@@ -253,7 +257,7 @@ impl Telling {
     /// Whether the client may hear of a resource is asked for each change again: it may be another
     /// one than was asked for, below that, and it may have become a secret.
     // spec: GAP-10
-    fn note(&self, event: ChangeEvent) -> Option<ServerNote> {
+    fn note(&self, event: ChangeEvent) -> Option<ServerNotification> {
         if let ChangeEvent::Resource { uri } = &event {
             self.changes.admit(uri, &self.facts, &self.who).ok()?;
         }

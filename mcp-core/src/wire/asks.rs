@@ -13,7 +13,7 @@ use super::narrow;
 use super::{
     AskedBy, DecodeError, DecodedAsk, RequestHead, splice_json, write_json, write_request,
 };
-use crate::{ClientAnswer, Fault, ServerAsk, place};
+use crate::{ClientResponse, Fault, ServerRequest, place};
 
 /// A server of this revision may ask that.
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
@@ -36,13 +36,13 @@ fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
 /// [`Fault::NoSuchMethod`] or [`Fault::MissingCapability`] when a client of this revision cannot
 /// be asked that.
 pub(super) fn write(
-    ask: &ServerAsk,
+    ask: &ServerRequest,
     from: &AskedBy<'_>,
     to: ProtocolVersion,
 ) -> Result<Vec<u8>, Fault> {
     let request = match ask {
-        ServerAsk::Ping => None,
-        ServerAsk::Input(request) => Some(narrow::ask(request, to)?),
+        ServerRequest::Ping => None,
+        ServerRequest::Input(request) => Some(narrow::ask(request, to)?),
     };
     if !exists(ask.method(), to) {
         return Err(Fault::no_such_method(ask.method_name()));
@@ -99,13 +99,13 @@ pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<Decod
     }
     let params = &request.params;
     let ask = match method {
-        Some(Method::Ping) => ServerAsk::Ping,
-        Some(Method::Elicit) => ServerAsk::Input(InputRequest::Elicit(whole(request)?)),
+        Some(Method::Ping) => ServerRequest::Ping,
+        Some(Method::Elicit) => ServerRequest::Input(InputRequest::Elicit(whole(request)?)),
         Some(Method::CreateMessage) => {
-            ServerAsk::Input(InputRequest::CreateMessage(whole(request)?))
+            ServerRequest::Input(InputRequest::CreateMessage(whole(request)?))
         }
-        Some(Method::ListRoots) => ServerAsk::Input(InputRequest::ListRoots),
-        _ => ServerAsk::Input(InputRequest::Other {
+        Some(Method::ListRoots) => ServerRequest::Input(InputRequest::ListRoots),
+        _ => ServerRequest::Input(InputRequest::Other {
             method: (*request.method).to_owned(),
             params: (params.iter().len() > 0)
                 .then(|| whole(request))
@@ -161,18 +161,18 @@ fn open_result(id: &RequestId, out: &mut Vec<u8>) {
 
 /// Server: reads the answer to `asked`; nothing is guessed.
 pub(super) fn read_answer(
-    asked: &ServerAsk,
+    asked: &ServerRequest,
     response: &Response<'_>,
     from: ProtocolVersion,
     to_fault: impl FnOnce(mcp_types::ErrorObject) -> Fault,
-) -> Result<ClientAnswer, DecodeError> {
+) -> Result<ClientResponse, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
-        Err(error) => return Ok(ClientAnswer::Fault(to_fault(error.clone()))),
+        Err(error) => return Ok(ClientResponse::Fault(to_fault(error.clone()))),
     };
     let method = asked.method();
-    let ServerAsk::Input(request) = asked else {
-        return Ok(ClientAnswer::Pong);
+    let ServerRequest::Input(request) = asked else {
+        return Ok(ClientResponse::Pong);
     };
     let read = place::read_by(raw.as_str(), |text| request.read_text(text));
     let mut response = read.map_err(|misfit| DecodeError::malformed(method, misfit))?;
@@ -180,5 +180,5 @@ pub(super) fn read_answer(
     {
         narrow::widen_answer(params, answer, from);
     }
-    Ok(ClientAnswer::Input(response))
+    Ok(ClientResponse::Input(response))
 }

@@ -9,15 +9,15 @@
 use mcp_types::{Notification, Request, RequestId, Response};
 
 use super::{DecodeError, DecodedAsk, Outgoing, Wire, legacy, modern};
-use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerNote};
+use crate::{Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification};
 
 impl dyn Wire + '_ {
     /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
     #[inline]
-    pub fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         match legacy::find(self.version()) {
-            Some(wire) => wire.encode_call(asked, from),
-            None => modern::Modern.encode_call(asked, from),
+            Some(wire) => wire.encode_request(asked, from),
+            None => modern::Modern.encode_request(asked, from),
         }
     }
 
@@ -40,19 +40,22 @@ impl dyn Wire + '_ {
 
     /// Client: reads a notification; `None` when no server may say that in this revision.
     #[inline]
-    pub fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+    pub fn decode_server_notification(
+        &self,
+        note: &Notification<'_>,
+    ) -> Option<ServerNotification> {
         match legacy::find(self.version()) {
-            Some(wire) => wire.decode_note(note),
-            None => modern::Modern.decode_note(note),
+            Some(wire) => wire.decode_server_notification(note),
+            None => modern::Modern.decode_server_notification(note),
         }
     }
 
     /// Client: the `subscriptions/listen` request that a notification belongs to.
     #[inline]
-    pub fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
+    pub fn subscription_id(&self, note: &Notification<'_>) -> Option<RequestId> {
         match legacy::find(self.version()) {
-            Some(wire) => wire.subscription_of(note),
-            None => modern::Modern.subscription_of(note),
+            Some(wire) => wire.subscription_id(note),
+            None => modern::Modern.subscription_id(note),
         }
     }
 
@@ -60,10 +63,10 @@ impl dyn Wire + '_ {
     /// have it.
     #[must_use = "what does not exist is not written"]
     #[inline]
-    pub fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+    pub fn encode_client_notification(&self, note: &ClientNotification, out: &mut Vec<u8>) -> bool {
         match legacy::find(self.version()) {
-            Some(wire) => wire.encode_client_note(note, out),
-            None => modern::Modern.encode_client_note(note, out),
+            Some(wire) => wire.encode_client_notification(note, out),
+            None => modern::Modern.encode_client_notification(note, out),
         }
     }
 
@@ -73,10 +76,10 @@ impl dyn Wire + '_ {
     ///
     /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
     #[inline]
-    pub fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         match legacy::find(self.version()) {
-            Some(wire) => wire.decode_ask(request),
-            None => modern::Modern.decode_ask(request),
+            Some(wire) => wire.decode_server_request(request),
+            None => modern::Modern.decode_server_request(request),
         }
     }
 
@@ -84,10 +87,15 @@ impl dyn Wire + '_ {
     /// clients answer nothing.
     #[must_use = "what does not exist is not written"]
     #[inline]
-    pub fn encode_answer(&self, answer: &ClientAnswer, id: &RequestId, out: &mut Vec<u8>) -> bool {
+    pub fn encode_client_response(
+        &self,
+        answer: &ClientResponse,
+        id: &RequestId,
+        out: &mut Vec<u8>,
+    ) -> bool {
         match legacy::find(self.version()) {
-            Some(wire) => wire.encode_answer(answer, id, out),
-            None => modern::Modern.encode_answer(answer, id, out),
+            Some(wire) => wire.encode_client_response(answer, id, out),
+            None => modern::Modern.encode_client_response(answer, id, out),
         }
     }
 }

@@ -24,8 +24,8 @@ use mcp_types::{
 };
 
 use crate::{
-    Asked, ClientAnswer, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk,
-    ServerNote, ServerProfile,
+    Asked, ClientNotification, ClientProfile, ClientResponse, Fault, InputState, Reply,
+    ServerNotification, ServerProfile, ServerRequest,
 };
 
 use text::write_text;
@@ -53,7 +53,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// # Errors
     ///
     /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
-    fn decode_call(&self, request: &Request<'_>) -> Result<Decoded, Fault>;
+    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault>;
 
     /// Server: writes the answer behind what `head` holds already.
     fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded;
@@ -70,15 +70,15 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// Tells whether it was written: not when the revision does not have it, or not there.
     // spec: META-13
     #[must_use = "what does not exist is not written"]
-    fn encode_note(
+    fn encode_server_notification(
         &self,
-        note: &ServerNote,
+        note: &ServerNotification,
         subscription: Option<&RequestId>,
         out: &mut Vec<u8>,
     ) -> bool;
 
     /// Server: reads a notification; `None` when no client may say that in this revision.
-    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote>;
+    fn decode_client_notification(&self, note: &Notification<'_>) -> Option<ClientNotification>;
 
     /// Server: writes a request to the client of a session.
     ///
@@ -87,18 +87,22 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// [`Fault::NoSuchMethod`] when the revision does not have it, as the modern one has none;
     /// [`Fault::MissingCapability`] when its clients cannot have what it needs.
     // spec: BASE-17, BASE-18
-    fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault>;
+    fn encode_server_request(
+        &self,
+        ask: &ServerRequest,
+        from: &AskedBy<'_>,
+    ) -> Result<Vec<u8>, Fault>;
 
     /// Server: reads the client's answer to `asked`.
     ///
     /// # Errors
     ///
     /// [`DecodeError`] when the answer is none that the method can have.
-    fn decode_answer(
+    fn decode_client_response(
         &self,
-        asked: &ServerAsk,
+        asked: &ServerRequest,
         response: &Response<'_>,
-    ) -> Result<ClientAnswer, DecodeError>;
+    ) -> Result<ClientResponse, DecodeError>;
 }
 
 mod sealed {
@@ -140,7 +144,7 @@ impl Decoded {
 #[non_exhaustive]
 pub struct DecodedAsk {
     /// What is asked.
-    pub ask: ServerAsk,
+    pub ask: ServerRequest,
     /// The token under which the server wants progress.
     pub progress_token: Option<ProgressToken>,
     /// The request's `_meta`.

@@ -9,57 +9,63 @@ use mcp_types::{
 };
 
 use super::{splice_json, write_text};
-use crate::{ClientNote, ServerNote};
+use crate::{ClientNotification, ServerNotification};
 
 /// Reads what a server tells; `None` for what no server may say in this revision.
 // spec: BASE-19, CAN-07
 #[inline]
-pub(super) fn read_server(note: &Notification<'_>, from: ProtocolVersion) -> Option<ServerNote> {
+pub(super) fn read_server(
+    note: &Notification<'_>,
+    from: ProtocolVersion,
+) -> Option<ServerNotification> {
     let params = &note.params;
     Some(match known(note, from, Sender::Server)? {
         Some(Method::Progress) => {
             let (token, progress) = progress(note)?;
-            ServerNote::Progress { token, progress }
+            ServerNotification::Progress { token, progress }
         }
         Some(Method::LogMessage) => {
-            ServerNote::Log(json::from_str(params.to_object().as_str()).ok()?)
+            ServerNotification::Log(json::from_str(params.to_object().as_str()).ok()?)
         }
-        Some(Method::Cancelled) => ServerNote::Cancelled(cancelled(note, from)?),
-        Some(Method::ToolsChanged) => ServerNote::ToolsChanged,
-        Some(Method::PromptsChanged) => ServerNote::PromptsChanged,
-        Some(Method::ResourcesChanged) => ServerNote::ResourcesChanged,
-        Some(Method::ResourceUpdated) => ServerNote::ResourceUpdated {
+        Some(Method::Cancelled) => ServerNotification::Cancelled(cancelled(note, from)?),
+        Some(Method::ToolsChanged) => ServerNotification::ToolsChanged,
+        Some(Method::PromptsChanged) => ServerNotification::PromptsChanged,
+        Some(Method::ResourcesChanged) => ServerNotification::ResourcesChanged,
+        Some(Method::ResourceUpdated) => ServerNotification::ResourceUpdated {
             uri: params.required_value("uri").ok()?,
         },
         Some(Method::SubscriptionAcknowledged) => {
-            ServerNote::Acknowledged(params.required_value("notifications").ok()?)
+            ServerNotification::Acknowledged(params.required_value("notifications").ok()?)
         }
-        Some(Method::ElicitationComplete) => {
-            ServerNote::ElicitationComplete(json::from_str(params.to_object().as_str()).ok()?)
-        }
+        Some(Method::ElicitationComplete) => ServerNotification::ElicitationComplete(
+            json::from_str(params.to_object().as_str()).ok()?,
+        ),
         _ => {
             let (method, params) = other(note);
-            ServerNote::Other { method, params }
+            ServerNotification::Other { method, params }
         }
     })
 }
 
 /// Reads what a client tells; `None` for what no client may say in this revision.
 // spec: BASE-19, CAN-07
-pub(super) fn read_client(note: &Notification<'_>, from: ProtocolVersion) -> Option<ClientNote> {
+pub(super) fn read_client(
+    note: &Notification<'_>,
+    from: ProtocolVersion,
+) -> Option<ClientNotification> {
     Some(match known(note, from, Sender::Client)? {
         // spec: PROG-07
         Some(Method::Progress) if from.is_modern() => return None,
         Some(Method::Progress) => {
             let (token, progress) = progress(note)?;
-            ClientNote::Progress { token, progress }
+            ClientNotification::Progress { token, progress }
         }
-        Some(Method::Cancelled) => ClientNote::Cancelled(cancelled(note, from)?),
-        Some(Method::Initialized) => ClientNote::Initialized,
-        Some(Method::RootsChanged) => ClientNote::RootsChanged,
+        Some(Method::Cancelled) => ClientNotification::Cancelled(cancelled(note, from)?),
+        Some(Method::Initialized) => ClientNotification::Initialized,
+        Some(Method::RootsChanged) => ClientNotification::RootsChanged,
         _ => {
             let (method, params) = other(note);
-            ClientNote::Other { method, params }
+            ClientNotification::Other { method, params }
         }
     })
 }
@@ -129,7 +135,7 @@ pub(super) fn subscription(note: &Notification<'_>) -> Option<RequestId> {
 /// Writes what a server tells, stamped with the subscription that it belongs to; nothing when it
 /// cannot be said in this revision, or not there.
 pub(super) fn write_server(
-    note: &ServerNote,
+    note: &ServerNotification,
     subscription: Option<&RequestId>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
@@ -143,47 +149,55 @@ pub(super) fn write_server(
     }
     let of = subscription.filter(|_| to.is_modern());
     match note {
-        ServerNote::Progress { token, progress } => write_progress(token, progress, to, out),
-        ServerNote::Log(message) => write(Method::LogMessage.as_str(), message, out),
-        ServerNote::Cancelled(cancelled) => return write_cancelled(cancelled, of, to, out),
-        ServerNote::ToolsChanged => write_stamped(Method::ToolsChanged, of, out),
-        ServerNote::PromptsChanged => write_stamped(Method::PromptsChanged, of, out),
-        ServerNote::ResourcesChanged => write_stamped(Method::ResourcesChanged, of, out),
-        ServerNote::ResourceUpdated { uri } => {
+        ServerNotification::Progress { token, progress } => {
+            write_progress(token, progress, to, out)
+        }
+        ServerNotification::Log(message) => write(Method::LogMessage.as_str(), message, out),
+        ServerNotification::Cancelled(cancelled) => return write_cancelled(cancelled, of, to, out),
+        ServerNotification::ToolsChanged => write_stamped(Method::ToolsChanged, of, out),
+        ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, of, out),
+        ServerNotification::ResourcesChanged => write_stamped(Method::ResourcesChanged, of, out),
+        ServerNotification::ResourceUpdated { uri } => {
             let mut params = ResourceUpdated::new(uri);
             params.meta = stamp(None, of);
             write(Method::ResourceUpdated.as_str(), &params, out);
         }
-        ServerNote::Acknowledged(filter) => {
+        ServerNotification::Acknowledged(filter) => {
             let mut params = SubscriptionAcknowledged::default();
             params.notifications.clone_from(filter);
             params.meta = stamp(None, of);
             write(Method::SubscriptionAcknowledged.as_str(), &params, out);
         }
-        ServerNote::ElicitationComplete(complete) => {
+        ServerNotification::ElicitationComplete(complete) => {
             write(Method::ElicitationComplete.as_str(), complete, out);
         }
-        ServerNote::Other { method, params } => write_other(method, params.as_ref(), of, out),
+        ServerNotification::Other { method, params } => {
+            write_other(method, params.as_ref(), of, out)
+        }
     }
     true
 }
 
 /// In the modern era changes are told to subscriptions alone, and calls tell nothing to them.
 // spec: META-13, LOG-05, PROG-07, CAN-09
-fn fits_stream(note: &ServerNote, subscription: Option<&RequestId>) -> bool {
+fn fits_stream(note: &ServerNotification, subscription: Option<&RequestId>) -> bool {
     match note {
-        ServerNote::Progress { .. } | ServerNote::Log(_) => subscription.is_none(),
-        ServerNote::Cancelled(cancelled) => {
+        ServerNotification::Progress { .. } | ServerNotification::Log(_) => subscription.is_none(),
+        ServerNotification::Cancelled(cancelled) => {
             subscription.is_some() && cancelled.request_id.as_ref() == subscription
         }
-        ServerNote::Other { .. } => true,
+        ServerNotification::Other { .. } => true,
         _ => subscription.is_some(),
     }
 }
 
 /// Writes what a client tells; nothing when it cannot be said in this revision.
 #[inline]
-pub(super) fn write_client(note: &ClientNote, to: ProtocolVersion, out: &mut Vec<u8>) -> bool {
+pub(super) fn write_client(
+    note: &ClientNotification,
+    to: ProtocolVersion,
+    out: &mut Vec<u8>,
+) -> bool {
     let exists = match note.method() {
         Some(method) => may_send(method, to, Sender::Client),
         None => true,
@@ -193,12 +207,18 @@ pub(super) fn write_client(note: &ClientNote, to: ProtocolVersion, out: &mut Vec
     }
     match note {
         // spec: PROG-07
-        ClientNote::Progress { .. } if to.is_modern() => return false,
-        ClientNote::Progress { token, progress } => write_progress(token, progress, to, out),
-        ClientNote::Cancelled(cancelled) => return write_cancelled(cancelled, None, to, out),
-        ClientNote::Initialized => write_stamped(Method::Initialized, None, out),
-        ClientNote::RootsChanged => write_stamped(Method::RootsChanged, None, out),
-        ClientNote::Other { method, params } => write_other(method, params.as_ref(), None, out),
+        ClientNotification::Progress { .. } if to.is_modern() => return false,
+        ClientNotification::Progress { token, progress } => {
+            write_progress(token, progress, to, out)
+        }
+        ClientNotification::Cancelled(cancelled) => {
+            return write_cancelled(cancelled, None, to, out);
+        }
+        ClientNotification::Initialized => write_stamped(Method::Initialized, None, out),
+        ClientNotification::RootsChanged => write_stamped(Method::RootsChanged, None, out),
+        ClientNotification::Other { method, params } => {
+            write_other(method, params.as_ref(), None, out)
+        }
     }
     true
 }

@@ -7,20 +7,20 @@ use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParam
 use super::asks::whole;
 use super::narrow::narrowed;
 use super::{Outgoing, RequestHead, splice_json, write_request};
-use crate::{Fault, SessionCall};
+use crate::{Fault, SessionRequest};
 
 /// Reads a request that opens or tends a session; `None` for every other one.
-pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> {
+pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionRequest>, Fault> {
     let params = &request.params;
     Ok(Some(match Method::from_name(&request.method) {
-        Some(Method::Initialize) => SessionCall::Initialize(Arc::new(whole(request)?)),
-        Some(Method::Ping) => SessionCall::Ping,
+        Some(Method::Initialize) => SessionRequest::Initialize(Arc::new(whole(request)?)),
+        Some(Method::Ping) => SessionRequest::Ping,
         // spec: LOG-03
-        Some(Method::SetLevel) => SessionCall::SetLevel(params.required_value("level")?),
-        Some(Method::Subscribe) => SessionCall::Subscribe(SubscribeParams::new(
+        Some(Method::SetLevel) => SessionRequest::SetLevel(params.required_value("level")?),
+        Some(Method::Subscribe) => SessionRequest::Subscribe(SubscribeParams::new(
             params.required_value::<String>("uri")?,
         )),
-        Some(Method::Unsubscribe) => SessionCall::Unsubscribe(SubscribeParams::new(
+        Some(Method::Unsubscribe) => SessionRequest::Unsubscribe(SubscribeParams::new(
             params.required_value::<String>("uri")?,
         )),
         _ => return Ok(None),
@@ -29,20 +29,20 @@ pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionCall>, Fault> 
 
 /// Writes a request that opens or tends a session.
 #[inline]
-pub(super) fn write(call: &SessionCall, from: &Outgoing<'_>, to: ProtocolVersion) -> Vec<u8> {
+pub(super) fn write(call: &SessionRequest, from: &Outgoing<'_>, to: ProtocolVersion) -> Vec<u8> {
     let head = RequestHead::of_client(call.method().as_str(), from);
     match call {
-        SessionCall::Initialize(params) => {
+        SessionRequest::Initialize(params) => {
             let mut params = narrowed(&**params, to);
             let meta = params.meta.take();
             write_request(&head, meta, |out| splice_json(out, &params))
         }
-        SessionCall::Ping => write_request(&head, None, |out| out.push(b'}')),
-        SessionCall::SetLevel(level) => {
+        SessionRequest::Ping => write_request(&head, None, |out| out.push(b'}')),
+        SessionRequest::SetLevel(level) => {
             let params = SetLevelParams::new(*level);
             write_request(&head, None, |out| splice_json(out, &params))
         }
-        SessionCall::Subscribe(params) | SessionCall::Unsubscribe(params) => {
+        SessionRequest::Subscribe(params) | SessionRequest::Unsubscribe(params) => {
             write_request(&head, None, |out| splice_json(out, params))
         }
     }

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    Asked, ClientAnswer, ClientNote, Fault, Reply, ResultBody, ServerAsk, ServerNote, SessionCall,
+    Asked, ClientNotification, ClientResponse, Fault, Reply, ResultBody, ServerNotification,
+    ServerRequest, SessionRequest,
 };
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
@@ -69,7 +70,7 @@ impl Book {
         version: ProtocolVersion,
         ask: impl Into<InputRequest>,
     ) -> Result<Value, Fault> {
-        let text = Side::new(version).ask(&ServerAsk::Input(ask.into()))?;
+        let text = Side::new(version).ask(&ServerRequest::Input(ask.into()))?;
         Ok(self.value(version, None, text)["params"].take())
     }
 
@@ -77,7 +78,7 @@ impl Book {
         &mut self,
         version: ProtocolVersion,
         method: Method,
-        answer: impl Into<ClientAnswer>,
+        answer: impl Into<ClientResponse>,
     ) -> Value {
         let text = Side::new(version).answer(&answer.into());
         self.value(version, Some(method), text)["result"].take()
@@ -86,14 +87,18 @@ impl Book {
     fn note(
         &mut self,
         version: ProtocolVersion,
-        note: &ServerNote,
+        note: &ServerNotification,
         of: Option<&RequestId>,
     ) -> Option<Value> {
         let text = Side::new(version).note(note, of)?;
         Some(self.value(version, None, text))
     }
 
-    fn client_note(&mut self, version: ProtocolVersion, note: &ClientNote) -> Option<Value> {
+    fn client_note(
+        &mut self,
+        version: ProtocolVersion,
+        note: &ClientNotification,
+    ) -> Option<Value> {
         let text = Side::new(version).client_note(note)?;
         Some(self.value(version, None, text))
     }
@@ -134,7 +139,7 @@ fn handshakes(book: &mut Book) {
     offered.tasks = Some(Arc::<TasksCapability>::default());
     let initialize = |version| {
         let params = InitializeParams::new(version, offered.clone(), info());
-        SessionCall::Initialize(Arc::new(params))
+        SessionRequest::Initialize(Arc::new(params))
     };
     let first = json!({"roots": {"listChanged": true}, "sampling": {}, "extensions": {"com.example/x": {}}});
     let third = json!({"roots": {"listChanged": true}, "sampling": {}, "elicitation": {}, "extensions": {"com.example/x": {}}});
@@ -191,25 +196,28 @@ fn sessions_are_tended_alike_in_every_revision() {
 
 fn tending(book: &mut Book) {
     for version in LEGACY {
-        assert_eq!(book.call(version, SessionCall::Ping), json!({}));
-        let level = SessionCall::SetLevel(LoggingLevel::Warning);
+        assert_eq!(book.call(version, SessionRequest::Ping), json!({}));
+        let level = SessionRequest::SetLevel(LoggingLevel::Warning);
         assert_eq!(book.call(version, level), json!({"level": "warning"}));
         let uri = SubscribeParams::new("file:///a");
         let expected = json!({"uri": "file:///a"});
         assert_eq!(
-            book.call(version, SessionCall::Subscribe(uri.clone())),
+            book.call(version, SessionRequest::Subscribe(uri.clone())),
             expected
         );
-        assert_eq!(book.call(version, SessionCall::Unsubscribe(uri)), expected);
+        assert_eq!(
+            book.call(version, SessionRequest::Unsubscribe(uri)),
+            expected
+        );
         assert_eq!(
             book.reply(version, Method::Ping, ResultBody::Empty),
             json!({})
         );
         assert_eq!(
-            book.answer(version, Method::Ping, ClientAnswer::Pong),
+            book.answer(version, Method::Ping, ClientResponse::Pong),
             json!({})
         );
-        let text = Side::new(version).ask(&ServerAsk::Ping).unwrap();
+        let text = Side::new(version).ask(&ServerRequest::Ping).unwrap();
         assert_eq!(
             text,
             br#"{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}"#
@@ -282,8 +290,8 @@ fn forms(book: &mut Book) {
     );
     let content = json!({"name": "Ada", "colours": ["#f00", "#0f0"]});
     let accepted = ElicitResult::accept(content.as_object().unwrap().clone());
-    assert_eq!(read, ClientAnswer::Input(accepted.clone().into()));
-    let answer = ClientAnswer::Input(accepted.into());
+    assert_eq!(read, ClientResponse::Input(accepted.clone().into()));
+    let answer = ClientResponse::Input(accepted.into());
     let old = book.answer(R3, Method::Elicit, answer.clone());
     assert_eq!(old["content"]["colours"], "#f00, #0f0");
     assert_eq!(book.answer(R4, Method::Elicit, answer)["content"], content);
@@ -359,7 +367,7 @@ fn sampling(book: &mut Book) {
         let asked = book.ask(version, with_tools.clone());
         assert_eq!(asked.is_ok(), version == R4, "{version}");
         let result = CreateMessageResult::new("m", blocks.clone());
-        let answer = ClientAnswer::Input(result.into());
+        let answer = ClientResponse::Input(result.into());
         let answer = book.answer(version, Method::CreateMessage, answer);
         let one = "a\n[sound, audio/wav, 3 bytes]\n[call of add: {}]";
         if version == R4 {
@@ -385,7 +393,7 @@ fn roots(book: &mut Book) {
         let answer = book.answer(
             version,
             Method::ListRoots,
-            ClientAnswer::Input(listed.clone().into()),
+            ClientResponse::Input(listed.clone().into()),
         );
         assert_eq!(answer["roots"][0]["name"], "a");
         assert_eq!(answer["roots"][0].get("_meta").is_some(), version >= R3);
@@ -398,7 +406,7 @@ fn notes_that_a_revision_does_not_have_are_not_written() {
 }
 
 fn notes(book: &mut Book) {
-    let complete = ServerNote::ElicitationComplete(ElicitationComplete::new("e"));
+    let complete = ServerNotification::ElicitationComplete(ElicitationComplete::new("e"));
     let nobody = || {
         let mut it = Cancelled::new(1);
         it.request_id = None;
@@ -408,23 +416,26 @@ fn notes(book: &mut Book) {
         let is_legacy = version != R5;
         let written = book.note(version, &complete, None);
         assert_eq!(written.is_some(), version == R4, "{version}");
-        let written = book.client_note(version, &ClientNote::Cancelled(nobody()));
+        let written = book.client_note(version, &ClientNotification::Cancelled(nobody()));
         assert_eq!(written.is_some(), version == R4, "{version}");
         for note in [
-            ServerNote::ToolsChanged,
-            ServerNote::PromptsChanged,
-            ServerNote::ResourcesChanged,
+            ServerNotification::ToolsChanged,
+            ServerNotification::PromptsChanged,
+            ServerNotification::ResourcesChanged,
         ] {
             let written = book.note(version, &note, None);
             assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
         }
-        for note in [ClientNote::Initialized, ClientNote::RootsChanged] {
+        for note in [
+            ClientNotification::Initialized,
+            ClientNotification::RootsChanged,
+        ] {
             let written = book.client_note(version, &note);
             assert_eq!(written.is_some(), is_legacy, "{version} {note:?}");
         }
         let cancelled = book.client_note(
             version,
-            &ClientNote::Cancelled(Cancelled::new("a").reason("r")),
+            &ClientNotification::Cancelled(Cancelled::new("a").reason("r")),
         );
         assert_eq!(
             cancelled.unwrap(),
@@ -451,20 +462,23 @@ fn subscriptions(book: &mut Book) {
         let stamp = json!({"io.modelcontextprotocol/subscriptionId": id});
         for (note, params) in [
             (
-                ServerNote::Acknowledged(filter.clone()),
+                ServerNotification::Acknowledged(filter.clone()),
                 json!({"notifications": filter, "_meta": stamp}),
             ),
-            (ServerNote::ToolsChanged, json!({"_meta": stamp})),
-            (ServerNote::PromptsChanged, json!({"_meta": stamp})),
-            (ServerNote::ResourcesChanged, json!({"_meta": stamp})),
+            (ServerNotification::ToolsChanged, json!({"_meta": stamp})),
+            (ServerNotification::PromptsChanged, json!({"_meta": stamp})),
             (
-                ServerNote::ResourceUpdated {
+                ServerNotification::ResourcesChanged,
+                json!({"_meta": stamp}),
+            ),
+            (
+                ServerNotification::ResourceUpdated {
                     uri: "file:///a".to_owned(),
                 },
                 json!({"uri": "file:///a", "_meta": stamp}),
             ),
             (
-                ServerNote::Cancelled(Cancelled::new(id.clone())),
+                ServerNotification::Cancelled(Cancelled::new(id.clone())),
                 json!({"requestId": id, "_meta": stamp}),
             ),
         ] {
@@ -473,11 +487,11 @@ fn subscriptions(book: &mut Book) {
             assert_eq!(book.note(R5, &note, None), None, "{note:?}");
             // A session knows no subscriptions.
             let of_session = book.note(R4, &note, Some(&id));
-            let acknowledged = matches!(note, ServerNote::Acknowledged(_));
+            let acknowledged = matches!(note, ServerNotification::Acknowledged(_));
             assert_eq!(of_session.is_none(), acknowledged);
             assert!(of_session.is_none_or(|it| it["params"].get("_meta").is_none()));
         }
-        let other = ServerNote::Cancelled(Cancelled::new("of another"));
+        let other = ServerNotification::Cancelled(Cancelled::new("of another"));
         assert_eq!(book.note(R5, &other, Some(&id)), None);
     }
     let result = book.reply(

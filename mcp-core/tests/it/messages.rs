@@ -2,8 +2,8 @@
 
 use mcp_core::wire::{self, AskedBy, Outbound, Outgoing};
 use mcp_core::{
-    Asked, ClientAnswer, ClientNote, ClientProfile, Fault, InputState, Reply, ServerAsk,
-    ServerNote, ServerProfile,
+    Asked, ClientNotification, ClientProfile, ClientResponse, Fault, InputState, Reply,
+    ServerNotification, ServerProfile, ServerRequest,
 };
 use mcp_types::{
     ClientCapabilities, Implementation, LoggingLevel, Message, Notification, ProgressToken,
@@ -43,11 +43,11 @@ impl Side {
         let retries = asked.method().is_some_and(|it| it.spec().may_require_input);
         from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
         from.log_level = self.version.is_modern().then_some(LoggingLevel::Info);
-        self.wire().encode_call(asked, &from)
+        self.wire().encode_request(asked, &from)
     }
 
     pub(crate) fn read_call(&self, text: &[u8]) -> wire::Decoded {
-        self.wire().decode_call(&request(text)).unwrap()
+        self.wire().decode_request(&request(text)).unwrap()
     }
 
     pub(crate) fn reply(&self, reply: &Reply) -> Vec<u8> {
@@ -61,48 +61,59 @@ impl Side {
         self.wire().decode_reply(asked, &response(text)).unwrap()
     }
 
-    pub(crate) fn note(&self, note: &ServerNote, of: Option<&RequestId>) -> Option<Vec<u8>> {
+    pub(crate) fn note(
+        &self,
+        note: &ServerNotification,
+        of: Option<&RequestId>,
+    ) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self.wire().encode_note(note, of, &mut out);
+        let written = self.wire().encode_server_notification(note, of, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
 
-    pub(crate) fn read_note(&self, text: &[u8]) -> (ServerNote, Option<RequestId>) {
+    pub(crate) fn read_note(&self, text: &[u8]) -> (ServerNotification, Option<RequestId>) {
         let note = notification(text);
-        let read = self.wire().decode_note(&note).unwrap();
-        (read, self.wire().subscription_of(&note))
+        let read = self.wire().decode_server_notification(&note).unwrap();
+        (read, self.wire().subscription_id(&note))
     }
 
-    pub(crate) fn client_note(&self, note: &ClientNote) -> Option<Vec<u8>> {
+    pub(crate) fn client_note(&self, note: &ClientNotification) -> Option<Vec<u8>> {
         let mut out = Vec::new();
-        let written = self.wire().encode_client_note(note, &mut out);
+        let written = self.wire().encode_client_notification(note, &mut out);
         assert_eq!(written, !out.is_empty());
         written.then_some(out)
     }
 
-    pub(crate) fn read_client_note(&self, text: &[u8]) -> ClientNote {
-        self.wire().decode_client_note(&notification(text)).unwrap()
+    pub(crate) fn read_client_note(&self, text: &[u8]) -> ClientNotification {
+        self.wire()
+            .decode_client_notification(&notification(text))
+            .unwrap()
     }
 
-    pub(crate) fn ask(&self, ask: &ServerAsk) -> Result<Vec<u8>, Fault> {
+    pub(crate) fn ask(&self, ask: &ServerRequest) -> Result<Vec<u8>, Fault> {
         let mut from = AskedBy::new(&self.id);
         from.progress_token = self.token.as_ref();
-        self.wire().encode_ask(ask, &from)
+        self.wire().encode_server_request(ask, &from)
     }
 
     pub(crate) fn read_ask(&self, text: &[u8]) -> wire::DecodedAsk {
-        self.wire().decode_ask(&request(text)).unwrap()
+        self.wire().decode_server_request(&request(text)).unwrap()
     }
 
-    pub(crate) fn answer(&self, answer: &ClientAnswer) -> Vec<u8> {
+    pub(crate) fn answer(&self, answer: &ClientResponse) -> Vec<u8> {
         let mut out = Vec::new();
-        assert!(self.wire().encode_answer(answer, &self.id, &mut out));
+        assert!(
+            self.wire()
+                .encode_client_response(answer, &self.id, &mut out)
+        );
         out
     }
 
-    pub(crate) fn read_answer(&self, asked: &ServerAsk, text: &[u8]) -> ClientAnswer {
-        self.wire().decode_answer(asked, &response(text)).unwrap()
+    pub(crate) fn read_answer(&self, asked: &ServerRequest, text: &[u8]) -> ClientResponse {
+        self.wire()
+            .decode_client_response(asked, &response(text))
+            .unwrap()
     }
 }
 

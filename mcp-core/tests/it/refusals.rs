@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_core::wire::{self, AskedBy, Outbound};
 use mcp_core::{
-    Asked, BoxFuture, Call, ClientAnswer, Exchange, Extensions, Fault, ItemKind, Outlet, Reply,
-    ServerAsk, ServerProfile, Service, front, versioning,
+    Asked, BoxFuture, Call, ClientResponse, Exchange, Extensions, Fault, ItemKind, Outlet, Reply,
+    ServerProfile, ServerRequest, Service, front, versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -39,7 +39,7 @@ fn methods_exist_where_the_table_says_so() {
             let exists = spec.kind == MethodKind::Request && spec.exists_in(version);
 
             let by_client = matches!(spec.sender, Sender::Client | Sender::Both);
-            let read = wire.decode_call(&request);
+            let read = wire.decode_request(&request);
             assert_eq!(
                 read.is_ok(),
                 exists && by_client,
@@ -50,7 +50,7 @@ fn methods_exist_where_the_table_says_so() {
 
             let by_server =
                 !version.is_modern() && matches!(spec.sender, Sender::Server | Sender::Both);
-            let read = wire.decode_ask(&request);
+            let read = wire.decode_server_request(&request);
             assert_eq!(
                 read.is_ok(),
                 exists && by_server,
@@ -66,12 +66,12 @@ fn methods_exist_where_the_table_says_so() {
 fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
     let wire = wire::MODERN;
     let id = RequestId::from(1);
-    for ask in [ServerAsk::Ping, InputRequest::ListRoots.into()] {
-        let refused = wire.encode_ask(&ask, &AskedBy::new(&id));
+    for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
+        let refused = wire.encode_server_request(&ask, &AskedBy::new(&id));
         assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
     }
     let mut out = Vec::new();
-    assert!(!wire.encode_answer(&ClientAnswer::Pong, &id, &mut out) && out.is_empty());
+    assert!(!wire.encode_client_response(&ClientResponse::Pong, &id, &mut out) && out.is_empty());
 }
 
 #[test]
@@ -88,13 +88,13 @@ fn parameters_that_do_not_fit_are_named() {
         ),
     ] {
         let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
-        let Err(Fault::BadParams { message, .. }) = wire.decode_call(&parse(&text)) else {
+        let Err(Fault::BadParams { message, .. }) = wire.decode_request(&parse(&text)) else {
             panic!("{method}")
         };
         assert!(message.contains(named), "{message}");
     }
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"sampling/createMessage","params":{"messages":[{"role":"user","content":7}],"maxTokens":1}}"#;
-    let Err(Fault::BadParams { message, .. }) = wire.decode_ask(&parse(text)) else {
+    let Err(Fault::BadParams { message, .. }) = wire.decode_server_request(&parse(text)) else {
         panic!()
     };
     assert!(message.contains("messages[0].content"), "{message}");
@@ -152,11 +152,11 @@ fn faults_that_the_other_side_acts_on_arrive() {
     let refused = Fault::UserRejected("the user said no".into());
     let ask = InputRequest::from(mcp_types::CreateMessageParams::new([], 1)).into();
     let legacy = Side::new(ProtocolVersion::V2025_11_25);
-    let text = legacy.answer(&ClientAnswer::Fault(refused.clone()));
+    let text = legacy.answer(&ClientResponse::Fault(refused.clone()));
     assert!(String::from_utf8_lossy(&text).contains(r#""code":-1,"#));
     assert_eq!(
         legacy.read_answer(&ask, &text),
-        ClientAnswer::Fault(refused)
+        ClientResponse::Fault(refused)
     );
 }
 

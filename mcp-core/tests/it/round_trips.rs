@@ -169,7 +169,7 @@ fn asks_and_answers() {
             let text = side.answer(&answer);
             let read = side.read_answer(&ask, &text);
             same_text(&side.answer(&read), &text);
-            if range == Range::Shared && !matches!(answer, mcp_core::ClientAnswer::Fault(_)) {
+            if range == Range::Shared && !matches!(answer, mcp_core::ClientResponse::Fault(_)) {
                 assert_eq!(read, answer);
             }
         });
@@ -177,7 +177,7 @@ fn asks_and_answers() {
 }
 
 /// Without a token nothing is added, and what is asked comes over as it is.
-fn side_without_token(side: &Side, ask: &mcp_core::ServerAsk, range: Range) {
+fn side_without_token(side: &Side, ask: &mcp_core::ServerRequest, range: Range) {
     if range == Range::Shared {
         let side = Side::new(side.version);
         let text = side.ask(ask).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcp_core::{Asked, ClientAnswer, Reply, ServerAsk};
+use mcp_core::{Asked, ClientResponse, Reply, ServerRequest};
 use mcp_types::{Method, ProtocolVersion};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -221,7 +221,7 @@ impl Checker {
     fn asks(&mut self, runner: &mut TestRunner) {
         let asks = strategies::asked_and_answered(Range::All);
         for _ in 0..CASES {
-            let (ask, answer): (ServerAsk, ClientAnswer) = some(&asks, runner);
+            let (ask, answer): (ServerRequest, ClientResponse) = some(&asks, runner);
             if let Ok(text) = self.side.ask(&ask) {
                 self.message(&text);
                 let text = self.side.answer(&answer);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use futures::executor::block_on;
 use http::request::Parts;
 use mcp_core::{
-    Call, ClientFacts, Exchange, Fault, ItemKind, NoteSink, Outlet, Reply, ResultBody, ServerNote,
-    Service,
+    Call, ClientFacts, Exchange, Fault, ItemKind, NotificationSink, Outlet, Reply, ResultBody,
+    ServerNotification, Service,
 };
 use mcp_types::{
     CallToolParams, CallToolResult, ContentBlock, Cursor, JsonObject, LoggingLevel, Page,
@@ -317,15 +317,19 @@ fn what_the_transport_knows() {
 }
 
 #[derive(Default)]
-struct Notes(std::sync::Mutex<Vec<ServerNote>>);
+struct Notes(std::sync::Mutex<Vec<ServerNotification>>);
 
-impl NoteSink for Notes {
-    fn poll_note(&self, _: &mut std::task::Context<'_>, note: &ServerNote) -> std::task::Poll<()> {
-        self.try_note(note);
+impl NotificationSink for Notes {
+    fn poll_send(
+        &self,
+        _: &mut std::task::Context<'_>,
+        note: &ServerNotification,
+    ) -> std::task::Poll<()> {
+        self.try_send(note);
         std::task::Poll::Ready(())
     }
 
-    fn try_note(&self, note: &ServerNote) {
+    fn try_send(&self, note: &ServerNotification) {
         self.0.lock().unwrap().push(note.clone());
     }
 }
@@ -349,7 +353,9 @@ fn progress_and_logs_go_out_when_the_client_asks() {
     result(&server, asked);
     let notes = std::mem::take(&mut *notes.0.lock().unwrap());
     assert_eq!(notes.len(), 3, "{notes:?}");
-    assert!(matches!(&notes[1], ServerNote::Log(message) if message.data["disk"] == "full"));
+    assert!(
+        matches!(&notes[1], ServerNotification::Log(message) if message.data["disk"] == "full")
+    );
 
     result(&server, call("talk", &json!({})));
 }

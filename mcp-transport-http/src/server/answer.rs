@@ -16,7 +16,7 @@ use http::{HeaderValue, StatusCode, request};
 use mcp_core::front::Recipient;
 use mcp_core::front::modern::Inbound;
 use mcp_core::wire::Wire;
-use mcp_core::{BoxFuture, NoteBuffer, Principal, Reply, Service};
+use mcp_core::{BoxFuture, NotificationBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
 
@@ -95,7 +95,7 @@ pub(super) struct Manner {
     pub(super) mode: AnswerMode,
     pub(super) leaving: Leaving,
     /// Where the call's notifications gather, when that is made already.
-    pub(super) notes: Option<Arc<NoteBuffer>>,
+    pub(super) notes: Option<Arc<NotificationBuffer>>,
     /// Its place among the calls of its session.
     pub(super) ticket: Option<Ticket>,
     /// Where its events are kept.

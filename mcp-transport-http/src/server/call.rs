@@ -7,7 +7,7 @@ use bytes::Bytes;
 use mcp_core::front::modern::Inbound;
 use mcp_core::front::{Recipient, Running};
 use mcp_core::wire::{Encoded, Wire};
-use mcp_core::{Extensions, NoteBuffer, Reply, Service};
+use mcp_core::{Extensions, NotificationBuffer, Reply, Service};
 
 use super::in_flight::{self, Stopped, Ticket};
 use crate::sse::encode as sse;
@@ -45,7 +45,7 @@ impl Call {
         to: Recipient,
         inbound: Inbound,
         extensions: Extensions,
-        notes: Option<Arc<NoteBuffer>>,
+        notes: Option<Arc<NotificationBuffer>>,
         ticket: Option<Ticket>,
     ) -> Self {
         let running = match notes {
@@ -83,8 +83,8 @@ impl Call {
 }
 
 /// A buffer for notifications and the answer, written as events.
-pub(super) fn new_buffer(wire: &'static dyn Wire) -> NoteBuffer {
-    NoteBuffer::new(wire, sse::FRAMING)
+pub(super) fn new_buffer(wire: &'static dyn Wire) -> NotificationBuffer {
+    NotificationBuffer::new(wire, sse::FRAMING)
 }
 
 /// Writes an answer as an event behind `head`.

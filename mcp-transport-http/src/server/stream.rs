@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::{Fault, NoteBuffer};
+use mcp_core::{Fault, NotificationBuffer};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, Sleep, sleep};
 use tracing::Instrument;
@@ -27,7 +27,7 @@ const STALL_AFTER: Duration = Duration::from_secs(1);
 /// What task and body share.
 #[derive(Debug)]
 struct Pipe {
-    notes: Arc<NoteBuffer>,
+    notes: Arc<NotificationBuffer>,
     /// How often the body has taken something.
     takes: AtomicUsize,
 }
@@ -46,7 +46,7 @@ impl Pipe {
 pub(super) fn start_kept<K: Future<Output = ()> + Send + 'static>(
     call: Call,
     config: &Config,
-    keep: impl FnOnce(Arc<NoteBuffer>) -> K,
+    keep: impl FnOnce(Arc<NotificationBuffer>) -> K,
 ) {
     let pipe = Pipe::of(&call);
     let kept = keep(Arc::clone(&pipe.notes));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mcp_core::lines::Line;
 use mcp_core::wire::{self, MODERN};
-use mcp_core::{ChannelError, CloseReason, Frame, ServerNote};
+use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
 
@@ -157,8 +157,8 @@ impl Shared {
         let version = *self.version.lock();
         let of = wire::of(version.unwrap_or(ProtocolVersion::LATEST));
         // The era is not known before it is negotiated: progress is the same in both.
-        let read = of.decode_note(note);
-        if let Some(ServerNote::Progress { token, .. }) = &read {
+        let read = of.decode_server_notification(note);
+        if let Some(ServerNotification::Progress { token, .. }) = &read {
             // A token is the id of its request.
             // spec: PROG-01
             return self
@@ -170,12 +170,12 @@ impl Shared {
         }
         if of.version().is_modern() {
             // spec: CAN-09
-            if let Some(ServerNote::Cancelled(cancelled)) = &read {
+            if let Some(ServerNotification::Cancelled(cancelled)) = &read {
                 let waiting = self.pending.lock().settle(cancelled.request_id.as_ref()?);
                 return waiting.map(Owner::Ended);
             }
             // spec: STDIO-09, SUB-07
-            if let Some(subscription) = MODERN.subscription_of(note) {
+            if let Some(subscription) = MODERN.subscription_id(note) {
                 return self
                     .pending
                     .lock()
@@ -185,7 +185,7 @@ impl Shared {
             }
             // What a call logs does not say which call: among several it cannot be told.
             // spec: LOG-05
-            if let Some(ServerNote::Log(_)) = &read {
+            if let Some(ServerNotification::Log(_)) = &read {
                 let pending = self.pending.lock();
                 let (_, waiting) = pending.only(|waiting| !waiting.is_subscription)?;
                 return Some(Owner::Call(waiting.clone()));

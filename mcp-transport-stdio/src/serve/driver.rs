@@ -14,7 +14,8 @@ use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};
 use mcp_core::wire::{self, MODERN, Outbound, Wire};
 use mcp_core::{
-    Asked, Audience, ClientNote, Fault, Principal, Reply, ServerNote, Service, SessionCall,
+    Asked, Audience, ClientNotification, Fault, Principal, Reply, ServerNotification, Service,
+    SessionRequest,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -55,7 +56,7 @@ enum Event {
     WriterEnded(io::Result<()>),
     CallEnded,
     QuestionExpired,
-    Changed(ServerNote),
+    Changed(ServerNotification),
 }
 
 impl Driver {
@@ -286,8 +287,8 @@ impl Driver {
     }
 
     fn open(&mut self, request: &Request<'_>) -> Result<Admitted, Fault> {
-        let decoded = wire::of(legacy::DEFAULT_VERSION).decode_call(request)?;
-        let Asked::Session(SessionCall::Initialize(params)) = decoded.asked else {
+        let decoded = wire::of(legacy::DEFAULT_VERSION).decode_request(request)?;
+        let Asked::Session(SessionRequest::Initialize(params)) = decoded.asked else {
             return Err(Fault::no_such_method(&*request.method));
         };
         let mut limits = SessionLimits::default();
@@ -304,8 +305,8 @@ impl Driver {
                 Heard::Cancel(cancelled) => cancelled,
                 _ => return,
             },
-            None => match MODERN.decode_client_note(note) {
-                Some(ClientNote::Cancelled(cancelled)) => cancelled,
+            None => match MODERN.decode_client_notification(note) {
+                Some(ClientNotification::Cancelled(cancelled)) => cancelled,
                 _ => return,
             },
         };
@@ -331,9 +332,12 @@ impl Driver {
     }
 
     /// What changes is told to the client of a session; modern ones have their subscriptions.
-    fn tell(&self, note: &ServerNote) {
+    fn tell(&self, note: &ServerNotification) {
         let mut text = Vec::new();
-        if self.legacy_wire().encode_note(note, None, &mut text) {
+        if self
+            .legacy_wire()
+            .encode_server_notification(note, None, &mut text)
+        {
             self.push(&text);
         }
     }
@@ -383,7 +387,11 @@ async fn question_expired(session: Option<&Session>) {
 }
 
 /// The next change, once there is room to tell it: until then changes become one.
-async fn next_change(session: Option<&Session>, who: &Audience, outbox: &Outbox) -> ServerNote {
+async fn next_change(
+    session: Option<&Session>,
+    who: &Audience,
+    outbox: &Outbox,
+) -> ServerNotification {
     match session {
         Some(session) if outbox.room().await.is_ok() => {
             poll_fn(|cx| session.poll_change(cx, who)).await

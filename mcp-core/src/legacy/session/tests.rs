@@ -17,7 +17,7 @@ use super::{Admitted, Heard, Session, SessionLimits};
 use crate::legacy::{MessageSink, SessionRecord, stateless};
 use crate::{
     Audience, BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts,
-    Exchange, Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNote,
+    Exchange, Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNotification,
     ServerProfile, Service,
 };
 
@@ -118,7 +118,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
     pin!(future).poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn poll_change(session: &Session) -> Poll<ServerNote> {
+fn poll_change(session: &Session) -> Poll<ServerNotification> {
     session.poll_change(
         &mut Context::from_waker(Waker::noop()),
         &Audience::default(),
@@ -243,8 +243,11 @@ fn changes_are_told_once_the_client_is_ready() {
     }
     assert_eq!(poll_change(&session), Poll::Pending);
     session.hear(&note(READY));
-    assert_eq!(poll_change(&session), Poll::Ready(ServerNote::ToolsChanged));
-    let updated = ServerNote::ResourceUpdated { uri: "a:b".into() };
+    assert_eq!(
+        poll_change(&session),
+        Poll::Ready(ServerNotification::ToolsChanged)
+    );
+    let updated = ServerNotification::ResourceUpdated { uri: "a:b".into() };
     assert_eq!(poll_change(&session), Poll::Ready(updated));
     assert_eq!(poll_change(&session), Poll::Pending);
 }
@@ -278,7 +281,7 @@ fn whoever_may_not_read_a_resource_is_not_told_of_it() {
             .publish(ChangeEvent::Resource { uri: uri.into() });
     }
     let cx = &mut Context::from_waker(Waker::noop());
-    let public = ServerNote::ResourceUpdated {
+    let public = ServerNotification::ResourceUpdated {
         uri: "a:b/public".to_owned(),
     };
     assert_eq!(session.poll_change(cx, &who), Poll::Ready(public));
@@ -483,7 +486,7 @@ fn sessions_are_written_down_and_continued() {
     server
         .bus
         .publish(ChangeEvent::Resource { uri: "a:b".into() });
-    let updated = ServerNote::ResourceUpdated { uri: "a:b".into() };
+    let updated = ServerNotification::ResourceUpdated { uri: "a:b".into() };
     assert_eq!(poll_change(&restored), Poll::Ready(updated));
     let bob = Principal::new("https://issuer", "bob");
     let wider = ann.clone().scopes(["more"]);

@@ -15,7 +15,7 @@ use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
-    MemoryBus, Principal, Reply, ResultBody, ServerNote, ServerProfile, Service,
+    MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
 };
 
 fn updated(uri: &str) -> ChangeEvent {
@@ -37,29 +37,29 @@ fn only_what_was_granted_is_told() {
         (
             ChangeEvent::Tools,
             none().tools_changed(),
-            ServerNote::ToolsChanged,
+            ServerNotification::ToolsChanged,
         ),
         (
             ChangeEvent::Prompts,
             none().prompts_changed(),
-            ServerNote::PromptsChanged,
+            ServerNotification::PromptsChanged,
         ),
         (
             ChangeEvent::Resources,
             none().resources_changed(),
-            ServerNote::ResourcesChanged,
+            ServerNotification::ResourcesChanged,
         ),
         (
             updated("a://b/c"),
             none().resource("a://b"),
-            ServerNote::ResourceUpdated {
+            ServerNotification::ResourceUpdated {
                 uri: "a://b/c".to_owned(),
             },
         ),
     ];
     for (event, granted, note) in &table {
         let (listen, first) = Listen::begin(granted.clone());
-        assert_eq!(first, ServerNote::Acknowledged(granted.clone()));
+        assert_eq!(first, ServerNotification::Acknowledged(granted.clone()));
         for (other, ..) in &table {
             let expected = (other == event).then(|| note.clone());
             assert_eq!(

@@ -14,7 +14,9 @@ use super::{
     AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, asks, notes,
     write_error,
 };
-use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerAsk, ServerNote};
+use crate::{
+    Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest,
+};
 
 /// The wire of one revision.
 #[derive(Debug)]
@@ -52,7 +54,7 @@ impl Wire for Legacy {
         self.version
     }
 
-    fn decode_call(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
+    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
         decode::call(request, self.version)
     }
 
@@ -68,28 +70,32 @@ impl Wire for Legacy {
         write_error(out, id, &self.error(fault));
     }
 
-    fn encode_note(
+    fn encode_server_notification(
         &self,
-        note: &ServerNote,
+        note: &ServerNotification,
         subscription: Option<&RequestId>,
         out: &mut Vec<u8>,
     ) -> bool {
         notes::write_server(note, subscription, self.version, out)
     }
 
-    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
+    fn decode_client_notification(&self, note: &Notification<'_>) -> Option<ClientNotification> {
         notes::read_client(note, self.version)
     }
 
-    fn encode_ask(&self, ask: &ServerAsk, from: &AskedBy<'_>) -> Result<Vec<u8>, Fault> {
+    fn encode_server_request(
+        &self,
+        ask: &ServerRequest,
+        from: &AskedBy<'_>,
+    ) -> Result<Vec<u8>, Fault> {
         asks::write(ask, from, self.version)
     }
 
-    fn decode_answer(
+    fn decode_client_response(
         &self,
-        asked: &ServerAsk,
+        asked: &ServerRequest,
         response: &Response<'_>,
-    ) -> Result<ClientAnswer, DecodeError> {
+    ) -> Result<ClientResponse, DecodeError> {
         asks::read_answer(asked, response, self.version, |error| {
             errors::of_client(error, asked.method())
         })
@@ -99,7 +105,7 @@ impl Wire for Legacy {
 /// The half of clients.
 impl Legacy {
     #[inline]
-    pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub(super) fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         encode::call(asked, from, self.version)
     }
 
@@ -113,36 +119,43 @@ impl Legacy {
     }
 
     #[inline]
-    pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+    pub(super) fn decode_server_notification(
+        &self,
+        note: &Notification<'_>,
+    ) -> Option<ServerNotification> {
         notes::read_server(note, self.version)
     }
 
     #[inline]
-    pub(super) fn subscription_of(&self, _: &Notification<'_>) -> Option<RequestId> {
+    pub(super) fn subscription_id(&self, _: &Notification<'_>) -> Option<RequestId> {
         None
     }
 
     #[inline]
-    pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+    pub(super) fn encode_client_notification(
+        &self,
+        note: &ClientNotification,
+        out: &mut Vec<u8>,
+    ) -> bool {
         notes::write_client(note, self.version, out)
     }
 
     #[inline]
-    pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub(super) fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         asks::read(request, self.version)
     }
 
     #[inline]
-    pub(super) fn encode_answer(
+    pub(super) fn encode_client_response(
         &self,
-        answer: &ClientAnswer,
+        answer: &ClientResponse,
         id: &RequestId,
         out: &mut Vec<u8>,
     ) -> bool {
         match answer {
-            ClientAnswer::Pong => asks::write_pong(id, out),
-            ClientAnswer::Input(response) => asks::write_answer(response, id, self.version, out),
-            ClientAnswer::Fault(fault) => self.encode_error(fault, Some(id), out),
+            ClientResponse::Pong => asks::write_pong(id, out),
+            ClientResponse::Input(response) => asks::write_answer(response, id, self.version, out),
+            ClientResponse::Fault(fault) => self.encode_error(fault, Some(id), out),
         }
         true
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::wire::{self, Outbound, Outgoing};
 use crate::{
-    Asked, Call, ClientProfile, Fault, ItemKind, Listing, Reply, ResultBody, ServerNote,
+    Asked, Call, ClientProfile, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
     ServerProfile,
 };
 
@@ -208,13 +208,13 @@ fn faults_have_the_codes_of_their_time() {
 
 #[test]
 fn progress_has_words_since_the_second_revision() {
-    let note = ServerNote::Progress {
+    let note = ServerNotification::Progress {
         token: 1.into(),
         progress: ProgressUpdate::new(0.5).message("x"),
     };
     for version in ALL {
         let mut text = Vec::new();
-        assert!(wire::of(version).encode_note(&note, None, &mut text));
+        assert!(wire::of(version).encode_server_notification(&note, None, &mut text));
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];
         assert_eq!(words.is_null(), version == R1, "{version}: {value}");
@@ -233,13 +233,13 @@ fn over_the_wire(version: ProtocolVersion, asked: &Asked) -> (Value, Result<wire
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
     let wire = wire::of(version);
-    let text = wire.encode_call(asked, &from);
+    let text = wire.encode_request(asked, &from);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
     (
         serde_json::from_slice(&text).unwrap(),
-        wire.decode_call(&request),
+        wire.decode_request(&request),
     )
 }
 

@@ -13,7 +13,9 @@ use super::{
     AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, notes,
     write_error,
 };
-use crate::{Asked, ClientAnswer, ClientNote, Fault, Reply, ServerAsk, ServerNote};
+use crate::{
+    Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest,
+};
 
 pub use envelope::Envelope;
 
@@ -25,7 +27,7 @@ impl Wire for Modern {
         VERSION
     }
 
-    fn decode_call(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
+    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
         decode::call(request)
     }
 
@@ -41,29 +43,33 @@ impl Wire for Modern {
         write_error(out, id, &errors::to_error(fault));
     }
 
-    fn encode_note(
+    fn encode_server_notification(
         &self,
-        note: &ServerNote,
+        note: &ServerNotification,
         subscription: Option<&RequestId>,
         out: &mut Vec<u8>,
     ) -> bool {
         notes::write_server(note, subscription, VERSION, out)
     }
 
-    fn decode_client_note(&self, note: &Notification<'_>) -> Option<ClientNote> {
+    fn decode_client_notification(&self, note: &Notification<'_>) -> Option<ClientNotification> {
         notes::read_client(note, VERSION)
     }
 
     // spec: BASE-17
-    fn encode_ask(&self, ask: &ServerAsk, _: &AskedBy<'_>) -> Result<Vec<u8>, Fault> {
+    fn encode_server_request(
+        &self,
+        ask: &ServerRequest,
+        _: &AskedBy<'_>,
+    ) -> Result<Vec<u8>, Fault> {
         Err(Fault::no_such_method(ask.method_name()))
     }
 
-    fn decode_answer(
+    fn decode_client_response(
         &self,
-        asked: &ServerAsk,
+        asked: &ServerRequest,
         _: &Response<'_>,
-    ) -> Result<ClientAnswer, DecodeError> {
+    ) -> Result<ClientResponse, DecodeError> {
         let reason = "nothing is asked this way in the modern era";
         Err(DecodeError::malformed(asked.method(), reason))
     }
@@ -72,7 +78,7 @@ impl Wire for Modern {
 /// The half of clients.
 impl Modern {
     #[inline]
-    pub(super) fn encode_call(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub(super) fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
         encode::call(asked, from)
     }
 
@@ -86,27 +92,39 @@ impl Modern {
     }
 
     #[inline]
-    pub(super) fn decode_note(&self, note: &Notification<'_>) -> Option<ServerNote> {
+    pub(super) fn decode_server_notification(
+        &self,
+        note: &Notification<'_>,
+    ) -> Option<ServerNotification> {
         notes::read_server(note, VERSION)
     }
 
     #[inline]
-    pub(super) fn subscription_of(&self, note: &Notification<'_>) -> Option<RequestId> {
+    pub(super) fn subscription_id(&self, note: &Notification<'_>) -> Option<RequestId> {
         notes::subscription(note)
     }
 
     #[inline]
-    pub(super) fn encode_client_note(&self, note: &ClientNote, out: &mut Vec<u8>) -> bool {
+    pub(super) fn encode_client_notification(
+        &self,
+        note: &ClientNotification,
+        out: &mut Vec<u8>,
+    ) -> bool {
         notes::write_client(note, VERSION, out)
     }
 
     #[inline]
-    pub(super) fn decode_ask(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub(super) fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 
     #[inline]
-    pub(super) fn encode_answer(&self, _: &ClientAnswer, _: &RequestId, _: &mut Vec<u8>) -> bool {
+    pub(super) fn encode_client_response(
+        &self,
+        _: &ClientResponse,
+        _: &RequestId,
+        _: &mut Vec<u8>,
+    ) -> bool {
         false
     }
 }

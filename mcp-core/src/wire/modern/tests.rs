@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::wire::{Encoded, MODERN, Outbound, Outgoing};
 use crate::{
     Asked, Call, ClientProfile, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
-    ServerNote, ServerProfile, front, versioning,
+    ServerNotification, ServerProfile, front, versioning,
 };
 
 fn server() -> ServerProfile {
@@ -167,7 +167,7 @@ fn over_the_wire<'a>(
     let profile = Box::leak(Box::new(client()));
     let mut outgoing = Outgoing::new(id, profile);
     from(&mut outgoing);
-    let text = MODERN.encode_call(asked, &outgoing);
+    let text = MODERN.encode_request(asked, &outgoing);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
@@ -377,22 +377,22 @@ fn errors_that_clients_act_on() {
 #[test]
 fn notes_read_back() {
     for note in [
-        ServerNote::Progress {
+        ServerNotification::Progress {
             token: 3.into(),
             progress: ProgressUpdate::new(1.0).of(2.0).message("x"),
         },
-        ServerNote::Progress {
+        ServerNotification::Progress {
             token: "t".into(),
             progress: ProgressUpdate::new(0.5),
         },
-        ServerNote::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
+        ServerNotification::Log(LogMessage::new(LoggingLevel::Alert, json!({"a": 1})).logger("db")),
     ] {
         let mut text = Vec::new();
-        assert!(MODERN.encode_note(&note, None, &mut text));
+        assert!(MODERN.encode_server_notification(&note, None, &mut text));
         let Ok(Message::Notification(read)) = Message::parse(&text) else {
             panic!()
         };
-        assert_eq!(MODERN.decode_note(&read), Some(note));
+        assert_eq!(MODERN.decode_server_notification(&read), Some(note));
     }
 }
 

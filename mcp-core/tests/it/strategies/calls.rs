@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_core::{Asked, Call, SessionCall};
+use mcp_core::{Asked, Call, SessionRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     CallToolParams, CompleteParams, CompletionReference, GetPromptParams, InitializeParams,
@@ -100,15 +100,15 @@ pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Ask
     let initialize = params.prop_map(move |(info, capabilities, meta)| {
         let mut params = InitializeParams::new(version, capabilities, info);
         params.meta = meta;
-        SessionCall::Initialize(Arc::new(params))
+        SessionRequest::Initialize(Arc::new(params))
     });
     prop_oneof![
         6 => call(range).prop_map(Asked::Call),
         2 => initialize.prop_map(Asked::Session),
-        1 => Just(SessionCall::Ping.into()),
-        1 => level().prop_map(|level| SessionCall::SetLevel(level).into()),
-        1 => uri().prop_map(|uri| SessionCall::Subscribe(SubscribeParams::new(uri)).into()),
-        1 => uri().prop_map(|uri| SessionCall::Unsubscribe(SubscribeParams::new(uri)).into()),
+        1 => Just(SessionRequest::Ping.into()),
+        1 => level().prop_map(|level| SessionRequest::SetLevel(level).into()),
+        1 => uri().prop_map(|uri| SessionRequest::Subscribe(SubscribeParams::new(uri)).into()),
+        1 => uri().prop_map(|uri| SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into()),
     ]
     .boxed()
 }

@@ -1,6 +1,6 @@
 //! What servers ask and clients answer.
 
-use mcp_core::{ClientAnswer, Fault, InputState, ServerAsk};
+use mcp_core::{ClientResponse, Fault, InputState, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     BooleanSchema, Choice, CreateMessageParams, CreateMessageResult, ElicitFormParams,
@@ -149,11 +149,14 @@ fn create_message(range: Range) -> BoxedStrategy<InputRequest> {
 }
 
 /// A request of a server with an answer to it.
-pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerAsk, ClientAnswer)> {
-    let ping = Just((ServerAsk::Ping, ClientAnswer::Pong));
+pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerRequest, ClientResponse)> {
+    let ping = Just((ServerRequest::Ping, ClientResponse::Pong));
     let input = input_request(range).prop_flat_map(move |request| {
         let response = input_response(&request, range);
-        (Just(request.into()), response.prop_map(ClientAnswer::Input))
+        (
+            Just(request.into()),
+            response.prop_map(ClientResponse::Input),
+        )
     });
     let fault =
         input_request(range).prop_map(|request| (request.into(), Fault::bad_params("no").into()));

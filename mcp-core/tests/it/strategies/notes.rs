@@ -1,6 +1,6 @@
 //! What both sides tell.
 
-use mcp_core::{ClientNote, ServerNote};
+use mcp_core::{ClientNotification, ServerNotification};
 use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
 use proptest::option::of;
 use proptest::prelude::*;
@@ -36,29 +36,29 @@ fn cancelled(range: Range) -> BoxedStrategy<Cancelled> {
 }
 
 /// What a server tells, and the subscription that it may belong to.
-pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNote, Option<RequestId>)> {
+pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNotification, Option<RequestId>)> {
     let note = prop_oneof![
         (token(), progress())
-            .prop_map(|(token, progress)| ServerNote::Progress { token, progress }),
+            .prop_map(|(token, progress)| ServerNotification::Progress { token, progress }),
         (level(), value(), of(text())).prop_map(|(level, data, logger)| {
             let mut message = LogMessage::new(level, data);
             message.logger = logger;
-            ServerNote::Log(message)
+            ServerNotification::Log(message)
         }),
-        cancelled(range).prop_map(ServerNote::Cancelled),
-        Just(ServerNote::ToolsChanged),
-        Just(ServerNote::PromptsChanged),
-        Just(ServerNote::ResourcesChanged),
-        uri().prop_map(|uri| ServerNote::ResourceUpdated { uri }),
-        filter().prop_map(ServerNote::Acknowledged),
-        text().prop_map(|id| ServerNote::ElicitationComplete(ElicitationComplete::new(id))),
+        cancelled(range).prop_map(ServerNotification::Cancelled),
+        Just(ServerNotification::ToolsChanged),
+        Just(ServerNotification::PromptsChanged),
+        Just(ServerNotification::ResourcesChanged),
+        uri().prop_map(|uri| ServerNotification::ResourceUpdated { uri }),
+        filter().prop_map(ServerNotification::Acknowledged),
+        text().prop_map(|id| ServerNotification::ElicitationComplete(ElicitationComplete::new(id))),
     ];
     (note, of(id()), any::<bool>())
         .prop_map(|(note, subscription, same)| match note {
             // The one note that names the subscription itself.
-            ServerNote::Cancelled(mut it) if same && it.request_id.is_some() => {
+            ServerNotification::Cancelled(mut it) if same && it.request_id.is_some() => {
                 it.request_id.clone_from(&subscription);
-                (ServerNote::Cancelled(it), subscription)
+                (ServerNotification::Cancelled(it), subscription)
             }
             note => (note, subscription),
         })
@@ -66,14 +66,14 @@ pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNote, Option<Req
 }
 
 /// What a client tells.
-pub(crate) fn client_note(range: Range) -> BoxedStrategy<ClientNote> {
+pub(crate) fn client_note(range: Range) -> BoxedStrategy<ClientNotification> {
     prop_oneof![
-        Just(ClientNote::Initialized),
-        Just(ClientNote::RootsChanged),
-        cancelled(range).prop_map(ClientNote::Cancelled),
+        Just(ClientNotification::Initialized),
+        Just(ClientNotification::RootsChanged),
+        cancelled(range).prop_map(ClientNotification::Cancelled),
         (token(), progress())
-            .prop_map(|(token, progress)| ClientNote::Progress { token, progress }),
-        of(raw_object()).prop_map(|params| ClientNote::Other {
+            .prop_map(|(token, progress)| ClientNotification::Progress { token, progress }),
+        of(raw_object()).prop_map(|params| ClientNotification::Other {
             method: "notifications/com.example/x".into(),
             params: params.filter(|it| it.as_str() != "{}"),
         }),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::{Asked, Call, Fault, ItemKind, Reply, ResultBody, SessionCall};
+use mcp_core::{Asked, Call, Fault, ItemKind, Reply, ResultBody, SessionRequest};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,
@@ -71,7 +71,7 @@ pub(super) fn body(
             })
             .boxed(),
         Asked::Listen(_) => Just(ResultBody::Listen(ListenResult::default())).boxed(),
-        Asked::Session(SessionCall::Initialize(_)) => (
+        Asked::Session(SessionRequest::Initialize(_)) => (
             implementation(),
             server_capabilities(range),
             of(text()),

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
 use mcp_core::ending::Ending;
 use mcp_core::locks::Mutex;
 use mcp_core::wire::{self, Wire};
-use mcp_core::{ChannelError, ClientNote, CloseReason, Frame};
+use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
 use mcp_types::meta::keys;
 use mcp_types::{
     Cancelled, Message, Meta, Method, ParseError, ProgressToken, ProtocolVersion, RequestId,
@@ -252,7 +252,7 @@ impl Session {
         let note = Cancelled::new(call.id.clone()).reason("nobody waits for the answer any more");
         let mut text = Vec::new();
         let wire: &dyn Wire = wire::of(version);
-        if wire.encode_client_note(&ClientNote::Cancelled(note), &mut text) {
+        if wire.encode_client_notification(&ClientNotification::Cancelled(note), &mut text) {
             let _ = self.cancels.try_send(text.into());
         }
     }

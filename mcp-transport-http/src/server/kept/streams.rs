@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard, Weak};
 
 use bytes::Bytes;
-use mcp_core::NoteBuffer;
+use mcp_core::NotificationBuffer;
 use mcp_core::locks::Mutex;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
 use mcp_core::wire::Wire;
@@ -103,7 +103,7 @@ impl Stream {
 
     /// Keeps what a call says, until it has said everything.
     #[inline]
-    pub(super) async fn write_on(&self, first: Bytes, notes: Arc<NoteBuffer>) {
+    pub(super) async fn write_on(&self, first: Bytes, notes: Arc<NotificationBuffer>) {
         self.write(first, false).await;
         while let Some(frames) = std::future::poll_fn(|cx| notes.poll_take(cx)).await {
             self.write(frames, notes.is_done()).await;

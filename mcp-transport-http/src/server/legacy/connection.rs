@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use mcp_core::NoteBuffer;
+use mcp_core::NotificationBuffer;
 use mcp_core::locks::Mutex;
 
 use super::super::kept::Place;
@@ -23,5 +23,5 @@ pub(super) struct Connection {
 pub(super) struct Opened {
     pub(super) live: Arc<Live>,
     /// Everything that is to be said.
-    pub(super) out: Arc<NoteBuffer>,
+    pub(super) out: Arc<NotificationBuffer>,
 }

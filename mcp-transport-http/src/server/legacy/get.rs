@@ -137,7 +137,12 @@ impl Standalone {
             }
             let note = ready!(self.live.machine.poll_change(cx, &self.who));
             let mut text = Vec::new();
-            if self.live.machine.wire().encode_note(&note, None, &mut text) {
+            if self
+                .live
+                .machine
+                .wire()
+                .encode_server_notification(&note, None, &mut text)
+            {
                 self.keep(text.into());
             }
         }

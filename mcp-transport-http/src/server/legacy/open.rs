@@ -8,7 +8,7 @@ use http::request::Parts;
 use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
-use mcp_core::{Asked, Fault, Principal, Reply, SessionCall};
+use mcp_core::{Asked, Fault, Principal, Reply, SessionRequest};
 use mcp_types::{InitializeParams, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
@@ -64,10 +64,10 @@ fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Answer {
 /// Reads `initialize`.
 pub(super) fn read(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
     match wire::of(ProtocolVersion::LATEST_LEGACY)
-        .decode_call(request)?
+        .decode_request(request)?
         .asked
     {
-        Asked::Session(SessionCall::Initialize(params)) => Ok(params),
+        Asked::Session(SessionRequest::Initialize(params)) => Ok(params),
         other => Err(Fault::no_such_method(other.method_name())),
     }
 }

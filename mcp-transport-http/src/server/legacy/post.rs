@@ -7,7 +7,7 @@ use std::task::Context;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{Admitted, Heard};
-use mcp_core::{Fault, Input, NoteBuffer, ServerProfile, StreamControl};
+use mcp_core::{Fault, Input, NotificationBuffer, ServerProfile, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner};
@@ -76,7 +76,8 @@ pub(super) fn begin(
         Ok(Ok((mut inbound, ticket))) => {
             let session = Arc::clone(&live.machine);
             let (token, level) = inbound.wants();
-            let notes = NoteBuffer::asking(wire, sse::FRAMING, session).wanting(token, level);
+            let notes =
+                NotificationBuffer::asking(wire, sse::FRAMING, session).wanting(token, level);
             let notes = Arc::new(notes);
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.

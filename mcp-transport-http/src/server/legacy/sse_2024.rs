@@ -14,7 +14,7 @@ use http::request::Parts;
 use mcp_core::front::Recipient;
 use mcp_core::legacy::{Admitted, Session};
 use mcp_core::locks::Mutex;
-use mcp_core::{Fault, NoteBuffer, Principal, Reply};
+use mcp_core::{Fault, NotificationBuffer, Principal, Reply};
 use mcp_types::{Message, Request, codes};
 use tokio::time::{Sleep, sleep};
 use uuid::Uuid;
@@ -173,7 +173,7 @@ fn begin(
 }
 
 #[inline]
-fn say(out: &NoteBuffer, to: &Recipient, reply: Reply) {
+fn say(out: &NotificationBuffer, to: &Recipient, reply: Reply) {
     out.push(&to.encode(reply, Vec::new()).into_bytes());
 }
 
@@ -259,7 +259,11 @@ impl Reader {
         self.hold.get_or_insert_with(|| live.calls.hold());
         while let Poll::Ready(note) = live.machine.poll_change(cx, &self.who) {
             let mut text = Vec::new();
-            if live.machine.wire().encode_note(&note, None, &mut text) {
+            if live
+                .machine
+                .wire()
+                .encode_server_notification(&note, None, &mut text)
+            {
                 out.push(&text);
             }
         }

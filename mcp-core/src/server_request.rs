@@ -9,7 +9,7 @@ use crate::Fault;
 // spec: BASE-18
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ServerAsk {
+pub enum ServerRequest {
     /// Is the client still there?
     // spec: PING-01
     Ping,
@@ -17,7 +17,7 @@ pub enum ServerAsk {
     Input(InputRequest),
 }
 
-impl ServerAsk {
+impl ServerRequest {
     /// The method, when it is one of the protocol.
     pub fn method(&self) -> Option<Method> {
         match self {
@@ -35,16 +35,16 @@ impl ServerAsk {
     }
 }
 
-impl From<InputRequest> for ServerAsk {
+impl From<InputRequest> for ServerRequest {
     fn from(request: InputRequest) -> Self {
         Self::Input(request)
     }
 }
 
-/// What a client answers to a [`ServerAsk`].
+/// What a client answers to a [`ServerRequest`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ClientAnswer {
+pub enum ClientResponse {
     /// The client is there.
     Pong,
     /// The input.
@@ -53,13 +53,13 @@ pub enum ClientAnswer {
     Fault(Fault),
 }
 
-impl From<InputResponse> for ClientAnswer {
+impl From<InputResponse> for ClientResponse {
     fn from(response: InputResponse) -> Self {
         Self::Input(response)
     }
 }
 
-impl From<Fault> for ClientAnswer {
+impl From<Fault> for ClientResponse {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
     }

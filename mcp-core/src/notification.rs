@@ -11,7 +11,7 @@ use mcp_types::{
 /// not written.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ServerNote {
+pub enum ServerNotification {
     /// How far a call is.
     Progress {
         /// The token that the client gave.
@@ -50,7 +50,7 @@ pub enum ServerNote {
     },
 }
 
-impl ServerNote {
+impl ServerNotification {
     /// The method, when it is one of the protocol.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
@@ -71,7 +71,7 @@ impl ServerNote {
 /// What a client tells without being asked.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum ClientNote {
+pub enum ClientNotification {
     /// The handshake is done (legacy era alone).
     // spec: LIFE-03
     Initialized,
@@ -97,7 +97,7 @@ pub enum ClientNote {
     },
 }
 
-impl ClientNote {
+impl ClientNotification {
     /// The method, when it is one of the protocol.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
