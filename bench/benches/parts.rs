@@ -90,7 +90,7 @@ mod read {
 
 /// From a result to its bytes.
 mod write {
-    use mcp::core::wire::{self, MODERN, Outbound, Wire};
+    use mcp::core::wire::{self, MODERN, ReplyContext, Wire};
     use mcp::core::{Reply, ServerProfile};
     use mcp::types::{CallToolResult, Implementation, ProtocolVersion, RequestId};
 
@@ -102,7 +102,7 @@ mod write {
         bencher
             .with_inputs(|| Reply::from(CallToolResult::from_text("the quick brown fox")))
             .bench_values(|reply| {
-                wire.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new())
+                wire.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new())
             });
     }
 

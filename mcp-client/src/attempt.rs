@@ -6,8 +6,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
-use mcp_core::wire::{self, Outgoing};
-use mcp_core::{Asked, Frames, InputState, Mirror, OutCall, Reply, ServerNotification};
+use mcp_core::wire::{self, ClientRequestContext};
+use mcp_core::{ClientRequest, Frames, InputState, Mirror, OutCall, Reply, ServerNotification};
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
 
@@ -20,7 +20,7 @@ use crate::options::Options;
 /// Makes one request in a revision and takes whatever comes.
 pub(crate) async fn once(
     client: &Client,
-    asked: &Asked,
+    asked: &ClientRequest,
     version: ProtocolVersion,
     idle: Option<Duration>,
 ) -> Result<Answer, Kind> {
@@ -38,7 +38,7 @@ pub(crate) async fn once(
 /// One request, with all that belongs to it.
 pub(crate) struct Attempt<'r, 'a> {
     pub(crate) client: &'r Client,
-    pub(crate) asked: &'r Asked,
+    pub(crate) asked: &'r ClientRequest,
     pub(crate) version: ProtocolVersion,
     pub(crate) options: &'r mut Options<'a>,
     pub(crate) clock: &'r mut Clock,
@@ -116,7 +116,7 @@ impl Attempt<'_, '_> {
 
     fn send(&self, id: &RequestId, token: Option<&ProgressToken>) -> Frames {
         let inner = &self.client.inner;
-        let mut outgoing = Outgoing::new(id, &inner.profile);
+        let mut outgoing = ClientRequestContext::new(id, &inner.profile);
         outgoing.progress_token = token;
         outgoing.log_level = self.options.log_level.or_else(|| inner.log_level());
         outgoing.meta = self.options.meta.as_ref();
@@ -164,9 +164,9 @@ impl Attempt<'_, '_> {
 /// Writes a request and sends it.
 pub(crate) fn send(
     inner: &Inner,
-    asked: &Asked,
+    asked: &ClientRequest,
     version: ProtocolVersion,
-    outgoing: &Outgoing<'_>,
+    outgoing: &ClientRequestContext<'_>,
     headers: &HeaderMap,
 ) -> Frames {
     let body = wire::of(version).encode_request(asked, outgoing);

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use mcp_core::locks::Mutex;
-use mcp_core::{Asked, Call, ResultBody};
+use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use tokio::time::Instant;
 
@@ -197,10 +197,10 @@ impl Cache {
         &self,
         server: &str,
         principal: &str,
-        asked: &Asked,
+        asked: &ClientRequest,
         special: &str,
     ) -> Option<Slot> {
-        let Asked::Call(call) = asked else {
+        let ClientRequest::Call(call) = asked else {
             return None;
         };
         let param = match call {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use mcp_core::backoff::Backoff;
 use mcp_core::patterns::mrtr::{Mrtr, Round};
-use mcp_core::{Asked, BoxFuture, ChannelError, Fault, InputState, Reply, ResultBody};
+use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
 use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
 
 use crate::attempt::{Answer, Attempt};
@@ -28,7 +28,7 @@ use crate::{Asker, Client, Error, InputError, session};
 /// the call.
 pub(crate) async fn run(
     client: &Client,
-    asked: Asked,
+    asked: ClientRequest,
     options: Options<'_>,
 ) -> Result<ResultBody, Error> {
     Running::start(client, asked, options).finish().await
@@ -37,7 +37,7 @@ pub(crate) async fn run(
 /// A call on its way: one request, or several when the server asks for input.
 pub(crate) struct Running<'a> {
     client: Client,
-    asked: Asked,
+    asked: ClientRequest,
     options: Options<'a>,
     clock: Clock,
     version: ProtocolVersion,
@@ -63,13 +63,18 @@ pub(crate) enum Step {
 }
 
 impl<'a> Running<'a> {
-    pub(crate) fn start(client: &Client, asked: Asked, options: Options<'a>) -> Self {
+    pub(crate) fn start(client: &Client, asked: ClientRequest, options: Options<'a>) -> Self {
         let clock = Clock::start(client.inner.timeouts, options.idle, options.total);
         Self::go_on(client, asked, options, clock)
     }
 
     /// Starts with the time that an earlier call has left.
-    pub(crate) fn go_on(client: &Client, asked: Asked, options: Options<'a>, clock: Clock) -> Self {
+    pub(crate) fn go_on(
+        client: &Client,
+        asked: ClientRequest,
+        options: Options<'a>,
+        clock: Clock,
+    ) -> Self {
         let inner = &client.inner;
         Self {
             client: client.clone(),

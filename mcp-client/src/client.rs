@@ -12,7 +12,7 @@ use futures_util::{FutureExt, stream};
 use mcp_core::ending::Ending;
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
-use mcp_core::{Asked, Channel, ClientProfile, CloseReason, ServerNotification};
+use mcp_core::{Channel, ClientProfile, ClientRequest, CloseReason, ServerNotification};
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
     ServerCapabilities,
@@ -220,7 +220,7 @@ impl Inner {
     }
 
     /// The arguments of a call that headers repeat.
-    pub(crate) fn params(&self, asked: &Asked, version: ProtocolVersion) -> Params {
+    pub(crate) fn params(&self, asked: &ClientRequest, version: ProtocolVersion) -> Params {
         match self.repeats_arguments(version) {
             true => self.tools.params(asked),
             false => Params::new(),

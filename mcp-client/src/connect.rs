@@ -14,7 +14,7 @@ use mcp_core::locks::RwLock;
 use mcp_core::patterns::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, mutual};
-use mcp_core::{Asked, Channel, ClientProfile, ResultBody};
+use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
@@ -442,7 +442,7 @@ impl Client {
     /// common.
     // spec: VER-04, VER-07
     pub async fn discover(&self) -> Result<DiscoverResult, Error> {
-        let asked = Asked::Discover;
+        let asked = ClientRequest::Discover;
         let version = self.protocol_version();
         if !version.is_modern() {
             return Err(Kind::NothingToDiscover(version).into());

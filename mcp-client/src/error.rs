@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::StatusCode;
 use mcp_core::versioning::mutual;
 use mcp_core::wire::DecodeError;
-use mcp_core::{Asked, ChannelError, CloseReason, Fault};
+use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
 use crate::InputError;
@@ -295,7 +295,7 @@ impl Error {
         }
     }
 
-    pub(crate) fn of(peer: &str, asked: &Asked, kind: Kind) -> Self {
+    pub(crate) fn of(peer: &str, asked: &ClientRequest, kind: Kind) -> Self {
         let call = CallName {
             server: peer.into(),
             method: asked.method_name().into(),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
-use mcp_core::{Asked, ChannelError, ClientNotification, Reply, ResultBody};
+use mcp_core::{ChannelError, ClientNotification, ClientRequest, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
 use crate::attempt::{Answer, once};
@@ -49,7 +49,7 @@ struct Asking<'a> {
     tried: Vec<Tried>,
     found: Option<Found>,
     /// The last failure and what was asked.
-    last: Option<(Asked, Kind)>,
+    last: Option<(ClientRequest, Kind)>,
 }
 
 impl Asking<'_> {
@@ -61,7 +61,7 @@ impl Asking<'_> {
         let inner = &self.client.inner;
         inner.channel.adopt(version);
         let patience = inner.channel.is_pipe().then_some(inner.probe_timeout);
-        let answer = once(self.client, &Asked::Discover, version, patience).await;
+        let answer = once(self.client, &ClientRequest::Discover, version, patience).await;
         if let Ok(Answer {
             reply:
                 Reply::Complete {
@@ -79,7 +79,8 @@ impl Asking<'_> {
             self.found = Some(Found::Discovered(found.clone()));
             return Ok(probe.next(Evidence::Discovered(found)));
         }
-        self.judge(probe, Asked::Discover, version, answer).await
+        self.judge(probe, ClientRequest::Discover, version, answer)
+            .await
     }
 
     async fn initialize(
@@ -110,7 +111,7 @@ impl Asking<'_> {
     async fn judge(
         &mut self,
         probe: &mut Probe,
-        asked: Asked,
+        asked: ClientRequest,
         version: ProtocolVersion,
         answer: Result<Answer, Kind>,
     ) -> Result<Step, Error> {
@@ -180,7 +181,7 @@ impl Asking<'_> {
         let last = self.last.take();
         let (asked, kind) = match (error, last) {
             (ProbeError::NothingInCommon { theirs, .. }, last) => {
-                let asked = last.map_or(Asked::Discover, |(asked, _)| asked);
+                let asked = last.map_or(ClientRequest::Discover, |(asked, _)| asked);
                 (
                     asked,
                     Kind::no_common_version(theirs, &self.client.inner.spoken),
@@ -191,12 +192,12 @@ impl Asking<'_> {
             }
             // The failure itself says most.
             (_, Some(last)) => last,
-            (_, None) => (Asked::Discover, Kind::OtherResult),
+            (_, None) => (ClientRequest::Discover, Kind::OtherResult),
         };
         self.error(&asked, kind)
     }
 
-    fn error(&self, asked: &Asked, kind: Kind) -> Error {
+    fn error(&self, asked: &ClientRequest, kind: Kind) -> Error {
         Error::of(&self.client.inner.channel.peer(), asked, kind)
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use http::{HeaderName, HeaderValue};
-use mcp_core::{Asked, BoxFuture, Call, ResultBody};
+use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
@@ -61,7 +61,7 @@ use crate::{Client, Error};
 #[must_use = "a call does nothing unless it is awaited"]
 pub struct PreparedCall<'a, T> {
     client: Client,
-    asked: Asked,
+    asked: ClientRequest,
     /// Why it cannot be sent.
     problem: Option<Kind>,
     options: Options<'a>,
@@ -78,7 +78,7 @@ impl<'a, T> PreparedCall<'a, T> {
     pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
         Self {
             client: client.clone(),
-            asked: Asked::Call(call),
+            asked: ClientRequest::Call(call),
             problem: None,
             options: Options::default(),
             read,

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use mcp_core::locks::RwLock;
 use mcp_core::schema::{Check, Validator, check_result};
-use mcp_core::{Asked, Call, Listing, ParamHeaders};
+use mcp_core::{Call, ClientRequest, Listing, ParamHeaders};
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
 
 /// So many tools are remembered; when there are more, all are forgotten and learned again.
@@ -71,8 +71,8 @@ impl ToolIndex {
 
     /// The arguments of a call that headers repeat; none as long as the tool is unknown.
     // spec: XHDR-02, XHDR-12, XHDR-20
-    pub(crate) fn params(&self, asked: &Asked) -> Params {
-        let Asked::Call(Call::CallTool(params)) = asked else {
+    pub(crate) fn params(&self, asked: &ClientRequest) -> Params {
+        let ClientRequest::Call(Call::CallTool(params)) = asked else {
             return Params::new();
         };
         let known = self.known.read();

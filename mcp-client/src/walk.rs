@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use mcp_core::{Asked, Call, ResultBody};
+use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::{Cursor, Page};
 
 use crate::call::Running;
@@ -63,7 +63,7 @@ impl<'a, T> Walk<'a, T> {
         let mut running = match std::mem::replace(&mut self.state, State::Over) {
             State::First(running) => running,
             State::Next(call, options, clock) => {
-                Running::go_on(&self.client, Asked::Call(call), options, clock)
+                Running::go_on(&self.client, ClientRequest::Call(call), options, clock)
             }
             State::Over => return Ok(None),
         };

@@ -77,7 +77,7 @@ impl Call {
 /// Everything that a client can ask: a call, or what the library answers by itself.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub enum Asked {
+pub enum ClientRequest {
     /// For the service.
     Call(Call),
     /// `server/discover` (modern era alone).
@@ -117,7 +117,7 @@ impl SessionRequest {
     }
 }
 
-impl Asked {
+impl ClientRequest {
     /// The method, when it is one of the protocol.
     pub fn method(&self) -> Option<Method> {
         match self {
@@ -146,13 +146,13 @@ impl Asked {
     }
 }
 
-impl From<Call> for Asked {
+impl From<Call> for ClientRequest {
     fn from(call: Call) -> Self {
         Self::Call(call)
     }
 }
 
-impl From<SessionRequest> for Asked {
+impl From<SessionRequest> for ClientRequest {
     fn from(call: SessionRequest) -> Self {
         Self::Session(call)
     }

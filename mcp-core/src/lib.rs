@@ -67,7 +67,7 @@ pub mod tower;
 pub mod versioning;
 pub mod wire;
 
-pub use call::{Asked, Call, SessionRequest};
+pub use call::{Call, ClientRequest, SessionRequest};
 pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
 pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
 pub use direct::Direct;

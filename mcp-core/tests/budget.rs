@@ -4,8 +4,8 @@
 #![expect(clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
 use allocation_counter::{AllocationInfo, measure};
-use mcp_core::wire::{self, MODERN, Outbound};
-use mcp_core::{Asked, Call, Reply, ServerProfile, front, versioning};
+use mcp_core::wire::{self, MODERN, ReplyContext};
+use mcp_core::{Call, ClientRequest, Reply, ServerProfile, front, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
 /// Parse, classify and decode a modern `tools/call`. One allocation each: the lists of the members
@@ -54,8 +54,8 @@ fn reading() {
         };
         let read = front::modern::read(&request, envelope, &profile);
         assert!(matches!(
-            read.map(|it| it.asked),
-            Ok(Asked::Call(Call::CallTool(_)))
+            read.map(|it| it.request),
+            Ok(ClientRequest::Call(Call::CallTool(_)))
         ));
     });
     let wire = wire::of(ProtocolVersion::V2025_11_25);
@@ -65,8 +65,8 @@ fn reading() {
         assert!(matches!(route, versioning::Route::Legacy));
         let read = wire.decode_request(&request);
         assert!(matches!(
-            read.map(|it| it.asked),
-            Ok(Asked::Call(Call::CallTool(_)))
+            read.map(|it| it.request),
+            Ok(ClientRequest::Call(Call::CallTool(_)))
         ));
     });
 }
@@ -77,7 +77,7 @@ fn writing() {
     let id = RequestId::from(17);
     for wire in [MODERN, wire::of(ProtocolVersion::V2025_11_25)] {
         let reply: Reply = CallToolResult::from_text("3").into();
-        let to = Outbound::new(&id, &profile);
+        let to = ReplyContext::new(&id, &profile);
         hold("result", WRITE, || {
             let text = wire.encode_reply(reply, &to, Vec::new());
             assert!(text.shared.is_empty() && text.len() < 256);

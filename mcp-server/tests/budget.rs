@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use futures::executor::block_on;
-use mcp_core::wire::{MODERN, Outbound};
+use mcp_core::wire::{MODERN, ReplyContext};
 use mcp_core::{Call, ClientFacts, Exchange, Reply, Service};
 use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Args, Server, Text, Tool, ToolExt};
@@ -96,7 +96,7 @@ fn lists() {
     let list = || {
         let call = Call::ListTools(Page::first());
         let reply = block_on(server.call(Exchange::new(call, facts.clone())));
-        MODERN.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new())
+        MODERN.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new())
     };
     let first = list();
     let mut again = None;
@@ -141,7 +141,7 @@ fn large_texts() {
     let mut answer = None;
     let cost = measure(|| {
         let reply = block_on(server.call(exchange));
-        answer = Some(MODERN.encode_reply(reply, &Outbound::new(&id, &profile), Vec::new()));
+        answer = Some(MODERN.encode_reply(reply, &ReplyContext::new(&id, &profile), Vec::new()));
     });
     println!(
         "a text of 1 MiB: {} allocations, {} bytes",

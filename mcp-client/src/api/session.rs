@@ -1,6 +1,6 @@
 //! What a program tells its session by hand: the level of logs, its roots, a ping.
 
-use mcp_core::{Asked, ClientNotification, SessionRequest};
+use mcp_core::{ClientNotification, ClientRequest, SessionRequest};
 use mcp_types::{LoggingLevel, Root};
 
 use crate::call;
@@ -67,7 +67,7 @@ impl Client {
     // spec: PING-01
     pub async fn ping(&self) -> Result<(), Error> {
         let asked = if self.protocol_version().is_modern() {
-            Asked::Discover
+            ClientRequest::Discover
         } else {
             SessionRequest::Ping.into()
         };

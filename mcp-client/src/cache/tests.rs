@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mcp_core::{Asked, Call, ResultBody};
+use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::{
     CacheHint, CallToolParams, Cursor, Method, Page, ReadResourceParams, SubscriptionFilter,
 };
@@ -12,24 +12,24 @@ use crate::Change;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-fn tools() -> Asked {
+fn tools() -> ClientRequest {
     Call::ListTools(Page::first()).into()
 }
 
-fn read(uri: &str) -> Asked {
+fn read(uri: &str) -> ClientRequest {
     Call::ReadResource(ReadResourceParams::new(uri)).into()
 }
 
-fn slot(cache: &Cache, asked: &Asked) -> Slot {
+fn slot(cache: &Cache, asked: &ClientRequest) -> Slot {
     cache.slot("server", "ada", asked, "").unwrap()
 }
 
-fn keep(cache: &Cache, asked: &Asked, bytes: usize) {
+fn keep(cache: &Cache, asked: &ClientRequest, bytes: usize) {
     let hint = CacheHint::private(HOUR);
     slot(cache, asked).put(&ResultBody::Empty, hint, bytes);
 }
 
-fn has(cache: &Cache, asked: &Asked) -> bool {
+fn has(cache: &Cache, asked: &ClientRequest) -> bool {
     slot(cache, asked).get().is_some()
 }
 
@@ -61,8 +61,8 @@ async fn every_page_and_resource_is_its_own() {
     ] {
         assert!(!has(&cache, &other), "{other:?}");
     }
-    let call = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
-    for asked in [call, Asked::Discover] {
+    let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
+    for asked in [call, ClientRequest::Discover] {
         assert!(cache.slot("server", "ada", &asked, "").is_none());
     }
 }
@@ -121,9 +121,9 @@ async fn what_is_used_least_makes_room() {
 
 #[tokio::test]
 async fn changes_make_answers_stale() {
-    let prompts: Asked = Call::ListPrompts(Page::first()).into();
-    let resources: Asked = Call::ListResources(Page::first()).into();
-    let templates: Asked = Call::ListResourceTemplates(Page::first()).into();
+    let prompts: ClientRequest = Call::ListPrompts(Page::first()).into();
+    let resources: ClientRequest = Call::ListResources(Page::first()).into();
+    let templates: ClientRequest = Call::ListResourceTemplates(Page::first()).into();
     let all = [
         tools(),
         prompts,

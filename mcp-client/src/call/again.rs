@@ -1,7 +1,7 @@
 //! Whether a call is made again, after a break or a refusal that can be mended.
 
 use mcp_core::versioning::mutual;
-use mcp_core::{Asked, Call, ChannelError, Fault};
+use mcp_core::{Call, ChannelError, ClientRequest, Fault};
 use tokio::time::{Instant, sleep_until};
 
 use super::Running;
@@ -23,11 +23,11 @@ impl Running<'_> {
     /// It makes no difference whether the server does it once or twice.
     fn is_idempotent(&self) -> bool {
         let only_reads = match &self.asked {
-            Asked::Call(Call::CallTool(params)) => {
+            ClientRequest::Call(Call::CallTool(params)) => {
                 self.client.inner.tools.is_idempotent(&params.name)
             }
-            Asked::Call(Call::Other { .. }) => false,
-            Asked::Call(_) | Asked::Discover => true,
+            ClientRequest::Call(Call::Other { .. }) => false,
+            ClientRequest::Call(_) | ClientRequest::Discover => true,
             _ => false,
         };
         self.options.idempotent.unwrap_or(only_reads)

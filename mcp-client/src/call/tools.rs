@@ -1,7 +1,7 @@
 //! What calls teach the index of tools, and what it has against their results.
 
 use http::HeaderMap;
-use mcp_core::{Asked, BoxFuture, Call, ResultBody};
+use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::{CallToolParams, Cursor, Page};
 use tokio::time::Instant;
 
@@ -15,7 +15,11 @@ const MAX_PAGES: usize = 100;
 
 impl Client {
     /// What the index learns from a result, and what it has against it.
-    pub(super) fn indexed(&self, asked: &Asked, body: ResultBody) -> Result<ResultBody, Kind> {
+    pub(super) fn indexed(
+        &self,
+        asked: &ClientRequest,
+        body: ResultBody,
+    ) -> Result<ResultBody, Kind> {
         match (asked, body) {
             (_, ResultBody::ListTools(page)) => {
                 let page = self
@@ -24,7 +28,7 @@ impl Client {
                     .learn(page, self.inner.repeats_arguments(self.inner.version()));
                 Ok(ResultBody::ListTools(page))
             }
-            (Asked::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
+            (ClientRequest::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
                 let checked = self.inner.tools.check(&params.name, &result);
                 checked.map_err(Kind::Output)?;
                 Ok(ResultBody::CallTool(result))
@@ -38,12 +42,12 @@ impl Client {
     // spec: XHDR-19
     pub(super) fn learns_headers<'a>(
         &'a self,
-        asked: &'a Asked,
+        asked: &'a ClientRequest,
         headers: &'a HeaderMap,
         end: Instant,
     ) -> BoxFuture<'a, bool> {
         Box::pin(async move {
-            let Asked::Call(Call::CallTool(params)) = asked else {
+            let ClientRequest::Call(Call::CallTool(params)) = asked else {
                 return false;
             };
             if !self.inner.repeats_arguments(self.inner.version()) {
@@ -73,7 +77,7 @@ impl Client {
                 fresh: true,
                 ..Options::default()
             };
-            let body = run(self, Asked::Call(Call::ListTools(page)), options).await?;
+            let body = run(self, ClientRequest::Call(Call::ListTools(page)), options).await?;
             let ResultBody::ListTools(page) = body else {
                 break;
             };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use http::StatusCode;
-use mcp_core::{Asked, ChannelError, CloseReason};
+use mcp_core::{ChannelError, ClientRequest, CloseReason};
 
 use super::{Error, Kind};
 
@@ -59,7 +59,7 @@ fn questions_look_down_to_the_cause() {
         excerpt: String::new(),
         retry_after: Some(Duration::from_secs(9)),
     };
-    let asked = Asked::Discover;
+    let asked = ClientRequest::Discover;
     let of_server = |kind| {
         let error = Error::of("https://example.com", &asked, kind);
         Error::of_server("files", Kind::Start(error))

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use futures_util::{StreamExt, stream};
 use mcp_core::backoff::Backoff;
-use mcp_core::wire::Outgoing;
-use mcp_core::{Asked, Frames, Reply, ServerNotification};
+use mcp_core::wire::ClientRequestContext;
+use mcp_core::{ClientRequest, Frames, Reply, ServerNotification};
 use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -160,7 +160,7 @@ impl Request {
         let deadline = clock.deadline();
         let id = RequestId::from(inner.next_id());
         let asked = self.listen();
-        let outgoing = Outgoing::new(&id, &inner.profile);
+        let outgoing = ClientRequestContext::new(&id, &inner.profile);
         let headers = &self.settings.headers;
         let frames = send(inner, &asked, inner.version(), &outgoing, headers);
         let mut stream = Acknowledged {
@@ -190,8 +190,8 @@ impl Request {
         inner.cache.invalidate(&inner.channel.peer(), change);
     }
 
-    fn listen(&self) -> Asked {
-        Asked::Listen(self.asked.clone().into())
+    fn listen(&self) -> ClientRequest {
+        ClientRequest::Listen(self.asked.clone().into())
     }
 
     fn failed(&self, kind: Kind) -> Error {

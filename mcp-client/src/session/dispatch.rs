@@ -125,7 +125,7 @@ impl Dispatcher {
             Ok(_) if self.answers.len() >= MAX_ASKS => Err(Fault::Refused(
                 "this client answers too many requests already".into(),
             )),
-            Ok(decoded) => Ok(decoded.ask),
+            Ok(decoded) => Ok(decoded.request),
             Err(fault) => Err(fault),
         };
         let work = Work {

@@ -7,7 +7,7 @@ mod dispatch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Asked, ClientNotification, OutNote, Reply, ResultBody, SessionRequest};
+use mcp_core::{ClientNotification, ClientRequest, OutNote, Reply, ResultBody, SessionRequest};
 use mcp_types::{InitializeParams, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
@@ -22,7 +22,7 @@ const NOTE_LIMIT: Duration = Duration::from_secs(30);
 
 /// The request that opens a session.
 // spec: LIFE-01, LIFE-06
-pub(crate) fn initialize(client: &Client, version: ProtocolVersion) -> Asked {
+pub(crate) fn initialize(client: &Client, version: ProtocolVersion) -> ClientRequest {
     let profile = &client.inner.profile;
     let (capabilities, info) = (profile.capabilities.clone(), profile.info.clone());
     let params = InitializeParams::new(version, capabilities, info);

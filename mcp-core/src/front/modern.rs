@@ -9,7 +9,7 @@ use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, Request, R
 use crate::patterns::subscriptions::{self, Lent};
 use crate::wire::{self, Envelope, MODERN};
 use crate::{
-    Asked, BoxFuture, ClientFacts, Exchange, Extensions, Fault, Framing, Gate, Input,
+    BoxFuture, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
     NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service, versioning,
 };
 
@@ -18,7 +18,7 @@ use crate::{
 #[non_exhaustive]
 pub struct Inbound {
     /// What is asked.
-    pub asked: Asked,
+    pub request: ClientRequest,
     /// Who asks.
     pub facts: Arc<ClientFacts>,
     /// How the call gets what it asks its client for.
@@ -45,8 +45,8 @@ pub fn read(
 ) -> Result<Inbound, Fault> {
     versioning::offered(&profile.versions, &envelope.version)?;
     let decoded = MODERN.decode_request(request)?;
-    let lent = match &decoded.asked {
-        Asked::Listen(filter) => {
+    let lent = match &decoded.request {
+        ClientRequest::Listen(filter) => {
             subscriptions::check(filter)?;
             Some(Box::default())
         }
@@ -54,7 +54,7 @@ pub fn read(
     };
     Ok(Inbound {
         lent,
-        asked: decoded.asked,
+        request: decoded.request,
         input: decoded.input.into(),
         meta: envelope.meta(),
         progress_token: envelope.progress_token,
@@ -104,16 +104,16 @@ impl Inbound {
         principal: Option<&Principal>,
     ) -> Result<(), Fault> {
         let facts = &self.facts;
-        match &mut self.asked {
-            Asked::Call(call) => gate.admit(call, facts, principal),
-            Asked::Listen(filter) => {
+        match &mut self.request {
+            ClientRequest::Call(call) => gate.admit(call, facts, principal),
+            ClientRequest::Listen(filter) => {
                 if let Some(lent) = &mut self.lent {
                     lent.gate = Some(gate.clone());
                 }
                 let filter = Arc::make_mut(filter);
                 subscriptions::admit(filter, |call| gate.admit(call, facts, principal))
             }
-            Asked::Discover | Asked::Session(_) => Ok(()),
+            ClientRequest::Discover | ClientRequest::Session(_) => Ok(()),
         }
     }
 
@@ -152,15 +152,15 @@ impl Inbound {
         extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
         let Self {
-            asked,
+            request,
             facts,
             input,
             meta,
             lent,
             ..
         } = self;
-        match asked {
-            Asked::Call(call) => service.call(Exchange {
+        match request {
+            ClientRequest::Call(call) => service.call(Exchange {
                 call,
                 facts,
                 input,
@@ -168,15 +168,15 @@ impl Inbound {
                 outlet,
                 extensions,
             }),
-            Asked::Discover => discover(profile),
-            Asked::Listen(filter) => {
+            ClientRequest::Discover => discover(profile),
+            ClientRequest::Listen(filter) => {
                 let caller = (facts, extensions);
                 let lent = *lent.unwrap_or_default();
                 let filter = Arc::unwrap_or_clone(filter);
                 subscriptions::serve(filter, service, caller, outlet, lent)
             }
             // The modern wire reads none.
-            Asked::Session(call) => refuse(call.method()),
+            ClientRequest::Session(call) => refuse(call.method()),
         }
     }
 }

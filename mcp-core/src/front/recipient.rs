@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mcp_types::RequestId;
 
-use crate::wire::{Encoded, Outbound, Wire};
+use crate::wire::{EncodedReply, ReplyContext, Wire};
 use crate::{Reply, ServerProfile};
 
 /// Whom an answer goes to, and from whom.
@@ -21,8 +21,8 @@ pub struct Recipient {
 
 impl Recipient {
     /// Writes the answer behind `head`.
-    pub fn encode(&self, reply: Reply, head: Vec<u8>) -> Encoded {
+    pub fn encode(&self, reply: Reply, head: Vec<u8>) -> EncodedReply {
         self.wire
-            .encode_reply(reply, &Outbound::new(&self.id, &self.profile), head)
+            .encode_reply(reply, &ReplyContext::new(&self.id, &self.profile), head)
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use super::Recipient;
 use super::modern::Inbound;
 use crate::guard::catch_panic_now;
-use crate::wire::Encoded;
+use crate::wire::EncodedReply;
 use crate::{BoxFuture, Extensions, Fault, Framing, NotificationBuffer, Outlet, Reply, Service};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
@@ -28,7 +28,7 @@ pub struct Running {
 enum Work {
     Going(BoxFuture<'static, Reply>),
     /// It waits for the notifications before it.
-    Done(Box<Encoded>),
+    Done(Box<EncodedReply>),
     Told,
 }
 
@@ -39,7 +39,7 @@ pub enum Said {
     /// Notifications, each in its frame.
     Notes(Bytes),
     /// The answer, without a frame. There is nothing after it.
-    Answer(Encoded),
+    Answer(EncodedReply),
 }
 
 impl Running {

@@ -20,7 +20,7 @@ pub use session::{Admitted, Heard, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, stateless};
 
 use crate::front::modern::Inbound;
-use crate::wire::Decoded;
+use crate::wire::DecodedRequest;
 use crate::{Call, ClientFacts, Fault, Input, ServerProfile, versioning};
 
 /// What a client hears that has never set a level.
@@ -56,9 +56,14 @@ fn shake_hands(
 }
 
 /// A call for the service, with what the session knows.
-fn inbound(call: Call, decoded: Decoded, facts: Arc<ClientFacts>, input: Input) -> Box<Inbound> {
+fn inbound(
+    call: Call,
+    decoded: DecodedRequest,
+    facts: Arc<ClientFacts>,
+    input: Input,
+) -> Box<Inbound> {
     Box::new(Inbound {
-        asked: call.into(),
+        request: call.into(),
         facts,
         input,
         meta: decoded.meta,

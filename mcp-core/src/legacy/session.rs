@@ -20,11 +20,11 @@ use crate::front::modern::Inbound;
 use crate::locks::Mutex;
 use crate::peer::{Ids, OpenError, Patience, Pending};
 use crate::texts::Texts;
-use crate::wire::{self, AskedBy, Wire};
+use crate::wire::{self, ServerRequestContext, Wire};
 use crate::{
-    Asked, Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNotification,
-    Fault, Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile, ServerRequest,
-    Service, SessionRequest, Watch,
+    Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNotification,
+    ClientRequest, Fault, Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile,
+    ServerRequest, Service, SessionRequest, Watch,
 };
 
 /// What one session may hold.
@@ -273,12 +273,12 @@ impl Session {
         who: &dyn Fn() -> Audience,
     ) -> Result<Admitted, Fault> {
         let mut decoded = self.wire.decode_request(request)?;
-        match std::mem::replace(&mut decoded.asked, Asked::Discover) {
-            Asked::Call(call) => {
+        match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
+            ClientRequest::Call(call) => {
                 let call = inbound(call, decoded, self.facts(), Input::Absent);
                 Ok(Admitted::Call(call))
             }
-            Asked::Session(call) => {
+            ClientRequest::Session(call) => {
                 self.tend(&call, who)?;
                 Ok(Admitted::Answer(ResultBody::Empty.into()))
             }
@@ -438,7 +438,7 @@ impl Session {
             _ => BackChannelError::Busy,
         })?;
         let token = id.clone().into();
-        let mut from = AskedBy::new(&id);
+        let mut from = ServerRequestContext::new(&id);
         from.progress_token = Some(&token);
         let question = Question {
             session: self.clone(),

@@ -7,7 +7,8 @@ use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
 use super::{Admitted, inbound, shake_hands};
 use crate::{
-    Asked, ClientFacts, Fault, Input, Reply, ResultBody, ServerProfile, SessionRequest, wire,
+    ClientFacts, ClientRequest, Fault, Input, Reply, ResultBody, ServerProfile, SessionRequest,
+    wire,
 };
 
 /// The revision of a request that names none.
@@ -26,19 +27,19 @@ pub fn stateless(
     profile: &ServerProfile,
 ) -> Result<Admitted, Fault> {
     let mut decoded = wire::of(version).decode_request(request)?;
-    match std::mem::replace(&mut decoded.asked, Asked::Discover) {
-        Asked::Call(call) => {
+    match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
+        ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));
             let call = inbound(call, decoded, Arc::new(facts), Input::Absent);
             Ok(Admitted::Call(call))
         }
-        Asked::Session(SessionRequest::Initialize(params)) => {
+        ClientRequest::Session(SessionRequest::Initialize(params)) => {
             let promised = without_changes(profile.capabilities.clone());
             let (_, result) = shake_hands(&params, profile, promised)?;
             let body = ResultBody::Initialize(Arc::new(result));
             Ok(Admitted::Answer(Reply::from(body)))
         }
-        Asked::Session(SessionRequest::Ping | SessionRequest::SetLevel(_)) => {
+        ClientRequest::Session(SessionRequest::Ping | SessionRequest::SetLevel(_)) => {
             Ok(Admitted::Answer(ResultBody::Empty.into()))
         }
         other => Err(Fault::no_such_method(other.method_name())),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Method, RawObject};
 
-use crate::{Asked, InputState};
+use crate::{ClientRequest, InputState};
 
 /// A request on its way through rounds of input. It lives and dies with the request, so nothing
 /// of it can reach another one.
@@ -44,7 +44,11 @@ impl Mrtr {
     /// [`MrtrError`] when the result is none that `asked` may have, or when it is one too many.
     // spec: MRTR-02, MRTR-03
     #[inline]
-    pub fn round(&mut self, asked: &Asked, required: InputRequired) -> Result<Round, MrtrError> {
+    pub fn round(
+        &mut self,
+        asked: &ClientRequest,
+        required: InputRequired,
+    ) -> Result<Round, MrtrError> {
         let spec = asked.method().map(Method::spec);
         if !spec.is_some_and(|spec| spec.may_require_input) {
             return Err(MrtrError::Misplaced);

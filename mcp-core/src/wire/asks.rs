@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::narrow;
 use super::{
-    AskedBy, DecodeError, DecodedAsk, RequestHead, splice_json, write_json, write_request,
+    DecodeError, DecodedServerRequest, RequestHead, ServerRequestContext, splice_json, write_json,
+    write_request,
 };
 use crate::{ClientResponse, Fault, ServerRequest, place};
 
@@ -37,7 +38,7 @@ fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
 /// be asked that.
 pub(super) fn write(
     ask: &ServerRequest,
-    from: &AskedBy<'_>,
+    from: &ServerRequestContext<'_>,
     to: ProtocolVersion,
 ) -> Result<Vec<u8>, Fault> {
     let request = match ask {
@@ -92,7 +93,10 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
 /// Client: reads a request.
 // spec: BASE-17, BASE-20
 #[inline]
-pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<DecodedAsk, Fault> {
+pub(super) fn read(
+    request: &Request<'_>,
+    from: ProtocolVersion,
+) -> Result<DecodedServerRequest, Fault> {
     let method = Method::from_name(&request.method);
     if !exists(method, from) {
         return Err(Fault::no_such_method(&*request.method));
@@ -113,8 +117,8 @@ pub(super) fn read(request: &Request<'_>, from: ProtocolVersion) -> Result<Decod
         }),
     };
     let meta = params.object("_meta")?;
-    Ok(DecodedAsk {
-        ask,
+    Ok(DecodedServerRequest {
+        request: ask,
         progress_token: progress_token(params),
         meta,
     })

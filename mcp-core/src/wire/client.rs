@@ -8,13 +8,17 @@
 
 use mcp_types::{Notification, Request, RequestId, Response};
 
-use super::{DecodeError, DecodedAsk, Outgoing, Wire, legacy, modern};
-use crate::{Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification};
+use super::{ClientRequestContext, DecodeError, DecodedServerRequest, Wire, legacy, modern};
+use crate::{ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification};
 
 impl dyn Wire + '_ {
     /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
     #[inline]
-    pub fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub fn encode_request(
+        &self,
+        asked: &ClientRequest,
+        from: &ClientRequestContext<'_>,
+    ) -> Vec<u8> {
         match legacy::find(self.version()) {
             Some(wire) => wire.encode_request(asked, from),
             None => modern::Modern.encode_request(asked, from),
@@ -29,7 +33,7 @@ impl dyn Wire + '_ {
     #[inline]
     pub fn decode_reply(
         &self,
-        asked: &Asked,
+        asked: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
         match legacy::find(self.version()) {
@@ -76,7 +80,10 @@ impl dyn Wire + '_ {
     ///
     /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
     #[inline]
-    pub fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub fn decode_server_request(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<DecodedServerRequest, Fault> {
         match legacy::find(self.version()) {
             Some(wire) => wire.decode_server_request(request),
             None => modern::Modern.decode_server_request(request),

@@ -24,7 +24,7 @@ use mcp_types::{
 };
 
 use crate::{
-    Asked, ClientNotification, ClientProfile, ClientResponse, Fault, InputState, Reply,
+    ClientNotification, ClientProfile, ClientRequest, ClientResponse, Fault, InputState, Reply,
     ServerNotification, ServerProfile, ServerRequest,
 };
 
@@ -53,10 +53,10 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     /// # Errors
     ///
     /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
-    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault>;
+    fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault>;
 
     /// Server: writes the answer behind what `head` holds already.
-    fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded;
+    fn encode_reply(&self, reply: Reply, to: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply;
 
     /// The error that a fault becomes.
     fn error(&self, fault: &Fault) -> ErrorObject;
@@ -90,7 +90,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     fn encode_server_request(
         &self,
         ask: &ServerRequest,
-        from: &AskedBy<'_>,
+        from: &ServerRequestContext<'_>,
     ) -> Result<Vec<u8>, Fault>;
 
     /// Server: reads the client's answer to `asked`.
@@ -115,9 +115,9 @@ mod sealed {
 /// What a request asks, and what it brings along.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Decoded {
+pub struct DecodedRequest {
     /// What is asked.
-    pub asked: Asked,
+    pub request: ClientRequest,
     /// What the client sends along when it asks again.
     pub input: InputState,
     /// The token under which the client wants progress. A modern request has it in its
@@ -127,11 +127,11 @@ pub struct Decoded {
     pub meta: Option<RawObject>,
 }
 
-impl Decoded {
+impl DecodedRequest {
     /// What is asked, with nothing beside.
-    pub(crate) fn new(asked: Asked) -> Self {
+    pub(crate) fn new(request: ClientRequest) -> Self {
         Self {
-            asked,
+            request,
             input: InputState::default(),
             progress_token: None,
             meta: None,
@@ -142,9 +142,9 @@ impl Decoded {
 /// What a server asks its client, and what it brings along.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct DecodedAsk {
+pub struct DecodedServerRequest {
     /// What is asked.
-    pub ask: ServerRequest,
+    pub request: ServerRequest,
     /// The token under which the server wants progress.
     pub progress_token: Option<ProgressToken>,
     /// The request's `_meta`.
@@ -154,7 +154,7 @@ pub struct DecodedAsk {
 /// What a request of a server brings along.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct AskedBy<'a> {
+pub struct ServerRequestContext<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
     /// The token under which progress is wanted.
@@ -163,7 +163,7 @@ pub struct AskedBy<'a> {
     pub meta: Option<&'a Meta>,
 }
 
-impl<'a> AskedBy<'a> {
+impl<'a> ServerRequestContext<'a> {
     /// A request that brings nothing along.
     pub fn new(id: &'a RequestId) -> Self {
         Self {
@@ -177,14 +177,14 @@ impl<'a> AskedBy<'a> {
 /// Where an answer goes.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Outbound<'a> {
+pub struct ReplyContext<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
     /// Who answers.
     pub profile: &'a ServerProfile,
 }
 
-impl<'a> Outbound<'a> {
+impl<'a> ReplyContext<'a> {
     /// An answer to a request.
     pub fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
         Self { id, profile }
@@ -194,7 +194,7 @@ impl<'a> Outbound<'a> {
 /// Where a request comes from, and what it brings along.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
-pub struct Outgoing<'a> {
+pub struct ClientRequestContext<'a> {
     /// The id of the request.
     pub id: &'a RequestId,
     /// Who asks.
@@ -209,7 +209,7 @@ pub struct Outgoing<'a> {
     pub meta: Option<&'a Meta>,
 }
 
-impl<'a> Outgoing<'a> {
+impl<'a> ClientRequestContext<'a> {
     /// A request that brings nothing along.
     pub fn new(id: &'a RequestId, profile: &'a ClientProfile) -> Self {
         Self {
@@ -226,7 +226,7 @@ impl<'a> Outgoing<'a> {
 /// The text of an answer in up to three pieces, so that a prepared list is never copied.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
-pub struct Encoded {
+pub struct EncodedReply {
     /// The beginning, or all of it.
     pub head: Vec<u8>,
     /// A prepared piece that other answers share; empty when there is none.
@@ -235,7 +235,7 @@ pub struct Encoded {
     pub tail: Vec<u8>,
 }
 
-impl Encoded {
+impl EncodedReply {
     /// Appends to the last piece.
     pub fn push(&mut self, text: &[u8]) {
         if self.shared.is_empty() {
@@ -407,7 +407,7 @@ pub(crate) struct RequestHead<'a> {
 }
 
 impl<'a> RequestHead<'a> {
-    pub(crate) fn of_client(method: &'a str, from: &Outgoing<'a>) -> Self {
+    pub(crate) fn of_client(method: &'a str, from: &ClientRequestContext<'a>) -> Self {
         Self {
             id: from.id,
             method,
@@ -416,7 +416,7 @@ impl<'a> RequestHead<'a> {
         }
     }
 
-    pub(crate) fn of_server(method: &'a str, from: &AskedBy<'a>) -> Self {
+    pub(crate) fn of_server(method: &'a str, from: &ServerRequestContext<'a>) -> Self {
         Self {
             id: from.id,
             method,

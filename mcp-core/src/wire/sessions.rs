@@ -6,7 +6,7 @@ use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParam
 
 use super::asks::whole;
 use super::narrow::narrowed;
-use super::{Outgoing, RequestHead, splice_json, write_request};
+use super::{ClientRequestContext, RequestHead, splice_json, write_request};
 use crate::{Fault, SessionRequest};
 
 /// Reads a request that opens or tends a session; `None` for every other one.
@@ -29,7 +29,11 @@ pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionRequest>, Faul
 
 /// Writes a request that opens or tends a session.
 #[inline]
-pub(super) fn write(call: &SessionRequest, from: &Outgoing<'_>, to: ProtocolVersion) -> Vec<u8> {
+pub(super) fn write(
+    call: &SessionRequest,
+    from: &ClientRequestContext<'_>,
+    to: ProtocolVersion,
+) -> Vec<u8> {
     let head = RequestHead::of_client(call.method().as_str(), from);
     match call {
         SessionRequest::Initialize(params) => {

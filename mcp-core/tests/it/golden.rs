@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use mcp_core::{
-    Asked, ClientNotification, ClientResponse, Fault, Reply, ResultBody, ServerNotification,
-    ServerRequest, SessionRequest,
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ResultBody,
+    ServerNotification, ServerRequest, SessionRequest,
 };
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
@@ -50,7 +50,7 @@ impl Book {
         value
     }
 
-    fn call(&mut self, version: ProtocolVersion, call: impl Into<Asked>) -> Value {
+    fn call(&mut self, version: ProtocolVersion, call: impl Into<ClientRequest>) -> Value {
         let text = Side::new(version).call(&call.into());
         self.value(version, None, text)["params"].take()
     }
@@ -453,7 +453,7 @@ fn subscriptions(book: &mut Book) {
     let filter = SubscriptionFilter::new()
         .tools_changed()
         .resource("file:///a");
-    let params = book.call(R5, Asked::Listen(filter.clone().into()));
+    let params = book.call(R5, ClientRequest::Listen(filter.clone().into()));
     assert_eq!(
         params["notifications"],
         json!({"toolsListChanged": true, "resourceSubscriptions": ["file:///a"]})
@@ -504,7 +504,7 @@ fn subscriptions(book: &mut Book) {
     let Reply::Complete {
         body: ResultBody::Listen(end),
         ..
-    } = Side::new(R5).read_reply(&Asked::Listen(filter.into()), &read)
+    } = Side::new(R5).read_reply(&ClientRequest::Listen(filter.into()), &read)
     else {
         panic!()
     };

@@ -1,8 +1,8 @@
 //! Messages, written and read back over the wires of all revisions.
 
-use mcp_core::wire::{self, AskedBy, Outbound, Outgoing};
+use mcp_core::wire::{self, ClientRequestContext, ReplyContext, ServerRequestContext};
 use mcp_core::{
-    Asked, ClientNotification, ClientProfile, ClientResponse, Fault, InputState, Reply,
+    ClientNotification, ClientProfile, ClientRequest, ClientResponse, Fault, InputState, Reply,
     ServerNotification, ServerProfile, ServerRequest,
 };
 use mcp_types::{
@@ -36,9 +36,9 @@ impl Side {
         wire::of(self.version)
     }
 
-    pub(crate) fn call(&self, asked: &Asked) -> Vec<u8> {
+    pub(crate) fn call(&self, asked: &ClientRequest) -> Vec<u8> {
         let profile = ClientProfile::new(self.info.clone()).capabilities(self.capabilities.clone());
-        let mut from = Outgoing::new(&self.id, &profile);
+        let mut from = ClientRequestContext::new(&self.id, &profile);
         from.progress_token = self.token.as_ref();
         let retries = asked.method().is_some_and(|it| it.spec().may_require_input);
         from.input = Some(&self.input).filter(|_| retries && self.version.is_modern());
@@ -46,18 +46,18 @@ impl Side {
         self.wire().encode_request(asked, &from)
     }
 
-    pub(crate) fn read_call(&self, text: &[u8]) -> wire::Decoded {
+    pub(crate) fn read_call(&self, text: &[u8]) -> wire::DecodedRequest {
         self.wire().decode_request(&request(text)).unwrap()
     }
 
     pub(crate) fn reply(&self, reply: &Reply) -> Vec<u8> {
         let profile = ServerProfile::new(self.info.clone());
-        let to = Outbound::new(&self.id, &profile);
+        let to = ReplyContext::new(&self.id, &profile);
         let encoded = self.wire().encode_reply(reply.clone(), &to, Vec::new());
         encoded.into_bytes().to_vec()
     }
 
-    pub(crate) fn read_reply(&self, asked: &Asked, text: &[u8]) -> Reply {
+    pub(crate) fn read_reply(&self, asked: &ClientRequest, text: &[u8]) -> Reply {
         self.wire().decode_reply(asked, &response(text)).unwrap()
     }
 
@@ -92,12 +92,12 @@ impl Side {
     }
 
     pub(crate) fn ask(&self, ask: &ServerRequest) -> Result<Vec<u8>, Fault> {
-        let mut from = AskedBy::new(&self.id);
+        let mut from = ServerRequestContext::new(&self.id);
         from.progress_token = self.token.as_ref();
         self.wire().encode_server_request(ask, &from)
     }
 
-    pub(crate) fn read_ask(&self, text: &[u8]) -> wire::DecodedAsk {
+    pub(crate) fn read_ask(&self, text: &[u8]) -> wire::DecodedServerRequest {
         self.wire().decode_server_request(&request(text)).unwrap()
     }
 

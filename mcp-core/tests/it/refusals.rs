@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp_core::wire::{self, AskedBy, Outbound};
+use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
 use mcp_core::{
-    Asked, BoxFuture, Call, ClientResponse, Exchange, Extensions, Fault, ItemKind, Outlet, Reply,
-    ServerProfile, ServerRequest, Service, front, versioning,
+    BoxFuture, Call, ClientRequest, ClientResponse, Exchange, Extensions, Fault, ItemKind, Outlet,
+    Reply, ServerProfile, ServerRequest, Service, front, versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -67,7 +67,7 @@ fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
     let wire = wire::MODERN;
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
-        let refused = wire.encode_server_request(&ask, &AskedBy::new(&id));
+        let refused = wire.encode_server_request(&ask, &ServerRequestContext::new(&id));
         assert!(matches!(refused, Err(Fault::NoSuchMethod { .. })));
     }
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
         kind: ItemKind::Resource,
         id: "file:///a".into(),
     };
-    let read = Asked::Call(Call::ReadResource(ReadResourceParams::new("file:///a")));
+    let read = ClientRequest::Call(Call::ReadResource(ReadResourceParams::new("file:///a")));
     let url = ElicitUrlParams::new("m", "https://example.com/a").elicitation_id("e");
     let visit = Fault::VisitFirst {
         elicitations: vec![url],
@@ -114,7 +114,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
     let capability = Fault::MissingCapability {
         required: Arc::new(ClientCapabilities::default().with_sampling()),
     };
-    let over = |version: ProtocolVersion, asked: &Asked, fault: &Fault| {
+    let over = |version: ProtocolVersion, asked: &ClientRequest, fault: &Fault| {
         let side = Side::new(version);
         let text = side.reply(&Reply::Fault(fault.clone()));
         match side.read_reply(asked, &text) {
@@ -183,7 +183,7 @@ fn nobody_listens_where_nothing_changes() {
         panic!()
     };
     let inbound = front::modern::read(&request, envelope, &Nothing.profile()).unwrap();
-    assert!(matches!(inbound.asked, Asked::Listen(_)));
+    assert!(matches!(inbound.request, ClientRequest::Listen(_)));
 
     let call = Call::ListTools(mcp_types::Page::first());
     let mut exchange = Exchange::new(call, inbound.facts.clone());
@@ -194,7 +194,8 @@ fn nobody_listens_where_nothing_changes() {
     let profile = Nothing.profile();
     let answered = inbound.serve(&Nothing, &profile, Outlet::none(), Extensions::new());
     let reply = futures::executor::block_on(answered);
-    let text = wire::MODERN.encode_reply(reply, &Outbound::new(&request.id, &profile), Vec::new());
+    let text =
+        wire::MODERN.encode_reply(reply, &ReplyContext::new(&request.id, &profile), Vec::new());
     let text = String::from_utf8(text.into_bytes().to_vec()).unwrap();
     assert!(
         text.contains(&codes::METHOD_NOT_FOUND.to_string()),

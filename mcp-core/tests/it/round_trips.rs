@@ -50,13 +50,13 @@ fn calls() {
         many(strategies::asked(range, side.version), |asked| {
             let text = side.call(&asked);
             let read = side.read_call(&text);
-            same_text(&side.call(&read.asked), &text);
+            same_text(&side.call(&read.request), &text);
             if !side.version.is_modern() {
                 assert_eq!(read.progress_token, side.token);
             }
             if range == Range::Shared {
                 let text = Side::new(side.version).call(&asked);
-                let read = side.read_call(&text).asked;
+                let read = side.read_call(&text).request;
                 assert_eq!(format!("{read:#?}"), format!("{asked:#?}"));
             }
         });
@@ -163,7 +163,7 @@ fn asks_and_answers() {
             let Ok(text) = side.ask(&ask) else { return };
             let read = side.read_ask(&text);
             assert_eq!(read.progress_token, side.token);
-            same_text(&side.ask(&read.ask).unwrap(), &text);
+            same_text(&side.ask(&read.request).unwrap(), &text);
             side_without_token(&side, &ask, range);
 
             let text = side.answer(&answer);
@@ -181,6 +181,6 @@ fn side_without_token(side: &Side, ask: &mcp_core::ServerRequest, range: Range) 
     if range == Range::Shared {
         let side = Side::new(side.version);
         let text = side.ask(ask).unwrap();
-        assert_eq!(&side.read_ask(&text).ask, ask);
+        assert_eq!(&side.read_ask(&text).request, ask);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mcp_core::{Asked, ClientResponse, Reply, ServerRequest};
+use mcp_core::{ClientRequest, ClientResponse, Reply, ServerRequest};
 use mcp_types::{Method, ProtocolVersion};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -198,7 +198,7 @@ impl Checker {
     fn replies(&mut self, runner: &mut TestRunner) {
         let replies = strategies::reply(Range::All, self.version());
         for _ in 0..CASES {
-            let (asked, reply): (Asked, Reply) = some(&replies, runner);
+            let (asked, reply): (ClientRequest, Reply) = some(&replies, runner);
             let text = self.side.reply(&reply);
             self.response(asked.method(), &text);
         }

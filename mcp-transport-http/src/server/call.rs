@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use mcp_core::front::modern::Inbound;
 use mcp_core::front::{Recipient, Running};
-use mcp_core::wire::{Encoded, Wire};
+use mcp_core::wire::{EncodedReply, Wire};
 use mcp_core::{Extensions, NotificationBuffer, Reply, Service};
 
 use super::in_flight::{self, Stopped, Ticket};
@@ -88,7 +88,7 @@ pub(super) fn new_buffer(wire: &'static dyn Wire) -> NotificationBuffer {
 }
 
 /// Writes an answer as an event behind `head`.
-pub(super) fn encode_event(to: &Recipient, reply: Reply, mut head: Vec<u8>) -> Encoded {
+pub(super) fn encode_event(to: &Recipient, reply: Reply, mut head: Vec<u8>) -> EncodedReply {
     // A short answer gets all its room at once.
     head.reserve(sse::MESSAGE_PREFIX.len() + 300 + sse::MESSAGE_SUFFIX.len());
     head.extend_from_slice(sse::MESSAGE_PREFIX);

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
-use mcp_core::wire::{Encoded, MODERN, Wire};
+use mcp_core::wire::{EncodedReply, MODERN, Wire};
 use mcp_core::{Fault, spare_headers};
 use mcp_types::RequestId;
 
@@ -84,7 +84,7 @@ impl Body {
         }
     }
 
-    fn full(text: Encoded) -> Self {
+    fn full(text: EncodedReply) -> Self {
         if text.shared.is_empty() && text.tail.is_empty() {
             return Self(Kind::Full(whole(text.head)));
         }
@@ -228,12 +228,12 @@ impl Answer {
 
 /// The answer as a single JSON message.
 // spec: HTTP-S-08
-pub(super) fn json(status: StatusCode, text: Encoded) -> Answer {
+pub(super) fn json(status: StatusCode, text: EncodedReply) -> Answer {
     Answer::new(status, Form::Json, Body::full(text))
 }
 
 /// A stream whose events are all known.
-pub(super) fn finished_events(text: Encoded) -> Answer {
+pub(super) fn finished_events(text: EncodedReply) -> Answer {
     Answer::new(StatusCode::OK, Form::Events, Body::full(text))
 }
 
@@ -291,7 +291,7 @@ pub(super) fn error(
     id: Option<&RequestId>,
     fault: &Fault,
 ) -> Answer {
-    let mut text = Encoded::default();
+    let mut text = EncodedReply::default();
     wire.encode_error(fault, id, &mut text.head);
     json(status, text)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use mcp_core::front::modern::{self, Inbound};
 use mcp_core::versioning::{self, classify};
-use mcp_core::{Asked, Call, Fault, ParamHeaders, ServerProfile};
+use mcp_core::{Call, ClientRequest, Fault, ParamHeaders, ServerProfile};
 use mcp_types::{Message, ParseError, RequestId};
 
 use crate::headers::{self, Mirrored};
@@ -82,7 +82,7 @@ pub(super) fn route<'a, 'h>(
     let read = envelope.and_then(|envelope| {
         mirrored.verify(&request, &envelope.version)?;
         let inbound = modern::read(&request, envelope, profile)?;
-        verify_arguments(headers, &inbound.asked, plan)?;
+        verify_arguments(headers, &inbound.request, plan)?;
         Ok(inbound)
     });
     match read {
@@ -100,10 +100,10 @@ pub(super) fn route<'a, 'h>(
 // spec: XHDR-17
 fn verify_arguments(
     headers: &HeaderMap,
-    asked: &Asked,
+    asked: &ClientRequest,
     plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
 ) -> Result<(), Fault> {
-    let Asked::Call(Call::CallTool(params)) = asked else {
+    let ClientRequest::Call(Call::CallTool(params)) = asked else {
         return Ok(());
     };
     match plan(&params.name) {

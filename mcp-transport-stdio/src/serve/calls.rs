@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use mcp_core::BoxFuture;
 use mcp_core::front::{Running, Said};
-use mcp_core::wire::Encoded;
+use mcp_core::wire::EncodedReply;
 use mcp_types::RequestId;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::sleep;
@@ -139,7 +139,7 @@ async fn work(
     }
 }
 
-fn pieces(text: &Encoded) -> [&[u8]; 3] {
+fn pieces(text: &EncodedReply) -> [&[u8]; 3] {
     [&text.head, &text.shared, &text.tail]
 }
 

@@ -12,10 +12,10 @@ use mcp_core::front::{Recipient, Running};
 use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimits};
 use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};
-use mcp_core::wire::{self, MODERN, Outbound, Wire};
+use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    Asked, Audience, ClientNotification, Fault, Principal, Reply, ServerNotification, Service,
-    SessionRequest,
+    Audience, ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification,
+    Service, SessionRequest,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -288,7 +288,7 @@ impl Driver {
 
     fn open(&mut self, request: &Request<'_>) -> Result<Admitted, Fault> {
         let decoded = wire::of(legacy::DEFAULT_VERSION).decode_request(request)?;
-        let Asked::Session(SessionRequest::Initialize(params)) = decoded.asked else {
+        let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
             return Err(Fault::no_such_method(&*request.method));
         };
         let mut limits = SessionLimits::default();
@@ -344,7 +344,7 @@ impl Driver {
 
     fn answer(&self, id: &RequestId, reply: Reply) {
         let profile = self.service.profile();
-        let to = Outbound::new(id, &profile);
+        let to = ReplyContext::new(id, &profile);
         let text = self.legacy_wire().encode_reply(reply, &to, Vec::new());
         self.push(&text.into_bytes());
     }

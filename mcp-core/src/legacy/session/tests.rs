@@ -193,7 +193,7 @@ fn requests() {
             let text = asks(method, params);
             let outcome = match session.admit(&request(&text), Audience::default) {
                 Ok(Admitted::Call(call)) => {
-                    if let crate::Asked::Call(Call::CallTool(_)) = call.asked {
+                    if let crate::ClientRequest::Call(Call::CallTool(_)) = call.request {
                         assert_eq!(call.progress_token, Some("p".into()));
                     }
                     "call"

@@ -8,9 +8,9 @@ use mcp_types::{
 };
 
 use super::{AnswerError, Mrtr, MrtrError};
-use crate::{Asked, Call};
+use crate::{Call, ClientRequest};
 
-fn tool() -> Asked {
+fn tool() -> ClientRequest {
     Call::CallTool(CallToolParams::new("add", None)).into()
 }
 
@@ -97,7 +97,10 @@ fn what_cannot_be_followed() {
     let round = Mrtr::new(1).round(&tool(), required);
     assert!(matches!(round, Err(MrtrError::Malformed(_))));
 
-    for asked in [Asked::Discover, Call::ListTools(Page::first()).into()] {
+    for asked in [
+        ClientRequest::Discover,
+        Call::ListTools(Page::first()).into(),
+    ] {
         let round = Mrtr::new(1).round(&asked, InputRequired::again("s"));
         assert!(matches!(round, Err(MrtrError::Misplaced)), "{asked:?}");
     }

@@ -3,16 +3,19 @@
 use mcp_types::{ProtocolVersion, Request, Response};
 
 use super::errors;
-use crate::wire::{DecodeError, Decoded, asks, calls, results, sessions};
-use crate::{Asked, Fault, Reply};
+use crate::wire::{DecodeError, DecodedRequest, asks, calls, results, sessions};
+use crate::{ClientRequest, Fault, Reply};
 
 /// Reads what a request asks.
-pub(super) fn call(request: &Request<'_>, version: ProtocolVersion) -> Result<Decoded, Fault> {
+pub(super) fn call(
+    request: &Request<'_>,
+    version: ProtocolVersion,
+) -> Result<DecodedRequest, Fault> {
     let asked = match sessions::read(request)? {
-        Some(call) => Asked::Session(call),
-        None => Asked::Call(calls::read(request, version)?),
+        Some(call) => ClientRequest::Session(call),
+        None => ClientRequest::Call(calls::read(request, version)?),
     };
-    let mut decoded = Decoded::new(asked);
+    let mut decoded = DecodedRequest::new(asked);
     decoded.meta = request.params.object("_meta")?;
     decoded.progress_token = asks::progress_token(&request.params);
     Ok(decoded)
@@ -22,7 +25,7 @@ pub(super) fn call(request: &Request<'_>, version: ProtocolVersion) -> Result<De
 // spec: BASE-26
 #[inline]
 pub(super) fn reply(
-    asked: &Asked,
+    asked: &ClientRequest,
     response: &Response<'_>,
     version: ProtocolVersion,
 ) -> Result<Reply, DecodeError> {

@@ -8,21 +8,21 @@ use mcp_types::{ListenParams, ProtocolVersion};
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    Encoded, Outbound, Outgoing, RequestHead, calls, sessions, splice_called, splice_json,
-    write_error, write_json, write_request,
+    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_called,
+    splice_json, write_error, write_json, write_request,
 };
-use crate::{Asked, Fault, Listing, Reply, ResultBody};
+use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
 /// Writes the answer behind `head`.
 pub(super) fn reply(
     reply: Reply,
-    to: &Outbound<'_>,
+    to: &ReplyContext<'_>,
     version: ProtocolVersion,
     head: Vec<u8>,
-) -> Encoded {
-    let mut out = Encoded {
+) -> EncodedReply {
+    let mut out = EncodedReply {
         head,
-        ..Encoded::default()
+        ..EncodedReply::default()
     };
     let body = match reply {
         Reply::Complete { body, .. } => body,
@@ -50,7 +50,7 @@ pub(super) fn reply(
 }
 
 // spec: BASE-26
-fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
+fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
     match body {
         ResultBody::CallTool(mut body) => {
             body.narrow(version);
@@ -73,7 +73,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut Encoded) {
     }
 }
 
-fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut Encoded) {
+fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut EncodedReply) {
     body.narrow(version);
     write_json(&mut out.head, &body);
 }
@@ -82,7 +82,7 @@ fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut Enc
 fn listed<T: Write + Clone + Narrow>(
     list: &Listing<T>,
     version: ProtocolVersion,
-    out: &mut Encoded,
+    out: &mut EncodedReply,
 ) {
     out.shared = list.text(version, |page| {
         let mut text = Vec::new();
@@ -93,14 +93,18 @@ fn listed<T: Write + Clone + Narrow>(
 
 /// Writes a request.
 #[inline]
-pub(super) fn call(asked: &Asked, from: &Outgoing<'_>, version: ProtocolVersion) -> Vec<u8> {
-    if let Asked::Session(call) = asked {
+pub(super) fn call(
+    asked: &ClientRequest,
+    from: &ClientRequestContext<'_>,
+    version: ProtocolVersion,
+) -> Vec<u8> {
+    if let ClientRequest::Session(call) = asked {
         return sessions::write(call, from, version);
     }
     let head = RequestHead::of_client(asked.method_name(), from);
     write_request(&head, None, |out| match asked {
-        Asked::Call(call) => calls::write_params(out, call, version),
-        Asked::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
+        ClientRequest::Call(call) => calls::write_params(out, call, version),
+        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
         _ => out.push(b'}'),
     })
 }

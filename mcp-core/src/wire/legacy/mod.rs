@@ -11,11 +11,12 @@ mod errors;
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
 use super::{
-    AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, asks, notes,
-    write_error,
+    ClientRequestContext, DecodeError, DecodedRequest, DecodedServerRequest, EncodedReply,
+    ReplyContext, ServerRequestContext, Wire, asks, notes, write_error,
 };
 use crate::{
-    Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest,
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
+    ServerRequest,
 };
 
 /// The wire of one revision.
@@ -54,11 +55,11 @@ impl Wire for Legacy {
         self.version
     }
 
-    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
+    fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault> {
         decode::call(request, self.version)
     }
 
-    fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
+    fn encode_reply(&self, reply: Reply, to: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
         encode::reply(reply, to, self.version, head)
     }
 
@@ -86,7 +87,7 @@ impl Wire for Legacy {
     fn encode_server_request(
         &self,
         ask: &ServerRequest,
-        from: &AskedBy<'_>,
+        from: &ServerRequestContext<'_>,
     ) -> Result<Vec<u8>, Fault> {
         asks::write(ask, from, self.version)
     }
@@ -105,14 +106,18 @@ impl Wire for Legacy {
 /// The half of clients.
 impl Legacy {
     #[inline]
-    pub(super) fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub(super) fn encode_request(
+        &self,
+        asked: &ClientRequest,
+        from: &ClientRequestContext<'_>,
+    ) -> Vec<u8> {
         encode::call(asked, from, self.version)
     }
 
     #[inline]
     pub(super) fn decode_reply(
         &self,
-        asked: &Asked,
+        asked: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
         decode::reply(asked, response, self.version)
@@ -141,7 +146,10 @@ impl Legacy {
     }
 
     #[inline]
-    pub(super) fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub(super) fn decode_server_request(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<DecodedServerRequest, Fault> {
         asks::read(request, self.version)
     }
 

@@ -10,10 +10,10 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::wire::{self, Outbound, Outgoing};
+use crate::wire::{self, ClientRequestContext, ReplyContext};
 use crate::{
-    Asked, Call, ClientProfile, Fault, ItemKind, Listing, Reply, ResultBody, ServerNotification,
-    ServerProfile,
+    Call, ClientProfile, ClientRequest, Fault, ItemKind, Listing, Reply, ResultBody,
+    ServerNotification, ServerProfile,
 };
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
@@ -27,7 +27,7 @@ fn answer(version: ProtocolVersion, reply: impl Into<Reply>) -> Value {
         RequestId::from(7),
         ServerProfile::new(Implementation::new("calc", "1.0.0")),
     );
-    let to = Outbound::new(&id, &profile);
+    let to = ReplyContext::new(&id, &profile);
     let wire = wire::of(version);
     assert_eq!(wire.version(), version);
     let bytes = wire
@@ -222,14 +222,17 @@ fn progress_has_words_since_the_second_revision() {
 }
 
 /// Writes a call as a client and reads it as a server.
-fn over_the_wire(version: ProtocolVersion, asked: &Asked) -> (Value, Result<wire::Decoded, Fault>) {
+fn over_the_wire(
+    version: ProtocolVersion,
+    asked: &ClientRequest,
+) -> (Value, Result<wire::DecodedRequest, Fault>) {
     let (id, profile) = (
         RequestId::from("a"),
         ClientProfile::new(Implementation::new("agent", "1")),
     );
     let token = "t".into();
     let meta = Meta::default().with("traceparent", "00-1");
-    let mut from = Outgoing::new(&id, &profile);
+    let mut from = ClientRequestContext::new(&id, &profile);
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
     let wire = wire::of(version);
@@ -248,7 +251,7 @@ fn calls_say_nothing_of_the_client() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
     let call = Call::CallTool(CallToolParams::new("add", Some(arguments)));
     for version in ALL {
-        let (text, decoded) = over_the_wire(version, &Asked::Call(call.clone()));
+        let (text, decoded) = over_the_wire(version, &ClientRequest::Call(call.clone()));
         assert_eq!(
             text["params"],
             json!({
@@ -260,7 +263,7 @@ fn calls_say_nothing_of_the_client() {
         let decoded = decoded.unwrap();
         assert_eq!(decoded.progress_token, Some("t".into()));
         assert!(
-            matches!(decoded.asked, Asked::Call(Call::CallTool(params)) if params.name == "add")
+            matches!(decoded.request, ClientRequest::Call(Call::CallTool(params)) if params.name == "add")
         );
     }
 }
@@ -268,19 +271,22 @@ fn calls_say_nothing_of_the_client() {
 #[test]
 fn methods_of_other_eras_are_unknown() {
     for version in ALL {
-        let (_, decoded) = over_the_wire(version, &Asked::Discover);
+        let (_, decoded) = over_the_wire(version, &ClientRequest::Discover);
         assert!(
             matches!(decoded, Err(Fault::NoSuchMethod { .. })),
             "{version}"
         );
-        let (_, decoded) = over_the_wire(version, &Asked::Call(Call::ListPrompts(Page::first())));
+        let (_, decoded) = over_the_wire(
+            version,
+            &ClientRequest::Call(Call::ListPrompts(Page::first())),
+        );
         assert!(decoded.is_ok(), "{version}");
     }
 }
 
 #[test]
 fn answers_read_back() {
-    let asked = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let asked = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     for version in ALL {
         let value = answer(version, CallToolResult::from_text("hi")).to_string();
         let Ok(Message::Response(response)) = Message::parse(value.as_bytes()) else {

@@ -9,22 +9,22 @@ use mcp_types::{
 };
 
 use super::{errors, result_type};
-use crate::wire::{DecodeError, Decoded, calls, results};
-use crate::{Asked, Fault, Reply, ResultBody};
+use crate::wire::{DecodeError, DecodedRequest, calls, results};
+use crate::{ClientRequest, Fault, Reply, ResultBody};
 
 /// Reads what a request asks. Methods of other eras are unknown here.
 // spec: BASE-20, COMPAT-03
-pub(super) fn call(request: &Request<'_>) -> Result<Decoded, Fault> {
+pub(super) fn call(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     let method = Method::from_name(&request.method);
     let asked = match method {
-        Some(Method::Discover) => Asked::Discover,
+        Some(Method::Discover) => ClientRequest::Discover,
         Some(Method::Listen) => {
-            Asked::Listen(Arc::new(request.params.required_value("notifications")?))
+            ClientRequest::Listen(Arc::new(request.params.required_value("notifications")?))
         }
-        _ => Asked::Call(calls::read(request, super::VERSION)?),
+        _ => ClientRequest::Call(calls::read(request, super::VERSION)?),
     };
     // The envelope has progress token and `_meta` already.
-    let mut decoded = Decoded::new(asked);
+    let mut decoded = DecodedRequest::new(asked);
     if method.is_some_and(|method| method.spec().may_require_input) {
         decoded.input.responses = request.params.object("inputResponses")?;
         decoded.input.state = request.params.optional("requestState")?;
@@ -48,7 +48,7 @@ members!(Stamp as "a result" {
 
 /// Reads an answer by the method that was asked; nothing is guessed.
 #[inline]
-pub(super) fn reply(asked: &Asked, response: &Response<'_>) -> Result<Reply, DecodeError> {
+pub(super) fn reply(asked: &ClientRequest, response: &Response<'_>) -> Result<Reply, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
         Err(error) => {

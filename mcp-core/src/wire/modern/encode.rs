@@ -13,16 +13,16 @@ use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    Encoded, Outbound, Outgoing, calls, splice_called, splice_json, write_error, write_json,
-    write_text,
+    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_called, splice_json,
+    write_error, write_json, write_text,
 };
-use crate::{Asked, Reply, ResultBody};
+use crate::{ClientRequest, Reply, ResultBody};
 
 /// Writes the answer behind `head`.
-pub(super) fn reply(reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
-    let mut out = Encoded {
+pub(super) fn reply(reply: Reply, to: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
+    let mut out = EncodedReply {
         head,
-        ..Encoded::default()
+        ..EncodedReply::default()
     };
     if let Reply::Fault(fault) = &reply {
         write_error(&mut out.head, Some(to.id), &errors::to_error(fault));
@@ -64,7 +64,12 @@ fn room(reply: &Reply) -> usize {
     256 + texts.map(str::len).sum::<usize>()
 }
 
-fn complete(body: ResultBody, cache: Option<CacheHint>, to: &Outbound<'_>, out: &mut Encoded) {
+fn complete(
+    body: ResultBody,
+    cache: Option<CacheHint>,
+    to: &ReplyContext<'_>,
+    out: &mut EncodedReply,
+) {
     let cached = Some(cache.unwrap_or_default());
     let head = &mut out.head;
     match body {
@@ -111,7 +116,7 @@ fn whole(
     meta: Option<Meta>,
     body: &dyn Write,
     cache: Option<CacheHint>,
-    to: &Outbound<'_>,
+    to: &ReplyContext<'_>,
 ) {
     write_stamp(out, result_type::COMPLETE, cache, meta, to);
     splice_json(out, body);
@@ -143,8 +148,8 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
 fn listed<T: Write + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
-    to: &Outbound<'_>,
-    out: &mut Encoded,
+    to: &ReplyContext<'_>,
+    out: &mut EncodedReply,
 ) {
     if list.meta().is_some() {
         let mut page = narrowed::<T>(list, VERSION);
@@ -193,7 +198,7 @@ fn write_stamp(
     result_type: &str,
     cache: Option<CacheHint>,
     meta: Option<Meta>,
-    to: &Outbound<'_>,
+    to: &ReplyContext<'_>,
 ) {
     out.extend_from_slice(br#"{"resultType":"#);
     match result_type {
@@ -233,7 +238,7 @@ fn write_stamp(
 /// Writes a request.
 // spec: BASE-01, VER-01, META-07
 #[inline]
-pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+pub(super) fn call(asked: &ClientRequest, from: &ClientRequestContext<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_json(&mut out, from.id);
@@ -258,17 +263,17 @@ pub(super) fn call(asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
 
 /// Discovery has no parameters of its own; what tends a session does not exist here.
 #[inline]
-fn write_params(out: &mut Vec<u8>, asked: &Asked) {
+fn write_params(out: &mut Vec<u8>, asked: &ClientRequest) {
     match asked {
-        Asked::Call(call) => calls::write_params(out, call, VERSION),
-        Asked::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
-        Asked::Discover | Asked::Session(_) => splice_json(out, &JsonObject::new()),
+        ClientRequest::Call(call) => calls::write_params(out, call, VERSION),
+        ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
+        ClientRequest::Discover | ClientRequest::Session(_) => splice_json(out, &JsonObject::new()),
     }
 }
 
 /// The `_meta` of a request: the envelope, then what the caller adds.
 // spec: META-08, META-11
-struct RequestMeta<'a>(&'a Outgoing<'a>);
+struct RequestMeta<'a>(&'a ClientRequestContext<'a>);
 
 impl Write for RequestMeta<'_> {
     #[inline]

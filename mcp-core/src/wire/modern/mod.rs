@@ -10,11 +10,12 @@ mod errors;
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
 use super::{
-    AskedBy, DecodeError, Decoded, DecodedAsk, Encoded, Outbound, Outgoing, Wire, notes,
-    write_error,
+    ClientRequestContext, DecodeError, DecodedRequest, DecodedServerRequest, EncodedReply,
+    ReplyContext, ServerRequestContext, Wire, notes, write_error,
 };
 use crate::{
-    Asked, ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest,
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
+    ServerRequest,
 };
 
 pub use envelope::Envelope;
@@ -27,11 +28,11 @@ impl Wire for Modern {
         VERSION
     }
 
-    fn decode_request(&self, request: &Request<'_>) -> Result<Decoded, Fault> {
+    fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault> {
         decode::call(request)
     }
 
-    fn encode_reply(&self, reply: Reply, to: &Outbound<'_>, head: Vec<u8>) -> Encoded {
+    fn encode_reply(&self, reply: Reply, to: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
         encode::reply(reply, to, head)
     }
 
@@ -60,7 +61,7 @@ impl Wire for Modern {
     fn encode_server_request(
         &self,
         ask: &ServerRequest,
-        _: &AskedBy<'_>,
+        _: &ServerRequestContext<'_>,
     ) -> Result<Vec<u8>, Fault> {
         Err(Fault::no_such_method(ask.method_name()))
     }
@@ -78,14 +79,18 @@ impl Wire for Modern {
 /// The half of clients.
 impl Modern {
     #[inline]
-    pub(super) fn encode_request(&self, asked: &Asked, from: &Outgoing<'_>) -> Vec<u8> {
+    pub(super) fn encode_request(
+        &self,
+        asked: &ClientRequest,
+        from: &ClientRequestContext<'_>,
+    ) -> Vec<u8> {
         encode::call(asked, from)
     }
 
     #[inline]
     pub(super) fn decode_reply(
         &self,
-        asked: &Asked,
+        asked: &ClientRequest,
         response: &Response<'_>,
     ) -> Result<Reply, DecodeError> {
         decode::reply(asked, response)
@@ -114,7 +119,10 @@ impl Modern {
     }
 
     #[inline]
-    pub(super) fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedAsk, Fault> {
+    pub(super) fn decode_server_request(
+        &self,
+        request: &Request<'_>,
+    ) -> Result<DecodedServerRequest, Fault> {
         Err(Fault::no_such_method(&*request.method))
     }
 

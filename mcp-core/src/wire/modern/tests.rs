@@ -10,9 +10,9 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::wire::{Encoded, MODERN, Outbound, Outgoing};
+use crate::wire::{ClientRequestContext, EncodedReply, MODERN, ReplyContext};
 use crate::{
-    Asked, Call, ClientProfile, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
+    Call, ClientProfile, ClientRequest, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
     ServerNotification, ServerProfile, front, versioning,
 };
 
@@ -25,14 +25,14 @@ fn client() -> ClientProfile {
         .capabilities(ClientCapabilities::default().with_sampling())
 }
 
-fn encode(reply: impl Into<Reply>) -> Encoded {
+fn encode(reply: impl Into<Reply>) -> EncodedReply {
     let (id, profile) = (RequestId::from(7), server());
-    let to = Outbound::new(&id, &profile);
+    let to = ReplyContext::new(&id, &profile);
     MODERN.encode_reply(reply.into(), &to, Vec::new())
 }
 
 #[track_caller]
-fn text(encoded: Encoded) -> String {
+fn text(encoded: EncodedReply) -> String {
     let bytes = encoded.into_bytes();
     serde_json::from_slice::<Value>(&bytes).unwrap();
     String::from_utf8(bytes.to_vec()).unwrap()
@@ -160,12 +160,12 @@ fn faults_have_codes_and_data() {
 
 /// Writes a call as a client and reads it as a server.
 fn over_the_wire<'a>(
-    asked: &Asked,
-    from: impl FnOnce(&mut Outgoing<'a>),
+    asked: &ClientRequest,
+    from: impl FnOnce(&mut ClientRequestContext<'a>),
 ) -> front::modern::Inbound {
     let id: &RequestId = Box::leak(Box::new("a".into()));
     let profile = Box::leak(Box::new(client()));
-    let mut outgoing = Outgoing::new(id, profile);
+    let mut outgoing = ClientRequestContext::new(id, profile);
     from(&mut outgoing);
     let text = MODERN.encode_request(asked, &outgoing);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
@@ -191,13 +191,13 @@ fn calls_bring_everything_along() {
     let extra = Meta::default()
         .with("traceparent", "00-1")
         .with("progressToken", "mine");
-    let inbound = over_the_wire(&Asked::Call(call), |from| {
+    let inbound = over_the_wire(&ClientRequest::Call(call), |from| {
         from.progress_token = Some(&token);
         from.log_level = Some(LoggingLevel::Notice);
         from.input = Some(&input);
         from.meta = Some(&extra);
     });
-    let Asked::Call(Call::CallTool(params)) = &inbound.asked else {
+    let ClientRequest::Call(Call::CallTool(params)) = &inbound.request else {
         panic!()
     };
     assert_eq!(
@@ -215,16 +215,21 @@ fn calls_bring_everything_along() {
 
 #[test]
 fn calls_without_parameters() {
-    for asked in [Asked::Discover, Asked::Call(Call::ListTools(Page::first()))] {
+    for asked in [
+        ClientRequest::Discover,
+        ClientRequest::Call(Call::ListTools(Page::first())),
+    ] {
         let inbound = over_the_wire(&asked, |_| {});
-        assert_eq!(inbound.asked.method(), asked.method());
+        assert_eq!(inbound.request.method(), asked.method());
     }
     let other = Call::Other {
         method: "x/y".into(),
         params: None,
     };
-    let inbound = over_the_wire(&Asked::Call(other), |_| {});
-    assert!(matches!(inbound.asked, Asked::Call(Call::Other { method, .. }) if &*method == "x/y"));
+    let inbound = over_the_wire(&ClientRequest::Call(other), |_| {});
+    assert!(
+        matches!(inbound.request, ClientRequest::Call(Call::Other { method, .. }) if &*method == "x/y")
+    );
 }
 
 fn read(text: &str) -> Result<front::modern::Inbound, Fault> {
@@ -285,7 +290,7 @@ fn requests_that_are_refused() {
     );
 }
 
-fn decode(asked: &Asked, text: &str) -> Result<Reply, crate::wire::DecodeError> {
+fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::DecodeError> {
     let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
@@ -294,8 +299,8 @@ fn decode(asked: &Asked, text: &str) -> Result<Reply, crate::wire::DecodeError> 
 
 #[test]
 fn answers_are_read_by_the_method_that_was_asked() {
-    let call = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
-    let list = Asked::Call(Call::ListTools(Page::first()));
+    let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let list = ClientRequest::Call(Call::ListTools(Page::first()));
     let answered = text(encode(CallToolResult::from_text("hi")));
     let Ok(Reply::Complete {
         body: ResultBody::CallTool(result),
@@ -328,7 +333,7 @@ fn answers_are_read_by_the_method_that_was_asked() {
 
 #[test]
 fn kinds_of_results() {
-    let call = Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     let answer = |members: &str| {
         decode(
             &call,
@@ -363,14 +368,14 @@ fn errors_that_clients_act_on() {
         Fault::HeaderMismatch("x".into()),
     ] {
         let text = text(encode(fault.clone()));
-        let reply = decode(&Asked::Discover, &text).unwrap();
+        let reply = decode(&ClientRequest::Discover, &text).unwrap();
         assert!(
             matches!(&reply, Reply::Fault(read) if *read == fault),
             "{reply:?}"
         );
     }
     let text = text(encode(Fault::no_such_tool("x")));
-    let reply = decode(&Asked::Discover, &text).unwrap();
+    let reply = decode(&ClientRequest::Discover, &text).unwrap();
     assert!(matches!(reply, Reply::Fault(Fault::Protocol(error)) if error.code == -32602));
 }
 
@@ -426,7 +431,7 @@ fn results_of_tools_are_what_their_types_say() {
         let said = serde_json::to_value(&result).unwrap();
         for wire in [MODERN, crate::wire::of(ProtocolVersion::V2025_11_25)] {
             let (id, profile) = (RequestId::from(7), server());
-            let to = Outbound::new(&id, &profile);
+            let to = ReplyContext::new(&id, &profile);
             let encoded = wire.encode_reply(result.clone().into(), &to, Vec::new());
             let mut message: Value = serde_json::from_str(&text(encoded)).unwrap();
             let members = message["result"].as_object_mut().unwrap();

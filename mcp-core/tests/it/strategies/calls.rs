@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mcp_core::{Asked, Call, SessionRequest};
+use mcp_core::{Call, ClientRequest, SessionRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
     CallToolParams, CompleteParams, CompletionReference, GetPromptParams, InitializeParams,
@@ -83,12 +83,12 @@ pub(super) fn level() -> BoxedStrategy<LoggingLevel> {
 }
 
 /// Everything that a client can ask in a revision.
-pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Asked> {
+pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<ClientRequest> {
     if version.is_modern() {
         return prop_oneof![
-            6 => call(range).prop_map(Asked::Call),
-            1 => Just(Asked::Discover),
-            1 => filter().prop_map(|filter| Asked::Listen(filter.into())),
+            6 => call(range).prop_map(ClientRequest::Call),
+            1 => Just(ClientRequest::Discover),
+            1 => filter().prop_map(|filter| ClientRequest::Listen(filter.into())),
         ]
         .boxed();
     }
@@ -103,8 +103,8 @@ pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<Ask
         SessionRequest::Initialize(Arc::new(params))
     });
     prop_oneof![
-        6 => call(range).prop_map(Asked::Call),
-        2 => initialize.prop_map(Asked::Session),
+        6 => call(range).prop_map(ClientRequest::Call),
+        2 => initialize.prop_map(ClientRequest::Session),
         1 => Just(SessionRequest::Ping.into()),
         1 => level().prop_map(|level| SessionRequest::SetLevel(level).into()),
         1 => uri().prop_map(|uri| SessionRequest::Subscribe(SubscribeParams::new(uri)).into()),

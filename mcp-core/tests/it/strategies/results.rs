@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::{Asked, Call, Fault, ItemKind, Reply, ResultBody, SessionRequest};
+use mcp_core::{Call, ClientRequest, Fault, ItemKind, Reply, ResultBody, SessionRequest};
 use mcp_types::{
     CallToolParams, CallToolResult, ClientCapabilities, CompleteResult, DiscoverResult,
     ElicitUrlParams, ErrorObject, GetPromptResult, InitializeResult, ListenResult, PromptMessage,
@@ -46,7 +46,7 @@ fn tool_result(range: Range) -> BoxedStrategy<CallToolResult> {
 pub(crate) fn exchange(
     range: Range,
     version: ProtocolVersion,
-) -> BoxedStrategy<(Asked, ResultBody)> {
+) -> BoxedStrategy<(ClientRequest, ResultBody)> {
     asked(range, version)
         .prop_flat_map(move |asked| {
             let body = body(&asked, range, version);
@@ -56,13 +56,13 @@ pub(crate) fn exchange(
 }
 
 pub(super) fn body(
-    asked: &Asked,
+    asked: &ClientRequest,
     range: Range,
     version: ProtocolVersion,
 ) -> BoxedStrategy<ResultBody> {
     match asked {
-        Asked::Call(call) => call_body(call, range),
-        Asked::Discover => (server_capabilities(range), of(text()), meta())
+        ClientRequest::Call(call) => call_body(call, range),
+        ClientRequest::Discover => (server_capabilities(range), of(text()), meta())
             .prop_map(|(capabilities, instructions, meta)| {
                 let mut it = DiscoverResult::new(&ProtocolVersion::ALL, capabilities)
                     .instructions(instructions);
@@ -70,8 +70,8 @@ pub(super) fn body(
                 ResultBody::Discover(Arc::new(it))
             })
             .boxed(),
-        Asked::Listen(_) => Just(ResultBody::Listen(ListenResult::default())).boxed(),
-        Asked::Session(SessionRequest::Initialize(_)) => (
+        ClientRequest::Listen(_) => Just(ResultBody::Listen(ListenResult::default())).boxed(),
+        ClientRequest::Session(SessionRequest::Initialize(_)) => (
             implementation(),
             server_capabilities(range),
             of(text()),
@@ -168,13 +168,16 @@ pub(crate) fn fault() -> BoxedStrategy<Fault> {
 }
 
 /// A reply of any kind to a question.
-pub(crate) fn reply(range: Range, version: ProtocolVersion) -> BoxedStrategy<(Asked, Reply)> {
+pub(crate) fn reply(
+    range: Range,
+    version: ProtocolVersion,
+) -> BoxedStrategy<(ClientRequest, Reply)> {
     let complete = exchange(range, version).prop_map(|(asked, body)| (asked, body.into()));
     let failed = (asked(range, version), fault()).prop_map(|(asked, fault)| (asked, fault.into()));
     if !version.is_modern() {
         return prop_oneof![8 => complete, 1 => failed].boxed();
     }
-    let tool = || Asked::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let tool = || ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     let first = input_required(range).prop_map(move |it| (tool(), Reply::InputRequired(it)));
     prop_oneof![6 => complete, 2 => first, 1 => failed].boxed()
 }

@@ -11,7 +11,7 @@ use http::StatusCode;
 use http::request::Parts;
 use mcp_core::BoxFuture;
 use mcp_core::wire::batch::{self, Answers};
-use mcp_core::wire::{Encoded, Wire};
+use mcp_core::wire::{EncodedReply, Wire};
 use mcp_types::{Message, ParseError};
 
 use super::super::answer::Begun;
@@ -89,7 +89,7 @@ fn joined(answers: Vec<Answer>) -> Answer {
     }
     match answers.into_text() {
         Some(head) => {
-            let mut text = Encoded::default();
+            let mut text = EncodedReply::default();
             text.head = head;
             respond::json(StatusCode::OK, text)
         }

@@ -8,7 +8,7 @@ use http::request::Parts;
 use mcp_core::front::Recipient;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
-use mcp_core::{Asked, Fault, Principal, Reply, SessionRequest};
+use mcp_core::{ClientRequest, Fault, Principal, Reply, SessionRequest};
 use mcp_types::{InitializeParams, ProtocolVersion, Request, codes};
 use uuid::Uuid;
 
@@ -65,9 +65,9 @@ fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Answer {
 pub(super) fn read(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
     match wire::of(ProtocolVersion::LATEST_LEGACY)
         .decode_request(request)?
-        .asked
+        .request
     {
-        Asked::Session(SessionRequest::Initialize(params)) => Ok(params),
+        ClientRequest::Session(SessionRequest::Initialize(params)) => Ok(params),
         other => Err(Fault::no_such_method(other.method_name())),
     }
 }
