@@ -173,14 +173,14 @@ mod sse {
 
 /// The headers that say what a message says.
 mod headers {
-    use mcp::core::Mirror;
+    use mcp::core::MirroredHeaders;
     use mcp::http::headers::{emit, verify};
     use mcp::types::{Message, ProtocolVersion};
 
     use super::{Bencher, Era, black_box, call};
 
-    fn mirror() -> Mirror {
-        Mirror::new(ProtocolVersion::V2026_07_28, "tools/call", Some("echo"))
+    fn mirror() -> MirroredHeaders {
+        MirroredHeaders::new(ProtocolVersion::V2026_07_28, "tools/call", Some("echo"))
     }
 
     #[divan::bench]

@@ -7,7 +7,9 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, ClientRequestContext};
-use mcp_core::{ClientRequest, Frames, InputState, Mirror, OutCall, Reply, ServerNotification};
+use mcp_core::{
+    ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Reply, ServerNotification,
+};
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
 
@@ -170,9 +172,9 @@ pub(crate) fn send(
     headers: &HeaderMap,
 ) -> Frames {
     let body = wire::of(version).encode_request(asked, outgoing);
-    let mirror = Mirror::new(version, asked.method_name(), asked.item());
+    let mirror = MirroredHeaders::new(version, asked.method_name(), asked.item());
     let mirror = mirror.params(inner.params(asked, version));
-    let mut out = OutCall::new(outgoing.id.clone(), body, mirror);
+    let mut out = OutgoingRequest::new(outgoing.id.clone(), body, mirror);
     out.headers.clone_from(headers);
     inner.channel.call(out)
 }

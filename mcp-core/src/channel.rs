@@ -20,7 +20,7 @@ pub trait Channel: Send + Sync + 'static {
     /// queues a `notifications/cancelled` for it; that is never waited for, and may be left out
     /// when the queue is full. `initialize` is never cancelled.
     // spec: CAN-02, HTTP-C-07, HTTP-C-12
-    fn call(&self, out: OutCall) -> Frames;
+    fn call(&self, out: OutgoingRequest) -> Frames;
 
     /// The server as errors name it: a URL, a command line. Never with secrets.
     fn peer(&self) -> Cow<'_, str>;
@@ -38,8 +38,8 @@ pub trait Channel: Send + Sync + 'static {
     /// Sends what nobody answers: a notification, or the answer to a request of the server.
     ///
     /// The default refuses it: a channel that knows the modern era alone has no use for either.
-    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
-        let refused = format!("{} has no place here", out.mirror.method);
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let refused = format!("{} has no place here", out.mirrored.method);
         Box::pin(ready(Err(ChannelError::Unsendable(refused))))
     }
 
@@ -90,44 +90,44 @@ pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>
 /// A message that nobody answers, ready to be sent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct OutNote {
+pub struct OneWayMessage {
     /// Its text.
     pub body: Bytes,
     /// What a transport with headers repeats in them. Answers name the method that they answer.
-    pub mirror: Mirror,
+    pub mirrored: MirroredHeaders,
 }
 
-impl OutNote {
+impl OneWayMessage {
     /// A notification, or an answer.
-    pub fn new(body: impl Into<Bytes>, mirror: Mirror) -> Self {
+    pub fn new(body: impl Into<Bytes>, mirrored: MirroredHeaders) -> Self {
         Self {
             body: body.into(),
-            mirror,
+            mirrored,
         }
     }
 
     /// A notification of a client; `None` when the revision does not have it.
     #[inline]
-    pub fn of(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
+    pub fn notification(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
         let mut body = Vec::new();
         let is_written = wire::of(version).encode_client_notification(note, &mut body);
         let method = note.method().map(Method::as_str).or(match note {
             ClientNotification::Other { method, .. } => Some(method),
             _ => None,
         })?;
-        is_written.then(|| Self::new(body, Mirror::new(version, method, None)))
+        is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
     }
 
     /// Takes a request back whose stream was dropped before its end; `None` for `initialize`, which
     /// cannot be taken back. For channels on which dropping the stream does not tell the server.
     // spec: CAN-01, CAN-02, HTTP-C-12
     #[inline]
-    pub fn cancelling(id: &RequestId, mirror: &Mirror) -> Option<Self> {
-        if Method::from_name(&mirror.method) == Some(Method::Initialize) {
+    pub fn cancellation(id: &RequestId, mirrored: &MirroredHeaders) -> Option<Self> {
+        if Method::from_name(&mirrored.method) == Some(Method::Initialize) {
             return None;
         }
         let cancelled = Cancelled::new(id.clone());
-        Self::of(&ClientNotification::Cancelled(cancelled), mirror.version)
+        Self::notification(&ClientNotification::Cancelled(cancelled), mirrored.version)
     }
 }
 
@@ -149,24 +149,24 @@ pub enum CloseReason {
 /// A request, ready to be sent.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct OutCall {
+pub struct OutgoingRequest {
     /// Its id.
     pub id: RequestId,
     /// Its text.
     pub body: Bytes,
     /// What a transport with headers repeats in them.
-    pub mirror: Mirror,
+    pub mirrored: MirroredHeaders,
     /// Headers of the caller, for transports that have them.
     pub headers: http::HeaderMap,
 }
 
-impl OutCall {
+impl OutgoingRequest {
     /// A request without headers of the caller.
-    pub fn new(id: RequestId, body: impl Into<Bytes>, mirror: Mirror) -> Self {
+    pub fn new(id: RequestId, body: impl Into<Bytes>, mirrored: MirroredHeaders) -> Self {
         Self {
             id,
             body: body.into(),
-            mirror,
+            mirrored,
             headers: http::HeaderMap::new(),
         }
     }
@@ -176,7 +176,7 @@ impl OutCall {
 // spec: HTTP-C-04, HTTP-C-05
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Mirror {
+pub struct MirroredHeaders {
     /// The revision that the request speaks.
     pub version: ProtocolVersion,
     /// The method.
@@ -189,7 +189,7 @@ pub struct Mirror {
     pub params: Vec<(Box<str>, Box<str>)>,
 }
 
-impl Mirror {
+impl MirroredHeaders {
     /// A request for nothing in particular.
     pub fn new(version: ProtocolVersion, method: &str, name: Option<&str>) -> Self {
         Self {
@@ -288,22 +288,22 @@ pub enum ChannelError {
 mod tests {
     use mcp_types::{ProtocolVersion, RequestId};
 
-    use super::{Mirror, OutNote};
+    use super::{MirroredHeaders, OneWayMessage};
 
     #[test]
     fn requests_are_taken_back_by_their_id() {
         for version in ProtocolVersion::ALL {
-            let mirror = Mirror::new(version, "tools/call", Some("add"));
-            let note = OutNote::cancelling(&RequestId::from("a"), &mirror).unwrap();
+            let mirror = MirroredHeaders::new(version, "tools/call", Some("add"));
+            let note = OneWayMessage::cancellation(&RequestId::from("a"), &mirror).unwrap();
             let text = std::str::from_utf8(&note.body).unwrap();
             assert!(
                 text.contains(r#""method":"notifications/cancelled""#),
                 "{text}"
             );
             assert!(text.contains(r#""requestId":"a""#), "{text}");
-            assert_eq!(&*note.mirror.method, "notifications/cancelled");
-            let opening = Mirror::new(version, "initialize", None);
-            assert!(OutNote::cancelling(&RequestId::from(1), &opening).is_none());
+            assert_eq!(&*note.mirrored.method, "notifications/cancelled");
+            let opening = MirroredHeaders::new(version, "initialize", None);
+            assert!(OneWayMessage::cancellation(&RequestId::from(1), &opening).is_none());
         }
     }
 }

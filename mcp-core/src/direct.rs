@@ -14,7 +14,7 @@ use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
-use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutCall, Service};
+use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingRequest, Service};
 
 /// A channel to a service in the same process. Calls run when their answer is awaited; dropping
 /// one cancels it. Messages are written and read as on a wire, and there is neither task nor
@@ -72,7 +72,7 @@ impl<S: Service> Direct<S> {
 
 impl<S: Service> Channel for Direct<S> {
     #[inline]
-    fn call(&self, out: OutCall) -> Frames {
+    fn call(&self, out: OutgoingRequest) -> Frames {
         Box::pin(match self.begin(&out.body) {
             Ok(running) => Call {
                 running: Some(running),

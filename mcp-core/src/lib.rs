@@ -69,7 +69,10 @@ pub mod wire;
 
 pub use call::{Call, ClientRequest, SessionRequest};
 pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
-pub use channel::{Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote};
+pub use channel::{
+    Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
+};
 pub use direct::Direct;
 pub use exchange::Exchange;
 pub use extensions::{Extensions, spare_headers};

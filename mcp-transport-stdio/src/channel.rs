@@ -14,7 +14,8 @@ use futures_core::Stream;
 use mcp_core::locks::Mutex;
 use mcp_core::peer::{OpenError, Patience, Pending};
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote,
+    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -138,12 +139,12 @@ impl Drop for PipeChannel {
 }
 
 impl Channel for PipeChannel {
-    fn call(&self, out: OutCall) -> Frames {
+    fn call(&self, out: OutgoingRequest) -> Frames {
         let shared = &self.shared;
         let mailbox = Arc::<Mailbox>::default();
         let waiting = Waiting {
             mailbox: mailbox.clone(),
-            is_subscription: &*out.mirror.method == Method::Listen.as_str(),
+            is_subscription: &*out.mirrored.method == Method::Listen.as_str(),
         };
         let now = Instant::now().into_std();
         let opened =
@@ -166,7 +167,7 @@ impl Channel for PipeChannel {
         Box::pin(Call {
             shared: shared.clone(),
             id: out.id,
-            mirror: out.mirror,
+            mirrored: out.mirrored,
             messages: mailbox::Messages(mailbox),
             sending: Some(Box::pin(sending)),
         })
@@ -176,7 +177,7 @@ impl Channel for PipeChannel {
         Cow::Borrowed(&self.shared.peer)
     }
 
-    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         let shared = self.shared.clone();
         Box::pin(async move {
             let sent = shared.outbox.send(&[&out.body], &Permit::default()).await;
@@ -249,7 +250,7 @@ impl Shared {
 struct Call {
     shared: Arc<Shared>,
     id: RequestId,
-    mirror: Mirror,
+    mirrored: MirroredHeaders,
     messages: mailbox::Messages,
     /// `None` once it is sent.
     sending: Option<BoxFuture<'static, Result<(), Ended>>>,
@@ -281,7 +282,7 @@ impl Drop for Call {
         let was_sent = self.sending.is_none();
         if waited
             && was_sent
-            && let Some(note) = OutNote::cancelling(&self.id, &self.mirror)
+            && let Some(note) = OneWayMessage::cancellation(&self.id, &self.mirrored)
         {
             // Bounded by the number of requests, each of which has found room before. A pipe that
             // has ended needs no cancelling.

@@ -18,7 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mcp_core::locks::Mutex;
-use mcp_core::{BoxFuture, Channel, ChannelError, CloseReason, Frames, OutCall, OutNote};
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+};
 use mcp_types::ProtocolVersion;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
@@ -240,7 +242,7 @@ async fn epitaph(process: Arc<Process>, tail: Tail) -> CloseReason {
 }
 
 impl Channel for ChildChannel {
-    fn call(&self, out: OutCall) -> Frames {
+    fn call(&self, out: OutgoingRequest) -> Frames {
         self.shared.child().pipe.call(out)
     }
 
@@ -248,7 +250,7 @@ impl Channel for ChildChannel {
         Cow::Borrowed(&self.shared.peer)
     }
 
-    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.shared.child().pipe.notify(out)
     }
 

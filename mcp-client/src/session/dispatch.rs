@@ -10,8 +10,8 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use mcp_core::{
-    ChannelError, ClientResponse, Fault, Frame, Frames, Mirror, OutNote, ServerNotification,
-    ServerRequest, wire,
+    ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, OneWayMessage,
+    ServerNotification, ServerRequest, wire,
 };
 use mcp_types::{Message, Notification, Request, RequestId};
 use tokio::task::{AbortHandle, JoinSet};
@@ -131,7 +131,7 @@ impl Dispatcher {
         let work = Work {
             client: self.client.clone(),
             id: request.id.clone(),
-            mirror: Mirror::new(version, &request.method, None),
+            mirrored: MirroredHeaders::new(version, &request.method, None),
         };
         let task = self.answers.spawn(work.run(ask));
         // One id twice is the server's mistake; the newer one can be taken back.
@@ -151,7 +151,7 @@ async fn next_done(answers: &mut JoinSet<RequestId>) -> Option<RequestId> {
 struct Work {
     client: Weak<Inner>,
     id: RequestId,
-    mirror: Mirror,
+    mirrored: MirroredHeaders,
 }
 
 impl Work {
@@ -161,9 +161,9 @@ impl Work {
             Err(fault) => ClientResponse::Fault(fault),
         };
         let mut body = Vec::new();
-        let wire = wire::of(self.mirror.version);
+        let wire = wire::of(self.mirrored.version);
         if wire.encode_client_response(&answer, &self.id, &mut body) {
-            let note = OutNote::new(body, self.mirror);
+            let note = OneWayMessage::new(body, self.mirrored);
             let sending = self
                 .client
                 .upgrade()

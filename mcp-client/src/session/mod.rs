@@ -7,7 +7,9 @@ mod dispatch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{ClientNotification, ClientRequest, OutNote, Reply, ResultBody, SessionRequest};
+use mcp_core::{
+    ClientNotification, ClientRequest, OneWayMessage, Reply, ResultBody, SessionRequest,
+};
 use mcp_types::{InitializeParams, ProtocolVersion, SubscribeParams};
 use tokio::time::timeout;
 
@@ -38,7 +40,7 @@ pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
 
 /// Sends a notification; what the revision does not have is not sent.
 pub(crate) async fn tell(inner: &Inner, note: &ClientNotification) -> Result<(), Kind> {
-    let Some(note) = OutNote::of(note, inner.version()) else {
+    let Some(note) = OneWayMessage::notification(note, inner.version()) else {
         return Ok(());
     };
     match timeout(NOTE_LIMIT, inner.channel.notify(note)).await {

@@ -55,8 +55,8 @@ async fn a_call_and_its_answer() {
     assert_eq!(meta("clientInfo")["name"], "mcp-client");
     assert_eq!(meta("logLevel"), Value::Null);
     assert_eq!(sent[0].meta("progressToken"), &Value::Null);
-    assert_eq!(&*sent[0].mirror.method, "tools/call");
-    assert_eq!(sent[0].mirror.name.as_deref(), Some("add"));
+    assert_eq!(&*sent[0].mirrored.method, "tools/call");
+    assert_eq!(sent[0].mirrored.name.as_deref(), Some("add"));
     assert_eq!(sent[1].body["params"]["arguments"], json!({}));
     assert_eq!(sent[2].body["params"].get("arguments"), None);
     assert_eq!(sent[3].body["params"].get("arguments"), None);
@@ -388,7 +388,7 @@ async fn calls_beside_tools() {
     let sent = script.sent();
     let mirrored: Vec<_> = sent
         .iter()
-        .map(|sent| (sent.mirror.method.as_ref(), sent.mirror.name.as_deref()))
+        .map(|sent| (sent.mirrored.method.as_ref(), sent.mirrored.name.as_deref()))
         .collect();
     assert_eq!(
         mirrored,

@@ -51,13 +51,13 @@ async fn auto_falls_back() {
         sent[2].body["params"],
         json!({"name": "add", "arguments": {"a": 1}})
     );
-    assert_eq!(sent[2].mirror.version, V2025_06_18);
+    assert_eq!(sent[2].mirrored.version, V2025_06_18);
     let notes = script.notes(1).await;
     assert_eq!(
         notes[0].body,
         json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
     );
-    assert_eq!(notes[0].mirror.version, V2025_06_18);
+    assert_eq!(notes[0].mirrored.version, V2025_06_18);
     let error = client.discover().await.unwrap_err().to_string();
     assert!(error.contains("nothing to discover"), "{error}");
 }

@@ -124,7 +124,7 @@ async fn a_call_that_is_asked_for_everything() {
             before.body["params"]["arguments"],
             after.body["params"]["arguments"]
         );
-        assert_eq!(before.mirror, after.mirror);
+        assert_eq!(before.mirrored, after.mirrored);
     }
     let params = |index: usize| &sent[index].body["params"];
     let declared = sent[0].meta("io.modelcontextprotocol/clientCapabilities");

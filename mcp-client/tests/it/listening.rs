@@ -94,7 +94,7 @@ async fn changes_in_their_order_up_to_the_end() {
     let sent = &script.sent()[0];
     assert_eq!(sent.body["method"], "subscriptions/listen");
     assert_eq!(sent.body["params"]["notifications"], everything());
-    assert_eq!(&*sent.mirror.method, "subscriptions/listen");
+    assert_eq!(&*sent.mirrored.method, "subscriptions/listen");
     assert_eq!(script.cancelled(), 0);
 }
 

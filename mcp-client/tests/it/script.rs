@@ -10,7 +10,8 @@ use futures::stream;
 use http::{HeaderMap, StatusCode};
 use mcp_client::{Client, ConnectMode};
 use mcp_core::{
-    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, Mirror, OutCall, OutNote,
+    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
 };
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
@@ -82,7 +83,7 @@ pub(crate) fn log(level: &str) -> Step {
 #[derive(Debug, Clone)]
 pub(crate) struct Sent {
     pub(crate) body: Value,
-    pub(crate) mirror: Mirror,
+    pub(crate) mirrored: MirroredHeaders,
     pub(crate) headers: HeaderMap,
 }
 
@@ -190,7 +191,7 @@ impl Script {
 pub(crate) struct Scripted(Arc<Script>);
 
 impl Channel for Scripted {
-    fn call(&self, out: OutCall) -> Frames {
+    fn call(&self, out: OutgoingRequest) -> Frames {
         let body: Value = serde_json::from_slice(&out.body).unwrap();
         assert_eq!(
             body["id"],
@@ -201,7 +202,7 @@ impl Channel for Scripted {
         let token = body["params"]["_meta"]["progressToken"].to_string();
         self.0.sent.lock().unwrap().push(Sent {
             body,
-            mirror: out.mirror,
+            mirrored: out.mirrored,
             headers: out.headers,
         });
         let steps = self.0.answers.lock().unwrap().pop_front();
@@ -221,13 +222,13 @@ impl Channel for Scripted {
         "script:".into()
     }
 
-    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         let script = self.0.clone();
         Box::pin(async move {
             let body = serde_json::from_slice(&out.body).unwrap();
             script.notes.lock().unwrap().push(Sent {
                 body,
-                mirror: out.mirror,
+                mirrored: out.mirrored,
                 headers: HeaderMap::new(),
             });
             script.noted.notify_waiters();

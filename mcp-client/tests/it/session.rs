@@ -402,7 +402,7 @@ async fn a_forgotten_session_is_opened_anew() {
         ]
     );
     assert_eq!(client.protocol_version(), V2025_06_18);
-    assert_eq!(script.sent()[5].mirror.version, V2025_06_18);
+    assert_eq!(script.sent()[5].mirrored.version, V2025_06_18);
     assert_eq!(
         script.notes(2).await[1].body["method"],
         "notifications/initialized"

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_client::{Client, ConnectMode, Error};
 use mcp_core::schema::JsonSchema;
-use mcp_core::{Channel, Fault, Frames, OutCall};
+use mcp_core::{Channel, Fault, Frames, OutgoingRequest};
 use mcp_types::{ProtocolVersion, codes};
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use crate::script::{Script, Scripted, Step, error, refuse, result, text};
 struct Repeating(Scripted);
 
 impl Channel for Repeating {
-    fn call(&self, out: OutCall) -> Frames {
+    fn call(&self, out: OutgoingRequest) -> Frames {
         self.0.call(out)
     }
 
@@ -61,7 +61,7 @@ fn mismatch() -> Vec<Step> {
 fn params(script: &Script) -> Vec<Vec<(String, String)>> {
     let sent = script.sent().into_iter();
     sent.map(|sent| {
-        let params = sent.mirror.params.into_iter();
+        let params = sent.mirrored.params.into_iter();
         params
             .map(|(name, value)| (name.into(), value.into()))
             .collect()
@@ -147,7 +147,7 @@ async fn a_mismatch_is_mended_by_a_fresh_list() {
     let methods: Vec<_> = script
         .sent()
         .iter()
-        .map(|sent| sent.mirror.method.to_string())
+        .map(|sent| sent.mirrored.method.to_string())
         .collect();
     assert_eq!(
         methods,

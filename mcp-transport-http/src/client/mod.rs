@@ -29,7 +29,9 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
 use mcp_core::ending::Ending;
-use mcp_core::{BoxFuture, Channel, ChannelError, CloseReason, Frames, OutCall, OutNote};
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+};
 use mcp_types::ProtocolVersion;
 use tower_service::Service;
 
@@ -258,8 +260,8 @@ impl HttpChannel {
 }
 
 impl Channel for HttpChannel {
-    fn call(&self, out: OutCall) -> Frames {
-        if !out.mirror.version.is_modern() {
+    fn call(&self, out: OutgoingRequest) -> Frames {
+        if !out.mirrored.version.is_modern() {
             return self.sessions().call(out);
         }
         let closed = self.closing.wait();
@@ -280,7 +282,7 @@ impl Channel for HttpChannel {
         requests::replace(&mut self.http().headers, &headers);
     }
 
-    fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
         self.sessions().notify(out)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use http::{HeaderMap, Method, StatusCode};
-use mcp_core::{ChannelError, Frame, OutCall};
+use mcp_core::{ChannelError, Frame, OutgoingRequest};
 
 use super::answer::{self, Answer};
 use super::requests::{Http, Unsent};
@@ -18,7 +18,7 @@ use crate::sse::{SseItem, SseStreamError};
 // spec: HTTP-C-07, HTTP-SM-15
 pub(super) fn frames(
     http: Arc<Http>,
-    out: OutCall,
+    out: OutgoingRequest,
 ) -> impl Stream<Item = Result<Frame, ChannelError>> + Send {
     stream::once(async move {
         let response = http.send(request(&http, &out)).await?;
@@ -38,11 +38,11 @@ pub(super) fn frames(
 
 /// The POST that carries a call.
 // spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
-fn request<'a>(http: &'a Http, out: &'a OutCall) -> Unsent<'a> {
+fn request<'a>(http: &'a Http, out: &'a OutgoingRequest) -> Unsent<'a> {
     let mut protocol = HeaderMap::with_capacity(8);
     protocol.insert(names::ACCEPT, names::ACCEPT_BOTH);
     protocol.insert(names::CONTENT_TYPE, names::JSON);
-    emit(&out.mirror, &mut protocol);
+    emit(&out.mirrored, &mut protocol);
     Unsent {
         method: Method::POST,
         uri: &http.endpoint.uri,

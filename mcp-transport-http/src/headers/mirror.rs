@@ -6,7 +6,7 @@
 use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
-use mcp_core::{Fault, Mirror};
+use mcp_core::{Fault, MirroredHeaders};
 use mcp_types::{Method, Request};
 
 use super::found::Found;
@@ -17,18 +17,18 @@ use super::{names, params};
 ///
 /// ```
 /// use http::HeaderMap;
-/// use mcp_core::Mirror;
+/// use mcp_core::MirroredHeaders;
 /// use mcp_transport_http::headers::{emit, names};
 /// use mcp_types::{Method, ProtocolVersion};
 ///
 /// let mut headers = HeaderMap::new();
-/// let call = Mirror::new(ProtocolVersion::LATEST, Method::CallTool.as_str(), Some("añadir"));
+/// let call = MirroredHeaders::new(ProtocolVersion::LATEST, Method::CallTool.as_str(), Some("añadir"));
 /// emit(&call, &mut headers);
 /// assert_eq!(headers[names::MCP_NAME], "=?base64?YcOxYWRpcg==?=");
 /// ```
 // spec: HTTP-C-04, HTTP-C-05
 #[inline]
-pub fn emit(mirror: &Mirror, headers: &mut HeaderMap) {
+pub fn emit(mirror: &MirroredHeaders, headers: &mut HeaderMap) {
     let version = HeaderValue::from_static(mirror.version.as_str());
     headers.insert(names::MCP_PROTOCOL_VERSION, version);
     headers.insert(names::MCP_METHOD, encode(&mirror.method));

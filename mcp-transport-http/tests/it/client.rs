@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::StreamExt;
-use mcp_core::{Channel, ChannelError, Frame, Mirror, OutCall};
+use mcp_core::{Channel, ChannelError, Frame, MirroredHeaders, OutgoingRequest};
 use mcp_transport_http::client::{HttpChannel, HttpClient};
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -129,9 +129,9 @@ async fn read_request(stream: &mut TcpStream) -> Option<String> {
     }
 }
 
-fn out() -> OutCall {
-    let mirror = Mirror::new(ProtocolVersion::LATEST, Method::ListTools.as_str(), None);
-    OutCall::new(RequestId::from(1), r#"{"jsonrpc":"2.0"}"#, mirror)
+fn out() -> OutgoingRequest {
+    let mirror = MirroredHeaders::new(ProtocolVersion::LATEST, Method::ListTools.as_str(), None);
+    OutgoingRequest::new(RequestId::from(1), r#"{"jsonrpc":"2.0"}"#, mirror)
 }
 
 async fn frames(channel: &HttpChannel) -> Vec<Result<Frame, ChannelError>> {

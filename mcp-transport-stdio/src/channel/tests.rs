@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use mcp_core::{Channel, ChannelError, CloseReason, Frames, Mirror, OutCall, OutNote};
+use mcp_core::{
+    Channel, ChannelError, CloseReason, Frames, MirroredHeaders, OneWayMessage, OutgoingRequest,
+};
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::io::{
@@ -63,10 +65,10 @@ impl Server {
     }
 }
 
-fn request(id: i64, method: &str) -> OutCall {
+fn request(id: i64, method: &str) -> OutgoingRequest {
     let text = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} }).to_string();
-    let mirror = Mirror::new(ProtocolVersion::V2026_07_28, method, None);
-    OutCall::new(id.into(), text, mirror)
+    let mirror = MirroredHeaders::new(ProtocolVersion::V2026_07_28, method, None);
+    OutgoingRequest::new(id.into(), text, mirror)
 }
 
 /// Sends a request, whose stream comes back.
@@ -138,7 +140,7 @@ async fn dropped_calls_leave_an_empty_table_and_are_cancelled() {
 #[tokio::test(start_paused = true)]
 async fn no_call_waits_for_a_pipe_that_is_stuck() {
     let (channel, mut server) = pipe(16);
-    let stuck = OutNote::new("x".repeat(500_000), request(0, "x").mirror);
+    let stuck = OneWayMessage::new("x".repeat(500_000), request(0, "x").mirrored);
     channel.notify(stuck.clone()).await.unwrap();
     channel.notify(stuck).await.unwrap();
     let start = Instant::now();
@@ -194,7 +196,7 @@ async fn every_call_learns_that_the_channel_is_closed() {
     );
     assert_eq!(channel.closed().await, CloseReason::Here);
     assert_eq!(server.hear().await, None);
-    let late = OutNote::new("{}", request(0, "x").mirror);
+    let late = OneWayMessage::new("{}", request(0, "x").mirrored);
     assert!(matches!(
         channel.notify(late).await,
         Err(ChannelError::Closed(_))

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
-use mcp_core::{Channel, ChannelError, CloseReason, Frames, Mirror, OutCall};
+use mcp_core::{Channel, ChannelError, CloseReason, Frames, MirroredHeaders, OutgoingRequest};
 use mcp_transport_stdio::{ChildChannel, ServerCommand, SpawnError};
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
@@ -29,9 +29,9 @@ fn script(text: &str) -> ServerCommand {
         .term_timeout(Duration::from_millis(100))
 }
 
-fn request() -> OutCall {
-    let mirror = Mirror::new(ProtocolVersion::V2026_07_28, "tools/call", None);
-    OutCall::new(
+fn request() -> OutgoingRequest {
+    let mirror = MirroredHeaders::new(ProtocolVersion::V2026_07_28, "tools/call", None);
+    OutgoingRequest::new(
         1.into(),
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
         mirror,

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use futures_util::{future, stream};
 use http::{HeaderMap, Response, StatusCode};
-use mcp_core::{BoxFuture, ChannelError, Frame, Frames, OutCall};
+use mcp_core::{BoxFuture, ChannelError, Frame, Frames, OutgoingRequest};
 use mcp_types::Method;
 
 use super::Settings;
@@ -19,7 +19,7 @@ use crate::client::answer::{self, Answer};
 use crate::client::requests::Body;
 
 /// Sends the call when first polled.
-pub(super) fn frames(session: Arc<Session>, out: OutCall, settings: Settings) -> Frames {
+pub(super) fn frames(session: Arc<Session>, out: OutgoingRequest, settings: Settings) -> Frames {
     let opens = opens(&out);
     let entered = match session.refusal() {
         Some(error) => Err(error),
@@ -41,8 +41,8 @@ pub(super) fn frames(session: Arc<Session>, out: OutCall, settings: Settings) ->
 }
 
 /// `initialize` opens a session.
-pub(super) fn opens(out: &OutCall) -> bool {
-    Method::from_name(&out.mirror.method) == Some(Method::Initialize)
+pub(super) fn opens(out: &OutgoingRequest) -> bool {
+    Method::from_name(&out.mirrored.method) == Some(Method::Initialize)
 }
 
 /// A call whose exchange goes on while its frames are taken.
@@ -103,7 +103,7 @@ impl Drop for Running {
 async fn exchange(
     session: Arc<Session>,
     call: Arc<OpenCall>,
-    out: OutCall,
+    out: OutgoingRequest,
     settings: Settings,
 ) -> Result<(), ChannelError> {
     if let Some(error) = session.refusal() {
@@ -173,7 +173,7 @@ async fn answered(
 async fn open(
     session: &Arc<Session>,
     call: &Arc<OpenCall>,
-    out: &OutCall,
+    out: &OutgoingRequest,
     settings: Settings,
 ) -> Result<(), ChannelError> {
     let response = session.initialize(out.body.clone(), &out.headers).await?;

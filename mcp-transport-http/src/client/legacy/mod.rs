@@ -24,7 +24,7 @@ use std::sync::Arc;
 use futures_util::{StreamExt, future, stream};
 use mcp_core::ending::Ending;
 use mcp_core::locks::Mutex;
-use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OutCall, OutNote};
+use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
 use mcp_types::{Method, ProtocolVersion};
 
 use session::{Over, Session};
@@ -113,18 +113,21 @@ impl Sessions {
         session
     }
 
-    pub(super) fn call(&self, out: OutCall) -> Frames {
+    pub(super) fn call(&self, out: OutgoingRequest) -> Frames {
         let session = if call::opens(&out) {
             self.begin()
         } else {
-            self.current(out.mirror.version)
+            self.current(out.mirrored.version)
         };
         call::frames(session, out, self.settings)
     }
 
-    pub(super) fn notify(&self, out: OutNote) -> BoxFuture<'static, Result<(), ChannelError>> {
-        let session = self.current(out.mirror.version);
-        let readies = Method::from_name(&out.mirror.method) == Some(Method::Initialized);
+    pub(super) fn notify(
+        &self,
+        out: OneWayMessage,
+    ) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let session = self.current(out.mirrored.version);
+        let readies = Method::from_name(&out.mirrored.method) == Some(Method::Initialized);
         Box::pin(async move {
             let sent = async {
                 session.note(out.body).await?;

@@ -15,7 +15,10 @@ use futures::{FutureExt, StreamExt, stream};
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame as Piece;
 use http_body_util::StreamBody;
-use mcp_core::{BoxFuture, Channel, ChannelError, Frame, Frames, Mirror, OutCall, OutNote};
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, Frame, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
+};
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
@@ -179,18 +182,18 @@ fn text_of(id: i64, method: &str) -> String {
     )
 }
 
-fn call_in(version: ProtocolVersion, id: i64, method: Method) -> OutCall {
-    let mirror = Mirror::new(version, method.as_str(), None);
-    OutCall::new(RequestId::from(id), text_of(id, method.as_str()), mirror)
+fn call_in(version: ProtocolVersion, id: i64, method: Method) -> OutgoingRequest {
+    let mirror = MirroredHeaders::new(version, method.as_str(), None);
+    OutgoingRequest::new(RequestId::from(id), text_of(id, method.as_str()), mirror)
 }
 
-fn call(id: i64) -> OutCall {
+fn call(id: i64) -> OutgoingRequest {
     call_in(LATEST, id, Method::CallTool)
 }
 
-fn note(method: Method) -> OutNote {
+fn note(method: Method) -> OneWayMessage {
     let text = format!(r#"{{"jsonrpc":"2.0","method":"{}"}}"#, method.as_str());
-    OutNote::new(text, Mirror::new(LATEST, method.as_str(), None))
+    OneWayMessage::new(text, MirroredHeaders::new(LATEST, method.as_str(), None))
 }
 
 fn result(id: i64) -> String {
@@ -223,7 +226,11 @@ async fn failure(frames: &mut Frames) -> ChannelError {
 }
 
 /// Begins to send a call; its frames go on when they are taken.
-async fn begin(channel: &HttpChannel, server: &mut Server, out: OutCall) -> (Frames, Asked) {
+async fn begin(
+    channel: &HttpChannel,
+    server: &mut Server,
+    out: OutgoingRequest,
+) -> (Frames, Asked) {
     let mut frames = channel.call(out);
     assert!(frames.next().now_or_never().is_none());
     (frames, server.next().await)

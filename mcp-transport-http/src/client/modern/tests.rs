@@ -11,7 +11,7 @@ use futures::{StreamExt, stream};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode};
 use http_body::{Body, Frame as Piece};
 use http_body_util::{Full, StreamBody};
-use mcp_core::{Channel, ChannelError, Frame, Mirror, OutCall};
+use mcp_core::{Channel, ChannelError, Frame, MirroredHeaders, OutgoingRequest};
 use mcp_types::{Method, ProtocolVersion, RequestId};
 use tower_service::Service;
 
@@ -52,13 +52,13 @@ where
     HttpChannel::with_service("https://u:p@example.com/mcp?key=k", Canned(answer)).unwrap()
 }
 
-fn out() -> OutCall {
-    let mirror = Mirror::new(
+fn out() -> OutgoingRequest {
+    let mirror = MirroredHeaders::new(
         ProtocolVersion::LATEST,
         Method::CallTool.as_str(),
         Some("hällo"),
     );
-    OutCall::new(RequestId::from(1), r#"{"id":1}"#, mirror)
+    OutgoingRequest::new(RequestId::from(1), r#"{"id":1}"#, mirror)
 }
 
 fn frames(channel: &HttpChannel) -> Vec<Result<Frame, ChannelError>> {
@@ -106,7 +106,7 @@ fn the_request() {
     // spec: XHDR-10
     assert!(channel.repeats_arguments());
     let mut call = out();
-    call.mirror = call.mirror.params(vec![("Region".into(), "eu".into())]);
+    call.mirrored = call.mirrored.params(vec![("Region".into(), "eu".into())]);
     for (name, value) in [
         ("x-tenant", "a"),
         ("x-tenant", "b"),

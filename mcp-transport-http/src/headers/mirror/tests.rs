@@ -189,7 +189,7 @@ fn what_the_client_emits_the_server_takes() {
         };
         let mut headers = HeaderMap::new();
         emit(
-            &Mirror::new(ProtocolVersion::LATEST, "tools/call", Some(name)),
+            &MirroredHeaders::new(ProtocolVersion::LATEST, "tools/call", Some(name)),
             &mut headers,
         );
         assert_eq!(verify(&headers, &request, VERSION), Ok(()), "{name:?}");

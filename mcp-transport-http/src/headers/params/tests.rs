@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use mcp_core::Mirror;
+use mcp_core::MirroredHeaders;
 use mcp_types::{JsonObject, Method, ProtocolVersion};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -189,7 +189,7 @@ fn emitted(arguments: &RawObject) -> HeaderMap {
         let text = found.value.as_ref()?.text()?;
         Some((found.header.into(), text.into()))
     });
-    let mirror = Mirror::new(
+    let mirror = MirroredHeaders::new(
         ProtocolVersion::LATEST,
         Method::CallTool.as_str(),
         Some("t"),
