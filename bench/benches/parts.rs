@@ -25,7 +25,7 @@ fn call(era: Era) -> Vec<u8> {
 
 /// From the bytes of a message to the arguments of a tool.
 mod read {
-    use mcp::core::{ServerProfile, front, versioning, wire};
+    use mcp::core::{ServerProfile, modern, versioning, wire};
     use mcp::types::{Implementation, Message, ProtocolVersion, RawObject, Request};
 
     use super::{Bencher, Era, black_box, call};
@@ -67,7 +67,7 @@ mod read {
         let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
         bencher.bench(|| match versioning::classify(black_box(&request), None) {
             versioning::Route::Modern(envelope) => {
-                front::modern::read(&request, envelope, &profile).is_ok()
+                modern::read_request(&request, envelope, &profile).is_ok()
             }
             other => panic!("{other:?}"),
         });

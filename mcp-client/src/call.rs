@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use mcp_core::backoff::Backoff;
-use mcp_core::patterns::mrtr::{Mrtr, Round};
+use mcp_core::mrtr::{Mrtr, Round};
 use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
 use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
 

@@ -11,7 +11,7 @@ use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::ending::Ending;
 use mcp_core::locks::RwLock;
-use mcp_core::patterns::mrtr::Mrtr;
+use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, mutual};
 use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::IntoFuture;
 
-use mcp_core::patterns::mrtr::Round;
+use mcp_core::mrtr::Round;
 use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::{InputRequests, InputRequired, InputResponse};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_core::patterns::mrtr::Round;
+use mcp_core::mrtr::Round;
 use mcp_types::{
     ElicitParams, ElicitUrlParams, InputRequest, InputRequests, InputRequired, InputResponse,
     RawObjectError,

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use futures_core::Stream;
 use mcp_types::{Message, RequestId};
 
-use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
+use crate::{CallOutput, ReplyTarget, RunningCall, modern};
 use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingRequest, Service};
 
 /// A channel to a service in the same process. Calls run when their answer is awaited; dropping
@@ -35,7 +35,7 @@ impl<S: Service> Direct<S> {
 
     /// Reads the request and begins to serve it.
     #[inline]
-    fn begin(&self, text: &[u8]) -> Result<Running, (Option<RequestId>, Fault)> {
+    fn begin(&self, text: &[u8]) -> Result<RunningCall, (Option<RequestId>, Fault)> {
         let message = Message::parse(text).map_err(|error| (error.id().cloned(), error.into()))?;
         let Message::Request(request) = message else {
             return Err((None, Fault::InvalidRequest("not a request".into())));
@@ -43,13 +43,13 @@ impl<S: Service> Direct<S> {
         let id = request.id.clone();
         let profile = self.service.profile();
         let inbound = match classify(&request, None) {
-            Route::Modern(envelope) => modern::read(&request, envelope, &profile),
+            Route::Modern(envelope) => modern::read_request(&request, envelope, &profile),
             Route::Refuse(fault) => Err(fault),
             _ => Err(Fault::InvalidRequest(
                 "only modern requests are served here".into(),
             )),
         };
-        let to = Recipient {
+        let to = ReplyTarget {
             id,
             profile,
             wire: MODERN,
@@ -57,7 +57,7 @@ impl<S: Service> Direct<S> {
         match inbound {
             Ok(inbound) => {
                 let extensions = Extensions::new();
-                Ok(Running::begin(
+                Ok(RunningCall::start(
                     &*self.service,
                     inbound,
                     to,
@@ -98,7 +98,7 @@ impl<S: Service> Channel for Direct<S> {
 /// The messages of a call.
 struct Call {
     /// `None` once it is answered.
-    running: Option<Running>,
+    running: Option<RunningCall>,
     ready: VecDeque<Frame>,
 }
 
@@ -125,9 +125,9 @@ impl Stream for Call {
             let Some(running) = &mut self.running else {
                 return Poll::Ready(None);
             };
-            match running.poll_said(cx, true) {
-                Poll::Ready(Said::Notes(notes)) => self.queue(&notes),
-                Poll::Ready(Said::Answer(answer)) => {
+            match running.poll_output(cx, true) {
+                Poll::Ready(CallOutput::Notifications(notes)) => self.queue(&notes),
+                Poll::Ready(CallOutput::Reply(answer)) => {
                     self.running = None;
                     self.ready.push_back(Frame::new(answer.into_bytes()));
                 }

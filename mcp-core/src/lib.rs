@@ -14,8 +14,10 @@
 //! | what a client transport is | [`Channel`] |
 //! | modern or legacy? which version? | [`versioning`] |
 //! | the text of messages, per era | [`wire`] |
-//! | methods that no handler sees | [`front`] |
-//! | input for a call, round by round | [`patterns`] |
+//! | reading modern requests | [`modern`] |
+//! | requests that may be served; running calls | [`InboundRequest`], [`RunningCall`] |
+//! | input for a call, round by round | [`mrtr`] |
+//! | subscriptions to changes | [`subscriptions`] |
 //! | progress and log messages of a running call | [`Outlet`] |
 //! | notifications, of either side | [`ServerNotification`], [`ClientNotification`] |
 //! | what a server asks its client | [`ServerRequest`], [`ClientResponse`] |
@@ -41,27 +43,31 @@ mod exchange;
 mod extensions;
 mod facts;
 mod fault;
-pub mod front;
 mod gate;
 mod guard;
+mod inbound;
 mod input;
 pub mod legacy;
 pub mod lines;
 #[doc(hidden)]
 pub mod locks;
+pub mod modern;
+pub mod mrtr;
 mod notification;
 mod outlet;
 mod param_headers;
-pub mod patterns;
 pub mod peer;
 #[doc(hidden)]
 pub mod place;
 mod reply;
+mod reply_target;
+mod running_call;
 pub mod schema;
 mod server_request;
 mod service;
 pub mod store;
 mod stream_control;
+pub mod subscriptions;
 mod texts;
 pub mod tower;
 pub mod versioning;
@@ -80,6 +86,7 @@ pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{Gate, Open};
 pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
+pub use inbound::InboundRequest;
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use notification::{ClientNotification, ServerNotification};
 pub use outlet::{Framing, NotificationBuffer, NotificationSink, Outlet, Report};
@@ -87,6 +94,8 @@ pub use param_headers::{
     InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue, RepeatedArgument,
 };
 pub use reply::{Listing, Reply, ResultBody};
+pub use reply_target::ReplyTarget;
+pub use running_call::{CallOutput, RunningCall};
 pub use server_request::{ClientResponse, ServerRequest};
 pub use service::{BoxFuture, Service};
 pub use stream_control::StreamControl;

@@ -5,7 +5,7 @@
 
 use allocation_counter::{AllocationInfo, measure};
 use mcp_core::wire::{self, MODERN, ReplyContext};
-use mcp_core::{Call, ClientRequest, Reply, ServerProfile, front, versioning};
+use mcp_core::{Call, ClientRequest, Reply, ServerProfile, modern, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
 /// Parse, classify and decode a modern `tools/call`. One allocation each: the lists of the members
@@ -52,7 +52,7 @@ fn reading() {
         let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
             panic!("no modern request")
         };
-        let read = front::modern::read(&request, envelope, &profile);
+        let read = modern::read_request(&request, envelope, &profile);
         assert!(matches!(
             read.map(|it| it.request),
             Ok(ClientRequest::Call(Call::CallTool(_)))

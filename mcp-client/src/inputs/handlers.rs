@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
 use mcp_core::locks::RwLock;
-use mcp_core::patterns::mrtr::Round;
+use mcp_core::mrtr::Round;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
     InputRequest, InputResponse, ListRootsResult, Root,

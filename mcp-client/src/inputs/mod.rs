@@ -11,7 +11,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use mcp_core::Fault;
-use mcp_core::patterns::mrtr::{AnswerError, MrtrError};
+use mcp_core::mrtr::{AnswerError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
 
 pub use handlers::IntoInput;

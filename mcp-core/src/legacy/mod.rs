@@ -19,7 +19,7 @@ pub use record::SessionRecord;
 pub use session::{Admitted, Heard, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, stateless};
 
-use crate::front::modern::Inbound;
+use crate::InboundRequest;
 use crate::wire::DecodedRequest;
 use crate::{Call, ClientFacts, Fault, Input, ServerProfile, versioning};
 
@@ -61,8 +61,8 @@ fn inbound(
     decoded: DecodedRequest,
     facts: Arc<ClientFacts>,
     input: Input,
-) -> Box<Inbound> {
-    Box::new(Inbound {
+) -> Box<InboundRequest> {
+    Box::new(InboundRequest {
         request: call.into(),
         facts,
         input,

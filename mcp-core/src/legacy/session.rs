@@ -16,7 +16,7 @@ use mcp_types::{
 use super::back_channel::{self, CallChannel, MessageSink, Question, Waiting};
 use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
-use crate::front::modern::Inbound;
+use crate::InboundRequest;
 use crate::locks::Mutex;
 use crate::peer::{Ids, OpenError, Patience, Pending};
 use crate::texts::Texts;
@@ -70,7 +70,7 @@ impl SessionLimits {
 #[non_exhaustive]
 pub enum Admitted {
     /// A call for the service.
-    Call(Box<Inbound>),
+    Call(Box<InboundRequest>),
     /// The session has answered it.
     Answer(Reply),
 }

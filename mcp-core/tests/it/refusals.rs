@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_core::wire::{self, ReplyContext, ServerRequestContext};
 use mcp_core::{
     BoxFuture, Call, ClientRequest, ClientResponse, Exchange, Extensions, Fault, ItemKind, Outlet,
-    Reply, ServerProfile, ServerRequest, Service, front, versioning,
+    Reply, ServerProfile, ServerRequest, Service, modern, versioning,
 };
 use mcp_types::{
     ClientCapabilities, ElicitUrlParams, ErrorObject, Implementation, InputRequest, Message,
@@ -182,7 +182,7 @@ fn nobody_listens_where_nothing_changes() {
     let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
-    let inbound = front::modern::read(&request, envelope, &Nothing.profile()).unwrap();
+    let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();
     assert!(matches!(inbound.request, ClientRequest::Listen(_)));
 
     let call = Call::ListTools(mcp_types::Page::first());

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, request};
-use mcp_core::front::Recipient;
-use mcp_core::front::modern::Inbound;
+use mcp_core::InboundRequest;
+use mcp_core::ReplyTarget;
 use mcp_core::wire::Wire;
 use mcp_core::{BoxFuture, NotificationBuffer, Principal, Reply, Service};
 use tokio::runtime::Handle;
@@ -122,19 +122,19 @@ impl Manner {
 pub(super) fn begin(
     service: &dyn Service,
     config: &Arc<Config>,
-    to: Recipient,
-    mut inbound: Inbound,
+    to: ReplyTarget,
+    mut inbound: InboundRequest,
     parts: Box<request::Parts>,
     manner: Manner,
     cx: &mut Context<'_>,
 ) -> Begun {
     if let Some(gate) = &config.gate
-        && let Err(fault) = inbound.admit(gate, parts.extensions.get::<Principal>())
+        && let Err(fault) = inbound.authorize(gate, parts.extensions.get::<Principal>())
     {
         let answer = respond::fault(to.wire, Some(&to.id), &fault);
         return Begun::Answered(answer.naming(manner.session));
     }
-    if inbound.is_listen() {
+    if inbound.is_subscription() {
         lend(&mut inbound, config);
     }
     let (notes, ticket) = (manner.notes, manner.ticket);
@@ -159,7 +159,7 @@ pub(super) fn begin(
 }
 
 /// The answer of a reply that is there, and that nothing was said before.
-pub(super) fn ready_made(mode: AnswerMode, to: &Recipient, reply: Reply) -> Answer {
+pub(super) fn ready_made(mode: AnswerMode, to: &ReplyTarget, reply: Reply) -> Answer {
     match mode {
         AnswerMode::AlwaysSse => respond::finished_events(encode_event(to, reply, respond::room())),
         _ => respond::json(StatusCode::OK, to.encode(reply, respond::room())),
@@ -201,9 +201,9 @@ const PACE: Duration = Duration::from_millis(50);
 /// its stream has had its time.
 // spec: SUB-09
 #[inline(never)]
-fn lend(inbound: &mut Inbound, config: &Config) {
+fn lend(inbound: &mut InboundRequest, config: &Config) {
     let (max_age, shutdown) = (config.streams.max_age, config.ended_by());
-    inbound.end_listen_on(async move {
+    inbound.end_subscription_on(async move {
         let mut draining = pin!(async {
             match shutdown {
                 Some(shutdown) => shutdown.draining().await,
@@ -217,7 +217,7 @@ fn lend(inbound: &mut Inbound, config: &Config) {
         })
         .await;
     });
-    inbound.pace_listen(|| Box::pin(sleep(PACE)));
+    inbound.pace_subscription(|| Box::pin(sleep(PACE)));
 }
 
 /// The answer of a call that did not make us wait.
@@ -237,7 +237,7 @@ fn answer_at_once(
     let Some(reply) = outcome.reply() else {
         return Answered::Now(respond::no_events());
     };
-    let notes = call.running.notes().map(|notes| notes.take_now());
+    let notes = call.running.notifications().map(|notes| notes.take_now());
     let notes = notes.unwrap_or_default();
     // An event stream has no status but 200; where the error needs another one, the
     // notifications before it are given up.

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use mcp_core::front::modern::Inbound;
-use mcp_core::front::{Recipient, Running};
+use mcp_core::InboundRequest;
 use mcp_core::wire::{EncodedReply, Wire};
 use mcp_core::{Extensions, NotificationBuffer, Reply, Service};
+use mcp_core::{ReplyTarget, RunningCall};
 
 use super::in_flight::{self, Stopped, Ticket};
 use crate::sse::encode as sse;
 
 /// A call at work.
 pub(super) struct Call {
-    pub(super) running: Running,
+    pub(super) running: RunningCall,
     /// Its place among the calls of a session, whose client can stop it by a message.
     ticket: Option<Ticket>,
 }
@@ -42,22 +42,22 @@ impl Call {
     /// none and the client wants any.
     pub(super) fn begin(
         service: &dyn Service,
-        to: Recipient,
-        inbound: Inbound,
+        to: ReplyTarget,
+        inbound: InboundRequest,
         extensions: Extensions,
         notes: Option<Arc<NotificationBuffer>>,
         ticket: Option<Ticket>,
     ) -> Self {
         let running = match notes {
-            None => Running::begin(service, inbound, to, sse::FRAMING, extensions),
-            Some(notes) => Running::begin_into(service, inbound, to, notes, extensions),
+            None => RunningCall::start(service, inbound, to, sse::FRAMING, extensions),
+            Some(notes) => RunningCall::start_with_buffer(service, inbound, to, notes, extensions),
         };
         Self { running, ticket }
     }
 
     /// Whom its answer goes to.
-    pub(super) fn to(&self) -> &Recipient {
-        self.running.recipient()
+    pub(super) fn to(&self) -> &ReplyTarget {
+        self.running.target()
     }
 
     /// Works on the call, until it is answered or must not go on.
@@ -75,7 +75,11 @@ impl Call {
 
     /// The first notifications of a call that goes on.
     pub(super) fn poll_notes(&self, cx: &mut Context<'_>) -> Poll<Bytes> {
-        match self.running.notes().map(|notes| notes.poll_take(cx)) {
+        match self
+            .running
+            .notifications()
+            .map(|notes| notes.poll_take(cx))
+        {
             Some(Poll::Ready(Some(first))) => Poll::Ready(first),
             _ => Poll::Pending,
         }
@@ -88,7 +92,7 @@ pub(super) fn new_buffer(wire: &'static dyn Wire) -> NotificationBuffer {
 }
 
 /// Writes an answer as an event behind `head`.
-pub(super) fn encode_event(to: &Recipient, reply: Reply, mut head: Vec<u8>) -> EncodedReply {
+pub(super) fn encode_event(to: &ReplyTarget, reply: Reply, mut head: Vec<u8>) -> EncodedReply {
     // A short answer gets all its room at once.
     head.reserve(sse::MESSAGE_PREFIX.len() + 300 + sse::MESSAGE_SUFFIX.len());
     head.extend_from_slice(sse::MESSAGE_PREFIX);

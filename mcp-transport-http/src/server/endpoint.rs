@@ -6,7 +6,7 @@ use std::task::Context;
 use bytes::Bytes;
 use http::Method;
 use http::request::Parts;
-use mcp_core::front::Recipient;
+use mcp_core::ReplyTarget;
 use mcp_core::wire::MODERN;
 use mcp_core::{BoxFuture, ServerProfile, Service};
 
@@ -123,7 +123,7 @@ impl Endpoint {
         };
         // It was read. A long one leaves its room to the answer.
         drop(text);
-        let to = Recipient {
+        let to = ReplyTarget {
             id,
             profile,
             wire: MODERN,

@@ -18,7 +18,7 @@ pub(super) struct InFlight {
 
 #[derive(Debug)]
 struct State {
-    running: Vec<RunningCall>,
+    running: Vec<InFlightCall>,
     /// Running calls and open streams.
     holds: usize,
     quiet_since: Instant,
@@ -26,7 +26,7 @@ struct State {
 }
 
 #[derive(Debug)]
-struct RunningCall {
+struct InFlightCall {
     id: RequestId,
     /// Why it must not go on. The first reason stands.
     stopped: Option<Stopped>,
@@ -43,7 +43,7 @@ pub(super) enum Stopped {
     Ended,
 }
 
-impl RunningCall {
+impl InFlightCall {
     /// Returns whom to wake; not under the lock, which the woken may take.
     fn stop(&mut self, why: Stopped) -> Option<Waker> {
         self.stopped.get_or_insert(why);
@@ -81,7 +81,7 @@ impl InFlight {
             let message = format!("this session has {limit} running calls already; let some end");
             return Err(Fault::Refused(message.into()));
         }
-        state.running.push(RunningCall {
+        state.running.push(InFlightCall {
             id: id.clone(),
             stopped: None,
             waker: None,
@@ -161,7 +161,7 @@ impl State {
         }
     }
 
-    fn find(&mut self, id: &RequestId) -> Option<&mut RunningCall> {
+    fn find(&mut self, id: &RequestId) -> Option<&mut InFlightCall> {
         self.running.iter_mut().find(|call| call.id == *id)
     }
 

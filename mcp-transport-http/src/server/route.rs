@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use mcp_core::front::modern::{self, Inbound};
 use mcp_core::versioning::{self, classify};
 use mcp_core::{Call, ClientRequest, Fault, ParamHeaders, ServerProfile};
+use mcp_core::{InboundRequest, modern};
 use mcp_types::{Message, ParseError, RequestId};
 
 use crate::headers::{self, Mirrored};
@@ -18,7 +18,10 @@ use crate::headers::{self, Mirrored};
 #[derive(Debug)]
 pub(super) enum Route<'a, 'h> {
     /// A request that may be served.
-    Modern { id: RequestId, inbound: Inbound },
+    Modern {
+        id: RequestId,
+        inbound: InboundRequest,
+    },
     /// A message of the legacy era, and what its headers say.
     Legacy(Message<'a>, Mirrored<'h>),
     /// Several messages at once, as clients of the legacy era may send them.
@@ -81,7 +84,7 @@ pub(super) fn route<'a, 'h>(
     };
     let read = envelope.and_then(|envelope| {
         mirrored.verify(&request, &envelope.version)?;
-        let inbound = modern::read(&request, envelope, profile)?;
+        let inbound = modern::read_request(&request, envelope, profile)?;
         verify_arguments(headers, &inbound.request, plan)?;
         Ok(inbound)
     });

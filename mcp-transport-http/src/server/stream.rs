@@ -34,7 +34,7 @@ struct Pipe {
 
 impl Pipe {
     fn of(call: &Call) -> Arc<Self> {
-        let notes = call.running.notes().map(Arc::clone);
+        let notes = call.running.notifications().map(Arc::clone);
         Arc::new(Self {
             notes: notes.unwrap_or_else(|| Arc::new(new_buffer(call.to().wire))),
             takes: AtomicUsize::new(0),

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::BoxFuture;
-use mcp_core::front::{Running, Said};
 use mcp_core::wire::EncodedReply;
+use mcp_core::{CallOutput, RunningCall};
 use mcp_types::RequestId;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::sleep;
@@ -57,11 +57,11 @@ impl Calls {
     }
 
     /// Works on a call: at once, and in a task of its own from there on if it is not ready.
-    pub(super) fn begin(&mut self, mut running: Running) {
+    pub(super) fn begin(&mut self, mut running: RunningCall) {
         let Some(unsent) = self.work_at_once(&mut running) else {
             return;
         };
-        let id = running.recipient().id.clone();
+        let id = running.target().id.clone();
         let permit = Permit::default();
         let work = work(running, unsent, self.outbox.clone(), permit.clone());
         let work: BoxFuture<'static, _> = Box::pin(work.in_current_span());
@@ -72,13 +72,14 @@ impl Calls {
 
     /// Works on a call as far as it goes. `None` when it is answered; else what has to wait for room,
     /// if anything.
-    fn work_at_once(&self, running: &mut Running) -> Option<Poll<Said>> {
+    fn work_at_once(&self, running: &mut RunningCall) -> Option<Poll<CallOutput>> {
         // The task polls again as soon as it is there: nobody has to be woken before.
         let mut cx = Context::from_waker(Waker::noop());
         loop {
-            match running.poll_said(&mut cx, true) {
-                Poll::Ready(Said::Notes(notes)) if self.outbox.send_now(&[as_line(&notes)]) => {}
-                Poll::Ready(Said::Answer(text)) if self.outbox.send_now(&pieces(&text)) => {
+            match running.poll_output(&mut cx, true) {
+                Poll::Ready(CallOutput::Notifications(notes))
+                    if self.outbox.send_now(&[as_line(&notes)]) => {}
+                Poll::Ready(CallOutput::Reply(text)) if self.outbox.send_now(&pieces(&text)) => {
                     return None;
                 }
                 unsent => return Some(unsent),
@@ -121,19 +122,21 @@ impl Calls {
 /// Works on a call until it is answered, and sends what it says. When nobody reads any more, there
 /// is nobody to tell.
 async fn work(
-    mut running: Running,
-    mut unsent: Poll<Said>,
+    mut running: RunningCall,
+    mut unsent: Poll<CallOutput>,
     outbox: Arc<Outbox>,
     permit: Permit,
 ) -> io::Result<()> {
     loop {
         let said = match std::mem::replace(&mut unsent, Poll::Pending) {
             Poll::Ready(said) => said,
-            Poll::Pending => poll_fn(|cx| running.poll_said(cx, true)).await,
+            Poll::Pending => poll_fn(|cx| running.poll_output(cx, true)).await,
         };
         match said {
-            Said::Notes(notes) => send_notes(&mut running, &notes, &outbox, &permit).await?,
-            Said::Answer(text) => return Ok(outbox.send(&pieces(&text), &permit).await?),
+            CallOutput::Notifications(notes) => {
+                send_notes(&mut running, &notes, &outbox, &permit).await?
+            }
+            CallOutput::Reply(text) => return Ok(outbox.send(&pieces(&text), &permit).await?),
             _ => {}
         }
     }
@@ -151,7 +154,7 @@ fn as_line(notes: &Bytes) -> &[u8] {
 /// Sends notifications while the call goes on: a client that does not read holds up what it would
 /// read, and nothing else.
 async fn send_notes(
-    running: &mut Running,
+    running: &mut RunningCall,
     notes: &Bytes,
     outbox: &Outbox,
     permit: &Permit,
@@ -168,7 +171,7 @@ async fn send_notes(
             running.stall();
         }
         // Says nothing while its notes are not taken.
-        let _ = running.poll_said(cx, false);
+        let _ = running.poll_output(cx, false);
         Poll::Pending
     })
     .await

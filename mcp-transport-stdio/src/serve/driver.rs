@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::front::modern::{self, Inbound};
-use mcp_core::front::{Recipient, Running};
 use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimits};
 use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};
@@ -17,6 +15,8 @@ use mcp_core::{
     Audience, ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification,
     Service, SessionRequest,
 };
+use mcp_core::{InboundRequest, modern};
+use mcp_core::{ReplyTarget, RunningCall};
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
     Response,
@@ -210,7 +210,7 @@ impl Driver {
         let id = &request.id;
         let (wire, inbound) = match classify(request, None) {
             Route::Modern(envelope) => {
-                let inbound = modern::read(request, envelope, &self.service.profile());
+                let inbound = modern::read_request(request, envelope, &self.service.profile());
                 (MODERN, inbound.map(Some))
             }
             Route::Refuse(fault) => (MODERN, Err(fault)),
@@ -228,7 +228,7 @@ impl Driver {
         }
     }
 
-    fn begin(&mut self, id: &RequestId, mut inbound: Inbound) -> Result<(), Fault> {
+    fn begin(&mut self, id: &RequestId, mut inbound: InboundRequest) -> Result<(), Fault> {
         // spec: BASE-04
         if self.calls.has(id) {
             return Err(Fault::InvalidRequest(
@@ -237,26 +237,26 @@ impl Driver {
         }
         if let Some(gate) = &self.settings.gate {
             let principal = self.settings.extensions.get::<Principal>();
-            inbound.admit(gate, principal)?;
+            inbound.authorize(gate, principal)?;
         }
         let limit = self.settings.max_calls;
         if self.calls.len() >= limit {
             let reason = format!("{limit} calls are running already; wait for one of them to end");
             return Err(Fault::Refused(reason.into()));
         }
-        if inbound.is_listen() {
+        if inbound.is_subscription() {
             let mut draining = self.draining.subscribe();
             // An error means that the driver has gone, and its calls with it.
-            inbound.end_listen_on(async move { drop(draining.wait_for(|now| *now).await) });
-            inbound.pace_listen(|| Box::pin(sleep(PACE)));
+            inbound.end_subscription_on(async move { drop(draining.wait_for(|now| *now).await) });
+            inbound.pace_subscription(|| Box::pin(sleep(PACE)));
         }
         let extensions = self.settings.extensions.clone();
-        let to = Recipient {
+        let to = ReplyTarget {
             id: id.clone(),
             profile: self.service.profile(),
             wire: wire::of(inbound.version()),
         };
-        let running = Running::begin(&*self.service, inbound, to, LINE, extensions);
+        let running = RunningCall::start(&*self.service, inbound, to, LINE, extensions);
         self.calls.begin(running);
         Ok(())
     }
@@ -264,7 +264,7 @@ impl Driver {
     /// A request of the legacy era: a call, or something that is answered here. Until there is a
     /// session, each stands for itself.
     // spec: COMPAT-02, COMPAT-17, LIFE-05, PING-01
-    fn admit_legacy(&mut self, request: &Request<'_>) -> Result<Option<Inbound>, Fault> {
+    fn admit_legacy(&mut self, request: &Request<'_>) -> Result<Option<InboundRequest>, Fault> {
         let admitted = match &self.session {
             Some(session) => session.admit(request, || self.who.clone())?,
             None if request.method == Method::Initialize.as_str() => self.open(request)?,

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::wire::{ClientRequestContext, EncodedReply, MODERN, ReplyContext};
 use crate::{
-    Call, ClientProfile, ClientRequest, Fault, InputState, ItemKind, Listing, Reply, ResultBody,
-    ServerNotification, ServerProfile, front, versioning,
+    Call, ClientProfile, ClientRequest, Fault, InboundRequest, InputState, ItemKind, Listing,
+    Reply, ResultBody, ServerNotification, ServerProfile, modern, versioning,
 };
 
 fn server() -> ServerProfile {
@@ -162,7 +162,7 @@ fn faults_have_codes_and_data() {
 fn over_the_wire<'a>(
     asked: &ClientRequest,
     from: impl FnOnce(&mut ClientRequestContext<'a>),
-) -> front::modern::Inbound {
+) -> InboundRequest {
     let id: &RequestId = Box::leak(Box::new("a".into()));
     let profile = Box::leak(Box::new(client()));
     let mut outgoing = ClientRequestContext::new(id, profile);
@@ -176,7 +176,7 @@ fn over_the_wire<'a>(
     let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
-    front::modern::read(&request, envelope, &server()).unwrap()
+    modern::read_request(&request, envelope, &server()).unwrap()
 }
 
 #[test]
@@ -232,12 +232,12 @@ fn calls_without_parameters() {
     );
 }
 
-fn read(text: &str) -> Result<front::modern::Inbound, Fault> {
+fn read(text: &str) -> Result<InboundRequest, Fault> {
     let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
     match versioning::classify(&request, None) {
-        versioning::Route::Modern(envelope) => front::modern::read(&request, envelope, &server()),
+        versioning::Route::Modern(envelope) => modern::read_request(&request, envelope, &server()),
         other => panic!("{other:?}"),
     }
 }

@@ -6,9 +6,9 @@ use mcp_types::{Implementation, RawObject};
 
 use super::*;
 
-fn recipient() -> Recipient {
+fn recipient() -> ReplyTarget {
     let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));
-    Recipient {
+    ReplyTarget {
         id: 1.into(),
         profile,
         wire: mcp_core::wire::MODERN,

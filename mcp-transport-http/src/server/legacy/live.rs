@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
-use mcp_core::front::Recipient;
+use mcp_core::ReplyTarget;
 use mcp_core::legacy::{Session, SessionRecord};
 use mcp_core::locks::Mutex;
 use mcp_core::{ServerProfile, Service};
@@ -87,8 +87,8 @@ impl Live {
     }
 
     /// Whom the answer to a request goes to, and by whom.
-    pub(super) fn recipient(&self, id: &RequestId, profile: Arc<ServerProfile>) -> Recipient {
-        Recipient {
+    pub(super) fn recipient(&self, id: &RequestId, profile: Arc<ServerProfile>) -> ReplyTarget {
+        ReplyTarget {
             id: id.clone(),
             profile,
             wire: self.machine.wire(),

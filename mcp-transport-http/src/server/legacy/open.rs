@@ -5,7 +5,7 @@ use std::task::Context;
 
 use http::StatusCode;
 use http::request::Parts;
-use mcp_core::front::Recipient;
+use mcp_core::ReplyTarget;
 use mcp_core::legacy::Session;
 use mcp_core::wire;
 use mcp_core::{ClientRequest, Fault, Principal, Reply, SessionRequest};
@@ -55,7 +55,7 @@ pub(super) fn take(
 }
 
 /// The answer to `initialize`.
-fn welcome(live: &Live, to: &Recipient, reply: Reply) -> Answer {
+fn welcome(live: &Live, to: &ReplyTarget, reply: Reply) -> Answer {
     live.tell_opened();
     let answer = ready_made(live.sessions().answer, to, reply);
     answer.naming(live.header())

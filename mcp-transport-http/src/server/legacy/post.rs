@@ -75,7 +75,7 @@ pub(super) fn begin(
     let answer = match begun {
         Ok(Ok((mut inbound, ticket))) => {
             let session = Arc::clone(&live.machine);
-            let (token, level) = inbound.wants();
+            let (token, level) = inbound.requested_notifications();
             let notes =
                 NotificationBuffer::asking(wire, sse::FRAMING, session).wanting(token, level);
             let notes = Arc::new(notes);

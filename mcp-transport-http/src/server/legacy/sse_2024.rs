@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
-use mcp_core::front::Recipient;
+use mcp_core::ReplyTarget;
 use mcp_core::legacy::{Admitted, Session};
 use mcp_core::locks::Mutex;
 use mcp_core::{Fault, NotificationBuffer, Principal, Reply};
@@ -173,7 +173,7 @@ fn begin(
 }
 
 #[inline]
-fn say(out: &NotificationBuffer, to: &Recipient, reply: Reply) {
+fn say(out: &NotificationBuffer, to: &ReplyTarget, reply: Reply) {
     out.push(&to.encode(reply, Vec::new()).into_bytes());
 }
 
@@ -188,7 +188,7 @@ fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) 
     let admitted = admitted.and_then(|admitted| match admitted {
         Admitted::Call(mut inbound) => {
             if let Some(gate) = &door.config.gate {
-                inbound.admit(gate, parts.extensions.get::<Principal>())?;
+                inbound.authorize(gate, parts.extensions.get::<Principal>())?;
             }
             let ticket = live.calls.begin(&to.id)?;
             Ok(Ok((inbound, ticket)))

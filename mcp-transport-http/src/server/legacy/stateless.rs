@@ -4,7 +4,7 @@ use std::task::Context;
 
 use http::StatusCode;
 use http::request::Parts;
-use mcp_core::front::Recipient;
+use mcp_core::ReplyTarget;
 use mcp_core::legacy::{Admitted, DEFAULT_VERSION, stateless};
 use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
@@ -75,7 +75,7 @@ fn begin(
     let profile = door.service.profile();
     let mode = door.config.sessions.answer;
     let admitted = stateless(request, version, &profile);
-    let mut to = Recipient {
+    let mut to = ReplyTarget {
         id: request.id.clone(),
         profile,
         wire: wire::of(version),

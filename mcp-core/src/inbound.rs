@@ -1,22 +1,21 @@
-//! The modern front: discovery is answered here, every other call goes to the service. Shared by
-//! all transports.
+//! A decoded request that may be served, from either era.
 
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, Request, RequestId};
+use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
 
-use crate::patterns::subscriptions::{self, Lent};
-use crate::wire::{self, Envelope, MODERN};
+use crate::subscriptions::{self, Lent};
+use crate::wire;
 use crate::{
     BoxFuture, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service, versioning,
+    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service,
 };
 
-/// A modern request that was read and may be served.
+/// A decoded request that may be served, from either era.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Inbound {
+pub struct InboundRequest {
     /// What is asked.
     pub request: ClientRequest,
     /// Who asks.
@@ -31,52 +30,21 @@ pub struct Inbound {
     pub(crate) lent: Option<Box<Lent>>,
 }
 
-/// Reads a request whose envelope was found: is its revision offered, does its method exist, do
-/// its parameters fit? Transports check what they mirror before they call this.
-///
-/// # Errors
-///
-/// The [`Fault`] that the client gets, by the order of the checks.
-// spec: HTTP-SM-22
-pub fn read(
-    request: &Request<'_>,
-    envelope: Envelope<'_>,
-    profile: &ServerProfile,
-) -> Result<Inbound, Fault> {
-    versioning::offered(&profile.versions, &envelope.version)?;
-    let decoded = MODERN.decode_request(request)?;
-    let lent = match &decoded.request {
-        ClientRequest::Listen(filter) => {
-            subscriptions::check(filter)?;
-            Some(Box::default())
-        }
-        _ => None,
-    };
-    Ok(Inbound {
-        lent,
-        request: decoded.request,
-        input: decoded.input.into(),
-        meta: envelope.meta(),
-        progress_token: envelope.progress_token,
-        facts: envelope.facts,
-    })
-}
-
-impl Inbound {
+impl InboundRequest {
     /// The revision that the request speaks.
     pub fn version(&self) -> ProtocolVersion {
         self.facts.version
     }
 
     /// The request begins a subscription.
-    pub fn is_listen(&self) -> bool {
+    pub fn is_subscription(&self) -> bool {
         self.lent.is_some()
     }
 
     /// Ends a subscription in good order when `ending` is ready; without effect on calls. Without
     /// it a subscription ends when its future is dropped.
     // spec: SUB-09
-    pub fn end_listen_on(&mut self, ending: impl Future<Output = ()> + Send + 'static) {
+    pub fn end_subscription_on(&mut self, ending: impl Future<Output = ()> + Send + 'static) {
         if let Some(lent) = &mut self.lent {
             lent.ending = Some(Box::pin(ending));
         }
@@ -84,7 +52,7 @@ impl Inbound {
 
     /// Puts time between two rounds of changes that a subscription tells, so that many that come
     /// one by one become few; without effect on calls. The first change is told at once.
-    pub fn pace_listen(
+    pub fn pace_subscription(
         &mut self,
         pause: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) {
@@ -98,7 +66,7 @@ impl Inbound {
     /// # Errors
     ///
     /// What the gate answers.
-    pub fn admit(
+    pub fn authorize(
         &mut self,
         gate: &Arc<dyn Gate>,
         principal: Option<&Principal>,
@@ -119,17 +87,17 @@ impl Inbound {
 
     /// The outlet for what the request may tell, and the buffer behind it. There is none when the
     /// client wants to hear nothing.
-    pub fn notes(
+    pub fn open_outlet(
         &self,
         id: &RequestId,
         framing: Framing,
     ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
         let buffer = || NotificationBuffer::new(wire::of(self.version()), framing);
-        if self.is_listen() {
+        if self.is_subscription() {
             let notes = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::listening(notes.clone()), Some(notes));
         }
-        let (token, level) = self.wants();
+        let (token, level) = self.requested_notifications();
         if token.is_none() && level.is_none() {
             return (Outlet::none(), None);
         }
@@ -139,7 +107,7 @@ impl Inbound {
 
     /// The token under which the client wants progress, and from which level on it wants log
     /// messages.
-    pub fn wants(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
+    pub fn requested_notifications(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
         (self.progress_token.clone(), self.facts.log_level)
     }
 

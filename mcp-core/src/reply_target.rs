@@ -10,7 +10,7 @@ use crate::{Reply, ServerProfile};
 /// Whom an answer goes to, and from whom.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "transports make it")]
-pub struct Recipient {
+pub struct ReplyTarget {
     /// Of the request that is answered.
     pub id: RequestId,
     /// Of the server that answers.
@@ -19,7 +19,7 @@ pub struct Recipient {
     pub wire: &'static dyn Wire,
 }
 
-impl Recipient {
+impl ReplyTarget {
     /// Writes the answer behind `head`.
     pub fn encode(&self, reply: Reply, head: Vec<u8>) -> EncodedReply {
         self.wire

@@ -9,7 +9,6 @@ use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, Subscrip
 use serde_json::{Value, json};
 
 use super::{Listen, MAX_URI_BYTES, MAX_URIS, admit, check, offered};
-use crate::front::{Recipient, Running, Said, modern};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
@@ -17,6 +16,7 @@ use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
     MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
 };
+use crate::{CallOutput, InboundRequest, ReplyTarget, RunningCall, modern};
 
 fn updated(uri: &str) -> ChangeEvent {
     ChangeEvent::Resource { uri: uri.into() }
@@ -192,11 +192,7 @@ impl Service for Server {
     }
 }
 
-fn inbound(
-    server: &Server,
-    id: u32,
-    filter: &SubscriptionFilter,
-) -> Result<modern::Inbound, Fault> {
+fn inbound(server: &Server, id: u32, filter: &SubscriptionFilter) -> Result<InboundRequest, Fault> {
     let text = json!({
         "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen",
         "params": {"notifications": filter, "_meta": {
@@ -212,38 +208,38 @@ fn inbound(
     let Route::Modern(envelope) = classify(&request, None) else {
         panic!()
     };
-    modern::read(&request, envelope, &server.profile())
+    modern::read_request(&request, envelope, &server.profile())
 }
 
-fn begin(server: &Server, id: u32, inbound: modern::Inbound) -> Running {
-    Running::begin(server, inbound, to(server, id), LINE, Extensions::new())
+fn begin(server: &Server, id: u32, inbound: InboundRequest) -> RunningCall {
+    RunningCall::start(server, inbound, to(server, id), LINE, Extensions::new())
 }
 
-fn to(server: &Server, id: u32) -> Recipient {
-    Recipient {
+fn to(server: &Server, id: u32) -> ReplyTarget {
+    ReplyTarget {
         id: RequestId::from(i64::from(id)),
         profile: server.profile(),
         wire: MODERN,
     }
 }
 
-fn listen(server: &Server, id: u32, filter: &SubscriptionFilter) -> Running {
+fn listen(server: &Server, id: u32, filter: &SubscriptionFilter) -> RunningCall {
     begin(server, id, inbound(server, id, filter).unwrap())
 }
 
 /// What it says now; the answer, too, when there is one.
-fn said(running: &mut Running) -> (Vec<Value>, Option<Value>) {
+fn said(running: &mut RunningCall) -> (Vec<Value>, Option<Value>) {
     let cx = &mut Context::from_waker(Waker::noop());
     let mut notes = Vec::new();
     loop {
-        match running.poll_said(cx, true) {
-            Poll::Ready(Said::Notes(text)) => {
+        match running.poll_output(cx, true) {
+            Poll::Ready(CallOutput::Notifications(text)) => {
                 let lines = text
                     .split(|byte| *byte == b'\n')
                     .filter(|line| !line.is_empty());
                 notes.extend(lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()));
             }
-            Poll::Ready(Said::Answer(text)) => {
+            Poll::Ready(CallOutput::Reply(text)) => {
                 return (
                     notes,
                     Some(serde_json::from_slice(&text.into_bytes()).unwrap()),
@@ -266,7 +262,7 @@ fn from_the_acknowledgement_to_the_end() {
     let server = Server::new();
     let mut inbound = inbound(&server, 7, &all()).unwrap();
     let (end, ending) = oneshot::channel::<()>();
-    inbound.end_listen_on(async { ending.await.unwrap_or_default() });
+    inbound.end_subscription_on(async { ending.await.unwrap_or_default() });
     let mut running = begin(&server, 7, inbound);
     // Changes before the first poll come after the acknowledgement.
     server.changes.publish(ChangeEvent::Tools);
@@ -315,7 +311,7 @@ fn from_the_acknowledgement_to_the_end() {
 fn one_that_ends_at_once_is_acknowledged_first() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
-    inbound.end_listen_on(std::future::ready(()));
+    inbound.end_subscription_on(std::future::ready(()));
     let (notes, answer) = said(&mut begin(&server, 1, inbound));
     assert_eq!(methods(&notes), ["subscriptions/acknowledged"]);
     assert!(answer.is_some());
@@ -356,7 +352,7 @@ fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
         server.changes.publish(ChangeEvent::Tools);
         server.changes.publish(updated(&format!("a://b/{n}")));
         // The notes are made, and nobody takes them.
-        assert!(running.poll_said(cx, false).is_pending());
+        assert!(running.poll_output(cx, false).is_pending());
         running.stall();
     }
     let mut seen = Vec::new();
@@ -422,12 +418,12 @@ fn a_gate_watches_over_what_is_told() {
     for (principal, told) in [(None, 1), (Some(who), 2)] {
         let asked = SubscriptionFilter::new().resource("a://x");
         let mut inbound = inbound(&server, 1, &asked).unwrap();
-        inbound.admit(&gate, principal.as_ref()).unwrap();
+        inbound.authorize(&gate, principal.as_ref()).unwrap();
         let mut extensions = Extensions::new();
         if let Some(principal) = principal {
             extensions.insert(principal);
         }
-        let mut running = Running::begin(&server, inbound, to(&server, 1), LINE, extensions);
+        let mut running = RunningCall::start(&server, inbound, to(&server, 1), LINE, extensions);
         said(&mut running);
         server.changes.publish(updated("a://x/private"));
         server.changes.publish(updated("a://x/public"));
@@ -435,7 +431,7 @@ fn a_gate_watches_over_what_is_told() {
     }
     let asked = SubscriptionFilter::new().resource("a://private");
     let mut refused = inbound(&server, 1, &asked).unwrap();
-    let refused = refused.admit(&gate, None);
+    let refused = refused.authorize(&gate, None);
     assert_eq!(refused, Err(Fault::Refused("sign in first".into())));
 }
 
@@ -444,7 +440,7 @@ async fn changes_that_come_one_by_one_are_told_in_rounds() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
     let pause = std::time::Duration::from_millis(100);
-    inbound.pace_listen(move || Box::pin(tokio::time::sleep(pause)));
+    inbound.pace_subscription(move || Box::pin(tokio::time::sleep(pause)));
     let mut running = begin(&server, 1, inbound);
     assert_eq!(said(&mut running).0.len(), 1);
     let mut told = Vec::new();

@@ -6,19 +6,20 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use super::Recipient;
-use super::modern::Inbound;
 use crate::guard::catch_panic_now;
 use crate::wire::EncodedReply;
-use crate::{BoxFuture, Extensions, Fault, Framing, NotificationBuffer, Outlet, Reply, Service};
+use crate::{
+    BoxFuture, Extensions, Fault, Framing, InboundRequest, NotificationBuffer, Outlet, Reply,
+    ReplyTarget, Service,
+};
 
 /// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
 /// the call.
 ///
 /// A panic of the service is an error of this call and of nothing else. Nothing of it is told: it
 /// may hold secrets.
-pub struct Running {
-    to: Recipient,
+pub struct RunningCall {
+    to: ReplyTarget,
     work: Work,
     outlet: Outlet,
     /// Where its notifications gather, when the client wants any.
@@ -35,49 +36,49 @@ enum Work {
 /// What a call at work has to say.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Said {
+pub enum CallOutput {
     /// Notifications, each in its frame.
-    Notes(Bytes),
+    Notifications(Bytes),
     /// The answer, without a frame. There is nothing after it.
-    Answer(EncodedReply),
+    Reply(EncodedReply),
 }
 
-impl Running {
+impl RunningCall {
     /// Begins a call. `framing` is what goes around its notifications.
-    pub fn begin(
+    pub fn start(
         service: &dyn Service,
-        inbound: Inbound,
-        to: Recipient,
+        inbound: InboundRequest,
+        to: ReplyTarget,
         framing: Framing,
         extensions: Extensions,
     ) -> Self {
-        let (outlet, notes) = inbound.notes(&to.id, framing);
-        Self::start(service, inbound, to, outlet, notes, extensions)
+        let (outlet, notes) = inbound.open_outlet(&to.id, framing);
+        Self::serve(service, inbound, to, outlet, notes, extensions)
     }
 
     /// Begins a call whose notifications gather in `notes`, if the client wants any. Calls may share
     /// a buffer, unless it is made for [what one wants](NotificationBuffer::wanting).
-    pub fn begin_into(
+    pub fn start_with_buffer(
         service: &dyn Service,
-        inbound: Inbound,
-        to: Recipient,
+        inbound: InboundRequest,
+        to: ReplyTarget,
         notes: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
         let outlet = match notes.is_of_one_call() {
             true => Outlet::of(Arc::clone(&notes)),
             false => {
-                let (token, level) = inbound.wants();
+                let (token, level) = inbound.requested_notifications();
                 Outlet::new(token, level, || Arc::clone(&notes) as _)
             }
         };
-        Self::start(service, inbound, to, outlet, Some(notes), extensions)
+        Self::serve(service, inbound, to, outlet, Some(notes), extensions)
     }
 
-    fn start(
+    fn serve(
         service: &dyn Service,
-        inbound: Inbound,
-        to: Recipient,
+        inbound: InboundRequest,
+        to: ReplyTarget,
         outlet: Outlet,
         notes: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
@@ -96,12 +97,12 @@ impl Running {
     }
 
     /// Whom its answer goes to.
-    pub fn recipient(&self) -> &Recipient {
+    pub fn target(&self) -> &ReplyTarget {
         &self.to
     }
 
     /// Where its notifications gather, when the client wants any.
-    pub fn notes(&self) -> Option<&Arc<NotificationBuffer>> {
+    pub fn notifications(&self) -> Option<&Arc<NotificationBuffer>> {
         self.notes.as_ref()
     }
 
@@ -122,11 +123,11 @@ impl Running {
 
     /// Works on the call, until it has something to say. Notifications come before the answer;
     /// while their reader is busy (`takes_notes` is false) both wait.
-    pub fn poll_said(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<Said> {
+    pub fn poll_output(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<CallOutput> {
         if let Poll::Ready(reply) = self.poll_reply(cx) {
             let answer = self.to.encode(reply, Vec::new());
             if self.notes.is_none() {
-                return Poll::Ready(Said::Answer(answer));
+                return Poll::Ready(CallOutput::Reply(answer));
             }
             self.work = Work::Done(Box::new(answer));
         }
@@ -136,17 +137,17 @@ impl Running {
                 return Poll::Pending;
             }
             if !notes.is_empty() {
-                return Poll::Ready(Said::Notes(notes.take_now()));
+                return Poll::Ready(CallOutput::Notifications(notes.take_now()));
             }
             if !is_done {
                 // Nothing is there: this leaves the waker.
                 return notes
                     .poll_take(cx)
-                    .map(|text| Said::Notes(text.unwrap_or_default()));
+                    .map(|text| CallOutput::Notifications(text.unwrap_or_default()));
             }
         }
         match std::mem::replace(&mut self.work, Work::Told) {
-            Work::Done(answer) => Poll::Ready(Said::Answer(*answer)),
+            Work::Done(answer) => Poll::Ready(CallOutput::Reply(*answer)),
             going => {
                 self.work = going;
                 Poll::Pending
@@ -167,7 +168,7 @@ impl Running {
     }
 }
 
-impl std::fmt::Debug for Running {
+impl std::fmt::Debug for RunningCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Running")
             .field("id", &self.to.id)

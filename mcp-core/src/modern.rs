@@ -1,0 +1,40 @@
+//! Modern requests (2026-07-28): read and checked against what the server offers. Shared by all
+//! transports.
+
+use mcp_types::Request;
+
+use crate::wire::{Envelope, MODERN};
+use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions, versioning};
+
+/// Decodes a request whose envelope was found, and checks that the server offers its revision.
+///
+/// Transports compare the headers that mirror the request before they call this.
+///
+/// # Errors
+///
+/// Returns, in the order of the checks, [`Fault::UnsupportedVersion`], [`Fault::NoSuchMethod`] or
+/// [`Fault::BadParams`].
+// spec: HTTP-SM-22
+pub fn read_request(
+    request: &Request<'_>,
+    envelope: Envelope<'_>,
+    profile: &ServerProfile,
+) -> Result<InboundRequest, Fault> {
+    versioning::offered(&profile.versions, &envelope.version)?;
+    let decoded = MODERN.decode_request(request)?;
+    let lent = match &decoded.request {
+        ClientRequest::Listen(filter) => {
+            subscriptions::check(filter)?;
+            Some(Box::default())
+        }
+        _ => None,
+    };
+    Ok(InboundRequest {
+        lent,
+        request: decoded.request,
+        input: decoded.input.into(),
+        meta: envelope.meta(),
+        progress_token: envelope.progress_token,
+        facts: envelope.facts,
+    })
+}
