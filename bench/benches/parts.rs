@@ -143,7 +143,7 @@ mod sse {
         for _ in 0..EVENTS {
             buffer.try_send(&note());
         }
-        buffer.take_now()
+        buffer.drain()
     }
 
     #[divan::bench]
@@ -153,7 +153,7 @@ mod sse {
             for _ in 0..EVENTS {
                 buffer.try_send(black_box(&note));
             }
-            buffer.take_now()
+            buffer.drain()
         });
     }
 

@@ -95,14 +95,14 @@ impl InboundRequest {
         let buffer = || NotificationBuffer::new(wire::of(self.version()), framing);
         if self.is_subscription() {
             let notes = Arc::new(buffer().subscription(id.clone()));
-            return (Outlet::listening(notes.clone()), Some(notes));
+            return (Outlet::for_subscription(notes.clone()), Some(notes));
         }
         let (token, level) = self.requested_notifications();
         if token.is_none() && level.is_none() {
             return (Outlet::none(), None);
         }
-        let notes = Arc::new(buffer().wanting(token, level));
-        (Outlet::of(notes.clone()), Some(notes))
+        let notes = Arc::new(buffer().for_call(token, level));
+        (Outlet::from_buffer(notes.clone()), Some(notes))
     }
 
     /// The token under which the client wants progress, and from which level on it wants log

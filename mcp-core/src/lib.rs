@@ -89,7 +89,7 @@ pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
 pub use inbound::InboundRequest;
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use notification::{ClientNotification, ServerNotification};
-pub use outlet::{Framing, NotificationBuffer, NotificationSink, Outlet, Report};
+pub use outlet::{Framing, NotificationBuffer, NotificationSink, Outlet, SendNotification};
 pub use param_headers::{
     InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue, RepeatedArgument,
 };

@@ -57,7 +57,7 @@ impl RunningCall {
     }
 
     /// Begins a call whose notifications gather in `notes`, if the client wants any. Calls may share
-    /// a buffer, unless it is made for [what one wants](NotificationBuffer::wanting).
+    /// a buffer, unless it is made for [what one wants](NotificationBuffer::for_call).
     pub fn start_with_buffer(
         service: &dyn Service,
         inbound: InboundRequest,
@@ -65,8 +65,8 @@ impl RunningCall {
         notes: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let outlet = match notes.is_of_one_call() {
-            true => Outlet::of(Arc::clone(&notes)),
+        let outlet = match notes.is_for_one_call() {
+            true => Outlet::from_buffer(Arc::clone(&notes)),
             false => {
                 let (token, level) = inbound.requested_notifications();
                 Outlet::new(token, level, || Arc::clone(&notes) as _)
@@ -137,12 +137,12 @@ impl RunningCall {
                 return Poll::Pending;
             }
             if !notes.is_empty() {
-                return Poll::Ready(CallOutput::Notifications(notes.take_now()));
+                return Poll::Ready(CallOutput::Notifications(notes.drain()));
             }
             if !is_done {
                 // Nothing is there: this leaves the waker.
                 return notes
-                    .poll_take(cx)
+                    .poll_drain(cx)
                     .map(|text| CallOutput::Notifications(text.unwrap_or_default()));
             }
         }
@@ -156,9 +156,9 @@ impl RunningCall {
     }
 
     /// Says that nobody takes the notifications: reports of progress stop waiting for it.
-    pub fn stall(&self) {
+    pub fn mark_stalled(&self) {
         if let Some(notes) = &self.notes {
-            notes.stall();
+            notes.mark_stalled();
         }
     }
 

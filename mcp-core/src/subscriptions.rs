@@ -230,7 +230,7 @@ impl Telling {
         // What has changed by now is told, if there is room.
         while let Some(event) = self.watch.take() {
             if let Some(note) = self.note(event) {
-                self.outlet.try_tell(&note);
+                self.outlet.try_send(&note);
             }
         }
         ResultBody::Listen(self.listen.end()).into()
@@ -239,12 +239,12 @@ impl Telling {
     /// Tells the acknowledgement, then changes, for ever. Where the client does not keep up this
     /// waits, and the changes gather as marks.
     async fn tell_all(&self, acknowledged: ServerNotification) {
-        self.outlet.tell(acknowledged).await;
+        self.outlet.send(acknowledged).await;
         loop {
             let mut event = Some(poll_fn(|cx| self.watch.poll_change(cx)).await);
             while let Some(change) = event {
                 if let Some(note) = self.note(change) {
-                    self.outlet.tell(note).await;
+                    self.outlet.send(note).await;
                 }
                 event = self.watch.take();
             }

@@ -32,7 +32,7 @@ impl Framing {
 /// reader. Every message is encoded into it once; no channel, no task.
 ///
 /// Overflow: a report of progress waits for room. Once the transport has called
-/// [`stall`](Self::stall), because its reader takes nothing, the newest report replaces the one
+/// [`mark_stalled`](Self::mark_stalled), because its reader takes nothing, the newest report replaces the one
 /// before instead of waiting. Log messages are dropped and counted. The answer always fits.
 ///
 /// A buffer that belongs to a [subscription](Self::subscription) loses nothing: its changes wait as
@@ -117,14 +117,14 @@ impl NotificationBuffer {
     }
 
     /// Makes it the buffer of one call, whose client wants progress under this token, and log
-    /// messages from this level on. See [`Outlet::of`](super::Outlet::of).
+    /// messages from this level on. See [`Outlet::from_buffer`](super::Outlet::from_buffer).
     #[must_use]
-    pub fn wanting(mut self, token: Option<ProgressToken>, level: Option<LoggingLevel>) -> Self {
+    pub fn for_call(mut self, token: Option<ProgressToken>, level: Option<LoggingLevel>) -> Self {
         self.wants = Wants::new(token, level);
         self
     }
 
-    pub(crate) fn is_of_one_call(&self) -> bool {
+    pub(crate) fn is_for_one_call(&self) -> bool {
         !self.wants.is_nothing()
     }
 
@@ -135,19 +135,19 @@ impl NotificationBuffer {
     /// Lets no report wait: when there is no room, the newest one replaces the one before. For a
     /// buffer of several calls, whose reports must not wait for each other's reader.
     #[must_use]
-    pub fn hurrying(mut self) -> Self {
+    pub fn replacing_when_full(mut self) -> Self {
         self.hurries = true;
         self
     }
 
     /// How many bytes wait to be taken.
-    pub fn waiting(&self) -> usize {
+    pub fn buffered(&self) -> usize {
         let state = self.state.lock();
         state.bytes.len() + state.newest.len()
     }
 
     /// Takes everything that waits; `None` when the answer was taken before.
-    pub fn poll_take(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    pub fn poll_drain(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state.lock();
         if state.bytes.is_empty() && state.newest.is_empty() {
             if state.finished {
@@ -160,7 +160,7 @@ impl NotificationBuffer {
     }
 
     /// Takes everything that waits, also when that is nothing.
-    pub fn take_now(&self) -> Bytes {
+    pub fn drain(&self) -> Bytes {
         Self::take(self.state.lock())
     }
 
@@ -185,14 +185,14 @@ impl NotificationBuffer {
 
     /// A report of progress waits for room.
     #[cfg(test)]
-    pub(super) fn has_waiting(&self) -> bool {
+    pub(super) fn has_blocked_writer(&self) -> bool {
         !self.state.lock().writers.is_empty()
     }
 
     /// Ready while a report of progress waits for room; else wakes the task once one does. A
     /// subscription waits without anybody's help. Whoever
-    /// polls this is the one to say that the reader has [stalled](Self::stall).
-    pub fn poll_waiting(&self, cx: &mut Context<'_>) -> Poll<()> {
+    /// polls this is the one to say that the reader has [stalled](Self::mark_stalled).
+    pub fn poll_blocked_writer(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state.lock();
         if !state.writers.is_empty() && self.subscription.is_none() {
             return Poll::Ready(());
@@ -207,7 +207,7 @@ impl NotificationBuffer {
     }
 
     /// Says that the reader takes nothing: reports stop waiting until it takes again.
-    pub fn stall(&self) {
+    pub fn mark_stalled(&self) {
         let mut state = self.state.lock();
         state.stalled = true;
         let writers = std::mem::take(&mut state.writers);
@@ -245,13 +245,13 @@ impl NotificationBuffer {
     }
 
     /// The answer was taken, or there will be none: nothing comes any more.
-    pub fn is_done(&self) -> bool {
+    pub fn is_finished(&self) -> bool {
         let state = self.state.lock();
         state.finished && state.bytes.is_empty()
     }
 
     /// Says that nobody reads any more: nothing is kept, nobody waits.
-    pub fn abandon(&self) {
+    pub fn close(&self) {
         let mut state = self.state.lock();
         state.abandoned = true;
         state.finished = true;

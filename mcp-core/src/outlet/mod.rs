@@ -69,9 +69,9 @@ impl Outlet {
         Self(Some(Arc::new(Apart { wants, sink })))
     }
 
-    /// The outlet of the one call that a buffer belongs to, for what it [wants](NotificationBuffer::wanting).
-    pub fn of(notes: Arc<NotificationBuffer>) -> Self {
-        match notes.is_of_one_call() {
+    /// The outlet of the one call that a buffer belongs to, for what it [wants](NotificationBuffer::for_call).
+    pub fn from_buffer(notes: Arc<NotificationBuffer>) -> Self {
+        match notes.is_for_one_call() {
             true => Self(Some(notes)),
             false => Self::none(),
         }
@@ -79,19 +79,19 @@ impl Outlet {
 
     /// The outlet of a subscription: for changes alone.
     // spec: HTTP-SM-17
-    pub fn listening(sink: Arc<dyn NotificationSink>) -> Self {
+    pub fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
         let wants = Wants::default();
         Self(Some(Arc::new(Apart { wants, sink })))
     }
 
     /// Tells a change; waits while the client does not keep up.
-    pub(crate) fn tell(&self, note: ServerNotification) -> Report {
+    pub(crate) fn send(&self, note: ServerNotification) -> SendNotification {
         let listener = self.0.as_ref().filter(|it| it.wants().is_open());
-        Report(listener.map(|it| (it.clone(), note)))
+        SendNotification(listener.map(|it| (it.clone(), note)))
     }
 
     /// Tells a change, if there is room.
-    pub(crate) fn try_tell(&self, note: &ServerNotification) {
+    pub(crate) fn try_send(&self, note: &ServerNotification) {
         if let Some(listener) = &self.0
             && listener.wants().is_open()
         {
@@ -119,23 +119,23 @@ impl Outlet {
     /// that JSON cannot write (infinite ones) are left out.
     // spec: PROG-02, PROG-03
     #[inline]
-    pub fn report(&self, mut progress: ProgressUpdate) -> Report {
+    pub fn report_progress(&self, mut progress: ProgressUpdate) -> SendNotification {
         let Some(listener) = &self.0 else {
-            return Report(None);
+            return SendNotification(None);
         };
         let wants = listener.wants();
         let Some(token) = &wants.token else {
-            return Report(None);
+            return SendNotification(None);
         };
         if !progress.progress.is_finite() || !wants.grows(progress.progress) {
-            return Report(None);
+            return SendNotification(None);
         }
         progress.total = progress.total.filter(|total| total.is_finite());
         let note = ServerNotification::Progress {
             token: token.clone(),
             progress,
         };
-        Report(Some((listener.clone(), note)))
+        SendNotification(Some((listener.clone(), note)))
     }
 
     /// Sends a log message; drops it when the client does not keep up. Without effect when the
@@ -217,11 +217,11 @@ impl NotificationSink for Apart {
     }
 }
 
-/// A report of progress on its way. Made by [`Outlet::report`].
+/// A report of progress on its way. Made by [`Outlet::report_progress`].
 #[must_use = "progress is reported when the future is awaited"]
-pub struct Report(Option<(Arc<dyn Listener>, ServerNotification)>);
+pub struct SendNotification(Option<(Arc<dyn Listener>, ServerNotification)>);
 
-impl Future for Report {
+impl Future for SendNotification {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
@@ -236,9 +236,9 @@ impl Future for Report {
     }
 }
 
-impl std::fmt::Debug for Report {
+impl std::fmt::Debug for SendNotification {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Report")
+        f.debug_tuple("SendNotification")
             .field(&self.0.as_ref().map(|(_, note)| note))
             .finish()
     }

@@ -18,13 +18,13 @@ fn poll<F: Future>(future: F) -> Poll<F::Output> {
 
 fn outlet(limit: usize) -> (Outlet, Arc<NotificationBuffer>) {
     let buffer = NotificationBuffer::new(MODERN, LINES).limit(limit);
-    let buffer = buffer.wanting(Some(1.into()), Some(LoggingLevel::Warning));
+    let buffer = buffer.for_call(Some(1.into()), Some(LoggingLevel::Warning));
     let buffer = Arc::new(buffer);
-    (Outlet::of(buffer.clone()), buffer)
+    (Outlet::from_buffer(buffer.clone()), buffer)
 }
 
 fn taken(buffer: &NotificationBuffer) -> Vec<String> {
-    let bytes = buffer.take_now();
+    let bytes = buffer.drain();
     std::str::from_utf8(&bytes)
         .unwrap()
         .lines()
@@ -37,11 +37,11 @@ fn nobody_asked() {
     let outlet = Outlet::new(None, None, || unreachable!());
     assert!(!outlet.wants_progress());
     assert!(!outlet.wants_log(LoggingLevel::Emergency));
-    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
 
     let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
-    let outlet = Outlet::of(buffer.clone());
+    let outlet = Outlet::from_buffer(buffer.clone());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
     assert!(buffer.is_empty());
 }
@@ -52,11 +52,11 @@ fn calls_that_share_a_buffer_end_apart() {
     let outlet = |token: i64| Outlet::new(Some(token.into()), None, || buffer.clone());
     let (first, second) = (outlet(1), outlet(2));
     for outlet in [&first, &second] {
-        assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+        assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     }
     first.close();
     for outlet in [&first, &second] {
-        assert!(poll(outlet.report(ProgressUpdate::new(2.0))).is_ready());
+        assert!(poll(outlet.report_progress(ProgressUpdate::new(2.0))).is_ready());
     }
     let lines = taken(&buffer);
     let of_second = |line: &&String| line.contains(r#""progressToken":2"#);
@@ -70,7 +70,7 @@ fn calls_that_share_a_buffer_end_apart() {
 fn progress_grows_and_logs_have_a_least_level() {
     let (outlet, buffer) = outlet(1000);
     for progress in [1.0, 0.5, 1.0, f64::NAN, 2.0] {
-        assert!(poll(outlet.report(ProgressUpdate::new(progress).of(2.0))).is_ready());
+        assert!(poll(outlet.report_progress(ProgressUpdate::new(progress).of(2.0))).is_ready());
     }
     outlet.log(LogMessage::new(LoggingLevel::Info, "not wanted"));
     outlet.log(LogMessage::new(LoggingLevel::Error, "wanted"));
@@ -89,7 +89,7 @@ fn what_json_cannot_write_is_left_out() {
     let (outlet, buffer) = outlet(1000);
     for progress in [f64::NEG_INFINITY, f64::INFINITY, 1.0] {
         let progress = ProgressUpdate::new(progress).of(f64::INFINITY);
-        assert!(poll(outlet.report(progress)).is_ready());
+        assert!(poll(outlet.report_progress(progress)).is_ready());
     }
     let lines = taken(&buffer);
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -98,20 +98,24 @@ fn what_json_cannot_write_is_left_out() {
 
 #[test]
 fn a_buffer_of_several_calls_lets_nobody_wait() {
-    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES).limit(1).hurrying());
+    let buffer = Arc::new(
+        NotificationBuffer::new(MODERN, LINES)
+            .limit(1)
+            .replacing_when_full(),
+    );
     let sink = buffer.clone();
     let outlet = Outlet::new(Some(1.into()), None, || sink);
     assert!(buffer.push(b"question"));
     for progress in 1..5 {
-        assert!(poll(outlet.report(ProgressUpdate::new(f64::from(progress)))).is_ready());
+        assert!(poll(outlet.report_progress(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
-    assert!(buffer.waiting() > "question\n".len());
+    assert!(buffer.buffered() > "question\n".len());
     let lines = taken(&buffer);
     assert_eq!((lines.len(), &*lines[0]), (2, "question"));
     assert!(lines[1].contains("\"progress\":4"), "{lines:?}");
-    assert!(!buffer.is_done());
-    buffer.abandon();
-    assert!(buffer.is_done() && !buffer.push(b"late"));
+    assert!(!buffer.is_finished());
+    buffer.close();
+    assert!(buffer.is_finished() && !buffer.push(b"late"));
 }
 
 #[test]
@@ -119,26 +123,26 @@ fn nothing_after_the_answer() {
     let (outlet, buffer) = outlet(1000);
     buffer.finish(b"answer\n");
     outlet.close();
-    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "late"));
     assert_eq!(taken(&buffer), ["answer"]);
-    let end = buffer.poll_take(&mut Context::from_waker(Waker::noop()));
+    let end = buffer.poll_drain(&mut Context::from_waker(Waker::noop()));
     assert_eq!(end, Poll::Ready(None));
 }
 
 #[test]
 fn reports_wait_for_room_and_logs_do_not() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
-    let mut waiting = pin!(outlet.report(ProgressUpdate::new(2.0)));
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report_progress(ProgressUpdate::new(2.0)));
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(cx).is_pending());
-    assert!(buffer.has_waiting());
+    assert!(buffer.has_blocked_writer());
     outlet.log(LogMessage::new(LoggingLevel::Error, "lost"));
     assert_eq!(buffer.dropped_logs(), 1);
 
     assert_eq!(taken(&buffer).len(), 1);
-    assert!(!buffer.has_waiting());
+    assert!(!buffer.has_blocked_writer());
     assert!(waiting.as_mut().poll(cx).is_ready());
     assert_eq!(taken(&buffer).len(), 1);
 }
@@ -146,14 +150,14 @@ fn reports_wait_for_room_and_logs_do_not() {
 #[test]
 fn a_stalled_reader_gets_the_newest_report() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
-    let mut waiting = pin!(outlet.report(ProgressUpdate::new(2.0)));
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    let mut waiting = pin!(outlet.report_progress(ProgressUpdate::new(2.0)));
     let cx = &mut Context::from_waker(Waker::noop());
     assert!(waiting.as_mut().poll(cx).is_pending());
-    buffer.stall();
+    buffer.mark_stalled();
     assert!(waiting.as_mut().poll(cx).is_ready());
     for progress in 3..100 {
-        assert!(poll(outlet.report(ProgressUpdate::new(f64::from(progress)))).is_ready());
+        assert!(poll(outlet.report_progress(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
     buffer.finish(b"answer\n");
     let lines = taken(&buffer);
@@ -165,9 +169,9 @@ fn a_stalled_reader_gets_the_newest_report() {
 #[test]
 fn an_abandoned_buffer_keeps_nothing() {
     let (outlet, buffer) = outlet(1);
-    assert!(poll(outlet.report(ProgressUpdate::new(1.0))).is_ready());
-    buffer.abandon();
-    assert!(poll(outlet.report(ProgressUpdate::new(2.0))).is_ready());
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    buffer.close();
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(2.0))).is_ready());
     buffer.finish(b"answer");
     assert!(buffer.is_empty());
 }

@@ -353,7 +353,7 @@ fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
         server.changes.publish(updated(&format!("a://b/{n}")));
         // The notes are made, and nobody takes them.
         assert!(running.poll_output(cx, false).is_pending());
-        running.stall();
+        running.mark_stalled();
     }
     let mut seen = Vec::new();
     loop {

@@ -44,7 +44,7 @@ impl Progress {
     /// Reports progress whose end is not known, or without words.
     #[inline]
     pub async fn send(&self, progress: mcp_types::ProgressUpdate) {
-        self.0.report(progress).await;
+        self.0.report_progress(progress).await;
     }
 
     /// The client asked for progress.

@@ -237,7 +237,7 @@ fn answer_at_once(
     let Some(reply) = outcome.reply() else {
         return Answered::Now(respond::no_events());
     };
-    let notes = call.running.notifications().map(|notes| notes.take_now());
+    let notes = call.running.notifications().map(|notes| notes.drain());
     let notes = notes.unwrap_or_default();
     // An event stream has no status but 200; where the error needs another one, the
     // notifications before it are given up.

@@ -78,7 +78,7 @@ impl Call {
         match self
             .running
             .notifications()
-            .map(|notes| notes.poll_take(cx))
+            .map(|notes| notes.poll_drain(cx))
         {
             Some(Poll::Ready(Some(first))) => Poll::Ready(first),
             _ => Poll::Pending,

@@ -173,14 +173,14 @@ struct ReaderWatch {
 
 impl ReaderWatch {
     fn poll(&mut self, cx: &mut Context<'_>, pipe: &Pipe) {
-        while pipe.notes.poll_waiting(cx).is_ready() {
+        while pipe.notes.poll_blocked_writer(cx).is_ready() {
             let takes = pipe.takes.load(Ordering::Relaxed);
             match &mut self.waiting {
                 Some((before, timer)) if *before == takes => {
                     if timer.as_mut().poll(cx).is_pending() {
                         return;
                     }
-                    pipe.notes.stall();
+                    pipe.notes.mark_stalled();
                 }
                 _ => self.waiting = Some((takes, Box::pin(sleep(STALL_AFTER)))),
             }
@@ -208,7 +208,7 @@ impl Events {
         if !self.first.is_empty() {
             return Poll::Ready(Some(std::mem::take(&mut self.first)));
         }
-        let Poll::Ready(taken) = self.pipe.notes.poll_take(cx) else {
+        let Poll::Ready(taken) = self.pipe.notes.poll_drain(cx) else {
             ready!(self.ping.poll(cx));
             return Poll::Ready(Some(Bytes::from_static(sse::PING)));
         };
@@ -229,7 +229,7 @@ impl Drop for Events {
         if self.leaving == Leaving::Cancels {
             self.task.abort();
         }
-        self.pipe.notes.abandon();
+        self.pipe.notes.close();
     }
 }
 

@@ -157,8 +157,14 @@ fn a_silent_call_touches_no_runtime() {
 fn a_call_that_speaks_and_ends_is_one_body_of_events() {
     // spec: HTTP-SM-12, HTTP-S-12
     let endpoint = endpoint(|exchange| async move {
-        exchange.outlet.report(ProgressUpdate::new(1.0)).await;
-        exchange.outlet.report(ProgressUpdate::new(2.0)).await;
+        exchange
+            .outlet
+            .report_progress(ProgressUpdate::new(1.0))
+            .await;
+        exchange
+            .outlet
+            .report_progress(ProgressUpdate::new(2.0))
+            .await;
         text("done")
     });
     let response = call_now(&endpoint, tool_call(true));
@@ -360,7 +366,10 @@ fn replies_have_the_status_of_their_fault() {
         let endpoint = endpoint(move |exchange| {
             let fault = fault.clone();
             async move {
-                exchange.outlet.report(ProgressUpdate::new(1.0)).await;
+                exchange
+                    .outlet
+                    .report_progress(ProgressUpdate::new(1.0))
+                    .await;
                 Reply::Fault(fault)
             }
         });

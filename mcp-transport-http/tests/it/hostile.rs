@@ -196,7 +196,7 @@ async fn a_reader_that_stops() {
             // More than any pair of socket buffers holds.
             for step in 0..300 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report(progress).await;
+                exchange.outlet.report_progress(progress).await;
             }
             flag.notify_one();
             text("done")
@@ -222,7 +222,7 @@ async fn a_reader_that_never_comes_back() {
             let message = "x".repeat(1_000_000);
             for step in 0.. {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report(progress).await;
+                exchange.outlet.report_progress(progress).await;
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             drop(guard);

@@ -32,9 +32,15 @@ async fn notifications_are_streamed_as_they_come() {
         endpoint(move |exchange| {
             let gate = gate.clone();
             async move {
-                exchange.outlet.report(ProgressUpdate::new(1.0)).await;
+                exchange
+                    .outlet
+                    .report_progress(ProgressUpdate::new(1.0))
+                    .await;
                 gate.notified().await;
-                exchange.outlet.report(ProgressUpdate::new(2.0)).await;
+                exchange
+                    .outlet
+                    .report_progress(ProgressUpdate::new(2.0))
+                    .await;
                 text("done")
             }
         }),

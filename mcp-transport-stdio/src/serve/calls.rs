@@ -168,7 +168,7 @@ async fn send_notes(
         }
         let timer = stalled.get_or_insert_with(|| Box::pin(sleep(STALL_AFTER)));
         if timer.as_mut().poll(cx).is_ready() {
-            running.stall();
+            running.mark_stalled();
         }
         // Says nothing while its notes are not taken.
         let _ = running.poll_output(cx, false);

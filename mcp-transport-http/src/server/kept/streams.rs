@@ -105,8 +105,8 @@ impl Stream {
     #[inline]
     pub(super) async fn write_on(&self, first: Bytes, notes: Arc<NotificationBuffer>) {
         self.write(first, false).await;
-        while let Some(frames) = std::future::poll_fn(|cx| notes.poll_take(cx)).await {
-            self.write(frames, notes.is_done()).await;
+        while let Some(frames) = std::future::poll_fn(|cx| notes.poll_drain(cx)).await {
+            self.write(frames, notes.is_finished()).await;
         }
         if !self.tail().is_over {
             // The call has no answer.

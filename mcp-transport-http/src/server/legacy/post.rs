@@ -77,11 +77,11 @@ pub(super) fn begin(
             let session = Arc::clone(&live.machine);
             let (token, level) = inbound.requested_notifications();
             let notes =
-                NotificationBuffer::asking(wire, sse::FRAMING, session).wanting(token, level);
+                NotificationBuffer::asking(wire, sse::FRAMING, session).for_call(token, level);
             let notes = Arc::new(notes);
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
-                notes.abandon();
+                notes.close();
                 kept = None;
             } else {
                 inbound.input = Input::Live(Arc::clone(&notes) as _);

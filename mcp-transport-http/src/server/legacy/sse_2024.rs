@@ -124,7 +124,7 @@ fn post(door: &Door, parts: Box<Parts>, text: &[u8]) -> Answered {
     if !live.machine.belongs_to(parts.extensions.get::<Principal>()) {
         return Err(no_such_session());
     }
-    if out.waiting() > MOST_WAITING {
+    if out.buffered() > MOST_WAITING {
         let message = "too much waits to be read on the connection; read it first";
         let status = StatusCode::SERVICE_UNAVAILABLE;
         return Err(Refused::new(status, codes::BAD_REQUEST, message));
@@ -162,7 +162,7 @@ fn begin(
     let live = Live::at(place.into(), id, door.served(), machine, slot);
     let live = opening::enter(door, live).map_err(|_| no_such_session())?;
     let wire = live.machine.wire();
-    let out = Arc::new(new_buffer(wire).hurrying());
+    let out = Arc::new(new_buffer(wire).replacing_when_full());
     let to = live.recipient(&request.id, live.service.profile());
     say(&out, &to, reply);
     live.tell_opened();
@@ -267,7 +267,7 @@ impl Reader {
                 out.push(&text);
             }
         }
-        out.poll_take(cx)
+        out.poll_drain(cx)
     }
 }
 
@@ -304,7 +304,7 @@ impl Drop for Reader {
             table.disconnect(&self.connection.id);
         }
         if let Some(Opened { out, .. }) = self.connection.session.get() {
-            out.abandon();
+            out.close();
         }
     }
 }

@@ -94,7 +94,7 @@ async fn notifications_go_out_before_the_answer() {
         for step in 1..4 {
             exchange
                 .outlet
-                .report(ProgressUpdate::new(f64::from(step)))
+                .report_progress(ProgressUpdate::new(f64::from(step)))
                 .await;
             exchange
                 .outlet
@@ -124,7 +124,10 @@ async fn silence_is_filled_with_comments() {
     // spec: HTTP-SM-20
     let endpoint = endpoint(|exchange| async move {
         sleep(Duration::from_secs(50)).await;
-        exchange.outlet.report(ProgressUpdate::new(1.0)).await;
+        exchange
+            .outlet
+            .report_progress(ProgressUpdate::new(1.0))
+            .await;
         sleep(Duration::from_secs(20)).await;
         text("done")
     })
@@ -186,7 +189,7 @@ async fn a_reader_that_stops_freezes_nobody() {
             let message = "x".repeat(1000);
             for step in 0..1000 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                exchange.outlet.report(progress).await;
+                exchange.outlet.report_progress(progress).await;
             }
             flag.notify_one();
             text("done")
@@ -212,7 +215,7 @@ async fn a_reader_that_keeps_up_gets_everything() {
         let message = "x".repeat(1000);
         for step in 0..1000 {
             let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-            exchange.outlet.report(progress).await;
+            exchange.outlet.report_progress(progress).await;
         }
         text("done")
     });
@@ -235,7 +238,7 @@ async fn a_report_from_another_task_does_not_wait_for_ever_either() {
             let message = "x".repeat(100_000);
             for step in 0..10 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
-                outlet.report(progress).await;
+                outlet.report_progress(progress).await;
             }
         });
         reports.await.unwrap();

@@ -111,7 +111,7 @@ impl Tools {
                 for step in 1..4 {
                     exchange
                         .outlet
-                        .report(ProgressUpdate::new(f64::from(step)))
+                        .report_progress(ProgressUpdate::new(f64::from(step)))
                         .await;
                     let message = LogMessage::new(LoggingLevel::Info, "step");
                     exchange.outlet.log(message);
