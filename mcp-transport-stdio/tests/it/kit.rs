@@ -79,7 +79,7 @@ async fn obey(exchange: Exchange) -> Reply {
             for step in 1..=count.parse().unwrap() {
                 exchange
                     .outlet
-                    .report(ProgressUpdate::new(f64::from(step)))
+                    .report_progress(ProgressUpdate::new(f64::from(step)))
                     .await;
             }
         }
