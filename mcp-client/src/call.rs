@@ -169,7 +169,9 @@ impl<'a> Running<'a> {
                     Ok(step) => return Ok(step),
                     Err(error) => error.into(),
                 },
-                Reply::Fault(Fault::VisitFirst { elicitations }) if self.visits(&elicitations) => {
+                Reply::Fault(Fault::UrlElicitationRequired { elicitations })
+                    if self.visits(&elicitations) =>
+                {
                     match visiting::required(&elicitations).map(|required| self.asks(required)) {
                         Ok(Ok(step)) => return Ok(step),
                         Ok(Err(error)) => error.into(),

@@ -306,7 +306,7 @@ impl Client {
     ///
     /// [`Error::is_timeout`] when the other side could not be told within 5 seconds.
     pub async fn close(&self) -> Result<(), Error> {
-        self.inner.closing.end(CloseReason::Here);
+        self.inner.closing.end(CloseReason::Local);
         let closing = self.inner.channel.close();
         timeout(CLOSE_LIMIT, closing)
             .await

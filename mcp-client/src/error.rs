@@ -190,7 +190,7 @@ impl Kind {
         let Self::Channel(ChannelError::Closed(reason)) = self else {
             return false;
         };
-        *reason != CloseReason::Here
+        *reason != CloseReason::Local
     }
 
     /// The connection of one request broke; another one may do better.

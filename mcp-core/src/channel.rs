@@ -69,7 +69,7 @@ pub trait Channel: Send + Sync + 'static {
     /// [`ChannelError`] when that cannot be done, or fails.
     // spec: COMPAT-15
     fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
-        Box::pin(ready(Err(ChannelError::Closed(CloseReason::There))))
+        Box::pin(ready(Err(ChannelError::Closed(CloseReason::Remote))))
     }
 
     /// Waits for the end of the connection; forever where each call has its own.
@@ -137,10 +137,10 @@ impl OneWayMessage {
 pub enum CloseReason {
     /// This side has closed it.
     #[error("the client has closed the connection")]
-    Here,
+    Local,
     /// The server has closed it.
     #[error("the server has closed the connection")]
-    There,
+    Remote,
     /// It broke; a server that was a child process has ended, and its last words are told.
     #[error("the connection broke: {0}")]
     Broken(String),

@@ -65,7 +65,7 @@ pub enum Fault {
     /// ask with a result.
     // spec: ERR-13
     #[error("the user has to visit a URL first")]
-    VisitFirst {
+    UrlElicitationRequired {
         /// Where to go.
         elicitations: Vec<ElicitUrlParams>,
     },

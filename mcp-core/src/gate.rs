@@ -22,9 +22,9 @@ pub trait Gate: Send + Sync + 'static {
 /// The gate that admits everything.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
-pub struct Open;
+pub struct AllowAll;
 
-impl Gate for Open {
+impl Gate for AllowAll {
     fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
         Ok(())
     }

@@ -36,7 +36,6 @@ pub mod backoff;
 mod call;
 mod change;
 mod channel;
-mod direct;
 #[doc(hidden)]
 pub mod ending;
 mod exchange;
@@ -45,6 +44,7 @@ mod facts;
 mod fault;
 mod gate;
 mod guard;
+mod in_process;
 mod inbound;
 mod input;
 pub mod legacy;
@@ -79,13 +79,13 @@ pub use channel::{
     Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
 };
-pub use direct::Direct;
 pub use exchange::Exchange;
 pub use extensions::{Extensions, spare_headers};
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
-pub use gate::{Gate, Open};
+pub use gate::{AllowAll, Gate};
 pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
+pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use notification::{ClientNotification, ServerNotification};

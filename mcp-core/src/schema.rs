@@ -19,7 +19,7 @@ mod walk;
 
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;
-pub use lint::{Lint, Weight, lint};
+pub use lint::{Lint, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, member_of, shown,
 };

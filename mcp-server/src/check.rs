@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt::Display;
 
-use mcp_core::schema::{Lint, Weight};
+use mcp_core::schema::{Lint, Severity};
 use mcp_types::CompletionReference;
 
 use crate::checking::Checking;
@@ -73,8 +73,8 @@ pub(crate) fn lints(book: &Book) -> Vec<Lint> {
 /// Tells the author.
 pub(crate) fn tell(lints: impl IntoIterator<Item = Lint>) {
     for lint in lints {
-        match lint.weight {
-            Weight::Warning => tracing::warn!("{lint}"),
+        match lint.severity {
+            Severity::Warning => tracing::warn!("{lint}"),
             _ => tracing::debug!("{lint}"),
         }
     }

@@ -38,7 +38,7 @@ use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
 pub use catalogue::{Catalogue, HasCatalogue, assert_snapshot};
-pub use mcp::core::Direct;
+pub use mcp::core::InProcessChannel;
 pub use pair::{Connected, Pair, Transcript, WireFault};
 
 /// Connects a client to a server in the same process.
@@ -58,5 +58,5 @@ pub async fn connect(server: impl IntoServer) -> Result<Client> {
 pub async fn connect_with(server: impl IntoServer, builder: ClientBuilder) -> Result<Client> {
     let server = server.into_server();
     server.check()?;
-    Ok(builder.over(Direct::new(server)).await?)
+    Ok(builder.over(InProcessChannel::new(server)).await?)
 }

@@ -102,7 +102,7 @@ impl PipeChannel {
         writer: impl AsyncWrite + Send + 'static,
         line_limit: usize,
     ) -> Self {
-        let epitaph = Box::pin(std::future::ready(CloseReason::There));
+        let epitaph = Box::pin(std::future::ready(CloseReason::Remote));
         Self::of_child(reader, writer, line_limit, "a server on a pipe", epitaph)
     }
 
@@ -133,7 +133,7 @@ impl PipeChannel {
 
 impl Drop for PipeChannel {
     fn drop(&mut self) {
-        self.shared.end(&CloseReason::Here);
+        self.shared.end(&CloseReason::Local);
         self.router.abort();
     }
 }
@@ -204,7 +204,7 @@ impl Channel for PipeChannel {
             let reason = closed.wait_for(Option::is_some).await;
             // Without a sender the channel is gone: it was closed here.
             let reason = reason.ok().and_then(|reason| reason.clone());
-            reason.unwrap_or(CloseReason::Here)
+            reason.unwrap_or(CloseReason::Local)
         })
     }
 
@@ -212,7 +212,7 @@ impl Channel for PipeChannel {
     fn close(&self) -> BoxFuture<'static, ()> {
         let shared = self.shared.clone();
         Box::pin(async move {
-            shared.end(&CloseReason::Here);
+            shared.end(&CloseReason::Local);
             let mut written = shared.written.subscribe();
             let _ = timeout(LAST_WORDS, written.wait_for(|written| *written)).await;
         })
@@ -242,7 +242,7 @@ impl Shared {
     }
 
     fn reason(&self) -> CloseReason {
-        self.closed.borrow().clone().unwrap_or(CloseReason::There)
+        self.closed.borrow().clone().unwrap_or(CloseReason::Remote)
     }
 }
 

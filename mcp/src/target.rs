@@ -171,7 +171,7 @@ pub struct InProcess<S>(pub S);
 #[cfg(feature = "server")]
 mod in_process {
     use mcp_client::{Client, ClientBuilder};
-    use mcp_core::Direct;
+    use mcp_core::InProcessChannel;
     use mcp_server::IntoServer;
 
     use super::{InProcess, Target, sealed};
@@ -183,7 +183,7 @@ mod in_process {
         async fn connect(self, builder: ClientBuilder) -> Result<Client> {
             let server = self.0.into_server();
             server.check()?;
-            Ok(builder.over(Direct::new(server)).await?)
+            Ok(builder.over(InProcessChannel::new(server)).await?)
         }
     }
 }

@@ -76,7 +76,7 @@ fn questions_look_down_to_the_cause() {
         (Kind::Bewildered(late().into()), [true, false, false, false]),
         (Kind::Channel(slow), [true, false, false, true]),
         (
-            Kind::closed(CloseReason::There),
+            Kind::closed(CloseReason::Remote),
             [false, true, false, false],
         ),
         (

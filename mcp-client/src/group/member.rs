@@ -158,7 +158,7 @@ impl Member {
                 let reason = reason.clone();
                 return Err(self.failed(Kind::Resting { reason, wait }));
             }
-            State::Closed => return Err(self.failed(Kind::closed(CloseReason::Here))),
+            State::Closed => return Err(self.failed(Kind::closed(CloseReason::Local))),
             _ => {}
         }
         match connect().await {
@@ -192,7 +192,7 @@ impl Member {
             // One that cannot be told ends with its connection.
             let _ = client.close().await;
             self.teller()
-                .tell(Health::Down(CloseReason::Here.to_string()));
+                .tell(Health::Down(CloseReason::Local.to_string()));
         }
     }
 

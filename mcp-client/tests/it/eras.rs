@@ -142,7 +142,7 @@ async fn pipes_are_known_by_their_silence_and_their_end() {
     // The server has gone at the question: it is started anew.
     for end in [
         vec![],
-        vec![Step::Fail(ChannelError::Closed(CloseReason::There))],
+        vec![Step::Fail(ChannelError::Closed(CloseReason::Remote))],
     ] {
         let script = Script::pipe([end, opened("2025-11-25")]);
         Client::over(script.channel()).await.unwrap();

@@ -216,7 +216,7 @@ async fn servers_that_end_are_started_anew() {
         };
         told.push(health);
     }
-    let down = Health::Down(CloseReason::Here.to_string());
+    let down = Health::Down(CloseReason::Local.to_string());
     assert_eq!(
         told.iter()
             .filter(|health| **health == Health::Running)
@@ -270,7 +270,7 @@ async fn changes_of_all_servers() {
     let Some(GroupEvent::Health { health, .. }) = events.next().await else {
         panic!()
     };
-    assert_eq!(health, Health::Down(CloseReason::Here.to_string()));
+    assert_eq!(health, Health::Down(CloseReason::Local.to_string()));
     assert!(group.client("files").await.unwrap_err().is_closed());
     drop(group);
     assert!(events.next().await.is_none());

@@ -325,10 +325,10 @@ async fn closing_the_client_ends_everything() {
         called.to_string(),
         "tools/call \"add\" at script:: the connection is closed: the client has closed the connection"
     );
-    assert_eq!(reason, CloseReason::Here);
+    assert_eq!(reason, CloseReason::Local);
     // Nothing is sent any more.
     let sent = script.sent().len();
     assert!(client.call("add", ()).await.unwrap_err().is_closed());
     assert_eq!(script.sent().len(), sent);
-    assert_eq!(client.closed().await, CloseReason::Here);
+    assert_eq!(client.closed().await, CloseReason::Local);
 }

@@ -261,7 +261,7 @@ impl Channel for Scripted {
         let script = self.0.clone();
         Box::pin(async move {
             script.ended.notified().await;
-            CloseReason::There
+            CloseReason::Remote
         })
     }
 }

@@ -368,7 +368,7 @@ async fn the_end_of_the_connection_is_heard() {
         script.end();
     });
     assert!(told.unwrap().unwrap_err().is_closed());
-    assert_eq!(reason, CloseReason::There);
+    assert_eq!(reason, CloseReason::Remote);
     assert!(changes.next().await.is_none());
     assert!(client.call("add", ()).await.unwrap_err().is_closed());
     assert_eq!(script.sent().len(), 1);

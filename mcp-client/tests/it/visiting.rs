@@ -65,7 +65,7 @@ fn agrees() -> ClientBuilder {
 }
 
 fn is_visit_first(error: &Error) -> bool {
-    matches!(error.fault(), Some(Fault::VisitFirst { .. }))
+    matches!(error.fault(), Some(Fault::UrlElicitationRequired { .. }))
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,7 +21,7 @@ pub struct Lint {
     /// Where in the tool: `name`, or a JSON Pointer that starts with the schema's member.
     pub place: String,
     /// How much it matters.
-    pub weight: Weight,
+    pub severity: Severity,
     /// Who is concerned.
     pub clients: &'static str,
     /// What they do, and because of what.
@@ -33,7 +33,7 @@ pub struct Lint {
 /// How much a [`Lint`] matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Weight {
+pub enum Severity {
     /// Some clients make less of the tool than it is.
     Note,
     /// Some clients drop the tool, or all tools of its server.
@@ -56,7 +56,7 @@ impl fmt::Display for Lint {
 
 /// What is known of a kind of lint.
 struct Rule {
-    weight: Weight,
+    severity: Severity,
     clients: &'static str,
     reason: &'static str,
     fix: &'static str,
@@ -64,9 +64,9 @@ struct Rule {
 
 /// Declares rules: what to tell of them, in the order of [`Lint`].
 macro_rules! rules {
-    ($($name:ident = $weight:ident: $clients:literal, $reason:literal, $fix:literal;)*) => {
+    ($($name:ident = $severity:ident: $clients:literal, $reason:literal, $fix:literal;)*) => {
         $(const $name: &Rule = &Rule {
-            weight: Weight::$weight,
+            severity: Severity::$severity,
             clients: $clients,
             reason: $reason,
             fix: $fix,
@@ -147,7 +147,7 @@ impl Lint {
         Self {
             tool: tool.name.clone(),
             place: place.into(),
-            weight: rule.weight,
+            severity: rule.severity,
             clients: rule.clients,
             reason: rule.reason,
             fix: rule.fix,

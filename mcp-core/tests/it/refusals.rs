@@ -108,7 +108,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
     };
     let read = ClientRequest::Call(Call::ReadResource(ReadResourceParams::new("file:///a")));
     let url = ElicitUrlParams::new("m", "https://example.com/a").elicitation_id("e");
-    let visit = Fault::VisitFirst {
+    let visit = Fault::UrlElicitationRequired {
         elicitations: vec![url],
     };
     let capability = Fault::MissingCapability {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use mcp_core::schema::Weight;
+use mcp_core::schema::Severity;
 use mcp_macros::server;
 use mcp_server::{Args, RawArgs, Routes, Server, Tool, ToolExt};
 use mcp_types::JsonObject;
@@ -113,7 +113,7 @@ fn what_clients_refuse_is_told() {
         server(Shop)
             .lints()
             .iter()
-            .filter(|lint| lint.weight == Weight::Warning)
+            .filter(|lint| lint.severity == Severity::Warning)
             .count(),
         0
     );
@@ -121,7 +121,7 @@ fn what_clients_refuse_is_told() {
     let told = |server: Server| -> Vec<_> {
         let lints = server.lints().into_iter();
         lints
-            .filter(|lint| lint.weight == Weight::Warning)
+            .filter(|lint| lint.severity == Severity::Warning)
             .map(|lint| (lint.tool, lint.clients))
             .collect()
     };

@@ -86,7 +86,7 @@ async fn schemas_that_cannot_be_checked_are_told_before_the_first_call() {
         "{error}"
     );
     // Whoever serves it nevertheless serves nothing unchecked.
-    let direct = mcp::core::Direct::new(server);
+    let direct = mcp::core::InProcessChannel::new(server);
     let client = Client::builder().over(direct).await.unwrap();
     for tool in ["far", "odd"] {
         let error = client.call(tool, ()).await.unwrap_err();

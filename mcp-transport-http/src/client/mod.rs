@@ -299,7 +299,7 @@ impl Channel for HttpChannel {
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {
-        self.closing.end(CloseReason::Here);
+        self.closing.end(CloseReason::Local);
         self.sessions().close()
     }
 }

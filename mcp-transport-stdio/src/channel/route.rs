@@ -41,7 +41,7 @@ pub(super) async fn route(mut pipe: Pipe, shared: Arc<Shared>, epitaph: Epitaph)
         _ => pipe.reader.ended().await,
     };
     let reason = match epitaph.await {
-        CloseReason::There => of_error(ended),
+        CloseReason::Remote => of_error(ended),
         reason => reason,
     };
     shared.end(&reason);
@@ -49,7 +49,7 @@ pub(super) async fn route(mut pipe: Pipe, shared: Arc<Shared>, epitaph: Epitaph)
 
 fn of_error(ended: io::Result<()>) -> CloseReason {
     match ended {
-        Ok(()) => CloseReason::There,
+        Ok(()) => CloseReason::Remote,
         Err(error) => CloseReason::Broken(error.to_string()),
     }
 }

@@ -177,11 +177,11 @@ async fn every_call_learns_that_the_server_has_gone() {
     for frames in [&mut second, &mut channel.call(request(3, "tools/call"))] {
         let error = error(frames).await;
         assert!(
-            matches!(error, ChannelError::Closed(CloseReason::There)),
+            matches!(error, ChannelError::Closed(CloseReason::Remote)),
             "{error:?}"
         );
     }
-    assert_eq!(channel.closed().await, CloseReason::There);
+    assert_eq!(channel.closed().await, CloseReason::Remote);
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,10 +191,10 @@ async fn every_call_learns_that_the_channel_is_closed() {
     channel.close().await;
     let error = error(&mut frames).await;
     assert!(
-        matches!(error, ChannelError::Closed(CloseReason::Here)),
+        matches!(error, ChannelError::Closed(CloseReason::Local)),
         "{error:?}"
     );
-    assert_eq!(channel.closed().await, CloseReason::Here);
+    assert_eq!(channel.closed().await, CloseReason::Local);
     assert_eq!(server.hear().await, None);
     let late = OneWayMessage::new("{}", request(0, "x").mirrored);
     assert!(matches!(
@@ -211,9 +211,9 @@ async fn dropping_the_channel_ends_the_input_of_the_server() {
     drop(channel);
     assert!(matches!(
         error(&mut frames).await,
-        ChannelError::Closed(CloseReason::Here)
+        ChannelError::Closed(CloseReason::Local)
     ));
-    assert_eq!(closed.await, CloseReason::Here);
+    assert_eq!(closed.await, CloseReason::Local);
     assert_eq!(server.hear().await, None);
 }
 

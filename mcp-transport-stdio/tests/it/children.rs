@@ -83,7 +83,7 @@ async fn speaks_with_a_child() {
     let answer = next(&mut channel.call(request())).await.unwrap();
     assert_eq!(answer["result"], json!({ "a": 1 }));
     channel.close().await;
-    assert_eq!(channel.closed().await, CloseReason::Here);
+    assert_eq!(channel.closed().await, CloseReason::Local);
 }
 
 #[tokio::test]

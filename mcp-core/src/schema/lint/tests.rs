@@ -3,15 +3,15 @@
 use mcp_types::Tool;
 use serde_json::{Value, json};
 
-use super::{Weight, lint};
+use super::{Severity, lint};
 
 /// Where something is told, and the beginning of whom it concerns.
-fn told(tool: &Tool) -> Vec<(String, Weight, &'static str)> {
+fn told(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
     let lints = lint(tool).into_iter();
     lints
         .map(|lint| {
             let first = lint.clients.split([' ', ',']).next().unwrap_or_default();
-            (lint.place, lint.weight, first)
+            (lint.place, lint.severity, first)
         })
         .collect()
 }
@@ -44,14 +44,14 @@ fn names() {
         assert_eq!(concerned, clients, "{name}");
         assert!(
             told.iter()
-                .all(|it| it.0 == "name" && it.1 == Weight::Warning)
+                .all(|it| it.0 == "name" && it.1 == Severity::Warning)
         );
     }
 }
 
 #[test]
 fn schemas() {
-    use Weight::{Note, Warning};
+    use Severity::{Note, Warning};
     let root = || "inputSchema".to_owned();
     let property = || "inputSchema/properties/p".to_owned();
     for (tool, expected) in [

@@ -17,7 +17,7 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
             id,
         } => ErrorObject::new(codes::RESOURCE_NOT_FOUND, fault.to_string())
             .with_object(&MissingResource::new(&**id)),
-        Fault::VisitFirst { elicitations } if version.has_url_elicitation_error() => {
+        Fault::UrlElicitationRequired { elicitations } if version.has_url_elicitation_error() => {
             let named = elicitations.iter().cloned().map(with_id);
             ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string())
                 .with_object(&RequiredElicitations::new(named))
@@ -82,7 +82,7 @@ pub(super) fn to_fault(
     match error.code {
         codes::URL_ELICITATION_REQUIRED if version.has_url_elicitation_error() => {
             match error.data_as::<RequiredElicitations>() {
-                Some(data) => Fault::VisitFirst {
+                Some(data) => Fault::UrlElicitationRequired {
                     elicitations: data.elicitations,
                 },
                 None => Fault::Protocol(error),

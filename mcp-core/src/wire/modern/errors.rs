@@ -39,7 +39,7 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::HeaderMismatch(_) => plain(codes::HEADER_MISMATCH),
         Fault::UserRejected(_) => plain(codes::USER_REJECTED),
         // spec: ERR-06
-        Fault::VisitFirst { .. } => plain(codes::INTERNAL_ERROR),
+        Fault::UrlElicitationRequired { .. } => plain(codes::INTERNAL_ERROR),
         Fault::Refused(_) | Fault::Deadline | Fault::Internal(_) => plain(codes::INTERNAL_ERROR),
         Fault::Protocol(error) => match error.code {
             codes::RESOURCE_NOT_FOUND => error.clone().with_code(codes::INVALID_PARAMS),

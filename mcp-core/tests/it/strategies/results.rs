@@ -148,7 +148,7 @@ pub(crate) fn fault() -> BoxedStrategy<Fault> {
             supported: vec!["2026-07-28".to_owned()],
         },
         Fault::HeaderMismatch("h".into()),
-        Fault::VisitFirst {
+        Fault::UrlElicitationRequired {
             elicitations: vec![url.clone().elicitation_id("e"), url],
         },
         Fault::UserRejected("no".into()),

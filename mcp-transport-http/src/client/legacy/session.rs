@@ -69,7 +69,7 @@ impl From<Over> for ChannelError {
     fn from(over: Over) -> Self {
         match over {
             Over::Expired | Over::Replaced => Self::SessionExpired,
-            Over::Left => Self::Closed(CloseReason::Here),
+            Over::Left => Self::Closed(CloseReason::Local),
         }
     }
 }

@@ -74,7 +74,7 @@ pub(super) async fn read(session: &Session, mut events: Events) {
             }
             Some(Ok(SseItem::Retry(_)) | Err(SseStreamError::Sse(SseError::NotUtf8))) => {}
             Some(Err(error)) => break CloseReason::Broken(answer::failed(error).to_string()),
-            None => break CloseReason::There,
+            None => break CloseReason::Remote,
         }
     };
     session.closing.end(reason);

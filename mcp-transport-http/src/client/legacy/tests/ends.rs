@@ -185,11 +185,11 @@ async fn closing() {
     };
     // It is sent once, and everybody waits for it.
     futures::join!(channel.close(), channel.close(), delete);
-    assert_eq!(closed.await, CloseReason::Here);
+    assert_eq!(closed.await, CloseReason::Local);
     for frames in [&mut frames, &mut channel.call(call(3))] {
         let error = failure(frames).await;
         assert!(
-            matches!(error, ChannelError::Closed(CloseReason::Here)),
+            matches!(error, ChannelError::Closed(CloseReason::Local)),
             "{error:?}"
         );
     }
@@ -220,7 +220,7 @@ async fn dropping() {
     server.next().await.is("DELETE").status(204);
     let error = failure(&mut frames).await;
     assert!(
-        matches!(error, ChannelError::Closed(CloseReason::Here)),
+        matches!(error, ChannelError::Closed(CloseReason::Local)),
         "{error:?}"
     );
     assert!(outside.is_abandoned());
@@ -261,7 +261,7 @@ async fn calls_without_a_session_are_closed_too() {
     for frames in [&mut frames, &mut channel.call(out)] {
         let error = failure(frames).await;
         assert!(
-            matches!(error, ChannelError::Closed(CloseReason::Here)),
+            matches!(error, ChannelError::Closed(CloseReason::Local)),
             "{error:?}"
         );
         assert!(frames.next().await.is_none());

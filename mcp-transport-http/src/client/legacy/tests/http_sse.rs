@@ -86,10 +86,10 @@ async fn two_urls() {
         drop(events);
         let error = failure(&mut frames).await;
         assert!(
-            matches!(error, ChannelError::Closed(CloseReason::There)),
+            matches!(error, ChannelError::Closed(CloseReason::Remote)),
             "{error:?}"
         );
-        assert_eq!(channel.closed().await, CloseReason::There);
+        assert_eq!(channel.closed().await, CloseReason::Remote);
         assert!(inbound.next().await.is_none());
         server.silence(AGES).await;
     }

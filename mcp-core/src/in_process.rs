@@ -20,11 +20,11 @@ use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingReq
 /// one cancels it. Messages are written and read as on a wire, and there is neither task nor
 /// socket.
 #[derive(Debug)]
-pub struct Direct<S> {
+pub struct InProcessChannel<S> {
     service: Arc<S>,
 }
 
-impl<S: Service> Direct<S> {
+impl<S: Service> InProcessChannel<S> {
     /// A channel to a service.
     #[inline]
     pub fn new(service: S) -> Self {
@@ -70,7 +70,7 @@ impl<S: Service> Direct<S> {
     }
 }
 
-impl<S: Service> Channel for Direct<S> {
+impl<S: Service> Channel for InProcessChannel<S> {
     #[inline]
     fn call(&self, out: OutgoingRequest) -> Frames {
         Box::pin(match self.begin(&out.body) {
