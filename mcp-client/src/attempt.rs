@@ -71,7 +71,7 @@ impl Attempt<'_, '_> {
             .on_progress
             .is_some()
             .then(|| ProgressToken::from(number));
-        let mut closed = pin!(inner.closing.wait());
+        let mut closed = pin!(inner.closing.closed());
         let mut frames = self.send(&id, token.as_ref());
         let mut deadline = self.clock.deadline();
         loop {

@@ -290,7 +290,7 @@ impl<'a> Running<'a> {
         let answers = answers.ok_or_else(|| self.failed(Kind::Cancelled))?;
         let answers = answers.map_err(|error| self.failed(error))?;
         self.answer(round, &answers)?;
-        let (over, closed) = (pin!(self.visiting.wait()), pin!(inner.closing.wait()));
+        let (over, closed) = (pin!(self.visiting.wait()), pin!(inner.closing.closed()));
         let over = unless(&mut self.options.cancel, select(over, closed)).await;
         over.map(drop).ok_or_else(|| self.failed(Kind::Cancelled))
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{FutureExt, stream};
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, ClientRequest, CloseReason, ServerNotification};
@@ -69,7 +69,7 @@ pub(crate) struct Inner {
     pub(crate) spoken: Vec<ProtocolVersion>,
     pub(crate) known: RwLock<Known>,
     pub(crate) last_id: AtomicI64,
-    pub(crate) closing: Ending<CloseReason>,
+    pub(crate) closing: CloseSignal<CloseReason>,
     pub(crate) cache: Cache,
     /// Whose private answers those in the cache are.
     pub(crate) principal: Box<str>,
@@ -286,10 +286,10 @@ impl Client {
         if let Some(reason) = inner.closing.reason() {
             return reason;
         }
-        let (reason, _) = select(inner.channel.closed(), pin!(inner.closing.wait()))
+        let (reason, _) = select(inner.channel.closed(), pin!(inner.closing.closed()))
             .await
             .factor_first();
-        inner.closing.end(reason.clone());
+        inner.closing.close(reason.clone());
         reason
     }
 
@@ -306,7 +306,7 @@ impl Client {
     ///
     /// [`Error::is_timeout`] when the other side could not be told within 5 seconds.
     pub async fn close(&self) -> Result<(), Error> {
-        self.inner.closing.end(CloseReason::Local);
+        self.inner.closing.close(CloseReason::Local);
         let closing = self.inner.channel.close();
         timeout(CLOSE_LIMIT, closing)
             .await

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::RwLock;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
@@ -335,7 +335,7 @@ impl ClientBuilder {
                     session: 0,
                 }),
                 last_id: AtomicI64::new(0),
-                closing: Ending::default(),
+                closing: CloseSignal::default(),
                 cache: self.cache,
                 principal: self.principal.unwrap_or_else(stranger),
                 events: Events::default(),

@@ -37,7 +37,7 @@ mod call;
 mod change;
 mod channel;
 #[doc(hidden)]
-pub mod ending;
+pub mod close_signal;
 mod exchange;
 mod extensions;
 mod facts;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::{Call, ClientFacts, Exchange, Fault, Outlet};
 use mcp_types::{CompleteParams, RawObject};
 
@@ -27,7 +27,7 @@ struct Inner {
     scopes: Scopes,
     /// Of a URI template.
     variables: Option<RawObject>,
-    over: Option<Ending>,
+    over: Option<CloseSignal>,
     round: Option<Arc<dyn AnyRound>>,
 }
 
@@ -75,7 +75,7 @@ impl CallContext {
 
     #[inline(never)]
     fn begin_watch(&mut self, needs: Needs) -> Result<Watched, Fault> {
-        let over = Ending::default();
+        let over = CloseSignal::default();
         let method = self.0.exchange.call.method();
         if let Some(begin) = needs.asks
             && method.is_some_and(|method| method.spec().may_require_input)
@@ -92,7 +92,7 @@ impl CallContext {
     }
 
     /// The end of the call, for a handler that waits for it.
-    pub(crate) fn over(&self) -> Option<&Ending> {
+    pub(crate) fn over(&self) -> Option<&CloseSignal> {
         self.0.over.as_ref()
     }
 

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::{BoxFuture, CatchPanic, Fault, Panicked, Reply, catch_panic};
 use pin_project_lite::pin_project;
 
@@ -15,12 +15,12 @@ use crate::round::AnyRound;
 /// What of a call is looked after while its handler runs; nothing as a rule.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    over: Option<Ending>,
+    over: Option<CloseSignal>,
     round: Option<Arc<dyn AnyRound>>,
 }
 
 impl Watched {
-    pub(crate) fn new(over: Ending, round: Option<Arc<dyn AnyRound>>) -> Self {
+    pub(crate) fn new(over: CloseSignal, round: Option<Arc<dyn AnyRound>>) -> Self {
         Self {
             over: Some(over),
             round,
@@ -32,7 +32,7 @@ impl Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         if let Some(over) = &self.over {
-            over.end(());
+            over.close(());
         }
     }
 }

@@ -56,7 +56,7 @@ impl Running<'_> {
     pub(super) fn ended(&self, kind: Kind) -> Kind {
         if let Kind::Channel(ChannelError::Closed(reason)) = &kind {
             // Calls from now on know it before they are sent.
-            self.client.inner.closing.end(reason.clone());
+            self.client.inner.closing.close(reason.clone());
         }
         match self.is_idempotent() {
             true => kind,

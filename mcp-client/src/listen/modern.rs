@@ -128,7 +128,7 @@ impl Listening {
             let wait = self.backoff.next();
             match select(
                 Box::pin(sleep(wait)),
-                Box::pin(self.request.client.inner.closing.wait()),
+                Box::pin(self.request.client.inner.closing.closed()),
             )
             .await
             {
@@ -202,7 +202,7 @@ impl Request {
 /// Waits for the next message of the stream.
 async fn hear(request: &Request, stream: &mut Acknowledged) -> Result<Heard, Kind> {
     let inner = &request.client.inner;
-    let closed = Box::pin(inner.closing.wait());
+    let closed = Box::pin(inner.closing.closed());
     let frame = match select(stream.frames.next(), closed).await {
         Either::Left((Some(frame), _)) => frame.map_err(Kind::Channel)?,
         Either::Left((None, _)) => return Err(Kind::Unanswered),

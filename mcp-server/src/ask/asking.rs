@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use mcp_core::ending::Wait;
+use mcp_core::close_signal::Closed;
 use mcp_core::{BackChannelError, BoxFuture};
 use mcp_types::{InputRequest, InputResponse};
 
@@ -32,10 +32,10 @@ pub(super) type Read<A> = fn(&InputRequest, InputResponse) -> Result<A, String>;
 enum Stage {
     Unasked,
     /// The reply asks it. This future is dropped then, unless it is on a task of its own.
-    Open(Wait),
+    Open(Closed),
     Sent {
         answer: BoxFuture<'static, Result<InputResponse, BackChannelError>>,
-        over: Wait,
+        over: Closed,
     },
     Done,
 }
@@ -63,7 +63,7 @@ impl<A> Asking<A> {
     fn ask(&mut self) -> Result<Poll<A>, AskError> {
         once::check_outside(&self.round, &self.key)?;
         let request = self.request.as_ref().map_err(Clone::clone)?;
-        let over = || self.round.over().wait();
+        let over = || self.round.over().closed();
         match self.round.ask(&self.key, request)? {
             Asked::Answered(answer) => self.read(answer).map(Poll::Ready),
             Asked::Open => {

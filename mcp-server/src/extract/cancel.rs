@@ -1,7 +1,7 @@
 //! The end of a call.
 
 use mcp_core::Fault;
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 
 use super::FromCall;
 use crate::context::CallContext;
@@ -29,19 +29,19 @@ use crate::spec::RouteSpec;
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Cancel(Ending);
+pub struct Cancel(CloseSignal);
 
 impl Cancel {
     /// Waits until the call is over.
     #[inline]
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
-        self.0.wait()
+        self.0.closed()
     }
 
     /// The call is over.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
-        self.0.has_come()
+        self.0.is_closed()
     }
 }
 

@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::Mutex;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
@@ -42,7 +42,7 @@ pub(crate) type Key = Cow<'static, str>;
 pub(crate) struct Round {
     facts: Arc<ClientFacts>,
     way: Way,
-    over: Ending,
+    over: CloseSignal,
     board: Mutex<Board>,
 }
 
@@ -112,7 +112,7 @@ pub(crate) trait AnyRound: fmt::Debug + Send + Sync {
 
 /// See [`Round::begin`].
 pub(crate) type BeginRound =
-    fn(&Exchange, Option<&Arc<StateKeys>>, Ending) -> Result<Option<Arc<dyn AnyRound>>, Fault>;
+    fn(&Exchange, Option<&Arc<StateKeys>>, CloseSignal) -> Result<Option<Arc<dyn AnyRound>>, Fault>;
 
 /// What became of a question.
 pub(crate) enum Asked {
@@ -134,7 +134,7 @@ impl Round {
     pub(crate) fn begin(
         exchange: &Exchange,
         keys: Option<&Arc<StateKeys>>,
-        over: Ending,
+        over: CloseSignal,
     ) -> Result<Option<Arc<dyn AnyRound>>, Fault> {
         let (way, board) = match &exchange.input {
             Input::Recorded(input) => {
@@ -160,14 +160,14 @@ impl Round {
     }
 
     #[inline]
-    pub(crate) fn over(&self) -> &Ending {
+    pub(crate) fn over(&self) -> &CloseSignal {
         &self.over
     }
 
     /// Asks: looks for the answer, or sees to it that the question is sent.
     #[inline]
     pub(crate) fn ask(&self, key: &Key, request: &InputRequest) -> Result<Asked, AskError> {
-        if self.over.has_come() {
+        if self.over.is_closed() {
             return Err(AskError::Over);
         }
         needs::check(request, &self.facts)?;
@@ -212,7 +212,7 @@ impl Round {
 
     /// The result of work that was done in an earlier round.
     pub(crate) fn done<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, AskError> {
-        if self.over.has_come() {
+        if self.over.is_closed() {
             return Err(AskError::Over);
         }
         let mut board = self.board.lock();

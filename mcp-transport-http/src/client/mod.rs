@@ -28,7 +28,7 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::Body;
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
 };
@@ -104,7 +104,7 @@ impl Default for Limits {
 pub struct HttpChannel {
     http: Arc<Http>,
     settings: Settings,
-    closing: Ending<CloseReason>,
+    closing: CloseSignal<CloseReason>,
     sessions: OnceLock<Sessions>,
 }
 
@@ -152,7 +152,7 @@ impl HttpChannel {
         Ok(Self {
             http: Arc::new(Http::new(endpoint, service)),
             settings: Settings::default(),
-            closing: Ending::default(),
+            closing: CloseSignal::default(),
             sessions: OnceLock::new(),
         })
     }
@@ -264,7 +264,7 @@ impl Channel for HttpChannel {
         if !out.mirrored.version.is_modern() {
             return self.sessions().call(out);
         }
-        let closed = self.closing.wait();
+        let closed = self.closing.closed();
         let frames = modern::frames(Arc::clone(&self.http), out);
         Box::pin(UntilClosed::new(frames, closed))
     }
@@ -295,11 +295,11 @@ impl Channel for HttpChannel {
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
-        Box::pin(self.closing.wait())
+        Box::pin(self.closing.closed())
     }
 
     fn close(&self) -> BoxFuture<'static, ()> {
-        self.closing.end(CloseReason::Local);
+        self.closing.close(CloseReason::Local);
         self.sessions().close()
     }
 }

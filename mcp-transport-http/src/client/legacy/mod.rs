@@ -22,7 +22,7 @@ mod sse_2024;
 use std::sync::Arc;
 
 use futures_util::{StreamExt, future, stream};
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
 use mcp_types::{Method, ProtocolVersion};
@@ -52,7 +52,7 @@ impl Default for Settings {
 /// The sessions of a channel, one after the other.
 pub(super) struct Sessions {
     http: Arc<Http>,
-    closing: Ending<CloseReason>,
+    closing: CloseSignal<CloseReason>,
     settings: Settings,
     state: Mutex<State>,
 }
@@ -66,7 +66,11 @@ struct State {
 }
 
 impl Sessions {
-    pub(super) fn new(http: Arc<Http>, closing: Ending<CloseReason>, settings: Settings) -> Self {
+    pub(super) fn new(
+        http: Arc<Http>,
+        closing: CloseSignal<CloseReason>,
+        settings: Settings,
+    ) -> Self {
         Self {
             http,
             closing,

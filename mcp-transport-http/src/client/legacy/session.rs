@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
-use mcp_core::ending::Ending;
+use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::Mutex;
 use mcp_core::wire::{self, Wire};
 use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
@@ -31,9 +31,9 @@ use crate::headers::names;
 pub(super) struct Session {
     pub(super) http: Arc<Http>,
     /// The end of the whole channel.
-    pub(super) closing: Ending<CloseReason>,
+    pub(super) closing: CloseSignal<CloseReason>,
     /// Its own end.
-    over: Ending<Over>,
+    over: CloseSignal<Over>,
     /// What the server calls it: a secret, which nothing shows.
     // spec: SESS-04
     id: OnceLock<HeaderValue>,
@@ -105,12 +105,12 @@ pub(super) const NOTE_TIMEOUT: Duration = Duration::from_secs(30);
 const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {
-    pub(super) fn new(http: Arc<Http>, closing: Ending<CloseReason>) -> Self {
+    pub(super) fn new(http: Arc<Http>, closing: CloseSignal<CloseReason>) -> Self {
         let (cancels, unsent_cancels) = mpsc::channel(CANCELS);
         Self {
             http,
             closing,
-            over: Ending::default(),
+            over: CloseSignal::default(),
             id: OnceLock::new(),
             version: Mutex::default(),
             messages: OnceLock::new(),
@@ -176,7 +176,7 @@ impl Session {
 
     /// Ends the session, if it has not ended.
     pub(super) fn end(&self, over: Over) {
-        self.over.end(over);
+        self.over.close(over);
         self.inbox.close();
     }
 
@@ -189,22 +189,22 @@ impl Session {
     pub(super) async fn ended(&self) -> ChannelError {
         tokio::select! {
             biased;
-            reason = self.closing.wait() => ChannelError::Closed(reason),
-            over = self.over.wait() => over.into(),
+            reason = self.closing.closed() => ChannelError::Closed(reason),
+            over = self.over.closed() => over.into(),
         }
     }
 
     /// Waits until this side has no use for it any more.
     pub(super) async fn abandoned(&self) -> ChannelError {
         let over = async {
-            match self.over.wait().await {
+            match self.over.closed().await {
                 Over::Expired => pending().await,
                 over => over,
             }
         };
         tokio::select! {
             biased;
-            reason = self.closing.wait() => ChannelError::Closed(reason),
+            reason = self.closing.closed() => ChannelError::Closed(reason),
             over = over => over.into(),
         }
     }

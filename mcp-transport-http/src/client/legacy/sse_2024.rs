@@ -77,5 +77,5 @@ pub(super) async fn read(session: &Session, mut events: Events) {
             None => break CloseReason::Remote,
         }
     };
-    session.closing.end(reason);
+    session.closing.close(reason);
 }

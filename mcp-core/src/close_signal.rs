@@ -8,21 +8,21 @@ use std::task::{Context, Poll, Waker};
 
 use crate::locks::Mutex;
 
-/// Whether something has ended, and why. Clones are about the same end.
-pub struct Ending<T = ()>(Arc<Mutex<State<T>>>);
+/// Whether something has ended, and reason. Clones are about the same end.
+pub struct CloseSignal<T = ()>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
-    why: Option<T>,
+    reason: Option<T>,
     last: u64,
     /// One per future that waits; each takes itself out.
     waiting: Vec<(u64, Waker)>,
 }
 
-impl<T: Clone> Ending<T> {
+impl<T: Clone> CloseSignal<T> {
     /// It ends. The first reason counts.
-    pub fn end(&self, why: T) {
+    pub fn close(&self, reason: T) {
         let mut state = self.0.lock();
-        state.why.get_or_insert(why);
+        state.reason.get_or_insert(reason);
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
         waiting.into_iter().for_each(|(_, waker)| waker.wake());
@@ -30,59 +30,61 @@ impl<T: Clone> Ending<T> {
 
     /// Why it has ended, if it has.
     pub fn reason(&self) -> Option<T> {
-        self.0.lock().why.clone()
+        self.0.lock().reason.clone()
     }
 
     /// It has ended.
-    pub fn has_come(&self) -> bool {
-        self.0.lock().why.is_some()
+    pub fn is_closed(&self) -> bool {
+        self.0.lock().reason.is_some()
     }
 
     /// Waits for the end.
-    pub fn wait(&self) -> Wait<T> {
-        Wait {
-            ending: self.clone(),
+    pub fn closed(&self) -> Closed<T> {
+        Closed {
+            signal: self.clone(),
             id: None,
         }
     }
 }
 
-impl<T> Default for Ending<T> {
+impl<T> Default for CloseSignal<T> {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(State {
-            why: None,
+            reason: None,
             last: 0,
             waiting: Vec::new(),
         })))
     }
 }
 
-impl<T> Clone for Ending<T> {
+impl<T> Clone for CloseSignal<T> {
     fn clone(&self) -> Self {
         Self(Arc::clone(&self.0))
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Ending<T> {
+impl<T: fmt::Debug> fmt::Debug for CloseSignal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Ending").field(&self.0.lock().why).finish()
+        f.debug_tuple("CloseSignal")
+            .field(&self.0.lock().reason)
+            .finish()
     }
 }
 
 /// Waits for an end, and tells its reason.
-pub struct Wait<T = ()> {
-    ending: Ending<T>,
+pub struct Closed<T = ()> {
+    signal: CloseSignal<T>,
     id: Option<u64>,
 }
 
-impl<T: Clone> Future for Wait<T> {
+impl<T: Clone> Future for Closed<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
-        let mut state = this.ending.0.lock();
-        if let Some(why) = &state.why {
-            return Poll::Ready(why.clone());
+        let mut state = this.signal.0.lock();
+        if let Some(reason) = &state.reason {
+            return Poll::Ready(reason.clone());
         }
         let id = *this.id.get_or_insert_with(|| {
             state.last += 1;
@@ -96,18 +98,18 @@ impl<T: Clone> Future for Wait<T> {
     }
 }
 
-impl<T> Drop for Wait<T> {
+impl<T> Drop for Closed<T> {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            let mut state = self.ending.0.lock();
+            let mut state = self.signal.0.lock();
             state.waiting.retain(|(known, _)| *known != id);
         }
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Wait<T> {
+impl<T: fmt::Debug> fmt::Debug for Closed<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Wait").field(&self.ending).finish()
+        f.debug_tuple("Closed").field(&self.signal).finish()
     }
 }
 
@@ -117,27 +119,27 @@ mod tests {
     use std::pin::pin;
     use std::task::{Context, Poll, Waker};
 
-    use super::Ending;
+    use super::CloseSignal;
 
     #[test]
     fn all_who_wait_are_told_and_who_has_gone_is_forgotten() {
-        let ending = Ending::default();
+        let signal = CloseSignal::default();
         let mut cx = Context::from_waker(Waker::noop());
-        let mut one = pin!(ending.wait());
+        let mut one = pin!(signal.closed());
         assert_eq!(one.as_mut().poll(&mut cx), Poll::Pending);
         {
-            let mut gone = pin!(ending.wait());
+            let mut gone = pin!(signal.closed());
             assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
             assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
-            assert_eq!(ending.0.lock().waiting.len(), 2);
+            assert_eq!(signal.0.lock().waiting.len(), 2);
         }
-        assert_eq!(ending.0.lock().waiting.len(), 1);
-        assert!(!ending.has_come());
-        ending.end("first");
-        ending.end("second");
-        assert!(ending.has_come());
-        assert_eq!(ending.reason(), Some("first"));
+        assert_eq!(signal.0.lock().waiting.len(), 1);
+        assert!(!signal.is_closed());
+        signal.close("first");
+        signal.close("second");
+        assert!(signal.is_closed());
+        assert_eq!(signal.reason(), Some("first"));
         assert_eq!(one.as_mut().poll(&mut cx), Poll::Ready("first"));
-        assert_eq!(pin!(ending.wait()).poll(&mut cx), Poll::Ready("first"));
+        assert_eq!(pin!(signal.closed()).poll(&mut cx), Poll::Ready("first"));
     }
 }
