@@ -26,7 +26,7 @@
 //! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`ChangeEvent`] |
 //! | arguments that are repeated in headers | [`ParamHeaders`] |
 //! | schemas of tools | [`schema`] |
-//! | requests that wait for an answer | [`peer`] |
+//! | requests that wait for an answer | [`pending`] |
 //! | one message per line | [`lines`] |
 //! | sessions | [`legacy`] |
 //! | sessions and streams that outlive a process | [`store`] |
@@ -56,7 +56,7 @@ pub mod mrtr;
 mod notification;
 mod outlet;
 mod param_headers;
-pub mod peer;
+pub mod pending;
 #[doc(hidden)]
 pub mod place;
 mod reply;

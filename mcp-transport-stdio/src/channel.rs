@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use mcp_core::locks::Mutex;
-use mcp_core::peer::{OpenError, Patience, Pending};
+use mcp_core::pending::{InsertError, PendingRequests, RequestTimeouts};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
@@ -60,7 +60,7 @@ struct Shared {
     peer: Box<str>,
     line_limit: usize,
     outbox: Arc<Outbox>,
-    pending: Mutex<Pending<Waiting>>,
+    pending: Mutex<PendingRequests<Waiting>>,
     /// What belongs to no request.
     loose: Arc<Mailbox>,
     loose_taken: AtomicBool,
@@ -118,7 +118,7 @@ impl PipeChannel {
             peer: peer.into(),
             line_limit,
             outbox: pipe.outbox.clone(),
-            pending: Mutex::new(Pending::new(MAX_CALLS)),
+            pending: Mutex::new(PendingRequests::new(MAX_CALLS)),
             loose: Arc::default(),
             loose_taken: AtomicBool::new(false),
             latest: AtomicI64::new(0),
@@ -147,14 +147,15 @@ impl Channel for PipeChannel {
             is_subscription: &*out.mirrored.method == Method::Listen.as_str(),
         };
         let now = Instant::now().into_std();
-        let opened =
-            shared
-                .pending
-                .lock()
-                .open_as(out.id.clone(), now, Patience::endless(), waiting);
+        let opened = shared.pending.lock().insert_with_id(
+            out.id.clone(),
+            now,
+            RequestTimeouts::none(),
+            waiting,
+        );
         if let Err(error) = opened {
             mailbox.fail(match error {
-                OpenError::Closed => ChannelError::Closed(shared.reason()),
+                InsertError::Closed => ChannelError::Closed(shared.reason()),
                 error => ChannelError::Unsendable(error.to_string()),
             });
             return Box::pin(mailbox::Messages(mailbox));
@@ -263,7 +264,7 @@ impl Stream for Call {
         if let Some(sending) = &mut self.sending
             && let Poll::Ready(sent) = sending.as_mut().poll(cx)
         {
-            if sent.is_err() && self.shared.pending.lock().settle(&self.id).is_some() {
+            if sent.is_err() && self.shared.pending.lock().remove(&self.id).is_some() {
                 let error = ChannelError::Closed(self.shared.reason());
                 self.messages.0.fail(error);
             }
@@ -278,7 +279,7 @@ impl Stream for Call {
 // spec: STDIO-10, CAN-10
 impl Drop for Call {
     fn drop(&mut self) {
-        let waited = self.shared.pending.lock().settle(&self.id).is_some();
+        let waited = self.shared.pending.lock().remove(&self.id).is_some();
         let was_sent = self.sending.is_none();
         if waited
             && was_sent

@@ -18,7 +18,7 @@ use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
 use crate::InboundRequest;
 use crate::locks::Mutex;
-use crate::peer::{Ids, OpenError, Patience, Pending};
+use crate::pending::{InsertError, PendingRequests, RequestIds, RequestTimeouts};
 use crate::texts::Texts;
 use crate::wire::{self, ServerRequestContext, Wire};
 use crate::{
@@ -60,8 +60,8 @@ impl Default for SessionLimits {
 }
 
 impl SessionLimits {
-    fn patience(&self) -> Patience {
-        Patience::idle(self.answer_within).total(self.answer_within_in_all)
+    fn timeouts(&self) -> RequestTimeouts {
+        RequestTimeouts::idle(self.answer_within).total(self.answer_within_in_all)
     }
 }
 
@@ -108,7 +108,7 @@ struct State {
     /// Woken when the session becomes ready.
     listener: Option<Waker>,
     /// What was asked; there from the first question on.
-    questions: Option<Box<Pending<Waiting>>>,
+    questions: Option<Box<PendingRequests<Waiting>>>,
 }
 
 impl Session {
@@ -396,12 +396,12 @@ impl Session {
     pub fn has_asked(&self, id: &RequestId) -> bool {
         let state = self.state.lock();
         let questions = state.questions.as_ref();
-        questions.is_some_and(|questions| questions.ids().has_made(id))
+        questions.is_some_and(|questions| questions.ids().contains(id))
     }
 
     /// Takes a question out that waits no longer.
     fn take_question(&self, id: &RequestId) -> Option<Waiting> {
-        self.state.lock().questions.as_mut()?.settle(id)
+        self.state.lock().questions.as_mut()?.remove(id)
     }
 
     /// How a call of this session asks its client: on `sink`, the stream of that call.
@@ -431,10 +431,10 @@ impl Session {
         let opened = {
             let mut state = self.state.lock();
             let questions = state.questions(&self.limits);
-            questions.open(now, self.limits.patience(), waiting)
+            questions.insert(now, self.limits.timeouts(), waiting)
         };
         let id = opened.map_err(|error| match error {
-            OpenError::Closed => BackChannelError::Closed,
+            InsertError::Closed => BackChannelError::Closed,
             _ => BackChannelError::Busy,
         })?;
         let token = id.clone().into();
@@ -473,7 +473,7 @@ impl Session {
     pub fn expire(&self) {
         let next = || {
             let mut state = self.state.lock();
-            state.questions.as_mut()?.expire((self.limits.clock)())
+            state.questions.as_mut()?.pop_expired((self.limits.clock)())
         };
         while let Some((id, waiting)) = next() {
             back_channel::cancel(self, &waiting, &id, "the answer took too long");
@@ -521,10 +521,10 @@ impl Session {
 }
 
 impl State {
-    fn questions(&mut self, limits: &SessionLimits) -> &mut Pending<Waiting> {
+    fn questions(&mut self, limits: &SessionLimits) -> &mut PendingRequests<Waiting> {
         self.questions.get_or_insert_with(|| {
-            let ids = Ids::after(limits.questions_after);
-            Box::new(Pending::new(limits.questions).with_ids(ids))
+            let ids = RequestIds::starting_after(limits.questions_after);
+            Box::new(PendingRequests::new(limits.questions).with_ids(ids))
         })
     }
 }

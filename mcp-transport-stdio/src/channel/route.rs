@@ -97,7 +97,7 @@ impl Shared {
                     "a line is no message"
                 );
                 // Whoever asked learns what is wrong with the answer.
-                if let Some(waiting) = error.id().and_then(|id| self.pending.lock().settle(id)) {
+                if let Some(waiting) = error.id().and_then(|id| self.pending.lock().remove(id)) {
                     waiting.mailbox.finish(Some(frame));
                 }
             }
@@ -107,7 +107,7 @@ impl Shared {
     // spec: BASE-06, BASE-11, CAN-06
     fn take_response(&self, response: &Response<'_>, frame: Frame) {
         let waiting = match &response.id {
-            Some(id) => self.pending.lock().settle(id),
+            Some(id) => self.pending.lock().remove(id),
             None => self.settle_only(),
         };
         match (waiting, &response.id) {
@@ -171,7 +171,7 @@ impl Shared {
         if of.version().is_modern() {
             // spec: CAN-09
             if let Some(ServerNotification::Cancelled(cancelled)) = &read {
-                let waiting = self.pending.lock().settle(cancelled.request_id.as_ref()?);
+                let waiting = self.pending.lock().remove(cancelled.request_id.as_ref()?);
                 return waiting.map(Owner::Ended);
             }
             // spec: STDIO-09, SUB-07
@@ -187,7 +187,7 @@ impl Shared {
             // spec: LOG-05
             if let Some(ServerNotification::Log(_)) = &read {
                 let pending = self.pending.lock();
-                let (_, waiting) = pending.only(|waiting| !waiting.is_subscription)?;
+                let (_, waiting) = pending.single(|waiting| !waiting.is_subscription)?;
                 return Some(Owner::Call(waiting.clone()));
             }
         }
@@ -209,9 +209,9 @@ impl Shared {
     /// The one call that waits: what names no request can only be about that.
     fn settle_only(&self) -> Option<Waiting> {
         let mut pending = self.pending.lock();
-        let (id, _) = pending.only(|waiting| !waiting.is_subscription)?;
+        let (id, _) = pending.single(|waiting| !waiting.is_subscription)?;
         let id = id.clone();
-        pending.settle(&id)
+        pending.remove(&id)
     }
 }
 

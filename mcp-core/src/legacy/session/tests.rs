@@ -579,6 +579,6 @@ fn nodes_do_not_ask_under_the_same_ids() {
     };
     let (_, session) = opened_with(limits);
     assert!(!session.has_asked(&1.into()));
-    let ids = crate::peer::Ids::after(1 << 32);
-    assert!(!ids.has_made(&1.into()) && !ids.has_made(&((1_i64 << 32) + 1).into()));
+    let ids = crate::pending::RequestIds::starting_after(1 << 32);
+    assert!(!ids.contains(&1.into()) && !ids.contains(&((1_i64 << 32) + 1).into()));
 }

@@ -5,34 +5,36 @@ use std::time::{Duration, Instant};
 
 use mcp_types::RequestId;
 
-use super::Ids;
+mod ids;
+
+pub use ids::RequestIds;
 
 /// The requests of one side of a connection that wait for an answer.
 ///
 /// Every request leaves the table exactly once, with what its caller waits on (`T`): by its answer
-/// or because nobody waits any more ([`settle`](Self::settle)), by its deadline
-/// ([`expire`](Self::expire)), or with the connection ([`close`](Self::close)).
+/// or because nobody waits any more ([`remove`](Self::remove)), by its deadline
+/// ([`pop_expired`](Self::pop_expired)), or with the connection ([`close`](Self::close)).
 ///
 /// The table knows no clock: `now` is an argument.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
-/// use mcp_core::peer::{Patience, Pending};
+/// use mcp_core::pending::{RequestTimeouts, PendingRequests};
 ///
 /// let now = Instant::now();
-/// let mut pending = Pending::new(100);
-/// let patience = Patience::idle(Duration::from_secs(60));
-/// let id = pending.open(now, patience, "who asked")?;
+/// let mut pending = PendingRequests::new(100);
+/// let timeouts = RequestTimeouts::idle(Duration::from_secs(60));
+/// let id = pending.insert(now, timeouts, "who asked")?;
 /// assert_eq!(pending.next_deadline(), Some(now + Duration::from_secs(60)));
-/// assert_eq!(pending.settle(&id), Some("who asked"));
-/// assert_eq!(pending.settle(&id), None);
-/// # Ok::<(), mcp_core::peer::OpenError>(())
+/// assert_eq!(pending.remove(&id), Some("who asked"));
+/// assert_eq!(pending.remove(&id), None);
+/// # Ok::<(), mcp_core::pending::InsertError>(())
 /// ```
 #[derive(Debug)]
-pub struct Pending<T> {
+pub struct PendingRequests<T> {
     entries: HashMap<RequestId, Entry<T>>,
     deadlines: Deadlines,
-    ids: Ids,
+    ids: RequestIds,
     capacity: usize,
     closed: bool,
 }
@@ -50,16 +52,16 @@ struct Entry<T> {
 // spec: LIFE-12, LIFE-14
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Patience {
+pub struct RequestTimeouts {
     /// Since it was sent, or since its latest progress.
     pub idle: Option<Duration>,
     /// In all, whatever progress is reported.
     pub total: Option<Duration>,
 }
 
-impl Patience {
+impl RequestTimeouts {
     /// As long as the connection lives: whoever waits has a clock of its own.
-    pub const fn endless() -> Self {
+    pub const fn none() -> Self {
         Self {
             idle: None,
             total: None,
@@ -85,7 +87,7 @@ impl Patience {
 /// A request cannot wait for an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum InsertError {
     /// As many wait as may.
     #[error("{limit} requests wait for an answer already; let some of them end first")]
     Full {
@@ -94,19 +96,19 @@ pub enum OpenError {
     },
     /// A request with this id waits already.
     #[error("a request with this id waits for an answer already")]
-    InUse,
+    DuplicateId,
     /// The connection has ended.
     #[error("the connection is closed")]
     Closed,
 }
 
-impl<T> Pending<T> {
+impl<T> PendingRequests<T> {
     /// A table for so many requests at a time.
     pub fn new(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
             deadlines: Deadlines::default(),
-            ids: Ids::new(),
+            ids: RequestIds::new(),
             capacity,
             closed: false,
         }
@@ -114,7 +116,7 @@ impl<T> Pending<T> {
 
     /// Makes other ids.
     #[must_use]
-    pub(crate) fn with_ids(mut self, ids: Ids) -> Self {
+    pub(crate) fn with_ids(mut self, ids: RequestIds) -> Self {
         self.ids = ids;
         self
     }
@@ -123,15 +125,15 @@ impl<T> Pending<T> {
     ///
     /// # Errors
     ///
-    /// [`OpenError`]; the slot is dropped then.
-    pub fn open(
+    /// [`InsertError`]; the slot is dropped then.
+    pub fn insert(
         &mut self,
         now: Instant,
-        patience: Patience,
+        timeouts: RequestTimeouts,
         slot: T,
-    ) -> Result<RequestId, OpenError> {
-        let id = self.ids.make();
-        self.open_as(id.clone(), now, patience, slot)?;
+    ) -> Result<RequestId, InsertError> {
+        let id = self.ids.next_id();
+        self.insert_with_id(id.clone(), now, timeouts, slot)?;
         Ok(id)
     }
 
@@ -140,30 +142,30 @@ impl<T> Pending<T> {
     ///
     /// # Errors
     ///
-    /// [`OpenError`]; the slot is dropped then.
+    /// [`InsertError`]; the slot is dropped then.
     // spec: BASE-04
-    pub fn open_as(
+    pub fn insert_with_id(
         &mut self,
         id: RequestId,
         now: Instant,
-        patience: Patience,
+        timeouts: RequestTimeouts,
         slot: T,
-    ) -> Result<(), OpenError> {
+    ) -> Result<(), InsertError> {
         if self.closed {
-            return Err(OpenError::Closed);
+            return Err(InsertError::Closed);
         }
         if self.entries.contains_key(&id) {
-            return Err(OpenError::InUse);
+            return Err(InsertError::DuplicateId);
         }
         if self.entries.len() >= self.capacity {
             let limit = self.capacity;
-            return Err(OpenError::Full { limit });
+            return Err(InsertError::Full { limit });
         }
         // A time that is too far away to be told never comes.
-        let last = patience.total.and_then(|total| now.checked_add(total));
+        let last = timeouts.total.and_then(|total| now.checked_add(total));
         let mut entry = Entry {
             slot,
-            idle: patience.idle,
+            idle: timeouts.idle,
             last,
             deadline: None,
         };
@@ -181,7 +183,7 @@ impl<T> Pending<T> {
     }
 
     /// The one request that waits, among those that `counts` tells.
-    pub fn only(&self, counts: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
+    pub fn single(&self, counts: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
         let mut entries = self.entries.iter().filter(|(_, entry)| counts(&entry.slot));
         let (id, entry) = entries.next()?;
         entries.next().is_none().then_some((id, &entry.slot))
@@ -190,7 +192,7 @@ impl<T> Pending<T> {
     /// Takes a request out: it was answered, or nobody waits for it any more. `None` for a
     /// request that was never entered, or has left the table.
     // spec: BASE-06, CAN-06
-    pub fn settle(&mut self, id: &RequestId) -> Option<T> {
+    pub fn remove(&mut self, id: &RequestId) -> Option<T> {
         let (id, entry) = self.entries.remove_entry(id)?;
         if let Some(deadline) = entry.deadline {
             self.deadlines.remove(deadline, &id);
@@ -215,7 +217,7 @@ impl<T> Pending<T> {
     }
 
     /// Takes one request out whose time is up; call it until there is none.
-    pub fn expire(&mut self, now: Instant) -> Option<(RequestId, T)> {
+    pub fn pop_expired(&mut self, now: Instant) -> Option<(RequestId, T)> {
         if self.deadlines.next()? > now {
             return None;
         }
@@ -247,13 +249,13 @@ impl<T> Pending<T> {
         self.entries.is_empty()
     }
 
-    /// The ids that [`open`](Self::open) has made.
-    pub fn ids(&self) -> &Ids {
+    /// The ids that [`insert`](Self::insert) has made.
+    pub fn ids(&self) -> &RequestIds {
         &self.ids
     }
 }
 
-/// When patience with whom ends, soonest first. What is opened last ends last as a rule, so that it
+/// When timeouts with whom ends, soonest first. What is opened last ends last as a rule, so that it
 /// goes to the end; a tree would be ten times the code.
 #[derive(Debug, Default)]
 struct Deadlines(VecDeque<(Instant, RequestId)>);

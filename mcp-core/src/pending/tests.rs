@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use mcp_types::RequestId;
 use proptest::prelude::*;
 
-use super::{OpenError, Patience, Pending};
+use super::{InsertError, PendingRequests, RequestTimeouts};
 
 fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
@@ -14,16 +14,19 @@ fn seconds(count: u64) -> Duration {
 #[test]
 fn progress_puts_the_deadline_off_up_to_the_last() {
     let start = Instant::now();
-    let mut pending = Pending::new(8);
-    let patience = Patience::idle(seconds(10)).total(seconds(25));
-    let id = pending.open(start, patience, ()).unwrap();
+    let mut pending = PendingRequests::new(8);
+    let timeouts = RequestTimeouts::idle(seconds(10)).total(seconds(25));
+    let id = pending.insert(start, timeouts, ()).unwrap();
     for (progress, deadline) in [(0, 10), (9, 19), (18, 25), (24, 25)] {
         assert!(pending.touch(&id, start + seconds(progress)).is_some());
         assert_eq!(pending.next_deadline(), Some(start + seconds(deadline)));
     }
-    assert_eq!(pending.expire(start + seconds(24)), None);
-    assert_eq!(pending.expire(start + seconds(25)), Some((id.clone(), ())));
-    assert_eq!(pending.expire(start + seconds(25)), None);
+    assert_eq!(pending.pop_expired(start + seconds(24)), None);
+    assert_eq!(
+        pending.pop_expired(start + seconds(25)),
+        Some((id.clone(), ()))
+    );
+    assert_eq!(pending.pop_expired(start + seconds(25)), None);
     assert_eq!(pending.touch(&id, start), None);
     assert_eq!(pending.next_deadline(), None);
 }
@@ -31,10 +34,10 @@ fn progress_puts_the_deadline_off_up_to_the_last() {
 #[test]
 fn without_patience_there_is_no_deadline() {
     let now = Instant::now();
-    let mut pending = Pending::new(2);
-    pending.open(now, Patience::endless(), ()).unwrap();
-    let forever = Patience::idle(Duration::MAX).total(Duration::MAX);
-    pending.open(now, forever, ()).unwrap();
+    let mut pending = PendingRequests::new(2);
+    pending.insert(now, RequestTimeouts::none(), ()).unwrap();
+    let forever = RequestTimeouts::idle(Duration::MAX).total(Duration::MAX);
+    pending.insert(now, forever, ()).unwrap();
     assert_eq!(pending.next_deadline(), None);
     assert_eq!(pending.len(), 2);
 }
@@ -42,29 +45,29 @@ fn without_patience_there_is_no_deadline() {
 #[test]
 fn has_room_for_so_many() {
     let now = Instant::now();
-    let mut pending = Pending::new(1);
-    let open = |pending: &mut Pending<()>, id: i64| {
-        pending.open_as(id.into(), now, Patience::endless(), ())
+    let mut pending = PendingRequests::new(1);
+    let open = |pending: &mut PendingRequests<()>, id: i64| {
+        pending.insert_with_id(id.into(), now, RequestTimeouts::none(), ())
     };
     assert_eq!(open(&mut pending, 7), Ok(()));
-    assert_eq!(open(&mut pending, 7), Err(OpenError::InUse));
-    assert_eq!(open(&mut pending, 8), Err(OpenError::Full { limit: 1 }));
-    assert_eq!(pending.settle(&7.into()), Some(()));
+    assert_eq!(open(&mut pending, 7), Err(InsertError::DuplicateId));
+    assert_eq!(open(&mut pending, 8), Err(InsertError::Full { limit: 1 }));
+    assert_eq!(pending.remove(&7.into()), Some(()));
     assert_eq!(open(&mut pending, 8), Ok(()));
     assert_eq!(pending.close().count(), 1);
-    assert_eq!(open(&mut pending, 9), Err(OpenError::Closed));
+    assert_eq!(open(&mut pending, 9), Err(InsertError::Closed));
     assert!(pending.is_empty());
 }
 
 #[test]
 fn knows_its_own_ids() {
-    let mut pending = Pending::new(1);
+    let mut pending = PendingRequests::new(1);
     let id = pending
-        .open(Instant::now(), Patience::endless(), ())
+        .insert(Instant::now(), RequestTimeouts::none(), ())
         .unwrap();
-    assert!(pending.ids().has_made(&id));
+    assert!(pending.ids().contains(&id));
     for foreign in [0.into(), 2.into(), RequestId::from("1")] {
-        assert!(!pending.ids().has_made(&foreign));
+        assert!(!pending.ids().contains(&foreign));
     }
 }
 
@@ -98,22 +101,22 @@ proptest! {
     #[test]
     fn every_request_leaves_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
         let mut now = Instant::now();
-        let mut pending = Pending::new(16);
+        let mut pending = PendingRequests::new(16);
         let mut ids = Vec::new();
         let mut left = Vec::new();
         for step in steps {
             match step {
                 Step::Open { idle, total } => {
-                    let patience = Patience {
+                    let timeouts = RequestTimeouts {
                         idle: idle.map(seconds),
                         total: total.map(seconds),
                     };
-                    if let Ok(id) = pending.open(now, patience, ids.len()) {
+                    if let Ok(id) = pending.insert(now, timeouts, ids.len()) {
                         ids.push(id);
                     }
                 }
                 Step::Settle(at) => {
-                    left.extend(ids.get(at).and_then(|id| pending.settle(id)));
+                    left.extend(ids.get(at).and_then(|id| pending.remove(id)));
                 }
                 Step::Touch(at) => {
                     let touched = ids.get(at).and_then(|id| pending.touch(id, now)).copied();
@@ -121,7 +124,7 @@ proptest! {
                 }
                 Step::Wait(time) => {
                     now += seconds(time);
-                    while let Some((id, slot)) = pending.expire(now) {
+                    while let Some((id, slot)) = pending.pop_expired(now) {
                         prop_assert_eq!(&ids[slot], &id);
                         left.push(slot);
                     }

@@ -1,4 +1,4 @@
-//! Ids for requests of our own.
+//! RequestIds for requests of our own.
 
 use mcp_types::RequestId;
 
@@ -9,31 +9,31 @@ use mcp_types::RequestId;
 /// of its own.
 // spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]
-pub struct Ids {
+pub struct RequestIds {
     /// Before the first one.
     start: i64,
     last: i64,
 }
 
-impl Ids {
+impl RequestIds {
     /// The ids from 1 on.
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The ids after `start`: for several makers of which none may make what another one makes.
-    pub fn after(start: i64) -> Self {
+    pub fn starting_after(start: i64) -> Self {
         Self { start, last: start }
     }
 
     /// The next id.
-    pub fn make(&mut self) -> RequestId {
+    pub fn next_id(&mut self) -> RequestId {
         self.last = self.last.wrapping_add(1);
         self.last.into()
     }
 
     /// This id was made here: what carries it is late, not foreign.
-    pub(crate) fn has_made(&self, id: &RequestId) -> bool {
+    pub(crate) fn contains(&self, id: &RequestId) -> bool {
         matches!(id, RequestId::Number(number) if *number > self.start && *number <= self.last)
     }
 }
