@@ -107,21 +107,21 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
 /// Who listens, and who says what they may hear.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct Audience {
+pub struct Subscriber {
     /// What the transport and its layers know of the request: the [`Principal`], for one.
     pub extensions: Extensions,
     /// The gate of the transport.
     pub gate: Option<Arc<dyn Gate>>,
 }
 
-impl Audience {
+impl Subscriber {
     /// Who sends a request with these extensions, and the gate that looks at it.
     pub fn new(extensions: Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
         Self { extensions, gate }
     }
 }
 
-impl fmt::Debug for Audience {
+impl fmt::Debug for Subscriber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Audience")
             .field("principal", &self.extensions.get::<Principal>())
@@ -208,7 +208,7 @@ impl Changes {
     ///
     /// What the gate answers; [`Fault::NoSuchItem`] for what does not exist for this caller.
     // spec: GAP-10
-    pub fn admit(&self, uri: &str, facts: &ClientFacts, who: &Audience) -> Result<(), Fault> {
+    pub fn admit(&self, uri: &str, facts: &ClientFacts, who: &Subscriber) -> Result<(), Fault> {
         if let Some(gate) = &who.gate {
             let read = Call::ReadResource(ReadResourceParams::new(uri));
             gate.admit(&read, facts, who.extensions.get())?;

@@ -74,7 +74,7 @@ pub mod versioning;
 pub mod wire;
 
 pub use call::{Call, ClientRequest, SessionRequest};
-pub use change::{Audience, ChangeBus, ChangeEvent, Changes, MemoryBus, Watch};
+pub use change::{ChangeBus, ChangeEvent, Changes, MemoryBus, Subscriber, Watch};
 pub use channel::{
     Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,

@@ -15,8 +15,8 @@ use mcp_types::{
 use crate::change::Seat;
 use crate::texts::Texts;
 use crate::{
-    Audience, BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet,
-    Reply, ResultBody, ServerNotification, Service, Watch,
+    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
+    ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
 
 /// How many resources one subscription can ask for.
@@ -181,7 +181,7 @@ pub(crate) fn serve(
     };
     let mut granted = offered(asked, &service.profile().capabilities);
     let (facts, extensions) = caller;
-    let who = Audience::new(extensions, lent.gate);
+    let who = Subscriber::new(extensions, lent.gate);
     granted
         .resource_subscriptions
         .retain(|uri| changes.admit(uri, &facts, &who).is_ok());
@@ -206,7 +206,7 @@ struct Telling {
     watch: Watch,
     changes: Changes,
     facts: Arc<ClientFacts>,
-    who: Audience,
+    who: Subscriber,
     outlet: Outlet,
     pause: Option<Pause>,
     _seat: Seat,

@@ -40,7 +40,7 @@ impl BackChannel for CallChannel {
         self: Arc<Self>,
         request: InputRequest,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-        answer(self.session.ask(request.into(), &self.sink))
+        answer(self.session.send_request(request.into(), &self.sink))
     }
 }
 
@@ -55,12 +55,12 @@ impl BackChannel for NotificationBuffer {
             return Box::pin(ready(Err(BackChannelError::Closed)));
         };
         let sink: Arc<dyn MessageSink> = self;
-        answer(session.ask(request.into(), &sink))
+        answer(session.send_request(request.into(), &sink))
     }
 }
 
 fn answer(
-    asked: Result<Question, BackChannelError>,
+    asked: Result<PendingResponse, BackChannelError>,
 ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
     Box::pin(async move {
         match asked?.await? {
@@ -87,13 +87,13 @@ impl Waiting {
 
 /// The answer to a question. Dropping it takes the question back.
 #[must_use = "a question is taken back when nobody waits for its answer"]
-pub struct Question {
+pub struct PendingResponse {
     pub(super) session: Arc<Session>,
     pub(super) id: RequestId,
     pub(super) answer: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
 }
 
-impl Future for Question {
+impl Future for PendingResponse {
     type Output = Result<ClientResponse, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
@@ -103,7 +103,7 @@ impl Future for Question {
     }
 }
 
-impl std::fmt::Debug for Question {
+impl std::fmt::Debug for PendingResponse {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Question")
             .field("id", &self.id)
@@ -111,10 +111,10 @@ impl std::fmt::Debug for Question {
     }
 }
 
-impl Drop for Question {
+impl Drop for PendingResponse {
     fn drop(&mut self) {
         self.session
-            .take_back(&self.id, "the server no longer needs the answer");
+            .withdraw(&self.id, "the server no longer needs the answer");
     }
 }
 

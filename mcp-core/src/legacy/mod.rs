@@ -1,7 +1,7 @@
 //! The legacy era (up to 2025-11-25): what a session supplies as state, modern requests bring along.
 //!
 //! A [`Session`] is opened by `initialize` and turns the requests of its client into what the
-//! service gets from everybody else. A client without a session gets by with [`stateless`].
+//! service gets from everybody else. A client without a session gets by with [`read_stateless`].
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 use mcp_types::{InitializeParams, InitializeResult, LoggingLevel, RawObject, ServerCapabilities};
 
-pub use back_channel::{MessageSink, Question};
+pub use back_channel::{MessageSink, PendingResponse};
 pub use record::SessionRecord;
-pub use session::{Admitted, Heard, Session, SessionLimits};
-pub use stateless::{DEFAULT_VERSION, stateless};
+pub use session::{HandledNotification, HandledRequest, Session, SessionLimits};
+pub use stateless::{DEFAULT_VERSION, read_stateless};
 
 use crate::InboundRequest;
 use crate::wire::DecodedRequest;

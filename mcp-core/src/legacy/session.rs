@@ -13,7 +13,7 @@ use mcp_types::{
     ServerCapabilities, SubscriptionFilter,
 };
 
-use super::back_channel::{self, CallChannel, MessageSink, Question, Waiting};
+use super::back_channel::{self, CallChannel, MessageSink, PendingResponse, Waiting};
 use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
 use crate::InboundRequest;
@@ -22,9 +22,9 @@ use crate::pending::{InsertError, PendingRequests, RequestIds, RequestTimeouts};
 use crate::texts::Texts;
 use crate::wire::{self, ServerRequestContext, Wire};
 use crate::{
-    Audience, BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNotification,
-    ClientRequest, Fault, Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile,
-    ServerRequest, Service, SessionRequest, Watch,
+    BackChannelError, ChangeEvent, Changes, ClientFacts, ClientNotification, ClientRequest, Fault,
+    Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile, ServerRequest, Service,
+    SessionRequest, Subscriber, Watch,
 };
 
 /// What one session may hold.
@@ -32,16 +32,16 @@ use crate::{
 #[non_exhaustive]
 pub struct SessionLimits {
     /// Questions that wait for an answer.
-    pub questions: usize,
+    pub pending_requests: usize,
     /// How long a question waits for its answer, or for the next sign of progress.
-    pub answer_within: Duration,
+    pub response_timeout: Duration,
     /// How long it waits in all.
-    pub answer_within_in_all: Duration,
+    pub max_response_time: Duration,
     /// Resources whose changes it wants to hear of.
     pub subscriptions: usize,
     /// After which number the ids of its questions begin. Nodes that continue each other's
     /// sessions begin far from each other: an answer that comes to the wrong one is no answer there.
-    pub questions_after: i64,
+    pub request_ids_after: i64,
     /// Where the time comes from.
     pub clock: fn() -> Instant,
 }
@@ -49,11 +49,11 @@ pub struct SessionLimits {
 impl Default for SessionLimits {
     fn default() -> Self {
         Self {
-            questions: 64,
-            answer_within: Duration::from_secs(300),
-            answer_within_in_all: Duration::from_secs(3600),
+            pending_requests: 64,
+            response_timeout: Duration::from_secs(300),
+            max_response_time: Duration::from_secs(3600),
             subscriptions: 1024,
-            questions_after: 0,
+            request_ids_after: 0,
             clock: Instant::now,
         }
     }
@@ -61,32 +61,32 @@ impl Default for SessionLimits {
 
 impl SessionLimits {
     fn timeouts(&self) -> RequestTimeouts {
-        RequestTimeouts::idle(self.answer_within).total(self.answer_within_in_all)
+        RequestTimeouts::idle(self.response_timeout).total(self.max_response_time)
     }
 }
 
 /// What a request of the client turned out to be.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Admitted {
+pub enum HandledRequest {
     /// A call for the service.
     Call(Box<InboundRequest>),
     /// The session has answered it.
-    Answer(Reply),
+    Reply(Reply),
 }
 
 /// What a notification of the client turned out to be.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum Heard {
+pub enum HandledNotification {
     /// Nothing to do.
-    Nothing,
+    Ignored,
     /// The session is ready, which a store wants to know.
     Ready,
     /// The client waits no longer for an answer: cancel that call.
     Cancel(Cancelled),
     /// For the service.
-    Note(ClientNotification),
+    Other(ClientNotification),
 }
 
 /// One session. There may be very many that only wait, so what few of them need is made when it is
@@ -193,7 +193,7 @@ impl Session {
 
     /// Learns what another node has written down since.
     #[inline]
-    pub fn adopt(&self, record: SessionRecord) {
+    pub fn update(&self, record: SessionRecord) {
         let mut state = self.state.lock();
         if state.facts.log_level != record.log_level {
             let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
@@ -259,34 +259,34 @@ impl Session {
     /// # Errors
     ///
     /// The [`Fault`] that the client gets.
-    pub fn admit(
+    pub fn handle_request(
         &self,
         request: &Request<'_>,
-        who: impl Fn() -> Audience,
-    ) -> Result<Admitted, Fault> {
-        self.admit_from(request, &who)
+        who: impl Fn() -> Subscriber,
+    ) -> Result<HandledRequest, Fault> {
+        self.handle_request_inner(request, &who)
     }
 
-    fn admit_from(
+    fn handle_request_inner(
         &self,
         request: &Request<'_>,
-        who: &dyn Fn() -> Audience,
-    ) -> Result<Admitted, Fault> {
+        who: &dyn Fn() -> Subscriber,
+    ) -> Result<HandledRequest, Fault> {
         let mut decoded = self.wire.decode_request(request)?;
         match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
             ClientRequest::Call(call) => {
                 let call = inbound(call, decoded, self.facts(), Input::Absent);
-                Ok(Admitted::Call(call))
+                Ok(HandledRequest::Call(call))
             }
             ClientRequest::Session(call) => {
                 self.tend(&call, who)?;
-                Ok(Admitted::Answer(ResultBody::Empty.into()))
+                Ok(HandledRequest::Reply(ResultBody::Empty.into()))
             }
             other => Err(Fault::no_such_method(other.method_name())),
         }
     }
 
-    fn tend(&self, call: &SessionRequest, who: &dyn Fn() -> Audience) -> Result<(), Fault> {
+    fn tend(&self, call: &SessionRequest, who: &dyn Fn() -> Subscriber) -> Result<(), Fault> {
         match call {
             // spec: PING-01
             SessionRequest::Ping => Ok(()),
@@ -312,7 +312,7 @@ impl Session {
     }
 
     // spec: SUB-14, RSRC-12, GAP-10
-    fn subscribe(&self, uri: &str, who: &Audience) -> Result<(), Fault> {
+    fn subscribe(&self, uri: &str, who: &Subscriber) -> Result<(), Fault> {
         self.check_subscriptions(Method::Subscribe)?;
         if let Some((_, changes)) = &self.hears {
             changes.admit(uri, &self.facts(), who)?;
@@ -350,7 +350,7 @@ impl Session {
     }
 
     /// Reads a notification of the client.
-    pub fn hear(&self, note: &Notification<'_>) -> Heard {
+    pub fn handle_notification(&self, note: &Notification<'_>) -> HandledNotification {
         match self.wire.decode_client_notification(note) {
             // spec: LIFE-03
             Some(ClientNotification::Initialized) => {
@@ -359,25 +359,27 @@ impl Session {
                 let listener = state.listener.take();
                 drop(state);
                 listener.into_iter().for_each(Waker::wake);
-                Heard::Ready
+                HandledNotification::Ready
             }
             // spec: CAN-07
-            Some(ClientNotification::Cancelled(cancelled)) => Heard::Cancel(cancelled),
+            Some(ClientNotification::Cancelled(cancelled)) => {
+                HandledNotification::Cancel(cancelled)
+            }
             Some(ClientNotification::Progress { token, .. }) => {
                 let now = (self.limits.clock)();
                 if let Some(questions) = &mut self.state.lock().questions {
                     questions.touch(token.as_id(), now);
                 }
-                Heard::Nothing
+                HandledNotification::Ignored
             }
-            Some(note @ ClientNotification::Other { .. }) => Heard::Note(note),
-            _ => Heard::Nothing,
+            Some(note @ ClientNotification::Other { .. }) => HandledNotification::Other(note),
+            _ => HandledNotification::Ignored,
         }
     }
 
     /// Reads an answer of the client to a question. Tells whether somebody waited for it.
     // spec: CAN-06
-    pub fn settle(&self, response: &Response<'_>) -> bool {
+    pub fn handle_response(&self, response: &Response<'_>) -> bool {
         let Some(id) = &response.id else {
             return false;
         };
@@ -393,7 +395,7 @@ impl Session {
     }
 
     /// The session has asked something under this id: an answer to it is late, not foreign.
-    pub fn has_asked(&self, id: &RequestId) -> bool {
+    pub fn has_sent(&self, id: &RequestId) -> bool {
         let state = self.state.lock();
         let questions = state.questions.as_ref();
         questions.is_some_and(|questions| questions.ids().contains(id))
@@ -415,11 +417,11 @@ impl Session {
     /// # Errors
     ///
     /// [`BackChannelError`] when the question cannot be put.
-    pub fn ask(
+    pub fn send_request(
         self: &Arc<Self>,
         ask: ServerRequest,
         sink: &Arc<dyn MessageSink>,
-    ) -> Result<Question, BackChannelError> {
+    ) -> Result<PendingResponse, BackChannelError> {
         let ask = Arc::new(ask);
         let (sender, answer) = oneshot::channel();
         let now = (self.limits.clock)();
@@ -440,7 +442,7 @@ impl Session {
         let token = id.clone().into();
         let mut from = ServerRequestContext::new(&id);
         from.progress_token = Some(&token);
-        let question = Question {
+        let question = PendingResponse {
             session: self.clone(),
             id: id.clone(),
             answer,
@@ -461,7 +463,7 @@ impl Session {
     }
 
     /// Nobody waits for the answer any more; the client is told, unless it has answered.
-    pub(super) fn take_back(&self, id: &RequestId, reason: &str) {
+    pub(super) fn withdraw(&self, id: &RequestId, reason: &str) {
         if let Some(waiting) = self.take_question(id) {
             back_channel::cancel(self, &waiting, id, reason);
         }
@@ -470,7 +472,7 @@ impl Session {
     /// Gives up the questions that have waited too long. To be called when
     /// [`next_deadline`](Self::next_deadline) has come.
     // spec: LIFE-12
-    pub fn expire(&self) {
+    pub fn expire_requests(&self) {
         let next = || {
             let mut state = self.state.lock();
             state.questions.as_mut()?.pop_expired((self.limits.clock)())
@@ -497,7 +499,7 @@ impl Session {
     /// The next change that the client wants to hear of, once it is ready; of a resource only if
     /// `who` may hear of it. One reader at a time; the last one that polls is woken.
     // spec: LIFE-05, GAP-10
-    pub fn poll_change(&self, cx: &mut Context<'_>, who: &Audience) -> Poll<ServerNotification> {
+    pub fn poll_change(&self, cx: &mut Context<'_>, who: &Subscriber) -> Poll<ServerNotification> {
         let mut state = self.state.lock();
         if !state.ready {
             state.listener = Some(cx.waker().clone());
@@ -523,8 +525,8 @@ impl Session {
 impl State {
     fn questions(&mut self, limits: &SessionLimits) -> &mut PendingRequests<Waiting> {
         self.questions.get_or_insert_with(|| {
-            let ids = RequestIds::starting_after(limits.questions_after);
-            Box::new(PendingRequests::new(limits.questions).with_ids(ids))
+            let ids = RequestIds::starting_after(limits.request_ids_after);
+            Box::new(PendingRequests::new(limits.pending_requests).with_ids(ids))
         })
     }
 }

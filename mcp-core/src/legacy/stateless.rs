@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
-use super::{Admitted, inbound, shake_hands};
+use super::{HandledRequest, inbound, shake_hands};
 use crate::{
     ClientFacts, ClientRequest, Fault, Input, Reply, ResultBody, ServerProfile, SessionRequest,
     wire,
@@ -21,26 +21,26 @@ pub const DEFAULT_VERSION: ProtocolVersion = ProtocolVersion::V2025_03_26;
 /// # Errors
 ///
 /// The [`Fault`] that the client gets.
-pub fn stateless(
+pub fn read_stateless(
     request: &Request<'_>,
     version: ProtocolVersion,
     profile: &ServerProfile,
-) -> Result<Admitted, Fault> {
+) -> Result<HandledRequest, Fault> {
     let mut decoded = wire::of(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));
             let call = inbound(call, decoded, Arc::new(facts), Input::Absent);
-            Ok(Admitted::Call(call))
+            Ok(HandledRequest::Call(call))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {
             let promised = without_changes(profile.capabilities.clone());
             let (_, result) = shake_hands(&params, profile, promised)?;
             let body = ResultBody::Initialize(Arc::new(result));
-            Ok(Admitted::Answer(Reply::from(body)))
+            Ok(HandledRequest::Reply(Reply::from(body)))
         }
         ClientRequest::Session(SessionRequest::Ping | SessionRequest::SetLevel(_)) => {
-            Ok(Admitted::Answer(ResultBody::Empty.into()))
+            Ok(HandledRequest::Reply(ResultBody::Empty.into()))
         }
         other => Err(Fault::no_such_method(other.method_name())),
     }

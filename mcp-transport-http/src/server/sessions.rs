@@ -172,7 +172,7 @@ impl Sessions {
     // spec: LIFE-12
     #[must_use]
     pub fn ask_timeout(mut self, time: Duration) -> Self {
-        self.limits.answer_within = time;
+        self.limits.response_timeout = time;
         self
     }
 
@@ -185,7 +185,7 @@ impl Sessions {
     pub fn store(mut self, store: impl SessionStore) -> Self {
         // Nodes with the same store ask under ids that are far from each other.
         let (random, ..) = Uuid::new_v4().as_fields();
-        self.limits.questions_after = i64::from(random >> 12) << 32;
+        self.limits.request_ids_after = i64::from(random >> 12) << 32;
         self.store = Some(Arc::new(Shared::by(store)));
         self
     }

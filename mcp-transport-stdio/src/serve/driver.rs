@@ -7,13 +7,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::legacy::{self, Admitted, Heard, MessageSink, Session, SessionLimits};
+use mcp_core::legacy::{
+    self, HandledNotification, HandledRequest, MessageSink, Session, SessionLimits,
+};
 use mcp_core::lines::{LINE, Line};
 use mcp_core::versioning::{Route, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    Audience, ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification,
-    Service, SessionRequest,
+    ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification, Service,
+    SessionRequest, Subscriber,
 };
 use mcp_core::{InboundRequest, modern};
 use mcp_core::{ReplyTarget, RunningCall};
@@ -46,7 +48,7 @@ pub(super) struct Driver {
     /// Nothing new begins, and what would go on for ever ends.
     draining: watch::Sender<bool>,
     /// The one client, as its subscriptions are looked at.
-    who: Audience,
+    who: Subscriber,
 }
 
 /// What happens on a pipe.
@@ -62,7 +64,7 @@ enum Event {
 impl Driver {
     pub(super) fn new(service: Arc<dyn Service>, settings: Settings, pipe: Pipe) -> Self {
         let calls = Calls::new(pipe.outbox.clone());
-        let who = Audience::new(settings.extensions.clone(), settings.gate.clone());
+        let who = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
         Self {
             service,
             settings,
@@ -98,7 +100,7 @@ impl Driver {
                 Event::CallEnded => {}
                 Event::QuestionExpired => {
                     if let Some(session) = &self.session {
-                        session.expire();
+                        session.expire_requests();
                     }
                 }
                 Event::Changed(note) => self.tell(&note),
@@ -266,19 +268,21 @@ impl Driver {
     // spec: COMPAT-02, COMPAT-17, LIFE-05, PING-01
     fn admit_legacy(&mut self, request: &Request<'_>) -> Result<Option<InboundRequest>, Fault> {
         let admitted = match &self.session {
-            Some(session) => session.admit(request, || self.who.clone())?,
+            Some(session) => session.handle_request(request, || self.who.clone())?,
             None if request.method == Method::Initialize.as_str() => self.open(request)?,
-            None => legacy::stateless(request, legacy::DEFAULT_VERSION, &self.service.profile())?,
+            None => {
+                legacy::read_stateless(request, legacy::DEFAULT_VERSION, &self.service.profile())?
+            }
         };
         match admitted {
-            Admitted::Call(mut inbound) => {
+            HandledRequest::Call(mut inbound) => {
                 if let Some(session) = &self.session {
                     let sink = Arc::new(Sink(self.pipe.outbox.clone()));
                     inbound.input = session.input(sink);
                 }
                 Ok(Some(*inbound))
             }
-            Admitted::Answer(reply) => {
+            HandledRequest::Reply(reply) => {
                 self.answer(&request.id, reply);
                 Ok(None)
             }
@@ -286,7 +290,7 @@ impl Driver {
         }
     }
 
-    fn open(&mut self, request: &Request<'_>) -> Result<Admitted, Fault> {
+    fn open(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
         let decoded = wire::of(legacy::DEFAULT_VERSION).decode_request(request)?;
         let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
             return Err(Fault::no_such_method(&*request.method));
@@ -296,13 +300,13 @@ impl Driver {
         let principal = self.settings.extensions.get::<Principal>();
         let (session, reply) = Session::open(&params, &*self.service, principal, limits)?;
         self.session = Some(Arc::new(session));
-        Ok(Admitted::Answer(reply))
+        Ok(HandledRequest::Reply(reply))
     }
 
     fn take_note(&mut self, note: &Notification<'_>) {
         let cancelled = match &self.session {
-            Some(session) => match session.hear(note) {
-                Heard::Cancel(cancelled) => cancelled,
+            Some(session) => match session.handle_notification(note) {
+                HandledNotification::Cancel(cancelled) => cancelled,
                 _ => return,
             },
             None => match MODERN.decode_client_notification(note) {
@@ -325,7 +329,7 @@ impl Driver {
 
     fn take_response(&self, response: &Response<'_>) {
         let session = self.session.as_ref();
-        if !session.is_some_and(|session| session.settle(response)) {
+        if !session.is_some_and(|session| session.handle_response(response)) {
             let id = response.id.as_ref().map(tracing::field::display);
             tracing::warn!(id, "nobody waits for this answer of the client");
         }
@@ -389,7 +393,7 @@ async fn question_expired(session: Option<&Session>) {
 /// The next change, once there is room to tell it: until then changes become one.
 async fn next_change(
     session: Option<&Session>,
-    who: &Audience,
+    who: &Subscriber,
     outbox: &Outbox,
 ) -> ServerNotification {
     match session {

@@ -13,12 +13,12 @@ use mcp_types::{
     InputRequest, InputResponse, LoggingLevel, Message, Notification, Request, ServerCapabilities,
 };
 
-use super::{Admitted, Heard, Session, SessionLimits};
-use crate::legacy::{MessageSink, SessionRecord, stateless};
+use super::{HandledNotification, HandledRequest, Session, SessionLimits};
+use crate::legacy::{MessageSink, SessionRecord, read_stateless};
 use crate::{
-    Audience, BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts,
-    Exchange, Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNotification,
-    ServerProfile, Service,
+    BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts, Exchange,
+    Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile,
+    Service, Subscriber,
 };
 
 /// A server that tells changes.
@@ -121,7 +121,7 @@ fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
 fn poll_change(session: &Session) -> Poll<ServerNotification> {
     session.poll_change(
         &mut Context::from_waker(Waker::noop()),
-        &Audience::default(),
+        &Subscriber::default(),
     )
 }
 
@@ -188,21 +188,24 @@ fn requests() {
         for ready in [false, true] {
             let (_, session) = opened();
             if ready {
-                assert_eq!(session.hear(&note(READY)), Heard::Ready);
+                assert_eq!(
+                    session.handle_notification(&note(READY)),
+                    HandledNotification::Ready
+                );
             }
             let text = asks(method, params);
-            let outcome = match session.admit(&request(&text), Audience::default) {
-                Ok(Admitted::Call(call)) => {
+            let outcome = match session.handle_request(&request(&text), Subscriber::default) {
+                Ok(HandledRequest::Call(call)) => {
                     if let crate::ClientRequest::Call(Call::CallTool(_)) = call.request {
                         assert_eq!(call.progress_token, Some("p".into()));
                     }
                     "call"
                 }
-                Ok(Admitted::Answer(Reply::Complete {
+                Ok(HandledRequest::Reply(Reply::Complete {
                     body: ResultBody::Empty,
                     ..
                 })) => "answer",
-                Ok(Admitted::Answer(_)) => "odd answer",
+                Ok(HandledRequest::Reply(_)) => "odd answer",
                 Err(Fault::NoSuchMethod { .. }) => "method",
                 Err(Fault::BadParams { .. }) => "params",
                 Err(Fault::InvalidRequest(_)) => "refused",
@@ -218,7 +221,9 @@ fn the_level_is_that_of_the_session() {
     let (_, session) = opened();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
     let text = asks("logging/setLevel", r#"{"level":"error"}"#);
-    session.admit(&request(&text), Audience::default).unwrap();
+    session
+        .handle_request(&request(&text), Subscriber::default)
+        .unwrap();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Error));
 }
 
@@ -227,10 +232,14 @@ fn changes_are_told_once_the_client_is_ready() {
     let (server, session) = opened();
     for uri in ["a:b", "c:d"] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
-        session.admit(&request(&text), Audience::default).unwrap();
+        session
+            .handle_request(&request(&text), Subscriber::default)
+            .unwrap();
     }
     let text = asks("resources/unsubscribe", r#"{"uri":"c:d"}"#);
-    session.admit(&request(&text), Audience::default).unwrap();
+    session
+        .handle_request(&request(&text), Subscriber::default)
+        .unwrap();
     for _ in 0..3 {
         server.bus.publish(ChangeEvent::Tools);
         // Not promised.
@@ -242,7 +251,7 @@ fn changes_are_told_once_the_client_is_ready() {
         }
     }
     assert_eq!(poll_change(&session), Poll::Pending);
-    session.hear(&note(READY));
+    session.handle_notification(&note(READY));
     assert_eq!(
         poll_change(&session),
         Poll::Ready(ServerNotification::ToolsChanged)
@@ -268,11 +277,11 @@ impl Gate for Discreet {
 fn whoever_may_not_read_a_resource_is_not_told_of_it() {
     // spec: GAP-10
     let (server, session) = opened_with(SessionLimits::default());
-    session.hear(&note(READY));
-    let who = Audience::new(crate::Extensions::new(), Some(Arc::new(Discreet)));
+    session.handle_notification(&note(READY));
+    let who = Subscriber::new(crate::Extensions::new(), Some(Arc::new(Discreet)));
     for (uri, fits) in [("a:b/private", false), ("a:b", true)] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
-        let admitted = session.admit(&request(&text), || who.clone());
+        let admitted = session.handle_request(&request(&text), || who.clone());
         assert_eq!(admitted.is_ok(), fits, "{uri}");
     }
     for uri in ["a:b/private", "a:b/public"] {
@@ -298,7 +307,9 @@ fn subscriptions_are_bounded() {
     for (uri, fits) in [("a:1", true), ("a:2", true), ("a:3", false), ("a:1", true)] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
         assert_eq!(
-            session.admit(&request(&text), Audience::default).is_ok(),
+            session
+                .handle_request(&request(&text), Subscriber::default)
+                .is_ok(),
             fits,
             "{uri}"
         );
@@ -309,12 +320,15 @@ fn subscriptions_are_bounded() {
 fn cancellations_name_a_call() {
     let (_, session) = opened();
     let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"x"}}"#;
-    let Heard::Cancel(cancelled) = session.hear(&note(text)) else {
+    let HandledNotification::Cancel(cancelled) = session.handle_notification(&note(text)) else {
         panic!()
     };
     assert_eq!(cancelled.request_id, Some(7.into()));
     let odd = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}"#;
-    assert_eq!(session.hear(&note(odd)), Heard::Nothing);
+    assert_eq!(
+        session.handle_notification(&note(odd)),
+        HandledNotification::Ignored
+    );
 }
 
 fn form() -> InputRequest {
@@ -335,7 +349,7 @@ fn settle(session: &Session, text: &str) -> bool {
     let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
         panic!("{text}")
     };
-    session.settle(&response)
+    session.handle_response(&response)
 }
 
 #[test]
@@ -395,10 +409,10 @@ fn questions_have_their_time_and_number() {
         *START.get_or_init(Instant::now) + *NOW.lock().unwrap()
     }
     let limits = SessionLimits {
-        questions: 1,
+        pending_requests: 1,
         clock,
-        answer_within: Duration::from_secs(10),
-        answer_within_in_all: Duration::from_secs(25),
+        response_timeout: Duration::from_secs(10),
+        max_response_time: Duration::from_secs(25),
         ..SessionLimits::default()
     };
     let (_, session) = opened_with(limits);
@@ -409,15 +423,15 @@ fn questions_have_their_time_and_number() {
     let progress = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#;
     for (seconds, touched) in [(9, true), (18, true), (24, false)] {
         *NOW.lock().unwrap() = Duration::from_secs(seconds);
-        session.expire();
+        session.expire_requests();
         assert_eq!(poll(&mut first), Poll::Pending, "{seconds}");
         if touched {
-            session.hear(&note(progress));
+            session.handle_notification(&note(progress));
         }
     }
     *NOW.lock().unwrap() = Duration::from_secs(25);
     assert!(session.next_deadline() <= Some(clock()));
-    session.expire();
+    session.expire_requests();
     assert_eq!(
         poll(&mut first),
         Poll::Ready(Err(BackChannelError::TimedOut))
@@ -473,9 +487,11 @@ fn sessions_are_written_down_and_continued() {
         asks("resources/subscribe", r#"{"uri":"a:b"}"#),
         asks("logging/setLevel", r#"{"level":"debug"}"#),
     ] {
-        session.admit(&request(&text), Audience::default).unwrap();
+        session
+            .handle_request(&request(&text), Subscriber::default)
+            .unwrap();
     }
-    session.hear(&note(READY));
+    session.handle_notification(&note(READY));
     let text = serde_json::to_string(&session.record()).unwrap();
     let record: SessionRecord = serde_json::from_str(&text).unwrap();
     assert_eq!(record, session.record());
@@ -515,16 +531,16 @@ fn without_a_session() {
         ("tools/list", "{}", "call"),
     ] {
         let text = asks(method, params);
-        let outcome = match stateless(&request(&text), V2025_11_25, &profile) {
-            Ok(Admitted::Call(call)) => {
+        let outcome = match read_stateless(&request(&text), V2025_11_25, &profile) {
+            Ok(HandledRequest::Call(call)) => {
                 assert!(matches!(call.input, Input::Absent));
                 "call"
             }
-            Ok(Admitted::Answer(Reply::Complete {
+            Ok(HandledRequest::Reply(Reply::Complete {
                 body: ResultBody::Empty,
                 ..
             })) => "answer",
-            Ok(Admitted::Answer(Reply::Complete {
+            Ok(HandledRequest::Reply(Reply::Complete {
                 body: ResultBody::Initialize(result),
                 ..
             })) => {
@@ -554,14 +570,16 @@ fn what_another_node_has_written_down_is_learnt() {
     assert!(!here.is_ready());
     server.bus.publish(ChangeEvent::Tools);
     assert!(poll_change(&here).is_pending());
-    there.hear(&note(READY));
+    there.handle_notification(&note(READY));
     for text in [
         r#"{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":{"level":"error"}}"#,
         r#"{"jsonrpc":"2.0","id":2,"method":"resources/subscribe","params":{"uri":"file:///a"}}"#,
     ] {
-        there.admit(&request(text), Audience::default).unwrap();
+        there
+            .handle_request(&request(text), Subscriber::default)
+            .unwrap();
     }
-    here.adopt(there.record());
+    here.update(there.record());
     assert_eq!(here.record(), there.record());
     assert_eq!(here.facts().log_level, Some(LoggingLevel::Error));
     assert!(poll_change(&here).is_ready());
@@ -574,11 +592,11 @@ fn what_another_node_has_written_down_is_learnt() {
 #[test]
 fn nodes_do_not_ask_under_the_same_ids() {
     let limits = SessionLimits {
-        questions_after: 1 << 32,
+        request_ids_after: 1 << 32,
         ..SessionLimits::default()
     };
     let (_, session) = opened_with(limits);
-    assert!(!session.has_asked(&1.into()));
+    assert!(!session.has_sent(&1.into()));
     let ids = crate::pending::RequestIds::starting_after(1 << 32);
     assert!(!ids.contains(&1.into()) && !ids.contains(&((1_i64 << 32) + 1).into()));
 }

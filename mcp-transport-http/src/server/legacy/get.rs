@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use mcp_core::locks::Mutex;
-use mcp_core::{Audience, BoxFuture};
+use mcp_core::{BoxFuture, Subscriber};
 use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;
@@ -75,7 +75,7 @@ pub(super) async fn open(
 // spec: HTTP-SL-10, HTTP-SL-12
 struct Standalone {
     live: Arc<Live>,
-    who: Audience,
+    who: Subscriber,
     _hold: Hold,
     seat: Seat,
     ping: Ping,

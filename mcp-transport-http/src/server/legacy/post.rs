@@ -6,7 +6,7 @@ use std::task::Context;
 
 use http::StatusCode;
 use http::request::Parts;
-use mcp_core::legacy::{Admitted, Heard};
+use mcp_core::legacy::{HandledNotification, HandledRequest};
 use mcp_core::{Fault, Input, NotificationBuffer, ServerProfile, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
@@ -59,13 +59,13 @@ pub(super) fn begin(
     let to = live.recipient(&request.id, profile);
     let admitted = live
         .machine
-        .admit(request, || audience(parts.clone(), config));
+        .handle_request(request, || audience(parts.clone(), config));
     let begun = admitted.and_then(|admitted| match admitted {
-        Admitted::Call(inbound) => {
+        HandledRequest::Call(inbound) => {
             let ticket = live.calls.begin(&to.id)?;
             Ok(Ok((inbound, ticket)))
         }
-        Admitted::Answer(reply) => {
+        HandledRequest::Reply(reply) => {
             live.calls.note_sign();
             Ok(Err(reply))
         }
@@ -114,7 +114,7 @@ pub(super) fn begin(
 // spec: HTTP-S-07, CAN-04
 #[inline(never)]
 pub(super) fn hear(live: &Live, note: &Notification<'_>) {
-    if let Heard::Cancel(cancelled) = live.machine.hear(note)
+    if let HandledNotification::Cancel(cancelled) = live.machine.handle_notification(note)
         && let Some(id) = &cancelled.request_id
     {
         live.calls.cancel(id);
@@ -127,9 +127,9 @@ pub(super) fn hear(live: &Live, note: &Notification<'_>) {
 pub(super) fn settle(live: &Live, response: &mcp_types::Response<'_>) -> Answer {
     let is_late = || {
         let id = response.id.as_ref();
-        id.is_some_and(|id| live.machine.has_asked(id))
+        id.is_some_and(|id| live.machine.has_sent(id))
     };
-    if live.machine.settle(response) || is_late() {
+    if live.machine.handle_response(response) || is_late() {
         return respond::accepted();
     }
     let message = "nothing was asked here under this id; an answer goes to the server that asked";

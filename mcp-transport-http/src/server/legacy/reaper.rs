@@ -22,7 +22,7 @@ fn longest_pause(sessions: &Sessions) -> Duration {
     sessions
         .save_pause()
         .min(sessions.init_timeout)
-        .min(sessions.limits.answer_within)
+        .min(sessions.limits.response_timeout)
         .max(NOT_ALL_THE_TIME)
 }
 
@@ -37,7 +37,7 @@ async fn walk(table: Weak<Table>, pause: Duration) {
         let now = Instant::now();
         next = now + pause;
         for live in table.all() {
-            live.machine.expire();
+            live.machine.expire_requests();
             if let Some(due) = live.machine.next_deadline() {
                 next = next.min(due.into());
             }

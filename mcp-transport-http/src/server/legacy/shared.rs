@@ -64,7 +64,7 @@ async fn find(door: &Door, store: &dyn SessionStore, id: &str) -> Found {
         return Ok(None);
     };
     if let Some(live) = door.table.find(id) {
-        live.machine.adopt(record);
+        live.machine.update(record);
         return Ok(Some(live));
     }
     let slot = open::reserve(door, record.principal().as_ref())?;

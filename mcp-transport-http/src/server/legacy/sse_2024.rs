@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::ReplyTarget;
-use mcp_core::legacy::{Admitted, Session};
+use mcp_core::legacy::{HandledRequest, Session};
 use mcp_core::locks::Mutex;
 use mcp_core::{Fault, NotificationBuffer, Principal, Reply};
 use mcp_types::{Message, Request, codes};
@@ -184,16 +184,16 @@ fn call(door: &Door, parts: Box<Parts>, opened: &Opened, request: &Request<'_>) 
     let to = live.recipient(&request.id, live.service.profile());
     let admitted = live
         .machine
-        .admit(request, || audience(parts.clone(), &door.config));
+        .handle_request(request, || audience(parts.clone(), &door.config));
     let admitted = admitted.and_then(|admitted| match admitted {
-        Admitted::Call(mut inbound) => {
+        HandledRequest::Call(mut inbound) => {
             if let Some(gate) = &door.config.gate {
                 inbound.authorize(gate, parts.extensions.get::<Principal>())?;
             }
             let ticket = live.calls.begin(&to.id)?;
             Ok(Ok((inbound, ticket)))
         }
-        Admitted::Answer(reply) => Ok(Err(reply)),
+        HandledRequest::Reply(reply) => Ok(Err(reply)),
         _ => Err(Fault::internal("the session knows no answer")),
     });
     let (mut inbound, ticket) = match admitted {
@@ -227,7 +227,7 @@ struct Reader {
     table: Weak<Table>,
     connection: Arc<Connection>,
     seat: Seat,
-    who: mcp_core::Audience,
+    who: mcp_core::Subscriber,
     hold: Option<Hold>,
     first: Bytes,
     ping: Ping,

@@ -5,7 +5,7 @@ use std::task::Context;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::ReplyTarget;
-use mcp_core::legacy::{Admitted, DEFAULT_VERSION, stateless};
+use mcp_core::legacy::{DEFAULT_VERSION, HandledRequest, read_stateless};
 use mcp_core::wire::{self, batch};
 use mcp_core::{Fault, Reply, ResultBody};
 use mcp_types::{Message, ProtocolVersion, Request};
@@ -74,19 +74,19 @@ fn begin(
 ) -> Begun {
     let profile = door.service.profile();
     let mode = door.config.sessions.answer;
-    let admitted = stateless(request, version, &profile);
+    let admitted = read_stateless(request, version, &profile);
     let mut to = ReplyTarget {
         id: request.id.clone(),
         profile,
         wire: wire::of(version),
     };
     let reply = match admitted {
-        Ok(Admitted::Call(inbound)) => {
+        Ok(HandledRequest::Call(inbound)) => {
             let manner = Manner::alone(mode);
             let service = &*door.service;
             return answer::begin(service, &door.config, to, *inbound, parts, manner, cx);
         }
-        Ok(Admitted::Answer(reply)) => reply,
+        Ok(HandledRequest::Reply(reply)) => reply,
         Ok(_) => Fault::internal("the request knows no answer").into(),
         Err(fault) => {
             let status = status::of_session(&fault);
