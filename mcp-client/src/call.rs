@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use mcp_core::backoff::Backoff;
-use mcp_core::mrtr::{Mrtr, Round};
+use mcp_core::mrtr::{InputRound, Mrtr};
 use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
 use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
 
@@ -59,7 +59,7 @@ pub(crate) struct Running<'a> {
 /// What a request came to.
 pub(crate) enum Step {
     Done(ResultBody),
-    Asks(Round),
+    Asks(InputRound),
 }
 
 impl<'a> Running<'a> {
@@ -207,7 +207,7 @@ impl<'a> Running<'a> {
 
     /// The server asks something.
     fn asks(&mut self, required: InputRequired) -> Result<Step, InputError> {
-        let round = self.mrtr.round(&self.asked, required)?;
+        let round = self.mrtr.start_round(&self.asked, required)?;
         // What users do takes its time, which is not the server's.
         self.clock.pause();
         Ok(Step::Asks(round))
@@ -275,7 +275,7 @@ impl<'a> Running<'a> {
     }
 
     /// Has the handlers of the client answer, on this task.
-    async fn fulfil(&mut self, round: &Round) -> Result<(), Error> {
+    async fn fulfil(&mut self, round: &InputRound) -> Result<(), Error> {
         let client = self.client.clone();
         let inner = &client.inner;
         let asker = Arc::new(Asker {
@@ -298,10 +298,10 @@ impl<'a> Running<'a> {
     /// Takes the answers along with the next request.
     pub(crate) fn answer(
         &mut self,
-        round: &Round,
+        round: &InputRound,
         answers: &BTreeMap<String, InputResponse>,
     ) -> Result<(), Error> {
-        let input = round.answer(answers);
+        let input = round.respond(answers);
         let input = input.map_err(|error| self.failed(InputError::from(error)))?;
         if self.visiting.is_open() {
             // What goes along with the next request is nothing: the server knows.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::future::IntoFuture;
 
-use mcp_core::mrtr::Round;
+use mcp_core::mrtr::InputRound;
 use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::{InputRequests, InputRequired, InputResponse};
 
@@ -76,7 +76,7 @@ pub enum Turn<'a, T> {
 #[must_use = "the call goes on with `answer`"]
 pub struct Asks<'a, T> {
     running: Box<Running<'a>>,
-    round: Round,
+    round: InputRound,
     read: fn(ResultBody) -> Option<T>,
 }
 

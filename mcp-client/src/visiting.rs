@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_core::mrtr::Round;
+use mcp_core::mrtr::InputRound;
 use mcp_types::{
     ElicitParams, ElicitUrlParams, InputRequest, InputRequests, InputRequired, InputResponse,
     RawObjectError,
@@ -73,7 +73,7 @@ pub(crate) fn required(wanted: &[ElicitUrlParams]) -> Result<InputRequired, RawO
 
 /// Whether the user agreed to all visits.
 pub(crate) fn check(
-    round: &Round,
+    round: &InputRound,
     answers: &BTreeMap<String, InputResponse>,
 ) -> Result<(), InputError> {
     for (key, request) in round.requests() {

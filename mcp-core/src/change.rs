@@ -131,20 +131,20 @@ impl fmt::Debug for Subscriber {
 }
 
 /// Who may be told of which resource, by its URI.
-type Sight = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
+type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
 
 /// The changes of a server, as whoever tells them to clients gets them: a bus, how many clients may
 /// listen at a time, and who may be told of what. Clones are the same.
 #[derive(Clone)]
-pub struct Changes(Arc<Told>);
+pub struct Changes(Arc<Inner>);
 
 /// Every session has it, so it is shared.
 #[derive(Clone)]
-struct Told {
+struct Inner {
     bus: Arc<dyn ChangeBus>,
     listening: Arc<AtomicUsize>,
     max_subscriptions: usize,
-    sight: Option<Sight>,
+    visibility: Option<VisibilityFilter>,
 }
 
 impl Changes {
@@ -153,22 +153,22 @@ impl Changes {
 
     /// What a bus carries, for everybody.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
-        Self(Arc::new(Told {
+        Self(Arc::new(Inner {
             bus,
             listening: Arc::default(),
             max_subscriptions: Self::MAX_SUBSCRIPTIONS,
-            sight: None,
+            visibility: None,
         }))
     }
 
-    fn told(&mut self) -> &mut Told {
+    fn inner(&mut self) -> &mut Inner {
         Arc::make_mut(&mut self.0)
     }
 
     /// Sets the bus that carries them.
     #[must_use]
     pub fn bus(mut self, bus: Arc<dyn ChangeBus>) -> Self {
-        self.told().bus = bus;
+        self.inner().bus = bus;
         self
     }
 
@@ -176,18 +176,18 @@ impl Changes {
     // spec: SUB-15
     #[must_use]
     pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
-        self.told().max_subscriptions = subscriptions;
+        self.inner().max_subscriptions = subscriptions;
         self
     }
 
     /// Tells of a resource only those that `sees` accepts, by its URI.
     // spec: GAP-10
     #[must_use]
-    pub fn sight(
+    pub fn visibility(
         mut self,
         sees: impl Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.told().sight = Some(Arc::new(sees));
+        self.inner().visibility = Some(Arc::new(sees));
         self
     }
 
@@ -208,13 +208,18 @@ impl Changes {
     ///
     /// What the gate answers; [`Fault::NoSuchItem`] for what does not exist for this caller.
     // spec: GAP-10
-    pub fn admit(&self, uri: &str, facts: &ClientFacts, who: &Subscriber) -> Result<(), Fault> {
+    pub fn check_access(
+        &self,
+        uri: &str,
+        facts: &ClientFacts,
+        who: &Subscriber,
+    ) -> Result<(), Fault> {
         if let Some(gate) = &who.gate {
             let read = Call::ReadResource(ReadResourceParams::new(uri));
             gate.admit(&read, facts, who.extensions.get())?;
         }
-        let sight = self.0.sight.as_ref();
-        if sight.is_none_or(|sees| sees(uri, facts, &who.extensions)) {
+        let visibility = self.0.visibility.as_ref();
+        if visibility.is_none_or(|sees| sees(uri, facts, &who.extensions)) {
             return Ok(());
         }
         Err(Fault::NoSuchItem {
@@ -224,7 +229,7 @@ impl Changes {
     }
 
     /// How many `subscriptions/listen` requests run now.
-    pub fn listens(&self) -> usize {
+    pub fn active_subscriptions(&self) -> usize {
         self.0.listening.load(Ordering::Relaxed)
     }
 
@@ -234,11 +239,11 @@ impl Changes {
     ///
     /// There is none.
     // spec: SUB-15
-    pub(crate) fn seat(&self) -> Result<Seat, Fault> {
+    pub(crate) fn acquire_permit(&self) -> Result<SubscriptionPermit, Fault> {
         let taken = self.0.listening.fetch_add(1, Ordering::Relaxed);
-        let seat = Seat(self.0.listening.clone());
+        let permit = SubscriptionPermit(self.0.listening.clone());
         if taken < self.0.max_subscriptions {
-            return Ok(seat);
+            return Ok(permit);
         }
         let text = format!(
             "this server has {taken} subscriptions already; end one of yours, or try again later"
@@ -256,7 +261,7 @@ impl<B: ChangeBus> From<Arc<B>> for Changes {
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes")
-            .field("listens", &self.listens())
+            .field("listens", &self.active_subscriptions())
             .field("max_subscriptions", &self.0.max_subscriptions)
             .finish_non_exhaustive()
     }
@@ -264,9 +269,9 @@ impl fmt::Debug for Changes {
 
 /// The place of one who listens; it is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Seat(Arc<AtomicUsize>);
+pub(crate) struct SubscriptionPermit(Arc<AtomicUsize>);
 
-impl Drop for Seat {
+impl Drop for SubscriptionPermit {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
 
-use crate::subscriptions::{self, Lent};
+use crate::subscriptions::{self, ListenHooks};
 use crate::wire;
 use crate::{
     BoxFuture, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
@@ -27,7 +27,7 @@ pub struct InboundRequest {
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
     /// What the transport lends to a subscription.
-    pub(crate) lent: Option<Box<Lent>>,
+    pub(crate) listen_hooks: Option<Box<ListenHooks>>,
 }
 
 impl InboundRequest {
@@ -38,15 +38,15 @@ impl InboundRequest {
 
     /// The request begins a subscription.
     pub fn is_subscription(&self) -> bool {
-        self.lent.is_some()
+        self.listen_hooks.is_some()
     }
 
     /// Ends a subscription in good order when `ending` is ready; without effect on calls. Without
     /// it a subscription ends when its future is dropped.
     // spec: SUB-09
     pub fn end_subscription_on(&mut self, ending: impl Future<Output = ()> + Send + 'static) {
-        if let Some(lent) = &mut self.lent {
-            lent.ending = Some(Box::pin(ending));
+        if let Some(listen_hooks) = &mut self.listen_hooks {
+            listen_hooks.ending = Some(Box::pin(ending));
         }
     }
 
@@ -56,8 +56,8 @@ impl InboundRequest {
         &mut self,
         pause: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) {
-        if let Some(lent) = &mut self.lent {
-            lent.pause = Some(Box::new(pause));
+        if let Some(listen_hooks) = &mut self.listen_hooks {
+            listen_hooks.pause = Some(Box::new(pause));
         }
     }
 
@@ -75,8 +75,8 @@ impl InboundRequest {
         match &mut self.request {
             ClientRequest::Call(call) => gate.admit(call, facts, principal),
             ClientRequest::Listen(filter) => {
-                if let Some(lent) = &mut self.lent {
-                    lent.gate = Some(gate.clone());
+                if let Some(listen_hooks) = &mut self.listen_hooks {
+                    listen_hooks.gate = Some(gate.clone());
                 }
                 let filter = Arc::make_mut(filter);
                 subscriptions::admit(filter, |call| gate.admit(call, facts, principal))
@@ -124,7 +124,7 @@ impl InboundRequest {
             facts,
             input,
             meta,
-            lent,
+            listen_hooks,
             ..
         } = self;
         match request {
@@ -139,9 +139,9 @@ impl InboundRequest {
             ClientRequest::Discover => discover(profile),
             ClientRequest::Listen(filter) => {
                 let caller = (facts, extensions);
-                let lent = *lent.unwrap_or_default();
+                let listen_hooks = *listen_hooks.unwrap_or_default();
                 let filter = Arc::unwrap_or_clone(filter);
-                subscriptions::serve(filter, service, caller, outlet, lent)
+                subscriptions::serve(filter, service, caller, outlet, listen_hooks)
             }
             // The modern wire reads none.
             ClientRequest::Session(call) => refuse(call.method()),

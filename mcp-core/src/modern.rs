@@ -22,7 +22,7 @@ pub fn read_request(
 ) -> Result<InboundRequest, Fault> {
     versioning::offered(&profile.versions, &envelope.version)?;
     let decoded = MODERN.decode_request(request)?;
-    let lent = match &decoded.request {
+    let listen_hooks = match &decoded.request {
         ClientRequest::Listen(filter) => {
             subscriptions::check(filter)?;
             Some(Box::default())
@@ -30,7 +30,7 @@ pub fn read_request(
         _ => None,
     };
     Ok(InboundRequest {
-        lent,
+        listen_hooks,
         request: decoded.request,
         input: decoded.input.into(),
         meta: envelope.meta(),

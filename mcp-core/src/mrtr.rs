@@ -13,7 +13,7 @@ use crate::{ClientRequest, InputState};
 /// of it can reach another one.
 ///
 /// ```text
-///   Mrtr::new ─► round(required) ─► Round ─► answer(responses) ─► InputState, with a new id
+///   Mrtr::new ─► start_round(required) ─► InputRound ─► answer(responses) ─► InputState, with a new id
 ///                    ▲                                                │
 ///                    └───────────── required again ◄──────────────────┘
 /// ```
@@ -44,17 +44,17 @@ impl Mrtr {
     /// [`MrtrError`] when the result is none that `asked` may have, or when it is one too many.
     // spec: MRTR-02, MRTR-03
     #[inline]
-    pub fn round(
+    pub fn start_round(
         &mut self,
         asked: &ClientRequest,
         required: InputRequired,
-    ) -> Result<Round, MrtrError> {
+    ) -> Result<InputRound, MrtrError> {
         let spec = asked.method().map(Method::spec);
         if !spec.is_some_and(|spec| spec.may_require_input) {
-            return Err(MrtrError::Misplaced);
+            return Err(MrtrError::NotAllowed);
         }
         if required.input_requests.is_none() && required.request_state.is_none() {
-            return Err(MrtrError::AsksNothing);
+            return Err(MrtrError::Empty);
         }
         let requests = required.requests().map_err(MrtrError::Malformed)?;
         if requests.len() > Self::MAX_REQUESTS {
@@ -64,18 +64,18 @@ impl Mrtr {
             return Err(MrtrError::TooManyRounds(self.limit));
         }
         self.rounds += 1;
-        Ok(Round { requests, required })
+        Ok(InputRound { requests, required })
     }
 }
 
 /// What a server asks before it answers.
 #[derive(Debug, Clone)]
-pub struct Round {
+pub struct InputRound {
     requests: InputRequests,
     required: InputRequired,
 }
 
-impl Round {
+impl InputRound {
     /// What is asked, by key. Nothing when the server only wants the request again.
     #[inline]
     pub fn requests(&self) -> &InputRequests {
@@ -93,32 +93,32 @@ impl Round {
     ///
     /// # Errors
     ///
-    /// [`AnswerError`] when an answer is missing, is one to something else, or was not asked for.
+    /// [`InputResponseError`] when an answer is missing, is one to something else, or was not asked for.
     // spec: MRTR-10, MRTR-11
     #[inline]
-    pub fn answer(
+    pub fn respond(
         &self,
         responses: &BTreeMap<String, InputResponse>,
-    ) -> Result<InputState, AnswerError> {
+    ) -> Result<InputState, InputResponseError> {
         if let Some(key) = responses
             .keys()
             .find(|key| !self.requests.contains_key(*key))
         {
-            return Err(AnswerError::Unasked(key.clone()));
+            return Err(InputResponseError::Unexpected(key.clone()));
         }
         let mut answers = BTreeMap::new();
         for (key, request) in &self.requests {
             let response = responses.get(key);
-            let response = response.ok_or_else(|| AnswerError::Missing(key.clone()))?;
+            let response = response.ok_or_else(|| InputResponseError::Missing(key.clone()))?;
             if !answers_to(request, response) {
-                return Err(AnswerError::Unfit {
+                return Err(InputResponseError::WrongKind {
                     key: key.clone(),
                     method: request.method().into(),
                 });
             }
             let raw = response
                 .to_raw()
-                .map_err(|source| AnswerError::Unsendable {
+                .map_err(|source| InputResponseError::Unserializable {
                     key: key.clone(),
                     reason: source.to_string(),
                 })?;
@@ -154,10 +154,10 @@ fn answers_to(request: &InputRequest, response: &InputResponse) -> bool {
 pub enum MrtrError {
     /// Only calls of tools, prompts and reads of resources may be answered like that.
     #[error("the server asks for input, which it may not do here")]
-    Misplaced,
+    NotAllowed,
     /// There is neither a question nor a state.
     #[error("the server asks for input without saying for which")]
-    AsksNothing,
+    Empty,
     /// A question cannot be read.
     #[error("what the server asks for is malformed: {0}")]
     Malformed(serde_json::Error),
@@ -172,16 +172,16 @@ pub enum MrtrError {
 /// Answers do not fit what was asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum AnswerError {
+pub enum InputResponseError {
     /// Something was asked and not answered.
     #[error("there is no answer to {0:?}")]
     Missing(String),
     /// Something was answered and not asked.
     #[error("nobody asked for {0:?}")]
-    Unasked(String),
+    Unexpected(String),
     /// The answer is one to another kind of question.
     #[error("the answer to {key:?} is none to {method}")]
-    Unfit {
+    WrongKind {
         /// The key.
         key: String,
         /// What was asked.
@@ -189,7 +189,7 @@ pub enum AnswerError {
     },
     /// The answer holds something that JSON cannot have.
     #[error("the answer to {key:?} cannot be sent: {reason}")]
-    Unsendable {
+    Unserializable {
         /// The key.
         key: String,
         /// Why.

@@ -12,7 +12,7 @@ use mcp_types::{
     ListenResult, Method, Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter,
 };
 
-use crate::change::Seat;
+use crate::change::SubscriptionPermit;
 use crate::texts::Texts;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
@@ -27,21 +27,21 @@ pub const MAX_URI_BYTES: usize = 128 * 1024;
 /// A subscription as the server sees it. It begins with the acknowledgement, so nothing can come
 /// before that; whoever ends it has nothing left to tell with.
 #[derive(Debug)]
-pub struct Listen {
+pub struct ServerSubscription {
     granted: SubscriptionFilter,
 }
 
-impl Listen {
+impl ServerSubscription {
     /// Begins a subscription to what of `asked` is granted; the note is the first message on it.
     // spec: SUB-03, SUB-04
-    pub fn begin(granted: SubscriptionFilter) -> (Self, ServerNotification) {
+    pub fn start(granted: SubscriptionFilter) -> (Self, ServerNotification) {
         let acknowledged = ServerNotification::Acknowledged(granted.clone());
         (Self { granted }, acknowledged)
     }
 
     /// What the server tells of a change; nothing when that was not granted.
     // spec: SUB-02
-    pub fn tell(&self, event: ChangeEvent) -> Option<ServerNotification> {
+    pub fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
         let granted = match &event {
             ChangeEvent::Tools => self.granted.tools_list_changed,
             ChangeEvent::Prompts => self.granted.prompts_list_changed,
@@ -54,7 +54,7 @@ impl Listen {
     /// Ends the subscription in good order, with the answer to the request that began it. A
     /// subscription that is dropped ends abruptly: what carried it closes without an answer.
     // spec: SUB-09, SUB-10, GAP-01
-    pub fn end(self) -> ListenResult {
+    pub fn finish(self) -> ListenResult {
         // The wire stamps it with the id of the request.
         ListenResult::default()
     }
@@ -140,7 +140,7 @@ fn read(uri: &str) -> Call {
 
 /// What a transport lends to a subscription, which knows no clock.
 #[derive(Default)]
-pub(crate) struct Lent {
+pub(crate) struct ListenHooks {
     /// Ends it in good order.
     pub(crate) ending: Option<BoxFuture<'static, ()>>,
     /// Makes the time that lies between two rounds of changes.
@@ -151,9 +151,9 @@ pub(crate) struct Lent {
 
 pub(crate) type Pause = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 
-impl fmt::Debug for Lent {
+impl fmt::Debug for ListenHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lent")
+        f.debug_struct("ListenHooks")
             .field("ends", &self.ending.is_some())
             .field("gated", &self.gate.is_some())
             .finish_non_exhaustive()
@@ -168,15 +168,15 @@ pub(crate) fn serve(
     service: &dyn Service,
     caller: (Arc<ClientFacts>, Extensions),
     outlet: Outlet,
-    lent: Lent,
+    lent: ListenHooks,
 ) -> BoxFuture<'static, Reply> {
     // spec: BASE-20
     let Some(changes) = service.changes() else {
         let fault = Fault::no_such_method(Method::Listen.as_str());
         return Box::pin(ready(fault.into()));
     };
-    let seat = match changes.seat() {
-        Ok(seat) => seat,
+    let permit = match changes.acquire_permit() {
+        Ok(permit) => permit,
         Err(fault) => return Box::pin(ready(fault.into())),
     };
     let mut granted = offered(asked, &service.profile().capabilities);
@@ -184,10 +184,10 @@ pub(crate) fn serve(
     let who = Subscriber::new(extensions, lent.gate);
     granted
         .resource_subscriptions
-        .retain(|uri| changes.admit(uri, &facts, &who).is_ok());
+        .retain(|uri| changes.check_access(uri, &facts, &who).is_ok());
     let watch = changes.watch(granted.clone());
-    let (listen, acknowledged) = Listen::begin(granted);
-    let telling = Telling {
+    let (listen, acknowledged) = ServerSubscription::start(granted);
+    let telling = RunningSubscription {
         listen,
         watch,
         changes,
@@ -195,24 +195,24 @@ pub(crate) fn serve(
         who,
         outlet,
         pause: lent.pause,
-        _seat: seat,
+        _permit: permit,
     };
     Box::pin(telling.run(acknowledged, lent.ending))
 }
 
 /// A subscription at work.
-struct Telling {
-    listen: Listen,
+struct RunningSubscription {
+    listen: ServerSubscription,
     watch: Watch,
     changes: Changes,
     facts: Arc<ClientFacts>,
     who: Subscriber,
     outlet: Outlet,
     pause: Option<Pause>,
-    _seat: Seat,
+    _permit: SubscriptionPermit,
 }
 
-impl Telling {
+impl RunningSubscription {
     async fn run(
         self,
         acknowledged: ServerNotification,
@@ -228,12 +228,12 @@ impl Telling {
             .await;
         }
         // What has changed by now is told, if there is room.
-        while let Some(event) = self.watch.take() {
+        while let Some(event) = self.watch.try_next() {
             if let Some(note) = self.note(event) {
                 self.outlet.try_send(&note);
             }
         }
-        ResultBody::Listen(self.listen.end()).into()
+        ResultBody::Listen(self.listen.finish()).into()
     }
 
     /// Tells the acknowledgement, then changes, for ever. Where the client does not keep up this
@@ -246,7 +246,7 @@ impl Telling {
                 if let Some(note) = self.note(change) {
                     self.outlet.send(note).await;
                 }
-                event = self.watch.take();
+                event = self.watch.try_next();
             }
             if let Some(pause) = &self.pause {
                 pause().await;
@@ -259,9 +259,11 @@ impl Telling {
     // spec: GAP-10
     fn note(&self, event: ChangeEvent) -> Option<ServerNotification> {
         if let ChangeEvent::Resource { uri } = &event {
-            self.changes.admit(uri, &self.facts, &self.who).ok()?;
+            self.changes
+                .check_access(uri, &self.facts, &self.who)
+                .ok()?;
         }
-        self.listen.tell(event)
+        self.listen.notification_for(event)
     }
 }
 

@@ -10,7 +10,7 @@ use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
 use mcp_core::locks::RwLock;
-use mcp_core::mrtr::Round;
+use mcp_core::mrtr::InputRound;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
     InputRequest, InputResponse, ListRootsResult, Root,
@@ -140,7 +140,7 @@ impl Inputs {
     /// handlers that still run.
     pub(crate) async fn answer_all(
         &self,
-        round: &Round,
+        round: &InputRound,
         asker: &Arc<Asker>,
         declared: &ClientCapabilities,
     ) -> Result<BTreeMap<String, InputResponse>, InputError> {

@@ -11,7 +11,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use mcp_core::Fault;
-use mcp_core::mrtr::{AnswerError, MrtrError};
+use mcp_core::mrtr::{InputResponseError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
 
 pub use handlers::IntoInput;
@@ -129,7 +129,7 @@ pub enum InputError {
     Round(#[from] MrtrError),
     /// The answers do not fit what was asked.
     #[error(transparent)]
-    Answer(#[from] AnswerError),
+    Answer(#[from] InputResponseError),
 }
 
 /// The user, or the program in the user's name, does not want to answer. Handlers for sampling

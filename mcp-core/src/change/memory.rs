@@ -34,7 +34,7 @@ impl MemoryBus {
     }
 
     /// How many subscribers it has.
-    pub fn watches(&self) -> usize {
+    pub fn subscriber_count(&self) -> usize {
         self.watches.lock().len()
     }
 }
@@ -175,7 +175,7 @@ impl Watch {
     }
 
     /// Takes the next change, if there is one.
-    pub fn take(&self) -> Option<ChangeEvent> {
+    pub fn try_next(&self) -> Option<ChangeEvent> {
         self.marks.0.lock().take()
     }
 

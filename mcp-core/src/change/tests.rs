@@ -26,9 +26,9 @@ fn changes_become_one_mark_each_and_only_what_is_wanted_is_marked() {
         bus.publish(updated("file:///a"));
         bus.publish(updated("file:///ab"));
     }
-    assert_eq!(watch.take(), Some(ChangeEvent::Tools));
-    assert_eq!(watch.take(), Some(updated("file:///a")));
-    assert_eq!(watch.take(), None);
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
+    assert_eq!(watch.try_next(), Some(updated("file:///a")));
+    assert_eq!(watch.try_next(), None);
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn interest_may_change() {
         .resource("a://b");
     watch.set_interest(fewer);
     bus.publish(ChangeEvent::Tools);
-    assert_eq!(watch.take(), Some(ChangeEvent::Prompts));
-    assert_eq!(watch.take(), Some(updated("a://b")));
-    assert_eq!(watch.take(), None);
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Prompts));
+    assert_eq!(watch.try_next(), Some(updated("a://b")));
+    assert_eq!(watch.try_next(), None);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn many_resources_below_one_are_marked_as_that_one() {
     }
     bus.publish(updated("file:///logs/yesterday"));
     let mut told = Vec::new();
-    while let Some(ChangeEvent::Resource { uri }) = watch.take() {
+    while let Some(ChangeEvent::Resource { uri }) = watch.try_next() {
         told.push(uri);
     }
     assert!(told.len() < 100, "{}", told.len());
@@ -95,9 +95,9 @@ fn who_has_gone_is_forgotten() {
     for _ in 0..10 {
         drop(bus.watch(SubscriptionFilter::new().tools_changed()));
     }
-    assert_eq!(bus.watches(), 1);
+    assert_eq!(bus.subscriber_count(), 1);
     drop(kept);
-    assert_eq!(bus.watches(), 0);
+    assert_eq!(bus.subscriber_count(), 0);
     let late = bus.watch(SubscriptionFilter::new());
     drop(bus);
     drop(late);
@@ -133,18 +133,21 @@ fn a_reader_is_woken_once_for_what_it_wants() {
 #[test]
 fn places_are_counted_and_given_back() {
     let changes = Changes::new(Arc::new(MemoryBus::new())).max_subscriptions(2);
-    let seats = [changes.seat().unwrap(), changes.clone().seat().unwrap()];
-    let Err(Fault::Refused(text)) = changes.seat() else {
+    let seats = [
+        changes.acquire_permit().unwrap(),
+        changes.clone().acquire_permit().unwrap(),
+    ];
+    let Err(Fault::Refused(text)) = changes.acquire_permit() else {
         panic!()
     };
     assert!(
         text.starts_with("this server has 2 subscriptions already"),
         "{text}"
     );
-    assert_eq!(changes.listens(), 2);
+    assert_eq!(changes.active_subscriptions(), 2);
     drop(seats);
-    assert_eq!(changes.listens(), 0);
-    changes.seat().unwrap();
+    assert_eq!(changes.active_subscriptions(), 0);
+    changes.acquire_permit().unwrap();
 }
 
 #[test]

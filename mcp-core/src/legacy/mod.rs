@@ -68,6 +68,6 @@ fn inbound(
         input,
         meta: decoded.meta,
         progress_token: decoded.progress_token,
-        lent: None,
+        listen_hooks: None,
     })
 }

@@ -315,7 +315,7 @@ impl Session {
     fn subscribe(&self, uri: &str, who: &Subscriber) -> Result<(), Fault> {
         self.check_subscriptions(Method::Subscribe)?;
         if let Some((_, changes)) = &self.hears {
-            changes.admit(uri, &self.facts(), who)?;
+            changes.check_access(uri, &self.facts(), who)?;
         }
         let mut state = self.state.lock();
         if state.subscriptions.len() >= self.limits.subscriptions
@@ -512,7 +512,9 @@ impl Session {
         loop {
             let event = ready!(watch.poll_change(cx));
             let is_hidden = match &event {
-                ChangeEvent::Resource { uri } => changes.admit(uri, &self.facts(), who).is_err(),
+                ChangeEvent::Resource { uri } => {
+                    changes.check_access(uri, &self.facts(), who).is_err()
+                }
                 _ => false,
             };
             if !is_hidden {

@@ -7,7 +7,7 @@ use mcp_types::{
     InputRequests, InputRequired, InputResponse, ListRootsResult, Page, RawObject,
 };
 
-use super::{AnswerError, Mrtr, MrtrError};
+use super::{InputResponseError, Mrtr, MrtrError};
 use crate::{Call, ClientRequest};
 
 fn tool() -> ClientRequest {
@@ -35,13 +35,13 @@ fn responses(
 fn answers_go_under_their_keys_with_the_very_state() {
     let state = "\u{7f}opaque \"state\"\n";
     let required = asking([("a", form()), ("b", InputRequest::ListRoots)]).request_state(state);
-    let round = Mrtr::new(1).round(&tool(), required).unwrap();
+    let round = Mrtr::new(1).start_round(&tool(), required).unwrap();
     assert_eq!(round.requests().len(), 2);
     let answers = [
         ("a", ElicitResult::decline().into()),
         ("b", ListRootsResult::new([]).into()),
     ];
-    let input = round.answer(&responses(answers)).unwrap();
+    let input = round.respond(&responses(answers)).unwrap();
     assert_eq!(input.state.as_deref(), Some(state));
     let text = r#"{"a":{"action":"decline"},"b":{"roots":[]}}"#;
     assert_eq!(input.responses.unwrap().as_str(), text);
@@ -50,64 +50,69 @@ fn answers_go_under_their_keys_with_the_very_state() {
 #[test]
 fn what_was_not_given_is_not_sent() {
     let mut mrtr = Mrtr::new(3);
-    let stateless = mrtr.round(&tool(), asking([("a", form())])).unwrap();
+    let stateless = mrtr.start_round(&tool(), asking([("a", form())])).unwrap();
     let answers = responses([("a", ElicitResult::cancel().into())]);
-    assert_eq!(stateless.answer(&answers).unwrap().state, None);
+    assert_eq!(stateless.respond(&answers).unwrap().state, None);
     // The state alone: there is nothing to answer.
-    let again = mrtr.round(&tool(), InputRequired::again("s")).unwrap();
-    let input = again.answer(&BTreeMap::new()).unwrap();
+    let again = mrtr
+        .start_round(&tool(), InputRequired::again("s"))
+        .unwrap();
+    let input = again.respond(&BTreeMap::new()).unwrap();
     assert_eq!((input.responses, input.state.as_deref()), (None, Some("s")));
     // An empty question is answered by an empty answer.
-    let empty = mrtr.round(&tool(), asking([])).unwrap();
-    let input = empty.answer(&BTreeMap::new()).unwrap();
+    let empty = mrtr.start_round(&tool(), asking([])).unwrap();
+    let input = empty.respond(&BTreeMap::new()).unwrap();
     assert_eq!(input.responses, Some(RawObject::empty()));
 }
 
 #[test]
 fn answers_that_do_not_fit() {
     let round = Mrtr::new(1)
-        .round(&tool(), asking([("a", form())]))
+        .start_round(&tool(), asking([("a", form())]))
         .unwrap();
     let message = CreateMessageResult::new("m", "hi");
     for (answers, error) in [
-        (responses([]), AnswerError::Missing("a".to_owned())),
+        (responses([]), InputResponseError::Missing("a".to_owned())),
         (
             responses([("z", ElicitResult::cancel().into())]),
-            AnswerError::Unasked("z".to_owned()),
+            InputResponseError::Unexpected("z".to_owned()),
         ),
         (
             responses([("a", message.into())]),
-            AnswerError::Unfit {
+            InputResponseError::WrongKind {
                 key: "a".to_owned(),
                 method: "elicitation/create".into(),
             },
         ),
     ] {
-        assert_eq!(round.answer(&answers), Err(error));
+        assert_eq!(round.respond(&answers), Err(error));
     }
 }
 
 #[test]
 fn what_cannot_be_followed() {
     let mut required = InputRequired::default();
-    let round = Mrtr::new(1).round(&tool(), required.clone());
-    assert!(matches!(round, Err(MrtrError::AsksNothing)));
+    let round = Mrtr::new(1).start_round(&tool(), required.clone());
+    assert!(matches!(round, Err(MrtrError::Empty)));
 
     required.input_requests = Some(RawObject::from_text(r#"{"a": 7}"#).unwrap());
-    let round = Mrtr::new(1).round(&tool(), required);
+    let round = Mrtr::new(1).start_round(&tool(), required);
     assert!(matches!(round, Err(MrtrError::Malformed(_))));
 
     for asked in [
         ClientRequest::Discover,
         Call::ListTools(Page::first()).into(),
     ] {
-        let round = Mrtr::new(1).round(&asked, InputRequired::again("s"));
-        assert!(matches!(round, Err(MrtrError::Misplaced)), "{asked:?}");
+        let round = Mrtr::new(1).start_round(&asked, InputRequired::again("s"));
+        assert!(matches!(round, Err(MrtrError::NotAllowed)), "{asked:?}");
     }
 
     let many = (0..=Mrtr::MAX_REQUESTS).map(|key| (key.to_string(), form()));
     let many = InputRequired::new(&many.collect()).unwrap();
-    let error = Mrtr::new(1).round(&tool(), many).unwrap_err().to_string();
+    let error = Mrtr::new(1)
+        .start_round(&tool(), many)
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "the server asks 65 things at once, of which 64 are allowed"
@@ -119,9 +124,10 @@ fn rounds_have_an_end() {
     for limit in [0, 1, 10] {
         let mut mrtr = Mrtr::new(limit);
         for _ in 0..limit {
-            mrtr.round(&tool(), InputRequired::again("s")).unwrap();
+            mrtr.start_round(&tool(), InputRequired::again("s"))
+                .unwrap();
         }
-        let round = mrtr.round(&tool(), InputRequired::again("s"));
+        let round = mrtr.start_round(&tool(), InputRequired::again("s"));
         assert!(matches!(round, Err(MrtrError::TooManyRounds(cap)) if cap == limit));
     }
 }

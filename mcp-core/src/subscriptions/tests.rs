@@ -8,7 +8,7 @@ use futures::channel::oneshot;
 use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, SubscriptionFilter};
 use serde_json::{Value, json};
 
-use super::{Listen, MAX_URI_BYTES, MAX_URIS, admit, check, offered};
+use super::{MAX_URI_BYTES, MAX_URIS, ServerSubscription, admit, check, offered};
 use crate::lines::LINE;
 use crate::versioning::{Route, classify};
 use crate::wire::MODERN;
@@ -58,18 +58,18 @@ fn only_what_was_granted_is_told() {
         ),
     ];
     for (event, granted, note) in &table {
-        let (listen, first) = Listen::begin(granted.clone());
+        let (listen, first) = ServerSubscription::start(granted.clone());
         assert_eq!(first, ServerNotification::Acknowledged(granted.clone()));
         for (other, ..) in &table {
             let expected = (other == event).then(|| note.clone());
             assert_eq!(
-                listen.tell(other.clone()),
+                listen.notification_for(other.clone()),
                 expected,
                 "{other:?} for {granted:?}"
             );
         }
-        assert_eq!(listen.tell(updated("a://bc")), None);
-        assert_eq!(listen.end().meta, None);
+        assert_eq!(listen.notification_for(updated("a://bc")), None);
+        assert_eq!(listen.finish().meta, None);
     }
 }
 
@@ -166,7 +166,7 @@ impl Server {
         let hides = hidden.clone();
         let changes = Changes::from(bus.clone())
             .max_subscriptions(2)
-            .sight(move |uri, _, _| !(hides.load(Ordering::SeqCst) && uri.contains("secret")));
+            .visibility(move |uri, _, _| !(hides.load(Ordering::SeqCst) && uri.contains("secret")));
         Self {
             bus,
             changes,
@@ -304,7 +304,13 @@ fn from_the_acknowledgement_to_the_end() {
     assert_eq!(*id, json!(7));
     server.changes.publish(ChangeEvent::Tools);
     assert_eq!(said(&mut running), (vec![], None));
-    assert_eq!((server.bus.watches(), server.changes.listens()), (0, 0));
+    assert_eq!(
+        (
+            server.bus.subscriber_count(),
+            server.changes.active_subscriptions()
+        ),
+        (0, 0)
+    );
 }
 
 #[test]
@@ -323,7 +329,13 @@ fn whoever_goes_leaves_nothing_behind() {
     let mut first = listen(&server, 1, &all());
     said(&mut first);
     let second = listen(&server, 2, &SubscriptionFilter::new());
-    assert_eq!((server.bus.watches(), server.changes.listens()), (2, 2));
+    assert_eq!(
+        (
+            server.bus.subscriber_count(),
+            server.changes.active_subscriptions()
+        ),
+        (2, 2)
+    );
 
     let mut third = listen(&server, 3, &all());
     let (notes, answer) = said(&mut third);
@@ -338,7 +350,13 @@ fn whoever_goes_leaves_nothing_behind() {
     );
 
     drop((first, second, third));
-    assert_eq!((server.bus.watches(), server.changes.listens()), (0, 0));
+    assert_eq!(
+        (
+            server.bus.subscriber_count(),
+            server.changes.active_subscriptions()
+        ),
+        (0, 0)
+    );
     let (notes, answer) = said(&mut listen(&server, 4, &all()));
     assert_eq!((notes.len(), answer), (1, None));
 }

@@ -47,7 +47,7 @@ impl Book {
         let mut states = States::default();
         states.insert(live.clone());
         let changes =
-            Changes::from(Arc::new(MemoryBus::new())).sight(move |uri, facts, extensions| {
+            Changes::from(Arc::new(MemoryBus::new())).visibility(move |uri, facts, extensions| {
                 let caller = Caller::new(facts, extensions);
                 live.upgrade()
                     .is_some_and(|live| live.current().shows(uri, &caller))

@@ -42,8 +42,8 @@ fn tools_come_and_go_and_clients_are_told() {
     let handle = server.tools();
     let watch = watch(&server);
     let told = || {
-        let event = watch.take();
-        assert_eq!(watch.take(), None, "several changes are one");
+        let event = watch.try_next();
+        assert_eq!(watch.try_next(), None, "several changes are one");
         event == Some(ChangeEvent::Tools)
     };
     handle.add(tool("b")).unwrap();
@@ -106,7 +106,7 @@ fn what_does_not_fit_changes_nothing() {
     assert!(matches!(handle.put(stateless), Err(EditError::Setup(_))));
     assert_eq!(names(&server), ["a"]);
     assert_eq!(ask(&server, "a", "{}"), "I am a");
-    assert_eq!(watch.take(), None);
+    assert_eq!(watch.try_next(), None);
     handle
         .add(Tool::new("c").handler(|State(n): State<u8>| n))
         .unwrap();
@@ -141,7 +141,7 @@ fn a_server_promises_what_it_does() {
     let updated = ChangeEvent::Resource {
         uri: "a://b".into(),
     };
-    assert_eq!(watch.take(), Some(updated));
+    assert_eq!(watch.try_next(), Some(updated));
     let resources = one(extracted).resources.unwrap();
     assert_eq!(
         (resources.list_changed, resources.subscribe),
@@ -198,12 +198,12 @@ fn what_is_not_offered_is_not_told() {
     let watch = bus.watch(all);
     notify.prompts_changed();
     notify.resource_updated("a://b");
-    assert_eq!(watch.take(), None);
+    assert_eq!(watch.try_next(), None);
     notify.tools_changed();
-    assert_eq!(watch.take(), Some(ChangeEvent::Tools));
+    assert_eq!(watch.try_next(), Some(ChangeEvent::Tools));
     drop(server);
     notify.tools_changed();
-    assert_eq!(watch.take(), None);
+    assert_eq!(watch.try_next(), None);
 }
 
 #[test]

@@ -64,7 +64,10 @@ async fn clients_that_go_are_forgotten_and_the_others_hear_the_end() {
         read_until(&mut stream, "subscriptions/acknowledged").await;
         clients.push(stream);
     }
-    assert_eq!((changes.listens(), bus.watches()), (10, 10));
+    assert_eq!(
+        (changes.active_subscriptions(), bus.subscriber_count()),
+        (10, 10)
+    );
     changes.publish(ChangeEvent::Tools);
     for client in &mut clients {
         read_until(client, "tools/list_changed").await;
@@ -72,7 +75,7 @@ async fn clients_that_go_are_forgotten_and_the_others_hear_the_end() {
     let mut last = clients.pop().unwrap();
     drop(clients);
     within(async {
-        while changes.listens() > 1 || bus.watches() > 1 {
+        while changes.active_subscriptions() > 1 || bus.subscriber_count() > 1 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
@@ -81,5 +84,8 @@ async fn clients_that_go_are_forgotten_and_the_others_hear_the_end() {
     let end = read_until(&mut last, "0\r\n\r\n").await;
     assert!(end.contains(r#""resultType":"complete""#), "{end}");
     within(serving).await.unwrap().unwrap();
-    assert_eq!((changes.listens(), bus.watches()), (0, 0));
+    assert_eq!(
+        (changes.active_subscriptions(), bus.subscriber_count()),
+        (0, 0)
+    );
 }

@@ -58,7 +58,7 @@ async fn several_subscriptions_on_one_pipe() {
     peer.say(cancel(1)).await;
     peer.call(4, "now").await;
     peer.answer(4).await;
-    assert_eq!(bus.watches(), 1);
+    assert_eq!(bus.subscriber_count(), 1);
     bus.publish(ChangeEvent::Tools);
     assert_eq!(told(&peer.expect().await), ("tools/list_changed", 2));
 
@@ -75,5 +75,5 @@ async fn several_subscriptions_on_one_pipe() {
     );
     assert_eq!(peer.next().await, None);
     peer.server.await.unwrap().unwrap();
-    assert_eq!(bus.watches(), 0);
+    assert_eq!(bus.subscriber_count(), 0);
 }
