@@ -66,7 +66,7 @@ mod read {
         let request = request(&text);
         let profile = ServerProfile::new(Implementation::new("bench", "0.0.0"));
         bencher.bench(|| match versioning::classify(black_box(&request), None) {
-            versioning::Route::Modern(envelope) => {
+            versioning::RequestEra::Modern(envelope) => {
                 modern::read_request(&request, envelope, &profile).is_ok()
             }
             other => panic!("{other:?}"),
@@ -77,7 +77,7 @@ mod read {
     fn decode_session(bencher: Bencher<'_, '_>) {
         let text = call(Era::Session);
         let request = request(&text);
-        let wire = wire::of(ProtocolVersion::V2025_11_25);
+        let wire = wire::for_version(ProtocolVersion::V2025_11_25);
         bencher.bench(|| wire.decode_request(black_box(&request)).is_ok());
     }
 
@@ -113,7 +113,7 @@ mod write {
 
     #[divan::bench]
     fn session(bencher: Bencher<'_, '_>) {
-        reply(bencher, wire::of(ProtocolVersion::V2025_11_25));
+        reply(bencher, wire::for_version(ProtocolVersion::V2025_11_25));
     }
 }
 

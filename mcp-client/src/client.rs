@@ -181,7 +181,7 @@ impl Inner {
 
     /// The wire of the revision that is spoken.
     pub(crate) fn wire(&self) -> &'static dyn Wire {
-        wire::of(self.version())
+        wire::for_version(self.version())
     }
 
     /// The number of the session.
@@ -215,13 +215,13 @@ impl Inner {
 
     /// Whether headers repeat arguments on the way to the server.
     // spec: XHDR-10, HTTP-C-10
-    pub(crate) fn repeats_arguments(&self, version: ProtocolVersion) -> bool {
-        version.is_modern() && self.channel.repeats_arguments()
+    pub(crate) fn mirrors_arguments(&self, version: ProtocolVersion) -> bool {
+        version.is_modern() && self.channel.mirrors_arguments()
     }
 
     /// The arguments of a call that headers repeat.
     pub(crate) fn params(&self, asked: &ClientRequest, version: ProtocolVersion) -> Params {
-        match self.repeats_arguments(version) {
+        match self.mirrors_arguments(version) {
             true => self.tools.params(asked),
             false => Params::new(),
         }

@@ -13,7 +13,7 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::locks::RwLock;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
-use mcp_core::versioning::{Verdict, mutual};
+use mcp_core::versioning::{Verdict, newest_common};
 use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
@@ -350,7 +350,7 @@ impl ClientBuilder {
         if asks {
             negotiate(&client).await?;
         } else {
-            client.inner.channel.adopt(client.protocol_version());
+            client.inner.channel.set_version(client.protocol_version());
         }
         Ok(client)
     }
@@ -457,7 +457,7 @@ impl Client {
                 ));
             }
         };
-        let Some(version) = mutual(&found.supported_versions, &self.inner.spoken) else {
+        let Some(version) = newest_common(&found.supported_versions, &self.inner.spoken) else {
             let kind = Kind::no_common_version(found.supported_versions, &self.inner.spoken);
             return Err(Error::of(&self.inner.channel.peer(), &asked, kind));
         };

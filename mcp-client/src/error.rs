@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
-use mcp_core::versioning::mutual;
+use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
@@ -99,7 +99,7 @@ pub(crate) enum Kind {
         spoken: String,
     },
     #[error("the server speaks nothing that this client knows: {0}")]
-    Bewildered(Box<Self>),
+    UnexpectedResponse(Box<Self>),
     #[error("a session of {0} has nothing to discover; what its server said is known already")]
     NothingToDiscover(ProtocolVersion),
     #[error("the arguments cannot be sent: {0}")]
@@ -169,7 +169,9 @@ impl Kind {
         spoken: &[ProtocolVersion],
     ) -> Self {
         match fault {
-            Fault::UnsupportedVersion { supported, .. } if mutual(&supported, spoken).is_none() => {
+            Fault::UnsupportedVersion { supported, .. }
+                if newest_common(&supported, spoken).is_none() =>
+            {
                 Self::no_common_version(supported, spoken)
             }
             fault => Self::Fault { fault, status },
@@ -221,7 +223,7 @@ impl Kind {
     /// What it comes down to.
     fn root(&self) -> &Self {
         match self {
-            Self::Bewildered(cause) | Self::Lost(cause) => cause.root(),
+            Self::UnexpectedResponse(cause) | Self::Lost(cause) => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,
         }

@@ -59,7 +59,7 @@ impl Asking<'_> {
         version: ProtocolVersion,
     ) -> Result<Step, Error> {
         let inner = &self.client.inner;
-        inner.channel.adopt(version);
+        inner.channel.set_version(version);
         let patience = inner.channel.is_pipe().then_some(inner.probe_timeout);
         let answer = once(self.client, &ClientRequest::Discover, version, patience).await;
         if let Ok(Answer {
@@ -170,7 +170,7 @@ impl Asking<'_> {
             known.server = server.map(Into::into);
             known.negotiation = negotiation.into();
         });
-        inner.channel.adopt(version);
+        inner.channel.set_version(version);
         if !version.is_modern() {
             begin(self.client).await?;
         }
@@ -187,8 +187,8 @@ impl Asking<'_> {
                     Kind::no_common_version(theirs, &self.client.inner.spoken),
                 )
             }
-            (ProbeError::Bewildered(_), Some((asked, kind))) => {
-                (asked, Kind::Bewildered(Box::new(kind)))
+            (ProbeError::UnexpectedResponse(_), Some((asked, kind))) => {
+                (asked, Kind::UnexpectedResponse(Box::new(kind)))
             }
             // The failure itself says most.
             (_, Some(last)) => last,

@@ -114,7 +114,7 @@ impl ToolIndex {
         let mut dropped = Vec::new();
         for tool in &page.tools {
             known.dropped.retain(|old| old.name != tool.name);
-            let headers = match ParamHeaders::of(&tool.input_schema) {
+            let headers = match ParamHeaders::from_schema(&tool.input_schema) {
                 _ if !mirrors => None,
                 Ok(headers) => headers,
                 Err(error) => {

@@ -27,7 +27,7 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Whether it repeats the arguments of tools in headers, so that somebody has to find them.
     // spec: XHDR-10
-    fn repeats_arguments(&self) -> bool {
+    fn mirrors_arguments(&self) -> bool {
         false
     }
 
@@ -53,7 +53,7 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Tells the channel which revision the next messages speak: before `initialize` the one that
     /// it asks for, and once more when the two sides have agreed on one.
-    fn adopt(&self, _: ProtocolVersion) {}
+    fn set_version(&self, _: ProtocolVersion) {}
 
     /// Silence and an early end are evidence that the server is of the legacy era: so it is on a
     /// pipe, not over HTTP.
@@ -110,7 +110,7 @@ impl OneWayMessage {
     #[inline]
     pub fn notification(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written = wire::of(version).encode_client_notification(note, &mut body);
+        let is_written = wire::for_version(version).encode_client_notification(note, &mut body);
         let method = note.method().map(Method::as_str).or(match note {
             ClientNotification::Other { method, .. } => Some(method),
             _ => None,

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use futures_core::Stream;
 use mcp_types::{Message, RequestId};
 
-use crate::lines::LINE;
-use crate::versioning::{Route, classify};
+use crate::lines::LINE_FRAMING;
+use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
 use crate::{CallOutput, ReplyTarget, RunningCall, modern};
 use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingRequest, Service};
@@ -43,8 +43,8 @@ impl<S: Service> InProcessChannel<S> {
         let id = request.id.clone();
         let profile = self.service.profile();
         let inbound = match classify(&request, None) {
-            Route::Modern(envelope) => modern::read_request(&request, envelope, &profile),
-            Route::Refuse(fault) => Err(fault),
+            RequestEra::Modern(envelope) => modern::read_request(&request, envelope, &profile),
+            RequestEra::Refused(fault) => Err(fault),
             _ => Err(Fault::InvalidRequest(
                 "only modern requests are served here".into(),
             )),
@@ -61,7 +61,7 @@ impl<S: Service> InProcessChannel<S> {
                     &*self.service,
                     inbound,
                     to,
-                    LINE,
+                    LINE_FRAMING,
                     extensions,
                 ))
             }

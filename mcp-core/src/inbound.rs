@@ -92,7 +92,7 @@ impl InboundRequest {
         id: &RequestId,
         framing: Framing,
     ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
-        let buffer = || NotificationBuffer::new(wire::of(self.version()), framing);
+        let buffer = || NotificationBuffer::new(wire::for_version(self.version()), framing);
         if self.is_subscription() {
             let notes = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::for_subscription(notes.clone()), Some(notes));

@@ -97,7 +97,7 @@ impl InputState {
     ///
     /// [`Fault::BadParams`] when they cannot be told apart.
     // spec: MRTR-14, MRTR-15
-    pub fn answers(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
+    pub fn parse_responses(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
         let Some(responses) = &self.responses else {
             return Ok(BTreeMap::new());
         };
@@ -116,10 +116,10 @@ mod tests {
     #[test]
     fn answers_are_told_apart_and_not_judged() {
         let mut input = InputState::default();
-        assert!(input.answers().unwrap().is_empty());
+        assert!(input.parse_responses().unwrap().is_empty());
         let text = r#"{"sure": {"action": "decline"}, "odd": 7}"#;
         input.responses = Some(RawObject::from_text(text).unwrap());
-        let answers = input.answers().unwrap();
+        let answers = input.parse_responses().unwrap();
         assert_eq!(answers["sure"].get(), r#"{"action": "decline"}"#);
         assert_eq!(answers["odd"].get(), "7");
     }

@@ -43,7 +43,6 @@ mod extensions;
 mod facts;
 mod fault;
 mod gate;
-mod guard;
 mod in_process;
 mod inbound;
 mod input;
@@ -55,6 +54,7 @@ pub mod modern;
 pub mod mrtr;
 mod notification;
 mod outlet;
+mod panic;
 mod param_headers;
 pub mod pending;
 #[doc(hidden)]
@@ -84,14 +84,14 @@ pub use extensions::{Extensions, spare_headers};
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use gate::{AllowAll, Gate};
-pub use guard::{CatchPanic, Panicked, catch_panic, catch_panic_now};
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use notification::{ClientNotification, ServerNotification};
 pub use outlet::{Framing, NotificationBuffer, NotificationSink, Outlet, SendNotification};
+pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
 pub use param_headers::{
-    InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue, RepeatedArgument,
+    DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,
 };
 pub use reply::{Listing, Reply, ResultBody};
 pub use reply_target::ReplyTarget;

@@ -8,7 +8,7 @@ use crate::Framing;
 
 /// The frame of a message: a line feed comes after it. Messages have none of their own.
 // spec: STDIO-02
-pub const LINE: Framing = Framing::new(b"", b"\n");
+pub const LINE_FRAMING: Framing = Framing::new(b"", b"\n");
 
 /// Cuts a stream of bytes into lines, wherever the reads have cut it. Every byte is looked at
 /// once, and no line is copied.

@@ -20,7 +20,7 @@ pub fn read_request(
     envelope: Envelope<'_>,
     profile: &ServerProfile,
 ) -> Result<InboundRequest, Fault> {
-    versioning::offered(&profile.versions, &envelope.version)?;
+    versioning::check_offered(&profile.versions, &envelope.version)?;
     let decoded = MODERN.decode_request(request)?;
     let listen_hooks = match &decoded.request {
         ClientRequest::Listen(filter) => {

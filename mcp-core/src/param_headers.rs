@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::schema::{Subschema, subschemas};
 
-pub use values::{MirroredArgument, ParamValue, RepeatedArgument};
+pub use values::{DuplicateArgument, MirroredArgument, ParamValue};
 
 /// The member of a property's schema that names its header.
 // spec: XHDR-01
@@ -31,7 +31,7 @@ pub const PARAM_HEADER: &str = "x-mcp-header";
 /// let schema: JsonObject = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}"#,
 /// )?;
-/// let plan = ParamHeaders::of(&schema)?.expect("one argument is annotated");
+/// let plan = ParamHeaders::from_schema(&schema)?.expect("one argument is annotated");
 /// let arguments = RawObject::from_text(r#"{"region": "eu", "query": "…"}"#)?;
 /// let [region] = &plan.values(Some(&arguments))?[..] else { panic!() };
 /// assert_eq!(region.header, "Region");
@@ -95,7 +95,7 @@ impl ParamHeaders {
     ///
     /// The first [`InvalidParamHeader`]: servers must not offer such a tool, HTTP clients must not
     /// use it.
-    pub fn of(input_schema: &JsonObject) -> Result<Option<Self>, InvalidParamHeader> {
+    pub fn from_schema(input_schema: &JsonObject) -> Result<Option<Self>, InvalidParamHeader> {
         let mut plan = Self {
             properties: Vec::new(),
             headers: Vec::new(),

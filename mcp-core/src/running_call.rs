@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 
-use crate::guard::catch_panic_now;
+use crate::panic::catch_panic_sync;
 use crate::wire::EncodedReply;
 use crate::{
     BoxFuture, Extensions, Fault, Framing, InboundRequest, NotificationBuffer, Outlet, Reply,
@@ -84,7 +84,7 @@ impl RunningCall {
         extensions: Extensions,
     ) -> Self {
         let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
-        let work = match catch_panic_now(serve) {
+        let work = match catch_panic_sync(serve) {
             Ok(reply) => Work::Going(reply),
             Err(_) => Work::Going(Box::pin(ready(panicked()))),
         };
@@ -177,7 +177,7 @@ impl std::fmt::Debug for RunningCall {
 }
 
 fn poll(reply: &mut BoxFuture<'static, Reply>, cx: &mut Context<'_>) -> Poll<Reply> {
-    catch_panic_now(|| reply.as_mut().poll(cx)).unwrap_or_else(|_| Poll::Ready(panicked()))
+    catch_panic_sync(|| reply.as_mut().poll(cx)).unwrap_or_else(|_| Poll::Ready(panicked()))
 }
 
 #[cold]

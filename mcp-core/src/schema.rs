@@ -21,6 +21,6 @@ mod walk;
 pub use json_schema::JsonSchema;
 pub use lint::{Lint, Severity, lint};
 pub use validate::{
-    Check, SchemaError, Validator, Violation, Violations, check_result, member_of, shown,
+    Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
 pub(crate) use walk::{Subschema, subschemas};

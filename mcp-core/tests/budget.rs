@@ -49,7 +49,7 @@ fn reading() {
     assert!((280..=340).contains(&MODERN_CALL.len()) && (280..=340).contains(&LEGACY_CALL.len()));
     hold("modern call", READ_MODERN, || {
         let request = request(MODERN_CALL);
-        let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
+        let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
             panic!("no modern request")
         };
         let read = modern::read_request(&request, envelope, &profile);
@@ -58,11 +58,11 @@ fn reading() {
             Ok(ClientRequest::Call(Call::CallTool(_)))
         ));
     });
-    let wire = wire::of(ProtocolVersion::V2025_11_25);
+    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
     hold("legacy call", READ_LEGACY, || {
         let request = request(LEGACY_CALL);
         let route = versioning::classify(&request, None);
-        assert!(matches!(route, versioning::Route::Legacy));
+        assert!(matches!(route, versioning::RequestEra::Legacy));
         let read = wire.decode_request(&request);
         assert!(matches!(
             read.map(|it| it.request),
@@ -75,7 +75,7 @@ fn reading() {
 fn writing() {
     let profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
     let id = RequestId::from(17);
-    for wire in [MODERN, wire::of(ProtocolVersion::V2025_11_25)] {
+    for wire in [MODERN, wire::for_version(ProtocolVersion::V2025_11_25)] {
         let reply: Reply = CallToolResult::from_text("3").into();
         let to = ReplyContext::new(&id, &profile);
         hold("result", WRITE, || {

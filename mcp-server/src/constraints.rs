@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use mcp_core::Fault;
-use mcp_core::schema::{Violation, Violations, member_of, shown};
+use mcp_core::schema::{Violation, Violations, property_path, summarize};
 use mcp_types::{JsonObject, RawObject};
 use serde_json::Value;
 
@@ -154,7 +154,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn tell(&mut self, path: &str, reason: impl Into<String>) {
-        if self.found.len() < Violations::MOST {
+        if self.found.len() < Violations::MAX {
             self.found.push(Violation::new(path, reason));
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         let Some(node) = self.nodes.get(node) else {
             return;
         };
-        if hops > MAX_HOPS || self.steps == 0 || self.found.len() >= Violations::MOST {
+        if hops > MAX_HOPS || self.steps == 0 || self.found.len() >= Violations::MAX {
             return;
         }
         self.steps -= 1;
@@ -218,7 +218,7 @@ impl<'a> Walk<'a> {
             if let Some(again) = elements.iter().find(|element| !seen.insert(*element)) {
                 self.tell(
                     path,
-                    format!("{} comes twice, expected each once", shown(again)),
+                    format!("{} comes twice, expected each once", summarize(again)),
                 );
             }
         }
@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
         for (name, value) in members {
             let named = node.properties.iter().find(|(known, _)| **known == **name);
             if let Some(inner) = named.map(|(_, inner)| *inner).or(node.additional) {
-                self.check(inner, value, &member_of(path, name), 0);
+                self.check(inner, value, &property_path(path, name), 0);
             }
         }
     }

@@ -123,7 +123,7 @@ fn panicked(what: &str, panic: &Panicked) -> Fault {
 
 /// Runs a filter that the author wrote; `None` when it panics.
 pub(crate) fn catch<T>(what: &str, filter: impl FnOnce() -> T) -> Option<T> {
-    let caught = mcp_core::catch_panic_now(filter);
+    let caught = mcp_core::catch_panic_sync(filter);
     let told = caught.map_err(|panic| {
         tracing::error!(of = what, panic = panic.text(), "filter panicked");
     });

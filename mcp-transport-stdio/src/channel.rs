@@ -195,7 +195,7 @@ impl Channel for PipeChannel {
         true
     }
 
-    fn adopt(&self, version: ProtocolVersion) {
+    fn set_version(&self, version: ProtocolVersion) {
         *self.shared.version.lock() = Some(version);
     }
 

@@ -262,8 +262,8 @@ impl Channel for ChildChannel {
         true
     }
 
-    fn adopt(&self, version: ProtocolVersion) {
-        self.shared.child().pipe.adopt(version);
+    fn set_version(&self, version: ProtocolVersion) {
+        self.shared.child().pipe.set_version(version);
     }
 
     /// Starts the server anew; the one before is ended.

@@ -1,6 +1,6 @@
 //! Whether a call is made again, after a break or a refusal that can be mended.
 
-use mcp_core::versioning::mutual;
+use mcp_core::versioning::newest_common;
 use mcp_core::{Call, ChannelError, ClientRequest, Fault};
 use tokio::time::{Instant, sleep_until};
 
@@ -35,7 +35,7 @@ impl Running<'_> {
 
     pub(super) async fn wait_to_repeat(&mut self) -> Result<(), Kind> {
         let end = self.clock.end();
-        let wait = Instant::now() + self.backoff.next();
+        let wait = Instant::now() + self.backoff.next_delay();
         sleep_until(wait.min(end)).await;
         if wait >= end {
             return Err(self.clock.timed_out(end));
@@ -71,7 +71,7 @@ impl Running<'_> {
         let Fault::UnsupportedVersion { supported, .. } = fault else {
             return false;
         };
-        match mutual(supported, &self.client.inner.spoken) {
+        match newest_common(supported, &self.client.inner.spoken) {
             Some(version) if !self.retried => {
                 self.version = version;
                 self.retried = true;

@@ -25,7 +25,7 @@ impl Client {
                 let page = self
                     .inner
                     .tools
-                    .learn(page, self.inner.repeats_arguments(self.inner.version()));
+                    .learn(page, self.inner.mirrors_arguments(self.inner.version()));
                 Ok(ResultBody::ListTools(page))
             }
             (ClientRequest::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
@@ -50,7 +50,7 @@ impl Client {
             let ClientRequest::Call(Call::CallTool(params)) = asked else {
                 return false;
             };
-            if !self.inner.repeats_arguments(self.inner.version()) {
+            if !self.inner.mirrors_arguments(self.inner.version()) {
                 return false;
             }
             let before = self.inner.tools.params(asked);

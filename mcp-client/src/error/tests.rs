@@ -73,7 +73,10 @@ fn questions_look_down_to_the_cause() {
     ];
     for (kind, answers) in [
         (late(), [true, false, false, false]),
-        (Kind::Bewildered(late().into()), [true, false, false, false]),
+        (
+            Kind::UnexpectedResponse(late().into()),
+            [true, false, false, false],
+        ),
         (Kind::Channel(slow), [true, false, false, true]),
         (
             Kind::closed(CloseReason::Remote),

@@ -216,7 +216,7 @@ impl Life {
             self.backoff.reset();
             self.state = State::Idle;
         } else {
-            let until = Instant::now() + self.backoff.next();
+            let until = Instant::now() + self.backoff.next_delay();
             self.state = State::Resting { until, reason };
         }
     }

@@ -125,7 +125,7 @@ impl Listening {
     async fn again(&mut self) -> Result<Change, Kind> {
         let end = Instant::now() + self.request.settings.retry_for;
         loop {
-            let wait = self.backoff.next();
+            let wait = self.backoff.next_delay();
             match select(
                 Box::pin(sleep(wait)),
                 Box::pin(self.request.client.inner.closing.closed()),

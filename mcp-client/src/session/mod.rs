@@ -34,7 +34,7 @@ pub(crate) fn initialize(client: &Client, version: ProtocolVersion) -> ClientReq
 /// Gets ready for what the server may ask from now on, its pings above all.
 pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
     client.inner.learn(|known| known.version = version);
-    client.inner.channel.adopt(version);
+    client.inner.channel.set_version(version);
     dispatch::start(client);
 }
 
@@ -86,7 +86,7 @@ pub(crate) async fn renew(client: &Client, lost: u64) -> Result<(), Kind> {
         known.server = Some(ServerFacts::from(opened).into());
         known.session += 1;
     });
-    inner.channel.adopt(agreed);
+    inner.channel.set_version(agreed);
     tell(inner, &ClientNotification::Initialized).await?;
     restore(client).await;
     Ok(())

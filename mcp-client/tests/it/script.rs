@@ -244,7 +244,7 @@ impl Channel for Scripted {
         })))
     }
 
-    fn adopt(&self, version: ProtocolVersion) {
+    fn set_version(&self, version: ProtocolVersion) {
         self.0.adopted.lock().unwrap().push(version);
     }
 

@@ -23,7 +23,7 @@ impl Channel for Repeating {
         self.0.peer()
     }
 
-    fn repeats_arguments(&self) -> bool {
+    fn mirrors_arguments(&self) -> bool {
         true
     }
 }

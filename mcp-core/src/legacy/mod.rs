@@ -39,7 +39,7 @@ fn shake_hands(
     capabilities: ServerCapabilities,
 ) -> Result<(ClientFacts, InitializeResult), Fault> {
     let requested = &params.protocol_version;
-    let Some(version) = versioning::counter_offer(&profile.versions, requested) else {
+    let Some(version) = versioning::session_version(&profile.versions, requested) else {
         return Err(Fault::UnsupportedVersion {
             requested: requested.as_str().into(),
             supported: profile.versions.iter().map(ToString::to_string).collect(),

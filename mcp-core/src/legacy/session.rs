@@ -161,7 +161,7 @@ impl Session {
         let interest = interest(&profile.capabilities, &[]);
         let changes = service.changes();
         Self {
-            wire: wire::of(facts.version),
+            wire: wire::for_version(facts.version),
             limits,
             profile,
             owner: owner.map(Box::new),

@@ -26,7 +26,7 @@ pub fn read_stateless(
     version: ProtocolVersion,
     profile: &ServerProfile,
 ) -> Result<HandledRequest, Fault> {
-    let mut decoded = wire::of(version).decode_request(request)?;
+    let mut decoded = wire::for_version(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));

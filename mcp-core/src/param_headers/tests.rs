@@ -16,7 +16,7 @@ fn object(value: Value) -> JsonObject {
 
 fn plan(properties: Value) -> Result<Option<ParamHeaders>, String> {
     let schema = json!({"type": "object", "properties": properties});
-    ParamHeaders::of(&object(schema)).map_err(|error| error.to_string())
+    ParamHeaders::from_schema(&object(schema)).map_err(|error| error.to_string())
 }
 
 fn string(header: &str) -> Value {
@@ -126,7 +126,7 @@ fn places_that_are_invalid() {
         for schema in [string("A"), below.clone().into()] {
             for held in [schema.clone(), json!([schema])] {
                 let root = json!({"type": "object", keyword: held});
-                let error = ParamHeaders::of(&object(root.clone()))
+                let error = ParamHeaders::from_schema(&object(root.clone()))
                     .unwrap_err()
                     .to_string();
                 assert!(error.contains("`properties` alone"), "{root}: {error}");
@@ -141,13 +141,13 @@ fn places_that_are_invalid() {
         "dependentSchemas",
     ] {
         let root = json!({"type": "object", keyword: {"x": string("A")}});
-        let error = ParamHeaders::of(&object(root.clone()))
+        let error = ParamHeaders::from_schema(&object(root.clone()))
             .unwrap_err()
             .to_string();
         assert!(error.contains("`properties` alone"), "{root}: {error}");
     }
     let root = json!({"type": "object", "x-mcp-header": "A"});
-    ParamHeaders::of(&object(root)).unwrap_err();
+    ParamHeaders::from_schema(&object(root)).unwrap_err();
 }
 
 fn values(properties: Value, arguments: &str) -> Result<Vec<Option<ParamValue>>, String> {
@@ -236,10 +236,10 @@ fn numbers_are_written_in_decimal_and_compared_by_value() {
         let value = ParamValue::Number(body.to_owned());
         assert_eq!(value.text().as_deref(), Some(sent), "{body}");
         assert!(
-            value.is_repeated_by(sent) && value.is_repeated_by(same),
+            value.matches_header(sent) && value.matches_header(same),
             "{body} {same}"
         );
-        assert!(!value.is_repeated_by(other), "{body} {other}");
+        assert!(!value.matches_header(other), "{body} {other}");
         assert!(!value.is_unsafe_integer(), "{body}");
     }
     for unsafe_integer in [
@@ -251,9 +251,9 @@ fn numbers_are_written_in_decimal_and_compared_by_value() {
         let value = ParamValue::Number(unsafe_integer.to_owned());
         assert!(value.is_unsafe_integer(), "{unsafe_integer}");
     }
-    assert!(ParamValue::Bool(false).is_repeated_by("false"));
-    assert!(!ParamValue::Bool(false).is_repeated_by("False"));
-    assert!(!ParamValue::Compound.is_repeated_by("{}"));
+    assert!(ParamValue::Bool(false).matches_header("false"));
+    assert!(!ParamValue::Bool(false).matches_header("False"));
+    assert!(!ParamValue::Compound.matches_header("{}"));
     assert_eq!(ParamValue::Compound.text(), None);
 }
 
@@ -264,7 +264,7 @@ proptest! {
         let numbers = [json!(number).to_string(), json!(integer).to_string()];
         for value in numbers.map(ParamValue::Number).into_iter().chain([ParamValue::Text(text)]) {
             let sent = value.text().unwrap();
-            prop_assert!(value.is_repeated_by(&sent), "{value:?} {sent}");
+            prop_assert!(value.matches_header(&sent), "{value:?} {sent}");
         }
     }
 

@@ -37,7 +37,7 @@ pub enum ParamValue {
 /// The arguments name the same member twice, so that readers may disagree on its value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the argument {0:?} is given twice; give it once")]
-pub struct RepeatedArgument(Box<str>);
+pub struct DuplicateArgument(Box<str>);
 
 impl ParamValue {
     fn of(raw: RawJson<'_>) -> Option<Self> {
@@ -72,7 +72,7 @@ impl ParamValue {
 
     /// Whether a header, decoded, says the same; numbers are compared as numbers.
     // spec: XHDR-17, XHDR-18
-    pub fn is_repeated_by(&self, header: &str) -> bool {
+    pub fn matches_header(&self, header: &str) -> bool {
         match self {
             Self::Number(text) => {
                 let number = Decimal::parse(text);
@@ -100,11 +100,11 @@ impl ParamHeaders {
     ///
     /// # Errors
     ///
-    /// [`RepeatedArgument`] when the arguments name one of them twice.
+    /// [`DuplicateArgument`] when the arguments name one of them twice.
     pub fn values(
         &self,
         arguments: Option<&RawObject>,
-    ) -> Result<Vec<MirroredArgument<'_>>, RepeatedArgument> {
+    ) -> Result<Vec<MirroredArgument<'_>>, DuplicateArgument> {
         let headers = self.headers.iter();
         let mut values: Vec<_> = headers
             .map(|header| MirroredArgument {
@@ -132,7 +132,7 @@ struct Members<'p, 'v> {
 
 impl Members<'_, '_> {
     /// Reads the members of an object; other values have none.
-    fn read(self, raw: RawJson<'_>) -> Result<(), RepeatedArgument> {
+    fn read(self, raw: RawJson<'_>) -> Result<(), DuplicateArgument> {
         let mut seen = vec![false; self.properties.len()];
         for (name, value) in raw.members() {
             let mut properties = self.properties.iter().zip(&mut seen);
@@ -140,7 +140,7 @@ impl Members<'_, '_> {
                 continue;
             };
             if std::mem::replace(seen, true) {
-                return Err(RepeatedArgument(property.name.clone()));
+                return Err(DuplicateArgument(property.name.clone()));
             }
             let slot = property.header.and_then(|index| self.values.get_mut(index));
             if let Some(slot) = slot {

@@ -9,7 +9,7 @@ use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::limits::Cost;
-use super::validate::{member_of, shown};
+use super::validate::{property_path, summarize};
 use super::{Check, SchemaError, Validator, Violation, Violations};
 
 /// Checks values by all of JSON Schema: 2020-12 (also for schemas that name no dialect), 2019-09,
@@ -87,7 +87,7 @@ fn path(error: &ValidationError<'_>) -> String {
     let path = location
         .into_iter()
         .fold(String::new(), |path, segment| match segment {
-            LocationSegment::Property(name) => member_of(&path, &name),
+            LocationSegment::Property(name) => property_path(&path, &name),
             LocationSegment::Index(index) => format!("{path}[{index}]"),
         });
     cut(&path)
@@ -95,7 +95,7 @@ fn path(error: &ValidationError<'_>) -> String {
 
 /// What is expected, and what is there.
 fn reason(error: &ValidationError<'_>) -> String {
-    let got = || shown(error.instance());
+    let got = || summarize(error.instance());
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             format!("missing `{}`", property.as_str().unwrap_or_default())
@@ -111,12 +111,12 @@ fn reason(error: &ValidationError<'_>) -> String {
             let options = options.as_array().map_or(&[][..], Vec::as_slice);
             format!(
                 "expected one of {}, got {}",
-                list(options.iter().map(shown)),
+                list(options.iter().map(summarize)),
                 got()
             )
         }
         ValidationErrorKind::Constant { expected_value } => {
-            format!("expected {}, got {}", shown(expected_value), got())
+            format!("expected {}, got {}", summarize(expected_value), got())
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {

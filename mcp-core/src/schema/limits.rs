@@ -132,7 +132,7 @@ impl<'a> Graph<'a> {
         if depth > MAX_DEPTH {
             let limit = MAX_DEPTH;
             return Err(SchemaError::TooDeep {
-                place: pointer,
+                location: pointer,
                 limit,
             });
         }

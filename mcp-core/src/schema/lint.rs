@@ -19,7 +19,7 @@ pub struct Lint {
     /// The tool's name.
     pub tool: String,
     /// Where in the tool: `name`, or a JSON Pointer that starts with the schema's member.
-    pub place: String,
+    pub location: String,
     /// How much it matters.
     pub severity: Severity,
     /// Who is concerned.
@@ -44,13 +44,16 @@ impl fmt::Display for Lint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             tool,
-            place,
+            location,
             clients,
             reason,
             fix,
             ..
         } = self;
-        write!(f, "the tool `{tool}`, {place}: {clients} {reason}; {fix}")
+        write!(
+            f,
+            "the tool `{tool}`, {location}: {clients} {reason}; {fix}"
+        )
     }
 }
 
@@ -115,7 +118,7 @@ rules! {
         "simplify it";
 }
 
-/// What clients are known to refuse in a tool: each kind once, at its first place.
+/// What clients are known to refuse in a tool: each kind once, at its first location.
 // spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
     let mut linter = Linter::of(tool);
@@ -139,14 +142,14 @@ impl Lint {
     }
 
     /// A pattern in a tool's input schema is not checked.
-    pub fn unchecked_pattern(tool: &Tool, place: &str) -> Self {
-        Self::new(tool, PATTERN, place)
+    pub fn unchecked_pattern(tool: &Tool, location: &str) -> Self {
+        Self::new(tool, PATTERN, location)
     }
 
-    fn new(tool: &Tool, rule: &Rule, place: impl Into<String>) -> Self {
+    fn new(tool: &Tool, rule: &Rule, location: impl Into<String>) -> Self {
         Self {
             tool: tool.name.clone(),
-            place: place.into(),
+            location: location.into(),
             severity: rule.severity,
             clients: rule.clients,
             reason: rule.reason,
@@ -205,9 +208,9 @@ impl<'a> Linter<'a> {
         Self { tool, found }
     }
 
-    fn tell(&mut self, rule: &Rule, place: &str) {
+    fn tell(&mut self, rule: &Rule, location: &str) {
         if !self.found.iter().any(|lint| lint.reason == rule.reason) {
-            self.found.push(Lint::new(self.tool, rule, place));
+            self.found.push(Lint::new(self.tool, rule, location));
         }
     }
 
@@ -227,54 +230,54 @@ impl<'a> Linter<'a> {
 
     // spec: TOOL-06, TOOL-07
     fn root(&mut self) {
-        let place = "inputSchema";
+        let location = "inputSchema";
         let schema = &self.tool.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            self.tell(ROOT_TYPE, place);
+            self.tell(ROOT_TYPE, location);
         }
         if !schema.contains_key("properties") {
-            self.tell(NO_PROPERTIES, place);
+            self.tell(NO_PROPERTIES, location);
         }
         let combinators = ["anyOf", "oneOf", "allOf"];
         if combinators
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
         {
-            self.tell(ROOT_COMBINATOR, place);
+            self.tell(ROOT_COMBINATOR, location);
         }
     }
 
     /// Looks at a schema and at all inside of it. References matter where a model reads them.
-    fn schema(&mut self, place: &str, schema: &JsonObject, is_input: bool) {
+    fn schema(&mut self, location: &str, schema: &JsonObject, is_input: bool) {
         if is_malformed(schema) {
-            self.tell(MALFORMED, place);
+            self.tell(MALFORMED, location);
         }
         if schema
             .get("$schema")
             .is_some_and(|dialect| dialect != DIALECT_2020_12)
         {
-            self.tell(DIALECT, place);
+            self.tell(DIALECT, location);
         }
         if is_input && (schema.contains_key("$ref") || schema.contains_key("$dynamicRef")) {
-            self.tell(REFERENCE, place);
+            self.tell(REFERENCE, location);
         }
         let format = schema.get("format").and_then(Value::as_str);
         if format.is_some_and(|format| !FORMATS.contains(&format)) {
-            self.tell(FORMAT, place);
+            self.tell(FORMAT, location);
         }
         if is_input && schema.get("type").is_some_and(Value::is_array) {
-            self.tell(TYPES, place);
+            self.tell(TYPES, location);
         }
         for sub in subschemas(schema) {
             if let Value::Object(inner) = sub.schema {
-                self.schema(&sub.pointer(place), inner, is_input);
+                self.schema(&sub.pointer(location), inner, is_input);
             }
         }
     }
 
     // spec: XHDR-21
     fn headers(&mut self) {
-        let plan = ParamHeaders::of(&self.tool.input_schema);
+        let plan = ParamHeaders::from_schema(&self.tool.input_schema);
         let Ok(Some(plan)) = plan else { return };
         let is_secret = |name: &str| {
             let letters = name.chars().filter(char::is_ascii_alphanumeric);

@@ -40,10 +40,12 @@ pub enum SchemaError {
         limit: usize,
     },
     /// Its parts lie too deep in each other.
-    #[error("the schema is deeper than {limit} levels, at {place}; make it flatter with `$defs`")]
+    #[error(
+        "the schema is deeper than {limit} levels, at {location}; make it flatter with `$defs`"
+    )]
     TooDeep {
         /// Where: a JSON Pointer.
-        place: String,
+        location: String,
         /// The deepest that is taken.
         limit: usize,
     },
@@ -98,11 +100,11 @@ impl Violation {
 
 impl Violations {
     /// So many are told at once.
-    pub const MOST: usize = 8;
+    pub const MAX: usize = 8;
 
-    /// The first [`MOST`](Self::MOST) of them; `None` when there are none.
+    /// The first [`MAX`](Self::MAX) of them; `None` when there are none.
     pub fn gather(violations: impl IntoIterator<Item = Violation>) -> Option<Self> {
-        let found: Vec<_> = violations.into_iter().take(Self::MOST).collect();
+        let found: Vec<_> = violations.into_iter().take(Self::MAX).collect();
         (!found.is_empty()).then_some(Self(found))
     }
 
@@ -159,21 +161,21 @@ pub fn check_result(check: &dyn Check, result: &CallToolResult) -> Result<(), St
 }
 
 /// A value as a message shows it: short.
-pub fn shown(value: &Value) -> String {
-    const MOST: usize = 64;
+pub fn summarize(value: &Value) -> String {
+    const MAX: usize = 64;
     let text = match value {
         Value::Array(elements) => return format!("an array of {}", elements.len()),
         Value::Object(_) => return "an object".to_owned(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
 /// Appends a member to a path.
-pub fn member_of(path: &str, name: &str) -> String {
+pub fn property_path(path: &str, name: &str) -> String {
     match path {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),

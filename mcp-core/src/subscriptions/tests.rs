@@ -9,8 +9,8 @@ use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, Subscrip
 use serde_json::{Value, json};
 
 use super::{MAX_URI_BYTES, MAX_URIS, ServerSubscription, admit, check, offered};
-use crate::lines::LINE;
-use crate::versioning::{Route, classify};
+use crate::lines::LINE_FRAMING;
+use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
@@ -205,14 +205,20 @@ fn inbound(server: &Server, id: u32, filter: &SubscriptionFilter) -> Result<Inbo
     let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
-    let Route::Modern(envelope) = classify(&request, None) else {
+    let RequestEra::Modern(envelope) = classify(&request, None) else {
         panic!()
     };
     modern::read_request(&request, envelope, &server.profile())
 }
 
 fn begin(server: &Server, id: u32, inbound: InboundRequest) -> RunningCall {
-    RunningCall::start(server, inbound, to(server, id), LINE, Extensions::new())
+    RunningCall::start(
+        server,
+        inbound,
+        to(server, id),
+        LINE_FRAMING,
+        Extensions::new(),
+    )
 }
 
 fn to(server: &Server, id: u32) -> ReplyTarget {
@@ -441,7 +447,8 @@ fn a_gate_watches_over_what_is_told() {
         if let Some(principal) = principal {
             extensions.insert(principal);
         }
-        let mut running = RunningCall::start(&server, inbound, to(&server, 1), LINE, extensions);
+        let mut running =
+            RunningCall::start(&server, inbound, to(&server, 1), LINE_FRAMING, extensions);
         said(&mut running);
         server.changes.publish(updated("a://x/private"));
         server.changes.publish(updated("a://x/public"));

@@ -73,7 +73,7 @@ impl Next {
     }
 
     /// A way that ends in a service.
-    pub fn to(service: Arc<impl Service + ?Sized>) -> Self {
+    pub fn from_service(service: Arc<impl Service + ?Sized>) -> Self {
         Self::new(move |exchange| service.call(exchange))
     }
 
@@ -173,7 +173,7 @@ impl<S: Service> Layered<S> {
     /// Puts a layer around the calls of a service.
     pub fn new(service: S, layer: impl Middleware) -> Self {
         let service = Arc::new(service);
-        let next = layer.wrap(Next::to(service.clone()));
+        let next = layer.wrap(Next::from_service(service.clone()));
         Self { service, next }
     }
 }

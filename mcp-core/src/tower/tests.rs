@@ -211,6 +211,6 @@ async fn a_whole_service() {
     assert_eq!(layered.profile().info().name, "silent");
     assert!(done(&layered.call(exchange()).await));
     assert!(layered.changes().is_none());
-    let without = Next::to(Arc::new(Silent)).run(exchange()).await;
+    let without = Next::from_service(Arc::new(Silent)).run(exchange()).await;
     assert!(matches!(fault(without), Fault::NoSuchMethod { .. }));
 }

@@ -8,13 +8,13 @@ use crate::wire::Envelope;
 /// Where a request goes.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Route<'a> {
+pub enum RequestEra<'a> {
     /// It carries everything it needs.
     Modern(Envelope<'a>),
     /// It belongs to a session, or opens one.
     Legacy,
     /// It is neither.
-    Refuse(Fault),
+    Refused(Fault),
 }
 
 /// Decides the era of a request by its own text. `named` is the version that the transport names
@@ -22,21 +22,21 @@ pub enum Route<'a> {
 ///
 /// An envelope decides whatever the method is: `initialize` with one is an unknown modern method.
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
-pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> Route<'a> {
-    match Envelope::find(request) {
-        Ok(Some(envelope)) => Route::Modern(envelope),
-        Err(fault) => Route::Refuse(fault),
-        Ok(None) if names_modern(named) || request.method == Method::Discover.as_str() => {
-            Route::Refuse(Envelope::missing())
+pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> RequestEra<'a> {
+    match Envelope::from_request(request) {
+        Ok(Some(envelope)) => RequestEra::Modern(envelope),
+        Err(fault) => RequestEra::Refused(fault),
+        Ok(None) if is_modern_version(named) || request.method == Method::Discover.as_str() => {
+            RequestEra::Refused(Envelope::missing())
         }
-        Ok(None) => Route::Legacy,
+        Ok(None) => RequestEra::Legacy,
     }
 }
 
 /// The version that the transport names beside a message is a modern one. Notifications of the
 /// modern era are known by nothing else.
 // spec: GAP-02
-pub fn names_modern(named: Option<&str>) -> bool {
+pub fn is_modern_version(named: Option<&str>) -> bool {
     named
         .and_then(|name| name.parse().ok())
         .is_some_and(ProtocolVersion::is_modern)
@@ -46,7 +46,7 @@ pub fn names_modern(named: Option<&str>) -> bool {
 mod tests {
     use mcp_types::{Message, codes};
 
-    use super::{Route, classify};
+    use super::{RequestEra, classify};
 
     const FULL: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     const NO_CAPABILITIES: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
@@ -85,9 +85,9 @@ mod tests {
                 panic!()
             };
             let route = match classify(&request, named) {
-                Route::Modern(_) => "modern",
-                Route::Legacy => "legacy",
-                Route::Refuse(fault) => {
+                RequestEra::Modern(_) => "modern",
+                RequestEra::Legacy => "legacy",
+                RequestEra::Refused(fault) => {
                     let code = crate::wire::MODERN.error(&fault).code;
                     assert_eq!(code, codes::INVALID_PARAMS, "{text}");
                     "refuse"

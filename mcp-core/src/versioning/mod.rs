@@ -6,7 +6,7 @@ mod classify;
 mod probe;
 mod select;
 
-pub use classify::{Route, classify, names_modern};
+pub use classify::{RequestEra, classify, is_modern_version};
 pub use probe::{Evidence, Probe, ProbeError, Step, Verdict};
-pub(crate) use select::counter_offer;
-pub use select::{mutual, offered, too_old};
+pub(crate) use select::session_version;
+pub use select::{check_offered, newest_common, unsupported_legacy};

@@ -9,7 +9,7 @@ use http::StatusCode;
 use mcp_types::json::{members, read_and_written, read_via, written_via};
 use mcp_types::{DiscoverResult, InitializeResult, ProtocolVersion};
 
-use super::mutual;
+use super::newest_common;
 use crate::Fault;
 
 /// What is known of a server: enough to connect to it again without asking.
@@ -167,7 +167,7 @@ pub enum ProbeError {
     Refused(Fault),
     /// It answers neither `server/discover` nor `initialize` with anything that makes sense.
     #[error("the server answers `initialize` with {0}")]
-    Bewildered(String),
+    UnexpectedResponse(String),
 }
 
 /// The machine.
@@ -215,12 +215,14 @@ impl Probe {
     #[inline]
     fn discovering(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
-            Evidence::Discovered(found) => match mutual(&found.supported_versions, &self.spoken) {
-                Some(version) => Step::Done(version),
-                None => self.by_name(&found.supported_versions),
-            },
+            Evidence::Discovered(found) => {
+                match newest_common(&found.supported_versions, &self.spoken) {
+                    Some(version) => Step::Done(version),
+                    None => self.by_name(&found.supported_versions),
+                }
+            }
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
-                match mutual(supported, &self.spoken) {
+                match newest_common(supported, &self.spoken) {
                     Some(version) => self.correct(version, supported),
                     None => self.by_name(supported),
                 }
@@ -252,7 +254,7 @@ impl Probe {
             // A slow modern server, whose answer to the probe came too late.
             // spec: COMPAT-16
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
-                match mutual(supported, &self.spoken) {
+                match newest_common(supported, &self.spoken) {
                     Some(version) => self.correct(version, supported),
                     None => self.nothing_in_common(supported.clone()),
                 }
@@ -262,14 +264,16 @@ impl Probe {
             {
                 Step::Fail(no_evidence(status))
             }
-            Evidence::Fault(fault, _) => Step::Fail(ProbeError::Bewildered(fault.to_string())),
-            Evidence::Status(status) => {
-                Step::Fail(ProbeError::Bewildered(format!("HTTP status {status}")))
+            Evidence::Fault(fault, _) => {
+                Step::Fail(ProbeError::UnexpectedResponse(fault.to_string()))
             }
-            Evidence::Silence => Step::Fail(ProbeError::Bewildered("silence".to_owned())),
-            Evidence::Gone => Step::Fail(ProbeError::Bewildered("the end".to_owned())),
+            Evidence::Status(status) => Step::Fail(ProbeError::UnexpectedResponse(format!(
+                "HTTP status {status}"
+            ))),
+            Evidence::Silence => Step::Fail(ProbeError::UnexpectedResponse("silence".to_owned())),
+            Evidence::Gone => Step::Fail(ProbeError::UnexpectedResponse("the end".to_owned())),
             Evidence::Unreadable | Evidence::Discovered(_) => {
-                Step::Fail(ProbeError::Bewildered("another result".to_owned()))
+                Step::Fail(ProbeError::UnexpectedResponse("another result".to_owned()))
             }
         }
     }

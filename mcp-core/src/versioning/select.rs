@@ -12,7 +12,10 @@ use crate::Fault;
 ///
 /// [`Fault::UnsupportedVersion`], with the text of the request and everything that is offered.
 // spec: VER-02, VER-03
-pub fn offered(versions: &[ProtocolVersion], requested: &str) -> Result<ProtocolVersion, Fault> {
+pub fn check_offered(
+    versions: &[ProtocolVersion],
+    requested: &str,
+) -> Result<ProtocolVersion, Fault> {
     let known = requested.parse::<ProtocolVersion>().ok();
     known
         .filter(|version| version.is_modern() && versions.contains(version))
@@ -24,7 +27,7 @@ pub fn offered(versions: &[ProtocolVersion], requested: &str) -> Result<Protocol
 
 /// The newest modern revision among those that a server names and a client speaks.
 // spec: VER-04
-pub fn mutual(
+pub fn newest_common(
     supported: &[impl AsRef<str>],
     spoken: &[ProtocolVersion],
 ) -> Option<ProtocolVersion> {
@@ -38,7 +41,7 @@ pub fn mutual(
 /// The revision of a new session: the one that the client wants, when it is offered and has
 /// sessions, else the newest one that has; `None` when none is offered.
 // spec: LIFE-07
-pub(crate) fn counter_offer(
+pub(crate) fn session_version(
     versions: &[ProtocolVersion],
     requested: &str,
 ) -> Option<ProtocolVersion> {
@@ -55,7 +58,11 @@ pub(crate) fn counter_offer(
 /// the error names what is spoken. `named` is the revision of the version header, where there is
 /// one.
 // spec: COMPAT-04, COMPAT-06, GAP-17
-pub fn too_old(request: &Request<'_>, named: Option<&str>, versions: &[ProtocolVersion]) -> Fault {
+pub fn unsupported_legacy(
+    request: &Request<'_>,
+    named: Option<&str>,
+    versions: &[ProtocolVersion],
+) -> Fault {
     // What `initialize` asks for; other requests are known by their header alone.
     let asked: Option<Cow<'_, str>> = request.params.optional("protocolVersion").ok().flatten();
     let modern = versions.iter().filter(|version| version.is_modern());
@@ -70,13 +77,13 @@ mod tests {
     use mcp_types::ProtocolVersion::{self, V2025_11_25, V2026_07_28};
     use mcp_types::{Message, codes};
 
-    use super::{counter_offer, mutual, offered, too_old};
+    use super::{check_offered, newest_common, session_version, unsupported_legacy};
     use crate::Fault;
 
     #[test]
     fn only_modern_revisions_that_are_offered() {
         let both = [V2026_07_28, V2025_11_25];
-        assert_eq!(offered(&both, "2026-07-28"), Ok(V2026_07_28));
+        assert_eq!(check_offered(&both, "2026-07-28"), Ok(V2026_07_28));
         for (versions, requested) in [
             (&both[..], "v999.0.0"),
             (&both, "2025-11-25"),
@@ -85,7 +92,7 @@ mod tests {
             let Err(Fault::UnsupportedVersion {
                 requested: echoed,
                 supported,
-            }) = offered(versions, requested)
+            }) = check_offered(versions, requested)
             else {
                 panic!("{requested}")
             };
@@ -106,7 +113,7 @@ mod tests {
             let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
                 panic!()
             };
-            let fault = too_old(&request, named, &[V2026_07_28, V2025_11_25]);
+            let fault = unsupported_legacy(&request, named, &[V2026_07_28, V2025_11_25]);
             let error = crate::wire::MODERN.error(&fault);
             assert_eq!(error.code, codes::UNSUPPORTED_PROTOCOL_VERSION);
             let data = error.data.unwrap().get().to_owned();
@@ -130,7 +137,11 @@ mod tests {
             (&[V2026_07_28], "2025-11-25", None),
             (&[], "2025-11-25", None),
         ] {
-            assert_eq!(counter_offer(versions, requested), expected, "{requested}");
+            assert_eq!(
+                session_version(versions, requested),
+                expected,
+                "{requested}"
+            );
         }
     }
 
@@ -138,11 +149,11 @@ mod tests {
     fn newest_in_common() {
         let all = ProtocolVersion::ALL;
         assert_eq!(
-            mutual(&["2025-11-25", "2026-07-28", "2030-01-01"], &all),
+            newest_common(&["2025-11-25", "2026-07-28", "2030-01-01"], &all),
             Some(V2026_07_28)
         );
-        assert_eq!(mutual(&["2025-11-25"], &all), None);
-        assert_eq!(mutual(&["2026-07-28"], &[V2025_11_25]), None);
-        assert_eq!(mutual(&[] as &[&str], &all), None);
+        assert_eq!(newest_common(&["2025-11-25"], &all), None);
+        assert_eq!(newest_common(&["2026-07-28"], &[V2025_11_25]), None);
+        assert_eq!(newest_common(&[] as &[&str], &all), None);
     }
 }

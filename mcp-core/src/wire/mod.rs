@@ -1,6 +1,6 @@
 //! The text of messages, per era.
 //!
-//! A revision is a value: [`MODERN`], and one wire for each revision with sessions; [`of`] finds it.
+//! A revision is a value: [`MODERN`], and one wire for each revision with sessions; [`for_version`] finds it.
 
 mod asks;
 mod calls;
@@ -37,7 +37,7 @@ pub use modern::Envelope;
 pub static MODERN: &dyn Wire = &modern::Modern;
 
 /// The wire of a revision.
-pub fn of(version: ProtocolVersion) -> &'static dyn Wire {
+pub fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
     legacy::of(version).unwrap_or(MODERN)
 }
 

@@ -33,7 +33,7 @@ impl Side {
     }
 
     fn wire(&self) -> &'static dyn wire::Wire {
-        wire::of(self.version)
+        wire::for_version(self.version)
     }
 
     pub(crate) fn call(&self, asked: &ClientRequest) -> Vec<u8> {

@@ -30,7 +30,7 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
 #[test]
 fn methods_exist_where_the_table_says_so() {
     for version in ProtocolVersion::ALL {
-        let wire = wire::of(version);
+        let wire = wire::for_version(version);
         for method in Method::ALL {
             let spec = method.spec();
             let text =
@@ -76,7 +76,7 @@ fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
 
 #[test]
 fn parameters_that_do_not_fit_are_named() {
-    let wire = wire::of(ProtocolVersion::V2025_11_25);
+    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
     for (method, params, named) in [
         ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
         ("logging/setLevel", r#"{"level":"loud"}"#, "level"),
@@ -179,7 +179,7 @@ fn nobody_listens_where_nothing_changes() {
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
         "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}"#;
     let request = parse(text);
-    let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
+    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
     let inbound = modern::read_request(&request, envelope, &Nothing.profile()).unwrap();

@@ -91,7 +91,7 @@ impl Pattern {
         if self.regex.is_match(text) {
             return Ok(());
         }
-        let given = mcp_core::schema::shown(&text.into());
+        let given = mcp_core::schema::summarize(&text.into());
         Err(format!(
             "expected text that matches `{}`, got {given}",
             self.source

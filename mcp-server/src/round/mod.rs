@@ -356,7 +356,7 @@ impl Board {
         Ok(Self {
             before: std::mem::take(&mut memory.asked),
             memory,
-            sent: input.map_or_else(|| Ok(BTreeMap::new()), InputState::answers)?,
+            sent: input.map_or_else(|| Ok(BTreeMap::new()), InputState::parse_responses)?,
             ..Self::default()
         })
     }

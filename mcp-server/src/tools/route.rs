@@ -83,7 +83,7 @@ impl ToolRoute {
             tool.output_schema = Output::output_schema().map(Arc::new);
         }
         // spec: XHDR-01
-        let headers = ParamHeaders::of(&tool.input_schema);
+        let headers = ParamHeaders::from_schema(&tool.input_schema);
         let headers = headers.unwrap_or_else(|error| {
             spec.problem(error.to_string());
             None

@@ -274,7 +274,7 @@ impl Channel for HttpChannel {
     }
 
     // spec: XHDR-02
-    fn repeats_arguments(&self) -> bool {
+    fn mirrors_arguments(&self) -> bool {
         true
     }
 
@@ -290,8 +290,8 @@ impl Channel for HttpChannel {
         self.sessions().inbound()
     }
 
-    fn adopt(&self, version: ProtocolVersion) {
-        self.sessions().adopt(version);
+    fn set_version(&self, version: ProtocolVersion) {
+        self.sessions().set_version(version);
     }
 
     fn closed(&self) -> BoxFuture<'static, CloseReason> {

@@ -40,7 +40,7 @@ fn header_name(name: &str) -> Option<HeaderName> {
 /// let schema: JsonObject = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
 /// )?;
-/// let plan = ParamHeaders::of(&schema)?.ok_or("no annotation")?;
+/// let plan = ParamHeaders::from_schema(&schema)?.ok_or("no annotation")?;
 /// let arguments = RawObject::from_text(r#"{"city": "Zürich"}"#)?;
 /// let mut headers = HeaderMap::new();
 /// assert!(verify_arguments(&headers, &plan, Some(&arguments)).is_err());
@@ -87,7 +87,7 @@ fn compare(headers: &HeaderMap, argument: &MirroredArgument<'_>) -> Result<(), F
         (Some(value), _) if value.is_unsafe_integer() => Err(mismatch(format!(
             "the argument `{path}` is repeated by the header {name} and must be within ±(2^53-1)"
         ))),
-        (Some(value), Some(header)) if value.is_repeated_by(&header) => Ok(()),
+        (Some(value), Some(header)) if value.matches_header(&header) => Ok(()),
         // That it is no valid argument is told when the arguments are read.
         (Some(_), None) if text.is_none() => Ok(()),
         (Some(_), None) => Err(mismatch(format!(

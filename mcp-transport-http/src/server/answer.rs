@@ -210,10 +210,10 @@ fn lend(inbound: &mut InboundRequest, config: &Config) {
                 None => pending().await,
             }
         });
-        let mut too_old = pin!(stream::after(max_age));
+        let mut unsupported_legacy = pin!(stream::after(max_age));
         poll_fn(|cx| match draining.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(()),
-            Poll::Pending => too_old.as_mut().poll(cx),
+            Poll::Pending => unsupported_legacy.as_mut().poll(cx),
         })
         .await;
     });

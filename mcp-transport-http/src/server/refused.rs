@@ -50,7 +50,7 @@ impl Refused {
 
     #[cold]
     pub(super) fn into_answer(self) -> Answer {
-        let wire = wire::of(ProtocolVersion::LATEST_LEGACY);
+        let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
         let answer = respond::error(self.status, wire, self.id.as_ref(), &self.fault);
         match self.retry_after {
             Some(seconds) => answer.with(names::RETRY_AFTER, seconds.into()),

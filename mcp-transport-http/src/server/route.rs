@@ -47,7 +47,7 @@ pub(super) fn route<'a, 'h>(
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
         Ok(note @ Message::Notification(_)) => {
-            return if serves_legacy && !versioning::names_modern(mirrored.version()) {
+            return if serves_legacy && !versioning::is_modern_version(mirrored.version()) {
                 Route::Legacy(note, mirrored)
             } else {
                 Route::Accepted
@@ -74,12 +74,16 @@ pub(super) fn route<'a, 'h>(
     };
     let named = mirrored.version();
     let envelope = match classify(&request, named) {
-        versioning::Route::Modern(envelope) => Ok(envelope),
-        versioning::Route::Legacy if serves_legacy => {
+        versioning::RequestEra::Modern(envelope) => Ok(envelope),
+        versioning::RequestEra::Legacy if serves_legacy => {
             return Route::Legacy(Message::Request(request), mirrored);
         }
-        versioning::Route::Legacy => Err(versioning::too_old(&request, named, &profile.versions)),
-        versioning::Route::Refuse(fault) => Err(fault),
+        versioning::RequestEra::Legacy => Err(versioning::unsupported_legacy(
+            &request,
+            named,
+            &profile.versions,
+        )),
+        versioning::RequestEra::Refused(fault) => Err(fault),
         _ => Err(Fault::internal("the request belongs to an unknown era")),
     };
     let read = envelope.and_then(|envelope| {

@@ -110,7 +110,7 @@ struct Desk {
 impl Desk {
     /// What becomes of the call.
     async fn outcome(&mut self, streams: Streams, shutdown: Option<Shutdown>) -> Outcome {
-        let mut too_old = pin!(after(streams.max_age));
+        let mut unsupported_legacy = pin!(after(streams.max_age));
         let mut closed = pin!(async move {
             match shutdown {
                 Some(shutdown) => shutdown.closed().await,
@@ -122,7 +122,7 @@ impl Desk {
             if let Poll::Ready(outcome) = self.call.poll(cx) {
                 return Poll::Ready(outcome);
             }
-            if too_old.as_mut().poll(cx).is_ready() {
+            if unsupported_legacy.as_mut().poll(cx).is_ready() {
                 return Poll::Ready(Outcome::Reply(Fault::Deadline.into()));
             }
             if closed.as_mut().poll(cx).is_ready() {

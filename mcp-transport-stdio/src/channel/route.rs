@@ -155,7 +155,7 @@ impl Shared {
     /// The request that a notification belongs to.
     fn owner_of(&self, note: &Notification<'_>) -> Option<Owner> {
         let version = *self.version.lock();
-        let of = wire::of(version.unwrap_or(ProtocolVersion::LATEST));
+        let of = wire::for_version(version.unwrap_or(ProtocolVersion::LATEST));
         // The era is not known before it is negotiated: progress is the same in both.
         let read = of.decode_server_notification(note);
         if let Some(ServerNotification::Progress { token, .. }) = &read {

@@ -238,7 +238,7 @@ async fn who_takes_nothing_holds_up_nobody() {
 #[tokio::test(start_paused = true)]
 async fn subscriptions_get_what_is_theirs() {
     let (channel, mut server) = pipe(1024);
-    channel.adopt(ProtocolVersion::V2026_07_28);
+    channel.set_version(ProtocolVersion::V2026_07_28);
     let mut first = sent(&channel, &mut server, 1, "subscriptions/listen").await;
     let mut second = sent(&channel, &mut server, 2, "subscriptions/listen").await;
     let mut call = sent(&channel, &mut server, 3, "tools/call").await;
@@ -267,7 +267,7 @@ async fn subscriptions_get_what_is_theirs() {
 #[tokio::test(start_paused = true)]
 async fn what_belongs_to_no_call_is_heard_apart() {
     let (channel, mut server) = pipe(1024);
-    channel.adopt(ProtocolVersion::V2025_11_25);
+    channel.set_version(ProtocolVersion::V2025_11_25);
     let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "roots/list" });
     // Nobody listens yet.
     server.say(ask.clone()).await;

@@ -10,8 +10,8 @@ use bytes::Bytes;
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, MessageSink, Session, SessionLimits,
 };
-use mcp_core::lines::{LINE, Line};
-use mcp_core::versioning::{Route, classify};
+use mcp_core::lines::{LINE_FRAMING, Line};
+use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
     ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification, Service,
@@ -211,11 +211,11 @@ impl Driver {
     fn take_request(&mut self, request: &Request<'_>) {
         let id = &request.id;
         let (wire, inbound) = match classify(request, None) {
-            Route::Modern(envelope) => {
+            RequestEra::Modern(envelope) => {
                 let inbound = modern::read_request(request, envelope, &self.service.profile());
                 (MODERN, inbound.map(Some))
             }
-            Route::Refuse(fault) => (MODERN, Err(fault)),
+            RequestEra::Refused(fault) => (MODERN, Err(fault)),
             _ => {
                 let inbound = self.admit_legacy(request);
                 (self.legacy_wire(), inbound)
@@ -256,9 +256,9 @@ impl Driver {
         let to = ReplyTarget {
             id: id.clone(),
             profile: self.service.profile(),
-            wire: wire::of(inbound.version()),
+            wire: wire::for_version(inbound.version()),
         };
-        let running = RunningCall::start(&*self.service, inbound, to, LINE, extensions);
+        let running = RunningCall::start(&*self.service, inbound, to, LINE_FRAMING, extensions);
         self.calls.begin(running);
         Ok(())
     }
@@ -291,7 +291,7 @@ impl Driver {
     }
 
     fn open(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
-        let decoded = wire::of(legacy::DEFAULT_VERSION).decode_request(request)?;
+        let decoded = wire::for_version(legacy::DEFAULT_VERSION).decode_request(request)?;
         let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
             return Err(Fault::no_such_method(&*request.method));
         };
@@ -369,7 +369,7 @@ impl Driver {
     fn legacy_wire(&self) -> &'static dyn Wire {
         match &self.session {
             Some(session) => session.wire(),
-            None => wire::of(legacy::DEFAULT_VERSION),
+            None => wire::for_version(legacy::DEFAULT_VERSION),
         }
     }
 }

@@ -54,7 +54,7 @@ fn short(step: &Step) -> String {
         Step::Fail(ProbeError::Unauthorized(_)) => "unauthorized".into(),
         Step::Fail(ProbeError::Failed(_)) => "failed".into(),
         Step::Fail(ProbeError::Refused(_)) => "refused".into(),
-        Step::Fail(ProbeError::Bewildered(_)) => "bewildered".into(),
+        Step::Fail(ProbeError::UnexpectedResponse(_)) => "bewildered".into(),
     }
 }
 

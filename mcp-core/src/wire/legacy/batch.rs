@@ -58,7 +58,9 @@ pub fn read(
 /// A request that says of itself that it is modern.
 fn is_modern(message: &Message<'_>) -> bool {
     match message {
-        Message::Request(request) => !matches!(crate::wire::Envelope::find(request), Ok(None)),
+        Message::Request(request) => {
+            !matches!(crate::wire::Envelope::from_request(request), Ok(None))
+        }
         _ => false,
     }
 }
@@ -101,7 +103,7 @@ mod tests {
     const R2: ProtocolVersion = ProtocolVersion::V2025_03_26;
 
     fn error(text: &str, version: ProtocolVersion) -> String {
-        let wire: &dyn Wire = wire::of(version);
+        let wire: &dyn Wire = wire::for_version(version);
         let fault = read(text.as_bytes(), version).unwrap_err();
         let mut out = Vec::new();
         wire.encode_error(&fault, None, &mut out);

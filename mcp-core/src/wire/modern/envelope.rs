@@ -34,7 +34,7 @@ impl<'a> Envelope<'a> {
     ///
     /// [`Fault::BadParams`] when it names a revision and the rest is missing or malformed.
     // spec: META-09, LOG-06
-    pub fn find(request: &Request<'a>) -> Result<Option<Self>, Fault> {
+    pub fn from_request(request: &Request<'a>) -> Result<Option<Self>, Fault> {
         let params = &request.params;
         let Some(meta) = params.get("_meta").filter(|raw| !raw.is_null()) else {
             return Ok(None);

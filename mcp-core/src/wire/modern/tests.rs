@@ -173,7 +173,7 @@ fn over_the_wire<'a>(
     };
     assert_eq!(&request.id, id);
     assert_eq!(request.method, asked.method_name());
-    let versioning::Route::Modern(envelope) = versioning::classify(&request, None) else {
+    let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
         panic!()
     };
     modern::read_request(&request, envelope, &server()).unwrap()
@@ -237,7 +237,9 @@ fn read(text: &str) -> Result<InboundRequest, Fault> {
         panic!()
     };
     match versioning::classify(&request, None) {
-        versioning::Route::Modern(envelope) => modern::read_request(&request, envelope, &server()),
+        versioning::RequestEra::Modern(envelope) => {
+            modern::read_request(&request, envelope, &server())
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -429,7 +431,10 @@ fn results_of_tools_are_what_their_types_say() {
         CallToolResult::new(vec![ContentBlock::image(&b"x"[..], "image/png")]),
     ] {
         let said = serde_json::to_value(&result).unwrap();
-        for wire in [MODERN, crate::wire::of(ProtocolVersion::V2025_11_25)] {
+        for wire in [
+            MODERN,
+            crate::wire::for_version(ProtocolVersion::V2025_11_25),
+        ] {
             let (id, profile) = (RequestId::from(7), server());
             let to = ReplyContext::new(&id, &profile);
             let encoded = wire.encode_reply(result.clone().into(), &to, Vec::new());

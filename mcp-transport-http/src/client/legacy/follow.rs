@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use http::{HeaderMap, StatusCode};
-use mcp_core::backoff::chance;
+use mcp_core::backoff::random_fraction;
 use mcp_core::{ChannelError, Frame};
 use tokio::time::{Instant, sleep};
 
@@ -85,7 +85,7 @@ impl Follow {
             if is_answered || is_lost {
                 return error;
             }
-            let Next::After(wait) = self.resume.next(outcome, chance()) else {
+            let Next::After(wait) = self.resume.next(outcome, random_fraction()) else {
                 return error;
             };
             let call = self.call.clone();

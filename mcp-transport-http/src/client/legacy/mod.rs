@@ -160,9 +160,9 @@ impl Sessions {
         Some(Box::pin(frames.take_until(over)))
     }
 
-    pub(super) fn adopt(&self, version: ProtocolVersion) {
+    pub(super) fn set_version(&self, version: ProtocolVersion) {
         if !version.is_modern() {
-            self.upcoming().adopt(version);
+            self.upcoming().set_version(version);
         } else if let Some(session) = self.state.lock().current.take() {
             session.end(Over::Replaced);
         }

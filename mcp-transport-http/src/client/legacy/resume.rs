@@ -6,7 +6,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
 use http::{HeaderValue, StatusCode};
-use mcp_core::backoff::{doubled, spread};
+use mcp_core::backoff::{exponential, jitter};
 
 /// The wait before a stream is opened again when the server names none.
 const FIRST: Duration = Duration::from_millis(500);
@@ -119,7 +119,7 @@ impl Resume {
         let asked = self.retry.unwrap_or(FIRST);
         // A little later than asked, never sooner.
         let asked = asked.saturating_add(asked.min(MOST).mul_f64(0.1 * chance));
-        Next::After(asked.max(spread(self.growing(), chance)).max(least))
+        Next::After(asked.max(jitter(self.growing(), chance)).max(least))
     }
 
     fn fail(&mut self) {
@@ -131,7 +131,7 @@ impl Resume {
     fn growing(&self) -> Duration {
         match self.fruitless {
             0 | 1 => Duration::ZERO,
-            times => doubled(FIRST, times - 1, MOST),
+            times => exponential(FIRST, times - 1, MOST),
         }
     }
 }

@@ -126,7 +126,7 @@ impl Session {
     }
 
     /// The revision that was chosen; the last choice counts.
-    pub(super) fn adopt(&self, version: ProtocolVersion) {
+    pub(super) fn set_version(&self, version: ProtocolVersion) {
         *self.version.lock() = Some(version);
     }
 
@@ -251,7 +251,7 @@ impl Session {
         };
         let note = Cancelled::new(call.id.clone()).reason("nobody waits for the answer any more");
         let mut text = Vec::new();
-        let wire: &dyn Wire = wire::of(version);
+        let wire: &dyn Wire = wire::for_version(version);
         if wire.encode_client_notification(&ClientNotification::Cancelled(note), &mut text) {
             let _ = self.cancels.try_send(text.into());
         }

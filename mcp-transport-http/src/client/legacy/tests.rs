@@ -260,7 +260,7 @@ async fn initialize(channel: &HttpChannel, server: &mut Server, session: &'stati
     asked.reply(reply);
     assert_eq!(next(&mut frames).await, result(1));
     assert!(frames.next().await.is_none());
-    channel.adopt(LATEST);
+    channel.set_version(LATEST);
 }
 
 /// A session without a stream outside of calls.
@@ -325,7 +325,7 @@ async fn what_every_request_carries() {
 async fn the_revision_is_the_one_that_was_agreed_on() {
     let (channel, mut server) = connect();
     // Asked in one revision, answered in an old one that has no header for itself.
-    channel.adopt(LATEST);
+    channel.set_version(LATEST);
     let (mut frames, asked) = begin(
         &channel,
         &mut server,
@@ -336,18 +336,18 @@ async fn the_revision_is_the_one_that_was_agreed_on() {
     asked.json(result(1));
     next(&mut frames).await;
     let old = ProtocolVersion::V2025_03_26;
-    channel.adopt(old);
+    channel.set_version(old);
     let (_frames, asked) = begin(&channel, &mut server, call_in(old, 2, Method::ListTools)).await;
     assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
     assert_eq!(asked.header(names::MCP_SESSION_ID), None);
-    channel.adopt(LATEST);
+    channel.set_version(LATEST);
     let (_frames, asked) = begin(&channel, &mut server, call(3)).await;
     assert_eq!(
         asked.header(names::MCP_PROTOCOL_VERSION),
         Some("2025-11-25")
     );
     // A server that turns out to have no sessions.
-    channel.adopt(ProtocolVersion::LATEST);
+    channel.set_version(ProtocolVersion::LATEST);
     let (_frames, asked) = begin(
         &channel,
         &mut server,

@@ -104,7 +104,7 @@ fn the_request() {
     .header("accept", "text/html")
     .unwrap();
     // spec: XHDR-10
-    assert!(channel.repeats_arguments());
+    assert!(channel.mirrors_arguments());
     let mut call = out();
     call.mirrored = call.mirrored.params(vec![("Region".into(), "eu".into())]);
     for (name, value) in [

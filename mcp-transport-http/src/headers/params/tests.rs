@@ -25,7 +25,7 @@ fn plan() -> ParamHeaders {
         },
     }))
     .unwrap();
-    ParamHeaders::of(&schema).unwrap().unwrap()
+    ParamHeaders::from_schema(&schema).unwrap().unwrap()
 }
 
 fn check(arguments: &Value, pairs: Pairs<'_>) -> Result<(), String> {

@@ -56,7 +56,7 @@ pub(super) async fn open(
         who: lasting_audience(parts, config),
         seat,
         ping: Ping::new(config.streams.ping_interval),
-        too_old: config.streams.max_age.map(|age| Box::pin(sleep(age))),
+        unsupported_legacy: config.streams.max_age.map(|age| Box::pin(sleep(age))),
         draining,
         keeper: config.events.clone(),
         retry: config.streams.retry,
@@ -79,7 +79,7 @@ struct Standalone {
     _hold: Hold,
     seat: Seat,
     ping: Ping,
-    too_old: Option<Pin<Box<Sleep>>>,
+    unsupported_legacy: Option<Pin<Box<Sleep>>>,
     draining: Option<Pin<Box<dyn Future<Output = ()> + Send + Sync>>>,
     keeper: Option<Arc<dyn Keeper>>,
     retry: Duration,
@@ -100,8 +100,8 @@ impl Standalone {
         if let Some(draining) = &mut self.draining {
             ends |= draining.as_mut().poll(cx).is_ready();
         }
-        if let Some(too_old) = &mut self.too_old {
-            ends |= too_old.as_mut().poll(cx).is_ready();
+        if let Some(unsupported_legacy) = &mut self.unsupported_legacy {
+            ends |= unsupported_legacy.as_mut().poll(cx).is_ready();
         }
         if ends { Poll::Ready(()) } else { Poll::Pending }
     }

@@ -63,7 +63,7 @@ fn welcome(live: &Live, to: &ReplyTarget, reply: Reply) -> Answer {
 
 /// Reads `initialize`.
 pub(super) fn read(request: &Request<'_>) -> Result<Arc<InitializeParams>, Fault> {
-    match wire::of(ProtocolVersion::LATEST_LEGACY)
+    match wire::for_version(ProtocolVersion::LATEST_LEGACY)
         .decode_request(request)?
         .request
     {

@@ -45,7 +45,7 @@ pub(super) async fn answer_batch(
     let version = version(door, &parts)?;
     let messages = batch::read(text, version)
         .map_err(|fault| Refused::fault(StatusCode::BAD_REQUEST, None, fault))?;
-    let wire = wire::of(version);
+    let wire = wire::for_version(version);
     let answers = messages.into_iter().filter_map(|message| match message {
         Ok(Message::Request(request)) => {
             let parts = parts.clone();
@@ -78,7 +78,7 @@ fn begin(
     let mut to = ReplyTarget {
         id: request.id.clone(),
         profile,
-        wire: wire::of(version),
+        wire: wire::for_version(version),
     };
     let reply = match admitted {
         Ok(HandledRequest::Call(inbound)) => {
@@ -101,7 +101,7 @@ fn begin(
     } = &reply
         && let Ok(chosen) = result.protocol_version.parse()
     {
-        to.wire = wire::of(chosen);
+        to.wire = wire::for_version(chosen);
     }
     Begun::Answered(answer::ready_made(mode, &to, reply))
 }

@@ -207,7 +207,9 @@ fn planned() -> Option<Arc<ParamHeaders>> {
     let schema = serde_json::from_str(
         r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
     );
-    ParamHeaders::of(&schema.unwrap()).unwrap().map(Arc::new)
+    ParamHeaders::from_schema(&schema.unwrap())
+        .unwrap()
+        .map(Arc::new)
 }
 
 // spec: HTTP-SM-22, XHDR-17

@@ -108,7 +108,7 @@ async fn a_session_that_the_server_forgot() {
     assert!(outside.is_abandoned());
 
     // What belongs to the next session can be asked for before that is opened.
-    channel.adopt(LATEST);
+    channel.set_version(LATEST);
     let mut inbound = channel.inbound().unwrap();
     let error = failure(&mut channel.call(call(4))).await;
     assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");

@@ -36,7 +36,7 @@ async fn two_urls() {
         events.raw(format!("event: message\ndata: {}\n\n", result(1)));
         assert_eq!(next(&mut frames).await, result(1));
         assert!(frames.next().await.is_none());
-        channel.adopt(R1);
+        channel.set_version(R1);
         let accepted = channel.notify(note(Method::Initialized));
         futures::join!(accepted, async { server.next().await.status(202) })
             .0

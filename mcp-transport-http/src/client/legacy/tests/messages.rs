@@ -91,7 +91,7 @@ async fn several_at_once() {
         begin(&channel, &mut server, call_in(old, 1, Method::Initialize)).await;
     asked.json(result(1));
     next(&mut frames).await;
-    channel.adopt(old);
+    channel.set_version(old);
     let (mut frames, asked) = begin(&channel, &mut server, call_in(old, 2, Method::CallTool)).await;
     asked.json(format!(
         "[{PING}, {},{CHANGED},{}]",

@@ -55,7 +55,7 @@ impl<F: Future> Future for CatchPanic<F> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let future = self.project().future;
-        match catch_panic_now(|| future.poll(cx)) {
+        match catch_panic_sync(|| future.poll(cx)) {
             Ok(polled) => polled.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),
         }
@@ -67,6 +67,6 @@ impl<F: Future> Future for CatchPanic<F> {
 /// # Errors
 ///
 /// When it panicked.
-pub fn catch_panic_now<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
+pub fn catch_panic_sync<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked)
 }
