@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::locks::Mutex;
 use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::Change;

@@ -10,13 +10,13 @@ use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{FutureExt, stream};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::locks::{Mutex, RwLock};
 use mcp_core::wire::{self, Wire};
 use mcp_core::{Channel, ClientProfile, ClientRequest, CloseReason, ServerNotification};
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
     ServerCapabilities,
 };
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;

@@ -10,7 +10,6 @@ use std::time::Duration;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::locks::RwLock;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, newest_common};
@@ -19,6 +18,7 @@ use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
 };
+use parking_lot::RwLock;
 
 use crate::call;
 use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};

@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use mcp_core::locks::RwLock;
 use mcp_core::schema::{Check, Validator, check_result};
 use mcp_core::{Call, ClientRequest, Listing, ParamHeaders};
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
+use parking_lot::RwLock;
 
 /// So many tools are remembered; when there are more, all are forgotten and learned again.
 const MAX_TOOLS: usize = 10_000;

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use mcp_core::locks::Mutex;
 use mcp_types::SubscriptionFilter;
+use parking_lot::Mutex;
 
 /// The resources that a session is subscribed to, and how many want each.
 #[derive(Debug, Default)]

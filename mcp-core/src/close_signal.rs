@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use crate::locks::Mutex;
+use parking_lot::Mutex;
 
 /// Whether something has ended, and reason. Clones are about the same end.
 pub struct CloseSignal<T = ()>(Arc<Mutex<State<T>>>);

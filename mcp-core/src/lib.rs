@@ -48,8 +48,6 @@ mod inbound;
 mod input;
 pub mod legacy;
 pub mod lines;
-#[doc(hidden)]
-pub mod locks;
 pub mod modern;
 pub mod mrtr;
 mod notification;

@@ -11,10 +11,10 @@ mod others;
 
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard, OnceLock, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
-use mcp_core::locks::{Mutex, RwLock};
 use mcp_types::Implementation;
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 pub(crate) use book::Book;
 pub(crate) use catalogue::Catalogue;

@@ -11,13 +11,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use mcp_core::locks::Mutex;
 use mcp_core::pending::{InsertError, PendingRequests, RequestTimeouts};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,
 };
 use mcp_types::{Method, ProtocolVersion, RequestId};
+use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::task::AbortHandle;

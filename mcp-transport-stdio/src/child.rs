@@ -17,11 +17,11 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::locks::Mutex;
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
 };
 use mcp_types::ProtocolVersion;
+use parking_lot::Mutex;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::watch;
 use tokio::time::timeout;

@@ -1,9 +1,9 @@
 //! What waits to be written to a pipe: one bounded buffer, which the writer empties whole.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, MutexGuard};
 
-use mcp_core::locks::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{Mutex as Turns, Notify};
 
 /// Messages on their way to the writer.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_core::locks::RwLock;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
+use parking_lot::RwLock;
 
 use super::member::Member;
 use super::{Group, Naming};

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
-use mcp_core::locks::RwLock;
 use mcp_core::mrtr::InputRound;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
     InputRequest, InputResponse, ListRootsResult, Root,
 };
+use parking_lot::RwLock;
 
 use super::request::finish_form;
 use super::visits::Visits;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use mcp_core::locks::Mutex;
 use mcp_types::ElicitUrlParams;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
 /// A visit: over or not.

@@ -10,8 +10,8 @@ use mcp_types::SubscriptionFilter;
 use slab::Slab;
 
 use super::{ChangeBus, ChangeEvent};
-use crate::locks::Mutex;
 use crate::texts::Texts;
+use parking_lot::Mutex;
 
 /// The bus within one process.
 ///

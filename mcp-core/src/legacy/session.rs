@@ -17,7 +17,6 @@ use super::back_channel::{self, CallChannel, MessageSink, PendingResponse, Waiti
 use super::record::{self, SessionRecord};
 use super::{inbound, shake_hands};
 use crate::InboundRequest;
-use crate::locks::Mutex;
 use crate::pending::{InsertError, PendingRequests, RequestIds, RequestTimeouts};
 use crate::texts::Texts;
 use crate::wire::{self, ServerRequestContext, Wire};
@@ -26,6 +25,7 @@ use crate::{
     Input, Principal, Reply, ResultBody, ServerNotification, ServerProfile, ServerRequest, Service,
     SessionRequest, Subscriber, Watch,
 };
+use parking_lot::Mutex;
 
 /// What one session may hold.
 #[derive(Debug, Clone, Copy)]

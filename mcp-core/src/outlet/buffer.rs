@@ -1,6 +1,6 @@
 //! The bounded buffer between a running call and the body or pipe that carries its notifications.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -8,8 +8,8 @@ use mcp_types::{LoggingLevel, ProgressToken, RequestId};
 
 use super::{Listener, NotificationSink, ServerNotification, Wants};
 use crate::legacy::Session;
-use crate::locks::Mutex;
 use crate::wire::Wire;
+use parking_lot::{Mutex, MutexGuard};
 
 /// What a transport puts around every message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

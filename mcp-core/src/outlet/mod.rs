@@ -12,7 +12,7 @@ use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate};
 pub use buffer::{Framing, NotificationBuffer};
 
 use crate::ServerNotification;
-use crate::locks::Mutex;
+use parking_lot::Mutex;
 
 /// Where a transport takes notifications of a call.
 pub trait NotificationSink: Send + Sync {

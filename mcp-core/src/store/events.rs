@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::StoreError;
-use crate::locks::Mutex;
+use parking_lot::Mutex;
 
 /// A stream of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

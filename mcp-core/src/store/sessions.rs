@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use super::StoreError;
 use crate::legacy::SessionRecord;
-use crate::locks::Mutex;
+use parking_lot::Mutex;
 
 /// Where sessions are written down. What is lost with it: clients have to open new sessions, as
 /// after every restart of a server without a store.

@@ -20,10 +20,10 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
-use crate::locks::Mutex;
 use crate::{
     BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
 };
+use parking_lot::Mutex;
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_channel::oneshot;
 
-use crate::locks::Mutex;
+use parking_lot::Mutex;
 
 #[derive(Default)]
 pub(super) struct Turns(Mutex<Queue>);

@@ -17,13 +17,13 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::locks::Mutex;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
     Reply,
 };
 use mcp_types::json::{self, members};
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};

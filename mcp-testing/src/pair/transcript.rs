@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use mcp::core::locks::Mutex;
+use parking_lot::Mutex;
 
 /// All that was said on a wire, a line per message: `-> ` from the client, `<- ` from the server, in
 /// the order in which it was sent. Clones are the same transcript.

@@ -8,8 +8,8 @@ use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
-use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError};
+use parking_lot::Mutex;
 use tower_service::Service;
 
 use super::body::broken;

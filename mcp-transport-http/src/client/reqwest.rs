@@ -11,8 +11,8 @@ use std::{fmt, io};
 use bytes::Bytes;
 use http::Uri;
 use http_body::{Body, Frame, SizeHint};
-use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError};
+use parking_lot::Mutex;
 use reqwest::redirect::Policy;
 use tower_service::Service;
 

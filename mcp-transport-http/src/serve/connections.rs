@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use atomic_waker::AtomicWaker;
-use mcp_core::locks::Mutex;
+use parking_lot::Mutex;
 use slab::Slab;
 use tokio::time::sleep;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use mcp_core::Fault;
-use mcp_core::locks::Mutex;
 use mcp_types::RequestId;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 /// The running calls of one client, and everything else that keeps its session alive.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::request::Parts;
-use mcp_core::locks::Mutex;
 use mcp_core::{ServerProfile, Service};
+use parking_lot::Mutex;
 
 /// Where the service of a request comes from. Its type is forgotten here, so that what is behind it
 /// is compiled once, and not for each service.

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use futures_core::Stream;
-use mcp_core::locks::Mutex;
 use mcp_core::{ChannelError, Frame};
+use parking_lot::{Mutex, MutexGuard};
 
 /// How many messages wait at the most.
 const MAX_FRAMES: usize = 1024;

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::locks::Mutex;
+use parking_lot::Mutex;
 use process_wrap::std::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
 use tokio::sync::watch;
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;

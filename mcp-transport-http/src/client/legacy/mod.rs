@@ -23,9 +23,9 @@ use std::sync::Arc;
 
 use futures_util::{StreamExt, future, stream};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
 use mcp_types::{Method, ProtocolVersion};
+use parking_lot::Mutex;
 
 use session::{Over, Session};
 

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
-use mcp_core::locks::Mutex;
 use mcp_core::{ChannelError, Frame};
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 /// Messages that a queue holds at the most.

@@ -12,13 +12,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::locks::Mutex;
 use mcp_core::wire::{self, Wire};
 use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
 use mcp_types::meta::keys;
 use mcp_types::{
     Cancelled, Message, Meta, Method, ParseError, ProgressToken, ProtocolVersion, RequestId,
 };
+use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::timeout;
 

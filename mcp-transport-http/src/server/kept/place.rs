@@ -1,12 +1,12 @@
 //! The place of a reader: a stream has one, and whoever comes takes it from the one before.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use http::StatusCode;
-use mcp_core::locks::Mutex;
 use mcp_types::codes;
+use parking_lot::{Mutex, MutexGuard};
 use tokio::time::Instant;
 
 use super::super::refused::Refused;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::BoxFuture;
-use mcp_core::locks::Mutex;
 use mcp_core::store::{EventStore, Replay, ReplayError, StreamId};
+use parking_lot::Mutex;
 
 use super::super::config::Config;
 use super::super::in_flight::Hold;

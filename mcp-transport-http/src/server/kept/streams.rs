@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, MutexGuard, Weak};
+use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
 use mcp_core::NotificationBuffer;
-use mcp_core::locks::Mutex;
 use mcp_core::store::{EventStore, StoredEvent, StreamId};
 use mcp_core::wire::Wire;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::events::{self, Events};
 use super::place::Place;

@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::NotificationBuffer;
-use mcp_core::locks::Mutex;
+use parking_lot::Mutex;
 
 use super::super::kept::Place;
 use super::live::Live;

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::request::Parts;
-use mcp_core::locks::Mutex;
 use mcp_core::{BoxFuture, Subscriber};
+use parking_lot::Mutex;
 use tokio::time::{Sleep, sleep};
 
 use super::super::config::Config;

@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use http::HeaderValue;
 use mcp_core::ReplyTarget;
 use mcp_core::legacy::{Session, SessionRecord};
-use mcp_core::locks::Mutex;
 use mcp_core::{ServerProfile, Service};
 use mcp_types::RequestId;
+use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 

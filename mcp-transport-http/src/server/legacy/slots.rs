@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use mcp_core::Principal;
-use mcp_core::locks::Mutex;
+use parking_lot::Mutex;
 
 use super::super::sessions::Sessions;
 

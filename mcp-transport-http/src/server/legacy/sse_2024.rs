@@ -13,9 +13,9 @@ use http::StatusCode;
 use http::request::Parts;
 use mcp_core::ReplyTarget;
 use mcp_core::legacy::{HandledRequest, Session};
-use mcp_core::locks::Mutex;
 use mcp_core::{Fault, NotificationBuffer, Principal, Reply};
 use mcp_types::{Message, Request, codes};
+use parking_lot::Mutex;
 use tokio::time::{Sleep, sleep};
 use uuid::Uuid;
 
