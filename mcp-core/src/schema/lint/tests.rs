@@ -135,6 +135,6 @@ fn each_kind_is_told_once_and_says_what_to_do() {
     assert_eq!(
         only.to_string(),
         "the tool `t`, inputSchema/properties/p: Claude Code, LM Studio and Copilot lose tools whose \
-         schema has a `$ref`, or what it refers to; write the schema in location"
+         schema has a `$ref`, or what it refers to; write the schema in place"
     );
 }
