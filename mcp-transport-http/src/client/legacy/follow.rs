@@ -170,6 +170,7 @@ pub(super) async fn standalone(session: &Arc<Session>) {
     let mut stream = Follow::standalone(Arc::clone(session));
     loop {
         let first = stream.connect().await;
+        session.standalone_answered.notify_one();
         match stream.until_broken(first).await {
             ChannelError::Connect { .. } | ChannelError::Broken { .. } => {}
             _ => return,

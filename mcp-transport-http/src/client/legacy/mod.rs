@@ -20,16 +20,24 @@ mod session;
 mod sse_2024;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{StreamExt, future, stream};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
 use mcp_types::{Method, ProtocolVersion};
 use parking_lot::Mutex;
+use tokio::time::timeout;
 
 use session::{Over, Session};
 
 use super::requests::Http;
+
+/// Longest wait of `notifications/initialized` for the answer to the first GET.
+///
+/// A server may send a request on the GET stream while it handles the first call. Without the wait
+/// that request is lost when the GET arrives after the call.
+const STANDALONE_WAIT: Duration = Duration::from_millis(500);
 
 /// What is done beside calls.
 #[derive(Debug, Clone, Copy)]
@@ -132,11 +140,17 @@ impl Sessions {
     ) -> BoxFuture<'static, Result<(), ChannelError>> {
         let session = self.current(out.mirrored.version);
         let readies = Method::from_name(&out.mirrored.method) == Some(Method::Initialized);
+        let standalone = self.settings.standalone;
         Box::pin(async move {
             let sent = async {
                 session.note(out.body).await?;
                 if readies {
                     session.ready.notify_one();
+                }
+                if readies && standalone && !session.has_one_stream() {
+                    // The error means only that the server has not answered the GET in time.
+                    let answered = session.standalone_answered.notified();
+                    let _ = timeout(STANDALONE_WAIT, answered).await;
                 }
                 Ok(())
             };

@@ -49,6 +49,8 @@ pub(super) struct Session {
     unsent_cancels: Mutex<Option<mpsc::Receiver<Bytes>>>,
     /// The server knows that the client is ready.
     pub(super) ready: Notify,
+    /// The first GET for the stream outside of calls is answered or has failed.
+    pub(super) standalone_answered: Notify,
     /// The server has answered something.
     pub(super) alive: Notify,
     deleted: OnceCell<()>,
@@ -120,6 +122,7 @@ impl Session {
             cancels,
             unsent_cancels: Mutex::new(Some(unsent_cancels)),
             ready: Notify::new(),
+            standalone_answered: Notify::new(),
             alive: Notify::new(),
             deleted: OnceCell::new(),
         }

@@ -3,6 +3,7 @@
 mod ends;
 mod http_sse;
 mod messages;
+mod standalone;
 mod streams;
 
 use std::future::ready;
