@@ -99,7 +99,7 @@ impl Attempt<'_, '_> {
                 }
                 Message::Response(response) => {
                     check_id(&response, &id, frame.status)?;
-                    let reply = wire::for_version(self.version)
+                    let reply = wire::client_for_version(self.version)
                         .decode_reply(self.asked, &response)
                         .map_err(Kind::Decode)?;
                     drain(&mut frames).await;
@@ -135,7 +135,7 @@ impl Attempt<'_, '_> {
     /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
     /// progress of this call.
     fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
-        match wire::for_version(self.version).decode_server_notification(note) {
+        match wire::client_for_version(self.version).decode_server_notification(note) {
             // spec: PROG-02
             Some(ServerNotification::Progress {
                 token: given,
@@ -171,7 +171,7 @@ pub(crate) fn send(
     outgoing: &ClientRequestContext<'_>,
     headers: &HeaderMap,
 ) -> Frames {
-    let body = wire::for_version(version).encode_request(asked, outgoing);
+    let body = wire::client_for_version(version).encode_request(asked, outgoing);
     let mirror = MirroredHeaders::new(version, asked.method_name(), asked.item());
     let mirror = mirror.params(inner.params(asked, version));
     let mut out = OutgoingRequest::new(outgoing.id.clone(), body, mirror);

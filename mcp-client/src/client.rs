@@ -10,7 +10,7 @@ use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{FutureExt, stream};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::wire::{self, Wire};
+use mcp_core::wire::{self, ClientWire};
 use mcp_core::{Channel, ClientProfile, ClientRequest, CloseReason, ServerNotification};
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
@@ -180,8 +180,8 @@ impl Inner {
     }
 
     /// The wire of the revision that is spoken.
-    pub(crate) fn wire(&self) -> &'static dyn Wire {
-        wire::for_version(self.version())
+    pub(crate) fn wire(&self) -> &'static dyn ClientWire {
+        wire::client_for_version(self.version())
     }
 
     /// The number of the session.

@@ -110,7 +110,8 @@ impl OneWayMessage {
     #[inline]
     pub fn notification(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
         let mut body = Vec::new();
-        let is_written = wire::for_version(version).encode_client_notification(note, &mut body);
+        let is_written =
+            wire::client_for_version(version).encode_client_notification(note, &mut body);
         let method = note.method().map(Method::as_str).or(match note {
             ClientNotification::Other { method, .. } => Some(method),
             _ => None,

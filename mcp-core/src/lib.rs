@@ -34,10 +34,12 @@
 #[doc(hidden)]
 pub mod backoff;
 mod call;
-mod change;
+mod changes;
 mod channel;
 #[doc(hidden)]
 pub mod close_signal;
+#[doc(hidden)]
+pub mod deserialize;
 mod exchange;
 mod extensions;
 mod facts;
@@ -55,8 +57,6 @@ mod outlet;
 mod panic;
 mod param_headers;
 pub mod pending;
-#[doc(hidden)]
-pub mod place;
 mod reply;
 mod reply_target;
 mod running_call;
@@ -72,7 +72,7 @@ pub mod versioning;
 pub mod wire;
 
 pub use call::{Call, ClientRequest, SessionRequest};
-pub use change::{ChangeBus, ChangeEvent, Changes, MemoryBus, Subscriber, Watch};
+pub use changes::{ChangeBus, ChangeEvent, Changes, MemoryBus, Subscriber, Watch};
 pub use channel::{
     Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
     OutgoingRequest,

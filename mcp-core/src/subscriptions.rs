@@ -12,7 +12,7 @@ use mcp_types::{
     ListenResult, Method, Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter,
 };
 
-use crate::change::SubscriptionPermit;
+use crate::changes::SubscriptionPermit;
 use crate::texts::Texts;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,

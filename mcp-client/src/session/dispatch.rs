@@ -103,7 +103,7 @@ impl Dispatcher {
     }
 
     fn hear(&mut self, inner: &Inner, note: &Notification<'_>) {
-        match wire::for_version(inner.version()).decode_server_notification(note) {
+        match wire::client_for_version(inner.version()).decode_server_notification(note) {
             // spec: CAN-04, CAN-05
             Some(ServerNotification::Cancelled(cancelled)) => {
                 let id = cancelled.request_id;
@@ -121,7 +121,7 @@ impl Dispatcher {
             return;
         }
         let version = inner.version();
-        let ask = match wire::for_version(version).decode_server_request(request) {
+        let ask = match wire::client_for_version(version).decode_server_request(request) {
             Ok(_) if self.answers.len() >= MAX_ASKS => Err(Fault::Refused(
                 "this client answers too many requests already".into(),
             )),
@@ -161,7 +161,7 @@ impl Work {
             Err(fault) => ClientResponse::Fault(fault),
         };
         let mut body = Vec::new();
-        let wire = wire::for_version(self.mirrored.version);
+        let wire = wire::client_for_version(self.mirrored.version);
         if wire.encode_client_response(&answer, &self.id, &mut body) {
             let note = OneWayMessage::new(body, self.mirrored);
             let sending = self

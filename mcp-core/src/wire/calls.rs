@@ -1,5 +1,4 @@
-//! The calls that all revisions share, read and written. Their parameters differ in single members
-//! alone.
+//! Calls that all revisions share. Their parameters differ between revisions in single fields.
 
 use std::sync::Arc;
 
@@ -8,23 +7,23 @@ use mcp_types::{
     ReadResourceParams, Request, Sender,
 };
 
-use super::asks::whole;
 use super::narrow::{fitting, narrowed};
+use super::server_requests::params;
 use super::splice_json;
 use crate::{Call, Fault};
 
-/// Reads a call. Methods that the protocol has, but not in this revision or not for servers, are
-/// unknown; methods that it does not have at all are for the service to know.
+/// Decodes a call. Methods of the protocol that this revision does not have, or that only servers
+/// send, are refused. Methods that the protocol does not have are passed on to the service.
 // spec: BASE-20
 pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Call, Fault> {
-    let params = &request.params;
+    let raw = &request.params;
     let page = || -> Result<Page, Fault> {
-        let cursor = params.optional_value::<Cursor>("cursor")?;
+        let cursor = raw.optional_value::<Cursor>("cursor")?;
         Ok(cursor.map_or_else(Page::first, Page::at))
     };
     let other = || Call::Other {
         method: (&*request.method).into(),
-        params: Some(params.without_meta()),
+        params: Some(raw.without_meta()),
     };
     let Some(method) = Method::from_name(&request.method) else {
         return Ok(other());
@@ -38,36 +37,35 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
         Method::ListResourceTemplates => Call::ListResourceTemplates(page()?),
         Method::ListPrompts => Call::ListPrompts(page()?),
         Method::CallTool => {
-            let name = params.required_text("name")?;
-            let mut call = CallToolParams::new(name, params.object("arguments")?);
-            // Ignored by those who run no tasks, whatever it is.
+            let name = raw.required_text("name")?;
+            let mut call = CallToolParams::new(name, raw.object("arguments")?);
+            // A malformed value is ignored, as by servers without tasks.
             // spec: TASKL-01, TASKL-02
             if version.has_experimental_tasks() {
-                call.task = params.optional_value("task").unwrap_or_default();
+                call.task = raw.optional_value("task").unwrap_or_default();
             }
             Call::CallTool(call)
         }
         Method::ReadResource => {
-            Call::ReadResource(ReadResourceParams::new(params.required_text("uri")?))
+            Call::ReadResource(ReadResourceParams::new(raw.required_text("uri")?))
         }
         Method::GetPrompt => {
-            let name = params.required_text("name")?;
-            Call::GetPrompt(GetPromptParams::new(name, params.object("arguments")?))
+            let name = raw.required_text("name")?;
+            Call::GetPrompt(GetPromptParams::new(name, raw.object("arguments")?))
         }
-        Method::Complete => Call::Complete(Arc::new(whole(request)?)),
-        // The table knows the methods of tasks and skills; whether there are any, the service knows.
-        _ if is_asked_by_clients(method) => other(),
+        Method::Complete => Call::Complete(Arc::new(params(request)?)),
+        // Methods of tasks and skills: the service knows if it supports them.
+        _ if is_client_request(method) => other(),
         _ => return Err(Fault::no_such_method(&*request.method)),
     })
 }
 
-fn is_asked_by_clients(method: Method) -> bool {
+fn is_client_request(method: Method) -> bool {
     let spec = method.spec();
     spec.kind == MethodKind::Request && spec.sender != Sender::Server
 }
 
-/// Writes the parameters of a call behind an open object, and closes it.
-#[inline]
+/// Appends the parameters of a call to an open object, and closes it.
 pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) {
     match call {
         Call::ListTools(page)

@@ -1,108 +1,67 @@
-//! The half of clients.
-//!
-//! It is no part of the trait, and so of no table of functions: what nobody calls is left out of a
-//! program that only serves, with all the types that only clients read.
-//!
-//! For that program it is not even compiled: all of it, down to `results`, is `#[inline]`, which
-//! leaves it to the crate that calls it. With the types that it reads it would be a third of this one.
+//! The client's half of a wire.
 
 use mcp_types::{Notification, Request, RequestId, Response};
 
-use super::{ClientRequestContext, DecodeError, DecodedServerRequest, Wire, legacy, modern};
+use super::{ClientRequestContext, DecodeError, DecodedServerRequest, Wire};
 use crate::{ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification};
 
-impl dyn Wire + '_ {
-    /// Client: writes a request. Its method has to be one of this revision; a server refuses others.
-    #[inline]
-    pub fn encode_request(
+/// The client's half of one protocol revision: encodes what a client sends and decodes what a
+/// server sends.
+///
+/// [`client_for_version`](super::client_for_version) returns the implementation for a revision.
+pub trait ClientWire: Wire {
+    /// Encodes a request. A server refuses a method that the revision does not have.
+    fn encode_request(
         &self,
-        asked: &ClientRequest,
-        from: &ClientRequestContext<'_>,
-    ) -> Vec<u8> {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.encode_request(asked, from),
-            None => modern::Modern.encode_request(asked, from),
-        }
-    }
+        request: &ClientRequest,
+        context: &ClientRequestContext<'_>,
+    ) -> Vec<u8>;
 
-    /// Client: reads the answer to `asked`.
+    /// Decodes the response to `request`.
     ///
     /// # Errors
     ///
-    /// [`DecodeError`] when the answer is none that the method can have.
-    #[inline]
-    pub fn decode_reply(
+    /// Returns [`DecodeError`] when the result does not fit the method.
+    fn decode_reply(
         &self,
-        asked: &ClientRequest,
+        request: &ClientRequest,
         response: &Response<'_>,
-    ) -> Result<Reply, DecodeError> {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.decode_reply(asked, response),
-            None => modern::Modern.decode_reply(asked, response),
-        }
-    }
+    ) -> Result<Reply, DecodeError>;
 
-    /// Client: reads a notification; `None` when no server may say that in this revision.
-    #[inline]
-    pub fn decode_server_notification(
+    /// Decodes a notification of the server. Returns `None` when no server of this revision may
+    /// send it, or when it is malformed.
+    fn decode_server_notification(
         &self,
-        note: &Notification<'_>,
-    ) -> Option<ServerNotification> {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.decode_server_notification(note),
-            None => modern::Modern.decode_server_notification(note),
-        }
-    }
+        notification: &Notification<'_>,
+    ) -> Option<ServerNotification>;
 
-    /// Client: the `subscriptions/listen` request that a notification belongs to.
-    #[inline]
-    pub fn subscription_id(&self, note: &Notification<'_>) -> Option<RequestId> {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.subscription_id(note),
-            None => modern::Modern.subscription_id(note),
-        }
-    }
+    /// Returns the id of the `subscriptions/listen` request that a notification belongs to.
+    fn subscription_id(&self, notification: &Notification<'_>) -> Option<RequestId>;
 
-    /// Client: writes a notification. Tells whether it was written: not when the revision does not
-    /// have it.
-    #[must_use = "what does not exist is not written"]
-    #[inline]
-    pub fn encode_client_notification(&self, note: &ClientNotification, out: &mut Vec<u8>) -> bool {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.encode_client_notification(note, out),
-            None => modern::Modern.encode_client_notification(note, out),
-        }
-    }
+    /// Encodes a notification of the client. Returns false and writes nothing when the revision
+    /// does not have it.
+    #[must_use = "false means that nothing was written"]
+    fn encode_client_notification(
+        &self,
+        notification: &ClientNotification,
+        out: &mut Vec<u8>,
+    ) -> bool;
 
-    /// Client: reads a request of the server.
+    /// Decodes a request of the server.
     ///
     /// # Errors
     ///
-    /// [`Fault::NoSuchMethod`] or [`Fault::BadParams`].
-    #[inline]
-    pub fn decode_server_request(
-        &self,
-        request: &Request<'_>,
-    ) -> Result<DecodedServerRequest, Fault> {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.decode_server_request(request),
-            None => modern::Modern.decode_server_request(request),
-        }
-    }
+    /// Returns [`Fault::NoSuchMethod`] when the revision does not have the request, and
+    /// [`Fault::BadParams`] when the parameters do not fit it.
+    fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault>;
 
-    /// Client: writes the answer to a request of the server. Tells whether it was written: modern
-    /// clients answer nothing.
-    #[must_use = "what does not exist is not written"]
-    #[inline]
-    pub fn encode_client_response(
+    /// Encodes the response to a request of the server. Returns false and writes nothing in
+    /// 2026-07-28, which has no requests of servers.
+    #[must_use = "false means that nothing was written"]
+    fn encode_client_response(
         &self,
-        answer: &ClientResponse,
+        response: &ClientResponse,
         id: &RequestId,
         out: &mut Vec<u8>,
-    ) -> bool {
-        match legacy::find(self.version()) {
-            Some(wire) => wire.encode_client_response(answer, id, out),
-            None => modern::Modern.encode_client_response(answer, id, out),
-        }
-    }
+    ) -> bool;
 }

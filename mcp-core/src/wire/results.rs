@@ -1,15 +1,14 @@
-//! The results of calls, read by the method that was asked; nothing is guessed.
+//! Results of calls, decoded by the method of the request.
 
 use std::sync::Arc;
 
-use mcp_types::json::{self, Read};
 use mcp_types::{Method, RawJson, RawObject};
+use serde::de::DeserializeOwned;
 
 use super::DecodeError;
-use crate::{Listing, ResultBody, place};
+use crate::{Listing, ResultBody, deserialize};
 
-/// Reads a result.
-#[inline]
+/// Decodes the result of `method`.
 pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBody, DecodeError> {
     Ok(match method {
         Some(Method::Discover) => ResultBody::Discover(Arc::new(read_as(method, raw)?)),
@@ -34,12 +33,17 @@ pub(super) fn read(method: Option<Method>, raw: RawJson<'_>) -> Result<ResultBod
     })
 }
 
-fn list<T: Read>(method: Option<Method>, raw: RawJson<'_>) -> Result<Arc<Listing<T>>, DecodeError> {
+fn list<T: DeserializeOwned>(
+    method: Option<Method>,
+    raw: RawJson<'_>,
+) -> Result<Arc<Listing<T>>, DecodeError> {
     read_as(method, raw).map(|page| Arc::new(Listing::new(page)))
 }
 
-/// Reads a result as `T`; the error names the method and the path.
-pub(super) fn read_as<T: Read>(method: Option<Method>, raw: RawJson<'_>) -> Result<T, DecodeError> {
-    place::read_by(raw.as_str(), json::from_str)
-        .map_err(|misfit| DecodeError::malformed(method, misfit))
+/// Decodes a result as `T`. The error names the method and the path of the value that does not fit.
+pub(super) fn read_as<T: DeserializeOwned>(
+    method: Option<Method>,
+    raw: RawJson<'_>,
+) -> Result<T, DecodeError> {
+    deserialize::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
 }

@@ -1,41 +1,40 @@
-//! What opens and tends a session, read and written.
+//! Requests that open and maintain a session.
 
 use std::sync::Arc;
 
 use mcp_types::{Method, ProtocolVersion, Request, SetLevelParams, SubscribeParams};
 
-use super::asks::whole;
 use super::narrow::narrowed;
+use super::server_requests::params;
 use super::{ClientRequestContext, RequestHead, splice_json, write_request};
 use crate::{Fault, SessionRequest};
 
-/// Reads a request that opens or tends a session; `None` for every other one.
+/// Decodes a session request. Returns `None` for every other method.
 pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionRequest>, Fault> {
-    let params = &request.params;
+    let raw = &request.params;
     Ok(Some(match Method::from_name(&request.method) {
-        Some(Method::Initialize) => SessionRequest::Initialize(Arc::new(whole(request)?)),
+        Some(Method::Initialize) => SessionRequest::Initialize(Arc::new(params(request)?)),
         Some(Method::Ping) => SessionRequest::Ping,
         // spec: LOG-03
-        Some(Method::SetLevel) => SessionRequest::SetLevel(params.required_value("level")?),
-        Some(Method::Subscribe) => SessionRequest::Subscribe(SubscribeParams::new(
-            params.required_value::<String>("uri")?,
-        )),
-        Some(Method::Unsubscribe) => SessionRequest::Unsubscribe(SubscribeParams::new(
-            params.required_value::<String>("uri")?,
-        )),
+        Some(Method::SetLevel) => SessionRequest::SetLevel(raw.required_value("level")?),
+        Some(Method::Subscribe) => {
+            SessionRequest::Subscribe(SubscribeParams::new(raw.required_value::<String>("uri")?))
+        }
+        Some(Method::Unsubscribe) => {
+            SessionRequest::Unsubscribe(SubscribeParams::new(raw.required_value::<String>("uri")?))
+        }
         _ => return Ok(None),
     }))
 }
 
-/// Writes a request that opens or tends a session.
-#[inline]
+/// Encodes a session request.
 pub(super) fn write(
-    call: &SessionRequest,
-    from: &ClientRequestContext<'_>,
+    request: &SessionRequest,
+    context: &ClientRequestContext<'_>,
     to: ProtocolVersion,
 ) -> Vec<u8> {
-    let head = RequestHead::of_client(call.method().as_str(), from);
-    match call {
+    let head = RequestHead::from_client(request.method().as_str(), context);
+    match request {
         SessionRequest::Initialize(params) => {
             let mut params = narrowed(&**params, to);
             let meta = params.meta.take();

@@ -32,8 +32,8 @@ impl Side {
         }
     }
 
-    fn wire(&self) -> &'static dyn wire::Wire {
-        wire::for_version(self.version)
+    fn wire(&self) -> &'static dyn wire::ClientWire {
+        wire::client_for_version(self.version)
     }
 
     pub(crate) fn call(&self, asked: &ClientRequest) -> Vec<u8> {

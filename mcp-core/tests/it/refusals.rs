@@ -30,7 +30,7 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
 #[test]
 fn methods_exist_where_the_table_says_so() {
     for version in ProtocolVersion::ALL {
-        let wire = wire::for_version(version);
+        let wire = wire::client_for_version(version);
         for method in Method::ALL {
             let spec = method.spec();
             let text =
@@ -64,7 +64,7 @@ fn methods_exist_where_the_table_says_so() {
 
 #[test]
 fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
-    let wire = wire::MODERN;
+    let wire = wire::client_for_version(ProtocolVersion::LATEST);
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
         let refused = wire.encode_server_request(&ask, &ServerRequestContext::new(&id));
@@ -76,7 +76,7 @@ fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
 
 #[test]
 fn parameters_that_do_not_fit_are_named() {
-    let wire = wire::for_version(ProtocolVersion::V2025_11_25);
+    let wire = wire::client_for_version(ProtocolVersion::V2025_11_25);
     for (method, params, named) in [
         ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
         ("logging/setLevel", r#"{"level":"loud"}"#, "level"),

@@ -1,6 +1,6 @@
 //! Arguments that are any JSON (of tools), as typed values.
 
-use mcp_core::place;
+use mcp_core::deserialize;
 use mcp_types::{RawJson, RawObject};
 use serde::de::DeserializeOwned;
 
@@ -24,9 +24,9 @@ pub(super) fn parse_member<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
 ) -> Result<T, ArgumentError> {
-    place::read(value.as_str()).map_err(|misfit| {
-        let path = join(name, misfit.path);
-        ArgumentError::new(path, reason(&misfit.error))
+    deserialize::from_str(value.as_str()).map_err(|error| {
+        let path = join(name, error.path);
+        ArgumentError::new(path, reason(&error.error))
     })
 }
 

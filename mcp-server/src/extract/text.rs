@@ -2,7 +2,6 @@
 
 use std::{fmt, vec};
 
-use mcp_core::place;
 use mcp_types::{JsonObject, RawJson, RawObject};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
@@ -10,6 +9,7 @@ use serde::de::{
     Visitor,
 };
 use serde_json::Value;
+use serde_path_to_error::{Path, Track};
 
 use super::json;
 use crate::rejection::ArgumentError;
@@ -131,9 +131,14 @@ impl Text<'_> {
         Error::custom(format_args!("expected {what}, got {shown:?}"))
     }
 
-    fn not_json(self, error: &serde_json::Error) -> Error {
+    fn not_json(error: &serde_json::Error, path: &Path) -> Error {
+        let is_root = path.iter().len() == 0;
         Error {
-            path: place::path_of(self.0, error),
+            path: if is_root {
+                String::new()
+            } else {
+                path.to_string()
+            },
             reason: format!("as JSON: {}", json::reason(error)),
         }
     }
@@ -165,9 +170,11 @@ macro_rules! from_json {
     ($($method:ident ($($argument:ident: $ty:ty),*))*) => {
         $(fn $method<V: Visitor<'de>>(self, $($argument: $ty,)* visitor: V) -> Result<V::Value, Error> {
             let mut json = serde_json::Deserializer::from_str(self.0);
-            let value = json.$method($($argument,)* visitor);
+            let mut track = Track::new();
+            let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+            let value = tracked.$method($($argument,)* visitor);
             let value = value.and_then(|value| json.end().map(|()| value));
-            value.map_err(|error| self.not_json(&error))
+            value.map_err(|error| Self::not_json(&error, &track.path()))
         })*
     };
 }

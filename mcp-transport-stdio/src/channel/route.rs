@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::lines::Line;
-use mcp_core::wire::{self, MODERN};
+use mcp_core::wire;
 use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
@@ -155,7 +155,7 @@ impl Shared {
     /// The request that a notification belongs to.
     fn owner_of(&self, note: &Notification<'_>) -> Option<Owner> {
         let version = *self.version.lock();
-        let of = wire::for_version(version.unwrap_or(ProtocolVersion::LATEST));
+        let of = wire::client_for_version(version.unwrap_or(ProtocolVersion::LATEST));
         // The era is not known before it is negotiated: progress is the same in both.
         let read = of.decode_server_notification(note);
         if let Some(ServerNotification::Progress { token, .. }) = &read {
@@ -175,7 +175,7 @@ impl Shared {
                 return waiting.map(Owner::Ended);
             }
             // spec: STDIO-09, SUB-07
-            if let Some(subscription) = MODERN.subscription_id(note) {
+            if let Some(subscription) = of.subscription_id(note) {
                 return self
                     .pending
                     .lock()

@@ -1,37 +1,36 @@
-//! Reading legacy messages.
+//! Decoding of legacy requests and responses.
 
 use mcp_types::{ProtocolVersion, Request, Response};
 
 use super::errors;
-use crate::wire::{DecodeError, DecodedRequest, asks, calls, results, sessions};
+use crate::wire::{DecodeError, DecodedRequest, calls, results, server_requests, sessions};
 use crate::{ClientRequest, Fault, Reply};
 
-/// Reads what a request asks.
-pub(super) fn call(
+/// Decodes a request of a client.
+pub(super) fn request(
     request: &Request<'_>,
     version: ProtocolVersion,
 ) -> Result<DecodedRequest, Fault> {
-    let asked = match sessions::read(request)? {
-        Some(call) => ClientRequest::Session(call),
+    let decoded = match sessions::read(request)? {
+        Some(session_request) => ClientRequest::Session(session_request),
         None => ClientRequest::Call(calls::read(request, version)?),
     };
-    let mut decoded = DecodedRequest::new(asked);
+    let mut decoded = DecodedRequest::new(decoded);
     decoded.meta = request.params.object("_meta")?;
-    decoded.progress_token = asks::progress_token(&request.params);
+    decoded.progress_token = server_requests::progress_token(&request.params);
     Ok(decoded)
 }
 
-/// Reads an answer by the method that was asked. There is one kind of result.
+/// Decodes the response to `request`. Legacy results have no `resultType`.
 // spec: BASE-26
-#[inline]
 pub(super) fn reply(
-    asked: &ClientRequest,
+    request: &ClientRequest,
     response: &Response<'_>,
     version: ProtocolVersion,
 ) -> Result<Reply, DecodeError> {
-    let method = asked.method();
+    let method = request.method();
     match &response.outcome {
-        Ok(raw) => results::read(method, *raw).map(Reply::from),
+        Ok(result) => results::read(method, *result).map(Reply::from),
         Err(error) => Ok(Reply::Fault(errors::to_fault(
             error.clone(),
             method,

@@ -1,4 +1,4 @@
-//! Writing legacy messages.
+//! Encoding of legacy requests and replies.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::wire::{
 };
 use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
-/// Writes the answer behind `head`.
+/// Encodes a reply after the bytes in `head`.
 pub(super) fn reply(
     reply: Reply,
-    to: &ReplyContext<'_>,
+    context: &ReplyContext<'_>,
     version: ProtocolVersion,
     head: Vec<u8>,
 ) -> EncodedReply {
@@ -29,12 +29,13 @@ pub(super) fn reply(
         other => {
             let fault = match other {
                 Reply::Fault(fault) => fault,
-                // The session asks and waits instead; an extension's results are modern ones.
+                // A legacy call asks its client while it runs, and extensions have results of their
+                // own only in the modern era.
                 _ => Fault::internal("this result needs a newer revision of the protocol"),
             };
             write_error(
                 &mut out.head,
-                Some(to.id),
+                Some(context.id),
                 &errors::to_error(&fault, version),
             );
             return out;
@@ -42,7 +43,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    json::write(&mut out.head, to.id);
+    json::write(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.push(b"}");
@@ -63,7 +64,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
         ResultBody::Other(body) => write_json(&mut out.head, &body),
         ResultBody::Initialize(body) => whole(Arc::unwrap_or_clone(body), version, out),
         ResultBody::Empty => out.head.extend_from_slice(b"{}"),
-        // Of the modern era, which has its own wire.
+        // Only the modern era has these two.
         ResultBody::Discover(body) => whole(Arc::unwrap_or_clone(body), version, out),
         ResultBody::Listen(body) => write_json(&mut out.head, &body),
         ResultBody::ListTools(list) => listed(&list, version, out),
@@ -78,7 +79,7 @@ fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut Enc
     write_json(&mut out.head, &body);
 }
 
-/// A list: its text is written once per revision and shared.
+/// Writes a list, whose JSON is cached per revision and shared between replies.
 fn listed<T: Write + Clone + Narrow>(
     list: &Listing<T>,
     version: ProtocolVersion,
@@ -91,18 +92,17 @@ fn listed<T: Write + Clone + Narrow>(
     });
 }
 
-/// Writes a request.
-#[inline]
-pub(super) fn call(
-    asked: &ClientRequest,
-    from: &ClientRequestContext<'_>,
+/// Encodes a request.
+pub(super) fn request(
+    request: &ClientRequest,
+    context: &ClientRequestContext<'_>,
     version: ProtocolVersion,
 ) -> Vec<u8> {
-    if let ClientRequest::Session(call) = asked {
-        return sessions::write(call, from, version);
+    if let ClientRequest::Session(request) = request {
+        return sessions::write(request, context, version);
     }
-    let head = RequestHead::of_client(asked.method_name(), from);
-    write_request(&head, None, |out| match asked {
+    let head = RequestHead::from_client(request.method_name(), context);
+    write_request(&head, None, |out| match request {
         ClientRequest::Call(call) => calls::write_params(out, call, version),
         ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
         _ => out.push(b'}'),

@@ -1,4 +1,4 @@
-//! Faults and error codes of the revisions with sessions, both ways.
+//! Conversion between faults and the error codes of the revisions with sessions.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic>
 
@@ -8,7 +8,7 @@ use mcp_types::{ElicitUrlParams, ErrorObject, Method, ProtocolVersion};
 use crate::wire::modern;
 use crate::{Fault, ItemKind};
 
-/// What differs from the modern codes: the modern ones mean nothing here.
+/// Converts a fault into an error object. Codes that only the modern era defines are replaced.
 // spec: RSRC-05, LIFE-11, ERR-13
 pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
     match fault {
@@ -27,7 +27,7 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
         }
         Fault::Protocol(error) => error.clone(),
         _ => {
-            let mut error = modern::error(fault);
+            let mut error = modern::to_error(fault);
             if !is_known(error.code, version) {
                 error.code = codes::INVALID_PARAMS;
             }
@@ -36,7 +36,7 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
     }
 }
 
-/// Every elicitation has an id there; without one of its own it is called after its URL.
+/// Adds the id that these revisions require. An elicitation without one gets its URL as id.
 // spec: ERR-13
 fn with_id(elicitation: ElicitUrlParams) -> ElicitUrlParams {
     match elicitation.elicitation_id {
@@ -48,7 +48,7 @@ fn with_id(elicitation: ElicitUrlParams) -> ElicitUrlParams {
     }
 }
 
-/// The code means something in `version`, or is the sender's own.
+/// Returns false for codes that only other revisions define.
 fn is_known(code: i64, version: ProtocolVersion) -> bool {
     match code {
         codes::URL_ELICITATION_REQUIRED => version.has_url_elicitation_error(),
@@ -59,9 +59,9 @@ fn is_known(code: i64, version: ProtocolVersion) -> bool {
     }
 }
 
-/// The error of a client that was asked. It has no other one that says more than its text.
+/// Converts the error response of a client into a fault.
 // spec: ERR-10
-pub(super) fn of_client(error: ErrorObject, method: Option<Method>) -> Fault {
+pub(super) fn client_error_to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
         codes::USER_REJECTED if method == Some(Method::CreateMessage) => {
             Fault::UserRejected(error.message.into())
@@ -70,10 +70,10 @@ pub(super) fn of_client(error: ErrorObject, method: Option<Method>) -> Fault {
     }
 }
 
-/// Errors that the client acts on become what they were. A modern code is no mistake here: it is
-/// how a modern server answers a legacy client.
+/// Converts the error response of a server into the fault that the client acts on.
+///
+/// Modern codes are converted as well: a modern server answers a legacy client with them.
 // spec: ERR-13, LIFE-11, COMPAT-16
-#[inline]
 pub(super) fn to_fault(
     error: ErrorObject,
     method: Option<Method>,
@@ -97,8 +97,8 @@ pub(super) fn to_fault(
                 None => Fault::Protocol(error),
             }
         }
-        // A missing resource has a code of its own here.
+        // These revisions have a separate code for missing resources.
         codes::INVALID_PARAMS => Fault::Protocol(error),
-        _ => modern::fault(error, method),
+        _ => modern::to_fault(error, method),
     }
 }

@@ -28,7 +28,7 @@ fn answer(version: ProtocolVersion, reply: impl Into<Reply>) -> Value {
         ServerProfile::new(Implementation::new("calc", "1.0.0")),
     );
     let to = ReplyContext::new(&id, &profile);
-    let wire = wire::for_version(version);
+    let wire = wire::client_for_version(version);
     assert_eq!(wire.version(), version);
     let bytes = wire
         .encode_reply(reply.into(), &to, Vec::new())
@@ -214,7 +214,9 @@ fn progress_has_words_since_the_second_revision() {
     };
     for version in ALL {
         let mut text = Vec::new();
-        assert!(wire::for_version(version).encode_server_notification(&note, None, &mut text));
+        assert!(
+            wire::client_for_version(version).encode_server_notification(&note, None, &mut text)
+        );
         let value: Value = serde_json::from_slice(&text).unwrap();
         let words = &value["params"]["message"];
         assert_eq!(words.is_null(), version == R1, "{version}: {value}");
@@ -235,7 +237,7 @@ fn over_the_wire(
     let mut from = ClientRequestContext::new(&id, &profile);
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
-    let wire = wire::for_version(version);
+    let wire = wire::client_for_version(version);
     let text = wire.encode_request(asked, &from);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
@@ -295,7 +297,7 @@ fn answers_read_back() {
         let Ok(Reply::Complete {
             body: ResultBody::CallTool(result),
             cache: None,
-        }) = wire::for_version(version).decode_reply(&asked, &response)
+        }) = wire::client_for_version(version).decode_reply(&asked, &response)
         else {
             panic!("{version}")
         };
@@ -309,7 +311,7 @@ fn answers_read_back() {
         let Ok(Message::Response(response)) = Message::parse(value.as_bytes()) else {
             panic!()
         };
-        let reply = wire::for_version(version)
+        let reply = wire::client_for_version(version)
             .decode_reply(&asked, &response)
             .unwrap();
         assert!(matches!(reply, Reply::Fault(fault) if fault == missing));

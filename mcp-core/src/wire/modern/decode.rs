@@ -1,4 +1,4 @@
-//! Reading modern messages.
+//! Decoding of modern requests and responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,19 +12,18 @@ use super::{errors, result_type};
 use crate::wire::{DecodeError, DecodedRequest, calls, results};
 use crate::{ClientRequest, Fault, Reply, ResultBody};
 
-/// Reads what a request asks. Methods of other eras are unknown here.
+/// Decodes a request of a client. Methods that only sessions have are unknown here.
 // spec: BASE-20, COMPAT-03
-pub(super) fn call(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
+pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     let method = Method::from_name(&request.method);
-    let asked = match method {
+    let decoded = match method {
         Some(Method::Discover) => ClientRequest::Discover,
         Some(Method::Listen) => {
             ClientRequest::Listen(Arc::new(request.params.required_value("notifications")?))
         }
         _ => ClientRequest::Call(calls::read(request, super::VERSION)?),
     };
-    // The envelope has progress token and `_meta` already.
-    let mut decoded = DecodedRequest::new(asked);
+    let mut decoded = DecodedRequest::new(decoded);
     if method.is_some_and(|method| method.spec().may_require_input) {
         decoded.input.responses = request.params.object("inputResponses")?;
         decoded.input.state = request.params.optional("requestState")?;
@@ -32,7 +31,7 @@ pub(super) fn call(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     Ok(decoded)
 }
 
-/// What every result says about itself.
+/// The fields that the wire adds to every result.
 #[derive(Default)]
 struct Stamp {
     result_type: Option<String>,
@@ -46,19 +45,21 @@ members!(Stamp as "a result" {
     "cacheScope" => cache_scope or nothing,
 });
 
-/// Reads an answer by the method that was asked; nothing is guessed.
-#[inline]
-pub(super) fn reply(asked: &ClientRequest, response: &Response<'_>) -> Result<Reply, DecodeError> {
+/// Decodes the response to `request` by its method.
+pub(super) fn reply(
+    request: &ClientRequest,
+    response: &Response<'_>,
+) -> Result<Reply, DecodeError> {
     let raw = match &response.outcome {
         Ok(raw) => *raw,
         Err(error) => {
             return Ok(Reply::Fault(errors::to_fault(
                 error.clone(),
-                asked.method(),
+                request.method(),
             )));
         }
     };
-    let method = asked.method();
+    let method = request.method();
     let stamp = stamp(method, raw)?;
     // spec: BASE-22, BASE-23, BASE-24
     match stamp
@@ -68,7 +69,7 @@ pub(super) fn reply(asked: &ClientRequest, response: &Response<'_>) -> Result<Re
     {
         result_type::COMPLETE => {
             let body = match results::read(method, raw)? {
-                ResultBody::Other(body) => ResultBody::Other(without_kind(body)),
+                ResultBody::Other(body) => ResultBody::Other(without_result_type(body)),
                 body => body,
             };
             let cache = method
@@ -80,16 +81,15 @@ pub(super) fn reply(asked: &ClientRequest, response: &Response<'_>) -> Result<Re
             results::read_as::<InputRequired>(method, raw).map(Reply::InputRequired)
         }
         other => Err(DecodeError::UnknownKind {
-            method: asked.method_name().into(),
+            method: request.method_name().into(),
             result_type: other.into(),
             raw: raw.as_str().into(),
         }),
     }
 }
 
-/// The raw result of an extension's method without what the wire says about it.
-#[inline]
-fn without_kind(body: RawObject) -> RawObject {
+/// Removes `resultType` from the result of an extension's method.
+fn without_result_type(body: RawObject) -> RawObject {
     let Ok(mut members) = body.parse::<JsonObject>() else {
         return body;
     };
@@ -99,22 +99,20 @@ fn without_kind(body: RawObject) -> RawObject {
     }
 }
 
-/// Looks for the stamp; the usual one is recognized by its text, without a walk over the result.
-#[inline]
+/// Reads the fields that the wire adds. The common prefix is recognized without parsing the result.
 fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError> {
     let cacheable = method.is_some_and(|method| method.spec().cacheable);
-    let usual = [
+    let common = [
         r#"{"resultType":"complete","#,
         r#"{"resultType":"complete"}"#,
     ];
-    if !cacheable && usual.iter().any(|text| raw.as_str().starts_with(text)) {
+    if !cacheable && common.iter().any(|text| raw.as_str().starts_with(text)) {
         return Ok(Stamp::default());
     }
     json::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
 }
 
 // spec: CACHE-05
-#[inline]
 fn hint(stamp: &Stamp) -> CacheHint {
     let ttl = u64::try_from(stamp.ttl_ms.unwrap_or(0)).unwrap_or(0);
     let ttl = Duration::from_millis(ttl);

@@ -1,4 +1,4 @@
-//! Writing modern messages: each value is serialized once, straight into its message.
+//! Encoding of modern requests and replies. Each value is serialized once, into the message.
 
 use std::sync::Arc;
 
@@ -18,42 +18,49 @@ use crate::wire::{
 };
 use crate::{ClientRequest, Reply, ResultBody};
 
-/// Writes the answer behind `head`.
-pub(super) fn reply(reply: Reply, to: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
+/// Encodes a reply after the bytes in `head`.
+pub(super) fn reply(reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> EncodedReply {
     let mut out = EncodedReply {
         head,
         ..EncodedReply::default()
     };
     if let Reply::Fault(fault) = &reply {
-        write_error(&mut out.head, Some(to.id), &errors::to_error(fault));
+        write_error(&mut out.head, Some(context.id), &errors::to_error(fault));
         return out;
     }
-    out.head.reserve(room(&reply));
+    out.head.reserve(minimum_size(&reply));
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    json::write(&mut out.head, to.id);
+    json::write(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
-        Reply::Complete { body, cache } => complete(body, cache, to, &mut out),
-        Reply::InputRequired(mut asked) => {
-            let meta = asked.meta.take();
-            asked.input_requests = asked.input_requests.map(narrow::embedded);
-            write_stamp(&mut out.head, result_type::INPUT_REQUIRED, None, meta, to);
-            splice_json(&mut out.head, &asked);
+        Reply::Complete { body, cache } => complete(body, cache, context, &mut out),
+        Reply::InputRequired(mut required) => {
+            let meta = required.meta.take();
+            required.input_requests = required.input_requests.map(narrow::embedded);
+            write_stamp(
+                &mut out.head,
+                result_type::INPUT_REQUIRED,
+                None,
+                meta,
+                context,
+            );
+            splice_json(&mut out.head, &required);
         }
         Reply::Extended { result_type, body } => {
             let (meta, body) = unstamped(body);
-            write_stamp(&mut out.head, &result_type, None, meta, to);
+            write_stamp(&mut out.head, &result_type, None, meta, context);
             splice_json(&mut out.head, &body);
         }
-        // Written above.
+        // Returned above.
         Reply::Fault(_) => {}
     }
     out.push(b"}");
     out
 }
 
-/// What is needed at the least: a large text does not make the buffer grow on its way.
-fn room(reply: &Reply) -> usize {
+/// Estimates the size of a reply from below, so that a large text does not make the buffer grow
+/// step by step.
+fn minimum_size(reply: &Reply) -> usize {
     let texts = match reply {
         Reply::Complete {
             body: ResultBody::CallTool(result),
@@ -67,7 +74,7 @@ fn room(reply: &Reply) -> usize {
 fn complete(
     body: ResultBody,
     cache: Option<CacheHint>,
-    to: &ReplyContext<'_>,
+    context: &ReplyContext<'_>,
     out: &mut EncodedReply,
 ) {
     let cached = Some(cache.unwrap_or_default());
@@ -75,39 +82,39 @@ fn complete(
     match body {
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
-            write_stamp(head, result_type::COMPLETE, None, body.meta.take(), to);
+            write_stamp(head, result_type::COMPLETE, None, body.meta.take(), context);
             splice_called(head, &body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &body, None, to);
+            whole(head, body.meta.take(), &body, None, context);
         }
-        ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, to),
+        ResultBody::Complete(mut body) => whole(head, body.meta.take(), &body, None, context),
         ResultBody::Other(body) => {
             let (meta, body) = unstamped(body);
-            whole(head, meta, &body, None, to);
+            whole(head, meta, &body, None, context);
         }
         ResultBody::Discover(body) => {
             let mut body = Arc::unwrap_or_clone(body);
             body.narrow(VERSION);
-            whole(head, body.meta.take(), &body, cached, to);
+            whole(head, body.meta.take(), &body, cached, context);
         }
-        ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, to),
-        ResultBody::ListTools(list) => listed(&list, cached, to, out),
-        ResultBody::ListResources(list) => listed(&list, cached, to, out),
-        ResultBody::ListResourceTemplates(list) => listed(&list, cached, to, out),
-        ResultBody::ListPrompts(list) => listed(&list, cached, to, out),
+        ResultBody::ReadResource(mut body) => whole(head, body.meta.take(), &body, cached, context),
+        ResultBody::ListTools(list) => listed(&list, cached, context, out),
+        ResultBody::ListResources(list) => listed(&list, cached, context, out),
+        ResultBody::ListResourceTemplates(list) => listed(&list, cached, context, out),
+        ResultBody::ListPrompts(list) => listed(&list, cached, context, out),
         // spec: SUB-09
         ResultBody::Listen(body) => {
-            let meta = body.meta.unwrap_or_default().for_subscription(to.id);
-            whole(head, Some(meta), &JsonObject::new(), None, to);
+            let meta = body.meta.unwrap_or_default().for_subscription(context.id);
+            whole(head, Some(meta), &JsonObject::new(), None, context);
         }
-        // Of a session, which has its own wire.
+        // Only sessions have these two.
         ResultBody::Initialize(body) => {
             let mut body = Arc::unwrap_or_clone(body);
-            whole(head, body.meta.take(), &body, None, to);
+            whole(head, body.meta.take(), &body, None, context);
         }
-        ResultBody::Empty => whole(head, None, &JsonObject::new(), None, to),
+        ResultBody::Empty => whole(head, None, &JsonObject::new(), None, context),
     }
 }
 
@@ -116,14 +123,14 @@ fn whole(
     meta: Option<Meta>,
     body: &dyn Write,
     cache: Option<CacheHint>,
-    to: &ReplyContext<'_>,
+    context: &ReplyContext<'_>,
 ) {
-    write_stamp(out, result_type::COMPLETE, cache, meta, to);
+    write_stamp(out, result_type::COMPLETE, cache, meta, context);
     splice_json(out, body);
 }
 
-/// Takes a raw result apart, so that nothing that the stamp writes comes twice: a proxy may pass on
-/// what another server has stamped.
+/// Splits `_meta` from a raw result and removes `resultType`, which `write_stamp` writes. A proxy
+/// may pass on a result that another server has stamped.
 fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
     let is_plain = ["resultType", "_meta"]
         .iter()
@@ -144,19 +151,19 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
     (meta, body)
 }
 
-/// A list: its text is written once and shared, unless it carries a `_meta` of its own.
+/// Writes a list. Its JSON is cached and shared between replies unless the page has its own `_meta`.
 fn listed<T: Write + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
-    to: &ReplyContext<'_>,
+    context: &ReplyContext<'_>,
     out: &mut EncodedReply,
 ) {
     if list.meta().is_some() {
         let mut page = narrowed::<T>(list, VERSION);
         let meta = page.take_meta();
-        return whole(&mut out.head, meta, &page, cache, to);
+        return whole(&mut out.head, meta, &page, cache, context);
     }
-    write_stamp(&mut out.head, result_type::COMPLETE, cache, None, to);
+    write_stamp(&mut out.head, result_type::COMPLETE, cache, None, context);
     out.shared = list.text(VERSION, |page| {
         let mut text = Vec::new();
         splice_json(&mut text, &narrowed(page, VERSION));
@@ -164,7 +171,7 @@ fn listed<T: Write + Clone + HasMeta + Narrow>(
     });
 }
 
-/// Pages of lists, by what the stamp has to know of them.
+/// Access to the `_meta` of a page.
 trait HasMeta {
     fn meta(&self) -> Option<&Meta>;
     fn take_meta(&mut self) -> Option<Meta>;
@@ -191,18 +198,19 @@ has_meta!(
     ListPromptsResult
 );
 
-/// Opens a result with what the wire adds to it. [`splice_json`] has to follow.
+/// Opens a result object and writes the fields that the wire adds. The caller continues with
+/// [`splice_json`].
 // spec: BASE-21, BASE-22, CACHE-01, CACHE-02, META-12
 fn write_stamp(
     out: &mut Vec<u8>,
     result_type: &str,
     cache: Option<CacheHint>,
     meta: Option<Meta>,
-    to: &ReplyContext<'_>,
+    context: &ReplyContext<'_>,
 ) {
     out.extend_from_slice(br#"{"resultType":"#);
     match result_type {
-        // The usual one needs no look at its characters.
+        // Contains no characters that need an escape.
         result_type::COMPLETE => out.extend_from_slice(br#""complete""#),
         other => write_text(out, other),
     }
@@ -217,9 +225,9 @@ fn write_stamp(
     out.extend_from_slice(br#","_meta":{"#);
     let meta = meta.filter(|meta| !meta.is_empty());
     let members = meta.as_ref().map(Meta::as_object);
-    // What a proxied result says of its own server stays.
+    // A proxied result keeps the identity of its own server.
     if members.is_none_or(|members| !members.contains_key(keys::SERVER_INFO)) {
-        out.extend_from_slice(to.profile.info_member().as_bytes());
+        out.extend_from_slice(context.profile.info_member().as_bytes());
         if members.is_some() {
             out.push(b',');
         }
@@ -235,18 +243,17 @@ fn write_stamp(
     out.push(b'}');
 }
 
-/// Writes a request.
+/// Encodes a request.
 // spec: BASE-01, VER-01, META-07
-#[inline]
-pub(super) fn call(asked: &ClientRequest, from: &ClientRequestContext<'_>) -> Vec<u8> {
+pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out, from.id);
+    write_json(&mut out, context.id);
     out.extend_from_slice(br#","method":"#);
-    write_text(&mut out, asked.method_name());
+    write_text(&mut out, request.method_name());
     out.extend_from_slice(br#","params":{"_meta":"#);
-    write_json(&mut out, &RequestMeta(from));
-    if let Some(input) = from.input {
+    write_json(&mut out, &RequestMeta(context));
+    if let Some(input) = context.input {
         if let Some(responses) = &input.responses {
             out.extend_from_slice(br#","inputResponses":"#);
             write_json(&mut out, responses);
@@ -256,34 +263,32 @@ pub(super) fn call(asked: &ClientRequest, from: &ClientRequestContext<'_>) -> Ve
             write_text(&mut out, state);
         }
     }
-    write_params(&mut out, asked);
+    write_params(&mut out, request);
     out.push(b'}');
     out
 }
 
-/// Discovery has no parameters of its own; what tends a session does not exist here.
-#[inline]
-fn write_params(out: &mut Vec<u8>, asked: &ClientRequest) {
-    match asked {
+/// Writes the parameters of a request. Discovery has none, and session requests do not exist in this
+/// revision.
+fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
+    match request {
         ClientRequest::Call(call) => calls::write_params(out, call, VERSION),
         ClientRequest::Listen(filter) => splice_json(out, &ListenParams::new((**filter).clone())),
         ClientRequest::Discover | ClientRequest::Session(_) => splice_json(out, &JsonObject::new()),
     }
 }
 
-/// The `_meta` of a request: the envelope, then what the caller adds.
+/// The `_meta` of a request: the envelope, then the keys of the caller.
 // spec: META-08, META-11
 struct RequestMeta<'a>(&'a ClientRequestContext<'a>);
 
 impl Write for RequestMeta<'_> {
-    #[inline]
     fn piece(&self) -> Piece<'_> {
         Piece::Entries(self)
     }
 }
 
 impl WriteEntries for RequestMeta<'_> {
-    #[inline]
     fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>)) {
         let from = self.0;
         take(keys::PROTOCOL_VERSION, VERSION.piece());
@@ -304,7 +309,7 @@ impl WriteEntries for RequestMeta<'_> {
     }
 }
 
-/// Keys that only the wire writes.
+/// Keys that the caller cannot set.
 const ENVELOPE: [&str; 5] = [
     keys::PROTOCOL_VERSION,
     keys::CLIENT_INFO,

@@ -1,4 +1,4 @@
-//! The part of `_meta` that every modern request carries.
+//! The `_meta` fields that every modern request carries.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
@@ -12,15 +12,15 @@ use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
 };
 
-/// What a modern request says about itself.
+/// The version, client and progress token that a modern request carries in `_meta`.
 // spec: META-07
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Envelope<'a> {
-    /// The revision that it names, known or not.
+    /// The revision that the request names. It may be unknown.
     pub version: Cow<'a, str>,
-    /// What it says about the client. Of a revision that is not known, the version here is the
-    /// latest one: nothing is served under it.
+    /// The client. For an unknown revision the version in it is the latest one; such a request is
+    /// refused before it is served.
     pub facts: Arc<ClientFacts>,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
@@ -28,11 +28,12 @@ pub struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    /// Finds the envelope of a request. A request whose `_meta` names no revision has none.
+    /// Reads the envelope of a request. Returns `None` for a request whose `_meta` names no revision.
     ///
     /// # Errors
     ///
-    /// [`Fault::BadParams`] when it names a revision and the rest is missing or malformed.
+    /// Returns [`Fault::BadParams`] when `_meta` names a revision, and another field of the envelope
+    /// is missing or malformed.
     // spec: META-09, LOG-06
     pub fn from_request(request: &Request<'a>) -> Result<Option<Self>, Fault> {
         let params = &request.params;
@@ -58,26 +59,24 @@ impl<'a> Envelope<'a> {
             .info(info.and_then(|raw| RawObject::from_raw(raw).ok()));
         Ok(Some(Self {
             version,
-            // Shared from the start: it is large, and on its way to the call.
+            // Shared with the call, so that this large value is not moved again.
             facts: Arc::new(facts),
             progress_token: read(params, keys::PROGRESS_TOKEN)?,
             meta,
         }))
     }
 
-    /// The request should have an envelope and has none.
-    #[cold]
+    /// Returns the fault for a modern request without an envelope.
     pub fn missing() -> Fault {
         missing(keys::PROTOCOL_VERSION)
     }
 
-    /// The `_meta` that it stands in.
+    /// Returns the whole `_meta` object.
     pub fn meta(&self) -> Option<RawObject> {
         RawObject::from_raw(self.meta).ok()
     }
 }
 
-#[cold]
 fn missing(key: &str) -> Fault {
     Fault::bad_params(format!(
         "missing `params._meta[\"{key}\"]`; every request of {} carries it",
@@ -85,21 +84,20 @@ fn missing(key: &str) -> Fault {
     ))
 }
 
-#[cold]
 fn malformed(key: &str, reason: &dyn std::fmt::Display) -> Fault {
     Fault::bad_params(format!("`params._meta`: `{key}`: {reason}"))
 }
 
-/// Most clients declare nothing.
 fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
     match raw.as_str() {
+        // Most clients declare no capabilities.
         "{}" => Ok(ClientCapabilities::default()),
         _ => json::from_str(raw.as_str())
             .map_err(|error| malformed(keys::CLIENT_CAPABILITIES, &error)),
     }
 }
 
-/// Reads a member that may be left out.
+/// Reads an optional field of `_meta`.
 fn read<T: Read>(params: &Params<'_>, key: &str) -> Result<Option<T>, Fault> {
     let read = params.meta(key).map(|raw| json::from_str(raw.as_str()));
     read.transpose().map_err(|error| malformed(key, &error))

@@ -1,4 +1,4 @@
-//! Faults and error codes of 2026-07-28, both ways.
+//! Conversion between faults and the error codes of 2026-07-28.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
@@ -9,6 +9,7 @@ use mcp_types::{ErrorObject, Method};
 
 use crate::{Fault, ItemKind};
 
+/// Converts a fault into an error object.
 // spec: ERR-01, ERR-05, VER-02, VER-15, HTTP-SM-10, RSRC-05, TOOL-19
 pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     let plain = |code| ErrorObject::new(code, fault.to_string());
@@ -49,7 +50,7 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
     }
 }
 
-/// The code is one of this revision, or the server's own.
+/// Returns false for reserved codes that this revision does not define.
 // spec: ERR-04, ERR-06
 fn is_defined(code: i64) -> bool {
     match code {
@@ -61,15 +62,16 @@ fn is_defined(code: i64) -> bool {
         | codes::HEADER_MISMATCH
         | codes::MISSING_CLIENT_CAPABILITY
         | codes::UNSUPPORTED_PROTOCOL_VERSION => true,
-        // Codes that implementations used as they liked are nobody's.
+        // Codes in the implementation-defined range have no protocol meaning.
         _ => !codes::RESERVED.contains(&code) || !codes::has_meaning(code),
     }
 }
 
-/// Errors that the client acts on become what they were; all others stay as they came. A missing
-/// resource has its own code from older servers.
+/// Converts the error response of a server into the fault that the client acts on. Other errors
+/// stay error objects ([`Fault::Protocol`]).
+///
+/// Older servers report a missing resource with a separate code.
 // spec: ERR-03, ERR-07, RSRC-05
-#[inline]
 pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> Fault {
     match error.code {
         codes::UNSUPPORTED_PROTOCOL_VERSION => match error.data_as::<UnsupportedVersion>() {
@@ -92,7 +94,6 @@ pub(in crate::wire) fn to_fault(error: ErrorObject, method: Option<Method>) -> F
     }
 }
 
-#[inline]
 fn missing_resource(error: ErrorObject) -> Fault {
     match error.data_as::<MissingResource>() {
         Some(data) => Fault::NoSuchItem {

@@ -10,7 +10,8 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-use crate::wire::{ClientRequestContext, EncodedReply, MODERN, ReplyContext};
+use super::Modern;
+use crate::wire::{ClientRequestContext, ClientWire, EncodedReply, MODERN, ReplyContext};
 use crate::{
     Call, ClientProfile, ClientRequest, Fault, InboundRequest, InputState, ItemKind, Listing,
     Reply, ResultBody, ServerNotification, ServerProfile, modern, versioning,
@@ -167,7 +168,7 @@ fn over_the_wire<'a>(
     let profile = Box::leak(Box::new(client()));
     let mut outgoing = ClientRequestContext::new(id, profile);
     from(&mut outgoing);
-    let text = MODERN.encode_request(asked, &outgoing);
+    let text = Modern.encode_request(asked, &outgoing);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
@@ -296,7 +297,7 @@ fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::Decod
     let Ok(Message::Response(response)) = Message::parse(text.as_bytes()) else {
         panic!()
     };
-    MODERN.decode_reply(asked, &response)
+    Modern.decode_reply(asked, &response)
 }
 
 #[test]
@@ -399,7 +400,7 @@ fn notes_read_back() {
         let Ok(Message::Notification(read)) = Message::parse(&text) else {
             panic!()
         };
-        assert_eq!(MODERN.decode_server_notification(&read), Some(note));
+        assert_eq!(Modern.decode_server_notification(&read), Some(note));
     }
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
 use mcp_core::close_signal::CloseSignal;
-use mcp_core::wire::{self, Wire};
+use mcp_core::wire;
 use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
 use mcp_types::meta::keys;
 use mcp_types::{
@@ -254,7 +254,7 @@ impl Session {
         };
         let note = Cancelled::new(call.id.clone()).reason("nobody waits for the answer any more");
         let mut text = Vec::new();
-        let wire: &dyn Wire = wire::for_version(version);
+        let wire = wire::client_for_version(version);
         if wire.encode_client_notification(&ClientNotification::Cancelled(note), &mut text) {
             let _ = self.cancels.try_send(text.into());
         }

@@ -1,12 +1,13 @@
-//! Requests of servers and their answers: there are none in the modern era.
+//! Requests of servers, and the responses of clients. Only revisions with sessions have them.
 
-use mcp_types::json::{self, Read};
+use mcp_types::json;
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
-    ProgressToken, ProtocolVersion, RawObject, Request, RequestId, Response, Sender,
+    ProgressToken, ProtocolVersion, RawJson, RawObject, Request, RequestId, Sender,
 };
 
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::narrow;
@@ -14,9 +15,10 @@ use super::{
     DecodeError, DecodedServerRequest, RequestHead, ServerRequestContext, splice_json, write_json,
     write_request,
 };
-use crate::{ClientResponse, Fault, ServerRequest, place};
+use crate::deserialize::{self, DeserializeError};
+use crate::{ClientResponse, Fault, ServerRequest};
 
-/// A server of this revision may ask that.
+/// Returns true if a server of this revision may send requests of this method.
 fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
     match method {
         Some(method) => {
@@ -25,39 +27,39 @@ fn exists(method: Option<Method>, version: ProtocolVersion) -> bool {
                 && spec.exists_in(version)
                 && spec.sender != Sender::Client
         }
-        // What an extension adds.
+        // A method of an extension.
         None => !version.is_modern(),
     }
 }
 
-/// Server: writes a request.
+/// Encodes a request of a server.
 ///
 /// # Errors
 ///
-/// [`Fault::NoSuchMethod`] or [`Fault::MissingCapability`] when a client of this revision cannot
-/// be asked that.
+/// Returns [`Fault::NoSuchMethod`] or [`Fault::MissingCapability`] when a client of this revision
+/// does not support the request.
 pub(super) fn write(
-    ask: &ServerRequest,
-    from: &ServerRequestContext<'_>,
+    request: &ServerRequest,
+    context: &ServerRequestContext<'_>,
     to: ProtocolVersion,
 ) -> Result<Vec<u8>, Fault> {
-    let request = match ask {
+    let input = match request {
         ServerRequest::Ping => None,
-        ServerRequest::Input(request) => Some(narrow::ask(request, to)?),
+        ServerRequest::Input(input) => Some(narrow::input_request(input, to)?),
     };
-    if !exists(ask.method(), to) {
-        return Err(Fault::no_such_method(ask.method_name()));
+    if !exists(request.method(), to) {
+        return Err(Fault::no_such_method(request.method_name()));
     }
-    let head = RequestHead::of_server(ask.method_name(), from);
-    Ok(match request {
+    let head = RequestHead::from_server(request.method_name(), context);
+    Ok(match input {
         Some(mut request) => {
             if let InputRequest::Elicit(params) = &mut request
                 && let ElicitParams::Url(url) = &mut **params
                 && to.has_elicitation_id()
             {
-                // The id is required there; the request's own is as good as any.
+                // The id is required there. The id of the request serves as a default.
                 let id = &mut url.elicitation_id;
-                id.get_or_insert_with(|| from.id.to_string());
+                id.get_or_insert_with(|| context.id.to_string());
             }
             let meta = take_meta(&mut request);
             let params = request.params_to_raw();
@@ -90,9 +92,8 @@ fn take_member(params: &mut JsonObject) -> Option<Meta> {
     }
 }
 
-/// Client: reads a request.
+/// Decodes a request of a server.
 // spec: BASE-17, BASE-20
-#[inline]
 pub(super) fn read(
     request: &Request<'_>,
     from: ProtocolVersion,
@@ -101,57 +102,57 @@ pub(super) fn read(
     if !exists(method, from) {
         return Err(Fault::no_such_method(&*request.method));
     }
-    let params = &request.params;
-    let ask = match method {
+    let raw = &request.params;
+    let decoded = match method {
         Some(Method::Ping) => ServerRequest::Ping,
-        Some(Method::Elicit) => ServerRequest::Input(InputRequest::Elicit(whole(request)?)),
+        Some(Method::Elicit) => ServerRequest::Input(InputRequest::Elicit(params(request)?)),
         Some(Method::CreateMessage) => {
-            ServerRequest::Input(InputRequest::CreateMessage(whole(request)?))
+            ServerRequest::Input(InputRequest::CreateMessage(params(request)?))
         }
         Some(Method::ListRoots) => ServerRequest::Input(InputRequest::ListRoots),
         _ => ServerRequest::Input(InputRequest::Other {
             method: (*request.method).to_owned(),
-            params: (params.iter().len() > 0)
-                .then(|| whole(request))
+            params: (raw.iter().len() > 0)
+                .then(|| params(request))
                 .transpose()?,
         }),
     };
-    let meta = params.object("_meta")?;
+    let meta = raw.object("_meta")?;
     Ok(DecodedServerRequest {
-        request: ask,
-        progress_token: progress_token(params),
+        request: decoded,
+        progress_token: progress_token(raw),
         meta,
     })
 }
 
-/// The token under which the sender of a request wants progress. What is no token is none.
+/// Returns the token under which the sender of a request wants progress. A malformed token is
+/// ignored.
 // spec: META-06, PROG-01
 pub(super) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
     json::from_str(params.meta(keys::PROGRESS_TOKEN)?.as_str()).ok()
 }
 
-/// All parameters as `T`; the error names the path.
-pub(super) fn whole<T: Read>(request: &Request<'_>) -> Result<T, Fault> {
+/// Deserializes all parameters of a request. The fault names the path of the value that does not
+/// fit.
+pub(super) fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Fault> {
     let params = request.params.to_object();
-    let read = place::read_by(params.as_str(), json::from_str);
-    read.map_err(|misfit| Fault::bad_params(format!("`params`: {misfit}")))
+    deserialize::from_str(params.as_str())
+        .map_err(|error| Fault::bad_params(format!("`params`: {error}")))
 }
 
-/// Client: writes the answer to a request.
-#[inline]
-pub(super) fn write_answer(
-    answer: &InputResponse,
+/// Encodes a successful response to a request of a server.
+pub(super) fn write_response(
+    response: &InputResponse,
     id: &RequestId,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) {
     open_result(id, out);
-    write_json(out, &narrow::narrowed(answer, to));
+    write_json(out, &narrow::narrowed(response, to));
     out.push(b'}');
 }
 
-/// Client: writes that it is there.
-#[inline]
+/// Encodes the response to a ping.
 pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
     open_result(id, out);
     out.extend_from_slice(b"{}}");
@@ -163,26 +164,30 @@ fn open_result(id: &RequestId, out: &mut Vec<u8>) {
     out.extend_from_slice(br#","result":"#);
 }
 
-/// Server: reads the answer to `asked`; nothing is guessed.
-pub(super) fn read_answer(
-    asked: &ServerRequest,
-    response: &Response<'_>,
+/// Decodes the result that a client sends for `request`.
+pub(super) fn read_result(
+    request: &ServerRequest,
+    result: RawJson<'_>,
     from: ProtocolVersion,
-    to_fault: impl FnOnce(mcp_types::ErrorObject) -> Fault,
 ) -> Result<ClientResponse, DecodeError> {
-    let raw = match &response.outcome {
-        Ok(raw) => *raw,
-        Err(error) => return Ok(ClientResponse::Fault(to_fault(error.clone()))),
-    };
-    let method = asked.method();
-    let ServerRequest::Input(request) = asked else {
+    let ServerRequest::Input(input) = request else {
         return Ok(ClientResponse::Pong);
     };
-    let read = place::read_by(raw.as_str(), |text| request.read_text(text));
-    let mut response = read.map_err(|misfit| DecodeError::malformed(method, misfit))?;
-    if let (InputRequest::Elicit(params), InputResponse::Elicit(answer)) = (request, &mut response)
-    {
+    let mut response = read_input(input, result.as_str())
+        .map_err(|error| DecodeError::malformed(request.method(), error))?;
+    if let (InputRequest::Elicit(params), InputResponse::Elicit(answer)) = (input, &mut response) {
         narrow::widen_answer(params, answer, from);
     }
     Ok(ClientResponse::Input(response))
+}
+
+fn read_input(request: &InputRequest, result: &str) -> Result<InputResponse, DeserializeError> {
+    match request {
+        InputRequest::Elicit(_) => deserialize::from_str(result).map(InputResponse::Elicit),
+        InputRequest::CreateMessage(_) => {
+            deserialize::from_str(result).map(InputResponse::CreateMessage)
+        }
+        InputRequest::ListRoots => deserialize::from_str(result).map(InputResponse::ListRoots),
+        _ => deserialize::from_str(result).map(InputResponse::Other),
+    }
 }

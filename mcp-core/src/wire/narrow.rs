@@ -51,7 +51,10 @@ pub(super) fn fitting<T: Narrow + Clone>(
 /// # Errors
 ///
 /// [`Fault::MissingCapability`] when the revision cannot ask that at all.
-pub(super) fn ask(request: &InputRequest, to: ProtocolVersion) -> Result<InputRequest, Fault> {
+pub(super) fn input_request(
+    request: &InputRequest,
+    to: ProtocolVersion,
+) -> Result<InputRequest, Fault> {
     let mut request = request.clone();
     match &mut request {
         InputRequest::Elicit(params) => {

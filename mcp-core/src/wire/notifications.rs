@@ -1,4 +1,4 @@
-//! Notifications of both sides, read and written. Malformed ones are ignored, like unknown ones.
+//! Notifications of both sides. Malformed and unknown ones are ignored.
 
 use mcp_types::json::{self, Write};
 use mcp_types::meta::keys;
@@ -11,23 +11,22 @@ use mcp_types::{
 use super::{splice_json, write_text};
 use crate::{ClientNotification, ServerNotification};
 
-/// Reads what a server tells; `None` for what no server may say in this revision.
+/// Decodes a notification of a server. Returns `None` for one that no server of this revision may send.
 // spec: BASE-19, CAN-07
-#[inline]
 pub(super) fn read_server(
-    note: &Notification<'_>,
+    notification: &Notification<'_>,
     from: ProtocolVersion,
 ) -> Option<ServerNotification> {
-    let params = &note.params;
-    Some(match known(note, from, Sender::Server)? {
+    let params = &notification.params;
+    Some(match known(notification, from, Sender::Server)? {
         Some(Method::Progress) => {
-            let (token, progress) = progress(note)?;
+            let (token, progress) = progress(notification)?;
             ServerNotification::Progress { token, progress }
         }
         Some(Method::LogMessage) => {
             ServerNotification::Log(json::from_str(params.to_object().as_str()).ok()?)
         }
-        Some(Method::Cancelled) => ServerNotification::Cancelled(cancelled(note, from)?),
+        Some(Method::Cancelled) => ServerNotification::Cancelled(cancelled(notification, from)?),
         Some(Method::ToolsChanged) => ServerNotification::ToolsChanged,
         Some(Method::PromptsChanged) => ServerNotification::PromptsChanged,
         Some(Method::ResourcesChanged) => ServerNotification::ResourcesChanged,
@@ -41,43 +40,43 @@ pub(super) fn read_server(
             json::from_str(params.to_object().as_str()).ok()?,
         ),
         _ => {
-            let (method, params) = other(note);
+            let (method, params) = other(notification);
             ServerNotification::Other { method, params }
         }
     })
 }
 
-/// Reads what a client tells; `None` for what no client may say in this revision.
+/// Decodes a notification of a client. Returns `None` for one that no client of this revision may send.
 // spec: BASE-19, CAN-07
 pub(super) fn read_client(
-    note: &Notification<'_>,
+    notification: &Notification<'_>,
     from: ProtocolVersion,
 ) -> Option<ClientNotification> {
-    Some(match known(note, from, Sender::Client)? {
+    Some(match known(notification, from, Sender::Client)? {
         // spec: PROG-07
         Some(Method::Progress) if from.is_modern() => return None,
         Some(Method::Progress) => {
-            let (token, progress) = progress(note)?;
+            let (token, progress) = progress(notification)?;
             ClientNotification::Progress { token, progress }
         }
-        Some(Method::Cancelled) => ClientNotification::Cancelled(cancelled(note, from)?),
+        Some(Method::Cancelled) => ClientNotification::Cancelled(cancelled(notification, from)?),
         Some(Method::Initialized) => ClientNotification::Initialized,
         Some(Method::RootsChanged) => ClientNotification::RootsChanged,
         _ => {
-            let (method, params) = other(note);
+            let (method, params) = other(notification);
             ClientNotification::Other { method, params }
         }
     })
 }
 
-/// The method of a notification that `sender` may send: `None` inside when the protocol does not
-/// know it at all.
+/// Returns the method of a notification that `sender` may send. The inner `None` is a method that the
+/// protocol does not have.
 fn known(
-    note: &Notification<'_>,
+    notification: &Notification<'_>,
     version: ProtocolVersion,
     sender: Sender,
 ) -> Option<Option<Method>> {
-    match Method::from_name(&note.method) {
+    match Method::from_name(&notification.method) {
         Some(method) => may_send(method, version, sender).then_some(Some(method)),
         None => Some(None),
     }
@@ -90,16 +89,16 @@ fn may_send(method: Method, version: ProtocolVersion, sender: Sender) -> bool {
         && (spec.sender == sender || spec.sender == Sender::Both)
 }
 
-fn progress(note: &Notification<'_>) -> Option<(ProgressToken, ProgressUpdate)> {
-    let params = &note.params;
+fn progress(notification: &Notification<'_>) -> Option<(ProgressToken, ProgressUpdate)> {
+    let params = &notification.params;
     let mut progress = ProgressUpdate::new(params.required_value("progress").ok()?);
     progress.total = params.optional_value("total").ok()?;
     progress.message = params.optional_value("message").ok()?;
     Some((params.required_value("progressToken").ok()?, progress))
 }
 
-fn cancelled(note: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled> {
-    let params = note.params.to_object();
+fn cancelled(notification: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled> {
+    let params = notification.params.to_object();
     let mut cancelled: Cancelled = json::from_str(params.as_str()).ok()?;
     if from.is_modern() {
         cancelled.meta = cancelled.meta.and_then(without_subscription);
@@ -107,7 +106,7 @@ fn cancelled(note: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled
     names_a_request(&cancelled, from).then_some(cancelled)
 }
 
-/// What the sender has put into `_meta` beside the stamp.
+/// Removes the subscription id. Returns `None` when no other key is left.
 fn without_subscription(meta: Meta) -> Option<Meta> {
     let mut members = meta.as_object().clone();
     members.shift_remove(keys::SUBSCRIPTION_ID);
@@ -119,69 +118,72 @@ fn names_a_request(cancelled: &Cancelled, version: ProtocolVersion) -> bool {
     cancelled.request_id.is_some() || version.has_experimental_tasks()
 }
 
-fn other(note: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
-    let params = &note.params;
+fn other(notification: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
+    let params = &notification.params;
     let params = (params.iter().len() > 0).then(|| params.to_object());
-    ((*note.method).into(), params)
+    ((*notification.method).into(), params)
 }
 
-/// The subscription that a notification belongs to.
+/// Returns the id of the subscription that a notification belongs to.
 // spec: META-13, SUB-07
-#[inline]
-pub(super) fn subscription(note: &Notification<'_>) -> Option<RequestId> {
-    json::from_str(note.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
+pub(super) fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
+    json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
-/// Writes what a server tells, stamped with the subscription that it belongs to; nothing when it
-/// cannot be said in this revision, or not there.
+/// Encodes a notification of a server, with the id of its subscription. Returns false when the
+/// revision does not have it, or does not allow it on that stream.
 pub(super) fn write_server(
-    note: &ServerNotification,
+    notification: &ServerNotification,
     subscription: Option<&RequestId>,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
-    let exists = match note.method() {
+    let exists = match notification.method() {
         Some(method) => may_send(method, to, Sender::Server),
         None => true,
     };
-    if !exists || to.is_modern() && !fits_stream(note, subscription) {
+    if !exists || to.is_modern() && !fits_stream(notification, subscription) {
         return false;
     }
-    let of = subscription.filter(|_| to.is_modern());
-    match note {
+    let stamp_id = subscription.filter(|_| to.is_modern());
+    match notification {
         ServerNotification::Progress { token, progress } => {
             write_progress(token, progress, to, out)
         }
         ServerNotification::Log(message) => write(Method::LogMessage.as_str(), message, out),
-        ServerNotification::Cancelled(cancelled) => return write_cancelled(cancelled, of, to, out),
-        ServerNotification::ToolsChanged => write_stamped(Method::ToolsChanged, of, out),
-        ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, of, out),
-        ServerNotification::ResourcesChanged => write_stamped(Method::ResourcesChanged, of, out),
+        ServerNotification::Cancelled(cancelled) => {
+            return write_cancelled(cancelled, stamp_id, to, out);
+        }
+        ServerNotification::ToolsChanged => write_stamped(Method::ToolsChanged, stamp_id, out),
+        ServerNotification::PromptsChanged => write_stamped(Method::PromptsChanged, stamp_id, out),
+        ServerNotification::ResourcesChanged => {
+            write_stamped(Method::ResourcesChanged, stamp_id, out)
+        }
         ServerNotification::ResourceUpdated { uri } => {
             let mut params = ResourceUpdated::new(uri);
-            params.meta = stamp(None, of);
+            params.meta = stamp(None, stamp_id);
             write(Method::ResourceUpdated.as_str(), &params, out);
         }
         ServerNotification::Acknowledged(filter) => {
             let mut params = SubscriptionAcknowledged::default();
             params.notifications.clone_from(filter);
-            params.meta = stamp(None, of);
+            params.meta = stamp(None, stamp_id);
             write(Method::SubscriptionAcknowledged.as_str(), &params, out);
         }
         ServerNotification::ElicitationComplete(complete) => {
             write(Method::ElicitationComplete.as_str(), complete, out);
         }
         ServerNotification::Other { method, params } => {
-            write_other(method, params.as_ref(), of, out)
+            write_other(method, params.as_ref(), stamp_id, out)
         }
     }
     true
 }
 
-/// In the modern era changes are told to subscriptions alone, and calls tell nothing to them.
+/// In the modern era, changes are sent to subscriptions only, and progress and logs to calls only.
 // spec: META-13, LOG-05, PROG-07, CAN-09
-fn fits_stream(note: &ServerNotification, subscription: Option<&RequestId>) -> bool {
-    match note {
+fn fits_stream(notification: &ServerNotification, subscription: Option<&RequestId>) -> bool {
+    match notification {
         ServerNotification::Progress { .. } | ServerNotification::Log(_) => subscription.is_none(),
         ServerNotification::Cancelled(cancelled) => {
             subscription.is_some() && cancelled.request_id.as_ref() == subscription
@@ -191,21 +193,20 @@ fn fits_stream(note: &ServerNotification, subscription: Option<&RequestId>) -> b
     }
 }
 
-/// Writes what a client tells; nothing when it cannot be said in this revision.
-#[inline]
+/// Encodes a notification of a client. Returns false when the revision does not have it.
 pub(super) fn write_client(
-    note: &ClientNotification,
+    notification: &ClientNotification,
     to: ProtocolVersion,
     out: &mut Vec<u8>,
 ) -> bool {
-    let exists = match note.method() {
+    let exists = match notification.method() {
         Some(method) => may_send(method, to, Sender::Client),
         None => true,
     };
     if !exists {
         return false;
     }
-    match note {
+    match notification {
         // spec: PROG-07
         ClientNotification::Progress { .. } if to.is_modern() => return false,
         ClientNotification::Progress { token, progress } => {
@@ -252,7 +253,7 @@ fn write_cancelled(
     true
 }
 
-/// A notification that says all by its name.
+/// Writes a notification without parameters of its own.
 fn write_stamped(method: Method, subscription: Option<&RequestId>, out: &mut Vec<u8>) {
     match stamp(None, subscription) {
         Some(meta) => {
@@ -294,7 +295,7 @@ fn write_other(
     write(method, &members, out);
 }
 
-/// A `_meta` with the subscription in it.
+/// Adds the id of the subscription to `_meta`.
 // spec: META-13
 fn stamp(meta: Option<Meta>, subscription: Option<&RequestId>) -> Option<Meta> {
     match subscription {

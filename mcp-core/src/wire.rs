@@ -1,0 +1,57 @@
+//! Messages as JSON, per protocol revision.
+//!
+//! [`Wire`] is the server's half of a revision: it decodes requests and encodes replies.
+//! [`ClientWire`] adds the client's half. [`for_version`] and [`client_for_version`] return the wire
+//! of a revision.
+//!
+//! | module | content |
+//! |---|---|
+//! | `modern` | requests, replies and errors of 2026-07-28 |
+//! | `legacy` | the same for the revisions with sessions, and [`batch`]es |
+//! | `narrow` | removes from a value the fields that an older revision does not have |
+//! | `calls`, `results`, `sessions`, `server_requests`, `notifications` | messages that both eras share |
+//! | `write` | functions that append JSON to a buffer |
+
+mod calls;
+mod client;
+mod context;
+mod legacy;
+mod modern;
+mod narrow;
+mod notifications;
+mod reply;
+mod results;
+mod server;
+mod server_requests;
+mod sessions;
+mod text;
+mod write;
+
+use mcp_types::ProtocolVersion;
+
+pub use client::ClientWire;
+pub use context::{
+    ClientRequestContext, DecodedRequest, DecodedServerRequest, ReplyContext, ServerRequestContext,
+};
+pub use legacy::batch;
+pub use modern::Envelope;
+pub use reply::{DecodeError, EncodedReply};
+pub use server::Wire;
+use text::write_text;
+use write::{RequestHead, splice_called, splice_json, write_error, write_json, write_request};
+
+/// The server's half of the wire of 2026-07-28.
+pub static MODERN: &dyn Wire = &modern::Modern;
+
+/// Returns the server's half of the wire of a revision.
+pub fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
+    client_for_version(version)
+}
+
+/// Returns both halves of the wire of a revision.
+pub fn client_for_version(version: ProtocolVersion) -> &'static dyn ClientWire {
+    match legacy::for_version(version) {
+        Some(wire) => wire,
+        None => &modern::Modern,
+    }
+}

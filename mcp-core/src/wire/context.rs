@@ -1,0 +1,117 @@
+//! Data that accompanies a message: its id, its sender and its metadata.
+
+use mcp_types::{LoggingLevel, Meta, ProgressToken, RawObject, RequestId};
+
+use crate::{ClientProfile, ClientRequest, InputState, ServerProfile, ServerRequest};
+
+/// A decoded request of a client, with its metadata.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DecodedRequest {
+    /// The request.
+    pub request: ClientRequest,
+    /// The input that the client sends along when it repeats a request.
+    pub input: InputState,
+    /// The token under which the client wants progress. `None` for a modern request, which has it
+    /// in its [`Envelope`](super::Envelope).
+    pub progress_token: Option<ProgressToken>,
+    /// Protocol-level metadata (`_meta`). `None` for a modern request, which has it in its
+    /// [`Envelope`](super::Envelope).
+    pub meta: Option<RawObject>,
+}
+
+impl DecodedRequest {
+    /// A request without metadata.
+    pub(crate) fn new(request: ClientRequest) -> Self {
+        Self {
+            request,
+            input: InputState::default(),
+            progress_token: None,
+            meta: None,
+        }
+    }
+}
+
+/// A decoded request of a server, with its metadata.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct DecodedServerRequest {
+    /// The request.
+    pub request: ServerRequest,
+    /// The token under which the server wants progress.
+    pub progress_token: Option<ProgressToken>,
+    /// Protocol-level metadata (`_meta`).
+    pub meta: Option<RawObject>,
+}
+
+/// Data that a server sends along with a request to its client.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ServerRequestContext<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The token under which progress is wanted.
+    pub progress_token: Option<&'a ProgressToken>,
+    /// Additional keys for `_meta`.
+    pub meta: Option<&'a Meta>,
+}
+
+impl<'a> ServerRequestContext<'a> {
+    /// A context of an id, without metadata.
+    pub fn new(id: &'a RequestId) -> Self {
+        Self {
+            id,
+            progress_token: None,
+            meta: None,
+        }
+    }
+}
+
+/// Data that a reply is encoded with.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ReplyContext<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The server that replies.
+    pub profile: &'a ServerProfile,
+}
+
+impl<'a> ReplyContext<'a> {
+    /// The context of a reply to the request `id`.
+    pub fn new(id: &'a RequestId, profile: &'a ServerProfile) -> Self {
+        Self { id, profile }
+    }
+}
+
+/// Data that a client sends along with a request.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct ClientRequestContext<'a> {
+    /// The id of the request.
+    pub id: &'a RequestId,
+    /// The client that sends it.
+    pub profile: &'a ClientProfile,
+    /// The token under which progress is wanted.
+    pub progress_token: Option<&'a ProgressToken>,
+    /// The least severe level of log messages that the client wants. `None`: no log messages.
+    pub log_level: Option<LoggingLevel>,
+    /// The input that the client sends along when it repeats a request.
+    pub input: Option<&'a InputState>,
+    /// Additional keys for `_meta`.
+    pub meta: Option<&'a Meta>,
+}
+
+impl<'a> ClientRequestContext<'a> {
+    /// A context of an id and a client, without metadata.
+    pub fn new(id: &'a RequestId, profile: &'a ClientProfile) -> Self {
+        Self {
+            id,
+            profile,
+            progress_token: None,
+            log_level: None,
+            input: None,
+            meta: None,
+        }
+    }
+}

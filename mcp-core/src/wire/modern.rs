@@ -1,0 +1,142 @@
+//! The wire of 2026-07-28, whose requests are self-contained.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic>
+
+mod decode;
+mod encode;
+mod envelope;
+mod errors;
+
+use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
+
+use super::{
+    ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
+    EncodedReply, ReplyContext, ServerRequestContext, Wire, notifications, write_error,
+};
+use crate::{
+    ClientNotification, ClientRequest, ClientResponse, Fault, Reply, ServerNotification,
+    ServerRequest,
+};
+
+pub use envelope::Envelope;
+pub(super) use errors::{to_error, to_fault};
+
+const VERSION: ProtocolVersion = ProtocolVersion::V2026_07_28;
+
+#[derive(Debug)]
+pub(super) struct Modern;
+
+impl Wire for Modern {
+    fn version(&self) -> ProtocolVersion {
+        VERSION
+    }
+
+    fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault> {
+        decode::request(request)
+    }
+
+    fn encode_reply(
+        &self,
+        reply: Reply,
+        context: &ReplyContext<'_>,
+        head: Vec<u8>,
+    ) -> EncodedReply {
+        encode::reply(reply, context, head)
+    }
+
+    fn error(&self, fault: &Fault) -> ErrorObject {
+        to_error(fault)
+    }
+
+    fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>) {
+        write_error(out, id, &to_error(fault));
+    }
+
+    fn encode_server_notification(
+        &self,
+        notification: &ServerNotification,
+        subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        notifications::write_server(notification, subscription, VERSION, out)
+    }
+
+    fn decode_client_notification(
+        &self,
+        notification: &Notification<'_>,
+    ) -> Option<ClientNotification> {
+        notifications::read_client(notification, VERSION)
+    }
+
+    // spec: BASE-17
+    fn encode_server_request(
+        &self,
+        request: &ServerRequest,
+        _: &ServerRequestContext<'_>,
+    ) -> Result<Vec<u8>, Fault> {
+        Err(Fault::no_such_method(request.method_name()))
+    }
+
+    fn decode_client_response(
+        &self,
+        request: &ServerRequest,
+        _: &Response<'_>,
+    ) -> Result<ClientResponse, DecodeError> {
+        let reason = "servers send no requests in this revision";
+        Err(DecodeError::malformed(request.method(), reason))
+    }
+}
+
+impl ClientWire for Modern {
+    fn encode_request(
+        &self,
+        request: &ClientRequest,
+        context: &ClientRequestContext<'_>,
+    ) -> Vec<u8> {
+        encode::request(request, context)
+    }
+
+    fn decode_reply(
+        &self,
+        request: &ClientRequest,
+        response: &Response<'_>,
+    ) -> Result<Reply, DecodeError> {
+        decode::reply(request, response)
+    }
+
+    fn decode_server_notification(
+        &self,
+        notification: &Notification<'_>,
+    ) -> Option<ServerNotification> {
+        notifications::read_server(notification, VERSION)
+    }
+
+    fn subscription_id(&self, notification: &Notification<'_>) -> Option<RequestId> {
+        notifications::subscription_id(notification)
+    }
+
+    fn encode_client_notification(
+        &self,
+        notification: &ClientNotification,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        notifications::write_client(notification, VERSION, out)
+    }
+
+    fn decode_server_request(&self, request: &Request<'_>) -> Result<DecodedServerRequest, Fault> {
+        Err(Fault::no_such_method(&*request.method))
+    }
+
+    fn encode_client_response(&self, _: &ClientResponse, _: &RequestId, _: &mut Vec<u8>) -> bool {
+        false
+    }
+}
+
+/// The values of `resultType` that the specification defines.
+mod result_type {
+    pub(super) const COMPLETE: &str = "complete";
+    pub(super) const INPUT_REQUIRED: &str = "input_required";
+}
+
+#[cfg(test)]
+mod tests;

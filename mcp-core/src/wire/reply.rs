@@ -1,0 +1,81 @@
+//! Encoded replies, and replies that cannot be decoded.
+
+use bytes::Bytes;
+use mcp_types::Method;
+
+/// An encoded reply in up to three parts, so that a cached list is sent without copying it.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct EncodedReply {
+    /// The first part, or the whole message.
+    pub head: Vec<u8>,
+    /// A part that is shared with other replies. Empty when there is none.
+    pub shared: Bytes,
+    /// The part after the shared one.
+    pub tail: Vec<u8>,
+}
+
+impl EncodedReply {
+    /// Appends bytes to the last part.
+    pub fn push(&mut self, bytes: &[u8]) {
+        if self.shared.is_empty() {
+            self.head.extend_from_slice(bytes);
+        } else {
+            self.tail.extend_from_slice(bytes);
+        }
+    }
+
+    /// Returns the length of all parts in bytes.
+    pub fn len(&self) -> usize {
+        self.head.len() + self.shared.len() + self.tail.len()
+    }
+
+    /// Returns true if all parts are empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Joins the parts.
+    pub fn into_bytes(mut self) -> Bytes {
+        self.head.extend_from_slice(&self.shared);
+        self.head.extend_from_slice(&self.tail);
+        self.head.into()
+    }
+}
+
+/// A result that does not fit the method of its request.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The result does not have the shape that the method prescribes.
+    #[error("the result of {method} is malformed: {reason}")]
+    Malformed {
+        /// The method.
+        method: Box<str>,
+        /// The error, with the path of the value that does not fit.
+        reason: String,
+    },
+    /// The `resultType` is unknown to this library.
+    // spec: BASE-24
+    #[error("the result of {method} is of the unknown kind {result_type:?}")]
+    UnknownKind {
+        /// The method.
+        method: Box<str>,
+        /// The `resultType`.
+        result_type: Box<str>,
+        /// The result as JSON.
+        raw: Box<str>,
+    },
+}
+
+impl DecodeError {
+    pub(crate) fn malformed(method: Option<Method>, reason: impl ToString) -> Self {
+        let method = method
+            .map_or("an extension's method", Method::as_str)
+            .into();
+        Self::Malformed {
+            method,
+            reason: reason.to_string(),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The server's half of a wire.
+
+use std::fmt::Debug;
+
+use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
+
+use super::{
+    DecodeError, DecodedRequest, EncodedReply, ReplyContext, ServerRequestContext, legacy, modern,
+};
+use crate::{ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest};
+
+/// The server's half of one protocol revision: decodes what a client sends and encodes what a
+/// server sends.
+///
+/// Encoders write only what the revision has. Values lose the fields that an older peer does not
+/// know, and messages that the revision does not have are refused.
+///
+/// The trait is sealed. [`for_version`](super::for_version) returns the implementation for a
+/// revision.
+pub trait Wire: sealed::Sealed + Debug + Send + Sync {
+    /// Returns the revision.
+    fn version(&self) -> ProtocolVersion;
+
+    /// Decodes a request of a client.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::NoSuchMethod`] when the revision does not have the method, and
+    /// [`Fault::BadParams`] when the parameters do not fit it.
+    fn decode_request(&self, request: &Request<'_>) -> Result<DecodedRequest, Fault>;
+
+    /// Encodes the response to a request, after the bytes that `head` already holds.
+    fn encode_reply(&self, reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>)
+    -> EncodedReply;
+
+    /// Converts a fault into the error object of this revision.
+    fn error(&self, fault: &Fault) -> ErrorObject;
+
+    /// Encodes the error response to a message that did not reach a service. `id` is `None` when
+    /// the id could not be read.
+    fn encode_error(&self, fault: &Fault, id: Option<&RequestId>, out: &mut Vec<u8>);
+
+    /// Encodes a notification of the server.
+    ///
+    /// `subscription` is the id of the `subscriptions/listen` request whose stream carries it.
+    /// Revisions with sessions ignore it.
+    ///
+    /// Returns false and writes nothing when the revision does not have the notification, or does
+    /// not allow it on that stream.
+    // spec: META-13
+    #[must_use = "false means that nothing was written"]
+    fn encode_server_notification(
+        &self,
+        notification: &ServerNotification,
+        subscription: Option<&RequestId>,
+        out: &mut Vec<u8>,
+    ) -> bool;
+
+    /// Decodes a notification of the client. Returns `None` when no client of this revision may
+    /// send it, or when it is malformed.
+    fn decode_client_notification(
+        &self,
+        notification: &Notification<'_>,
+    ) -> Option<ClientNotification>;
+
+    /// Encodes a request to the client of a session.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::NoSuchMethod`] when the revision does not have the request (2026-07-28 has
+    /// none), and [`Fault::MissingCapability`] when its clients cannot have the capability that the
+    /// request needs.
+    // spec: BASE-17, BASE-18
+    fn encode_server_request(
+        &self,
+        request: &ServerRequest,
+        context: &ServerRequestContext<'_>,
+    ) -> Result<Vec<u8>, Fault>;
+
+    /// Decodes the client's response to `request`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`DecodeError`] when the result does not fit the method.
+    fn decode_client_response(
+        &self,
+        request: &ServerRequest,
+        response: &Response<'_>,
+    ) -> Result<ClientResponse, DecodeError>;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for super::legacy::Legacy {}
+    impl Sealed for super::modern::Modern {}
+}
