@@ -1,6 +1,7 @@
-//! Changes of a server's lists and resources, on their way to whoever wants to know.
+//! Changes of a server's lists and resources, from handlers to subscribers.
 
 mod memory;
+mod subscriber;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,28 +10,29 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mcp_types::{ReadResourceParams, ServerCapabilities, SubscriptionFilter};
 
 pub use memory::{MemoryBus, Watch};
+pub use subscriber::Subscriber;
 
-use crate::{Call, ClientFacts, Extensions, Fault, Gate, ItemKind, Principal, ServerNotification};
+use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, ServerNotification};
 
-/// Something of a server has changed.
+/// A change of a server's lists or resources.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChangeEvent {
-    /// The list of tools.
+    /// The list of tools has changed.
     Tools,
-    /// The list of prompts.
+    /// The list of prompts has changed.
     Prompts,
-    /// The list of resources or of templates.
+    /// The list of resources or of resource templates has changed.
     Resources,
-    /// A resource.
+    /// The content of a resource has changed.
     Resource {
-        /// Which one.
+        /// The URI of the resource.
         uri: Box<str>,
     },
 }
 
 impl ChangeEvent {
-    /// A server that offers `capabilities` tells of such changes.
+    /// Returns true if a server with these capabilities sends notifications of such changes.
     // spec: SUB-03, SUB-12
     pub fn is_offered(&self, capabilities: &ServerCapabilities) -> bool {
         let resources = capabilities.resources.as_ref();
@@ -58,9 +60,11 @@ impl From<ChangeEvent> for ServerNotification {
     }
 }
 
-/// Carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or between the
-/// nodes that serve one endpoint. Such a bus keeps a [`MemoryBus`] for its own subscribers, and
-/// publishes there what comes over the broker.
+/// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
+/// between the nodes that serve one endpoint.
+///
+/// A bus between nodes keeps a [`MemoryBus`] for its own subscribers, and publishes there the events
+/// that it receives from the broker.
 ///
 /// # Examples
 ///
@@ -72,25 +76,26 @@ impl From<ChangeEvent> for ServerNotification {
 /// # impl Broker { fn send(&self, _: &ChangeEvent) {} }
 /// struct Nodes {
 ///     broker: Broker,
-///     here: MemoryBus,
+///     local: MemoryBus,
 /// }
 ///
 /// impl ChangeBus for Nodes {
 ///     fn publish(&self, event: ChangeEvent) {
-///         // It comes back to every node, to this one, too: `nodes.here.publish(event)`.
+///         // The broker delivers it to every node, this one included, which then calls
+///         // `nodes.local.publish(event)`.
 ///         self.broker.send(&event);
 ///     }
 ///
 ///     fn watch(&self, interest: SubscriptionFilter) -> Watch {
-///         self.here.watch(interest)
+///         self.local.watch(interest)
 ///     }
 /// }
 /// ```
 pub trait ChangeBus: Send + Sync + 'static {
-    /// Tells everybody who wants to know. Never waits.
+    /// Sends a change to all subscribers that are interested in it. Never blocks.
     fn publish(&self, event: ChangeEvent);
 
-    /// The changes from now on of what `interest` names.
+    /// Subscribes to the changes that `interest` names, from now on.
     fn watch(&self, interest: SubscriptionFilter) -> Watch;
 }
 
@@ -104,122 +109,96 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
     }
 }
 
-/// Who listens, and who says what they may hear.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub struct Subscriber {
-    /// What the transport and its layers know of the request: the [`Principal`], for one.
-    pub extensions: Extensions,
-    /// The gate of the transport.
-    pub gate: Option<Arc<dyn Gate>>,
-}
-
-impl Subscriber {
-    /// Who sends a request with these extensions, and the gate that looks at it.
-    pub fn new(extensions: Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
-        Self { extensions, gate }
-    }
-}
-
-impl fmt::Debug for Subscriber {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Audience")
-            .field("principal", &self.extensions.get::<Principal>())
-            .field("gated", &self.gate.is_some())
-            .finish_non_exhaustive()
-    }
-}
-
-/// Who may be told of which resource, by its URI.
+/// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
 
-/// The changes of a server, as whoever tells them to clients gets them: a bus, how many clients may
-/// listen at a time, and who may be told of what. Clones are the same.
+/// The changes of a server: a [`ChangeBus`], the limit of subscriptions, and the visibility of
+/// resources.
+///
+/// Clones share the bus and the count of subscriptions.
 #[derive(Clone)]
 pub struct Changes(Arc<Inner>);
 
-/// Every session has it, so it is shared.
 #[derive(Clone)]
 struct Inner {
     bus: Arc<dyn ChangeBus>,
-    listening: Arc<AtomicUsize>,
+    subscriptions: Arc<AtomicUsize>,
     max_subscriptions: usize,
     visibility: Option<VisibilityFilter>,
 }
 
 impl Changes {
-    /// How many clients may listen at a time, unless [`max_subscriptions`](Self::max_subscriptions) says it.
+    /// The default limit of concurrent `subscriptions/listen` requests: 1024.
     pub const MAX_SUBSCRIPTIONS: usize = 1024;
 
-    /// What a bus carries, for everybody.
+    /// The changes that a bus carries, visible to every client.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
         Self(Arc::new(Inner {
             bus,
-            listening: Arc::default(),
+            subscriptions: Arc::default(),
             max_subscriptions: Self::MAX_SUBSCRIPTIONS,
             visibility: None,
         }))
     }
 
-    fn inner(&mut self) -> &mut Inner {
-        Arc::make_mut(&mut self.0)
-    }
-
-    /// Sets the bus that carries them.
+    /// Sets the bus.
     #[must_use]
     pub fn bus(mut self, bus: Arc<dyn ChangeBus>) -> Self {
-        self.inner().bus = bus;
+        Arc::make_mut(&mut self.0).bus = bus;
         self
     }
 
-    /// Sets how many `subscriptions/listen` requests may run at a time.
+    /// Sets the limit of concurrent `subscriptions/listen` requests. Default: 1024.
     // spec: SUB-15
     #[must_use]
     pub fn max_subscriptions(mut self, subscriptions: usize) -> Self {
-        self.inner().max_subscriptions = subscriptions;
+        Arc::make_mut(&mut self.0).max_subscriptions = subscriptions;
         self
     }
 
-    /// Tells of a resource only those that `sees` accepts, by its URI.
+    /// Sends changes of a resource only to clients for which `is_visible` returns true for its URI.
     // spec: GAP-10
     #[must_use]
     pub fn visibility(
         mut self,
-        sees: impl Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync + 'static,
+        is_visible: impl Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.inner().visibility = Some(Arc::new(sees));
+        Arc::make_mut(&mut self.0).visibility = Some(Arc::new(is_visible));
         self
     }
 
-    /// Tells everybody who wants to know. Never waits.
+    /// Sends a change to all subscribers that are interested in it. Never blocks.
     pub fn publish(&self, event: ChangeEvent) {
         self.0.bus.publish(event);
     }
 
-    /// The changes from now on of what `interest` names, whoever may be told of them.
+    /// Subscribes to the changes that `interest` names, whatever their visibility. The caller checks
+    /// each resource with [`check_access`](Self::check_access).
     pub fn watch(&self, interest: SubscriptionFilter) -> Watch {
         self.0.bus.watch(interest)
     }
 
-    /// Whether somebody may hear of a resource: whoever may not read it is not told either that it
-    /// has changed.
+    /// Checks that a subscriber may read a resource. Only such a subscriber is notified of its
+    /// changes.
     ///
     /// # Errors
     ///
-    /// What the gate answers; [`Fault::NoSuchItem`] for what does not exist for this caller.
+    /// Returns the fault of the gate, or [`Fault::NoSuchItem`] for a resource that is not visible to
+    /// the client.
     // spec: GAP-10
     pub fn check_access(
         &self,
         uri: &str,
         facts: &ClientFacts,
-        who: &Subscriber,
+        subscriber: &Subscriber,
     ) -> Result<(), Fault> {
-        if let Some(gate) = &who.gate {
+        let extensions = &subscriber.extensions;
+        if let Some(gate) = &subscriber.gate {
             let read = Call::ReadResource(ReadResourceParams::new(uri));
-            gate.admit(&read, facts, who.extensions.get())?;
+            gate.admit(&read, facts, extensions.get())?;
         }
         let visibility = self.0.visibility.as_ref();
-        if visibility.is_none_or(|sees| sees(uri, facts, &who.extensions)) {
+        if visibility.is_none_or(|is_visible| is_visible(uri, facts, extensions)) {
             return Ok(());
         }
         Err(Fault::NoSuchItem {
@@ -228,25 +207,25 @@ impl Changes {
         })
     }
 
-    /// How many `subscriptions/listen` requests run now.
+    /// Returns the number of running `subscriptions/listen` requests.
     pub fn active_subscriptions(&self) -> usize {
-        self.0.listening.load(Ordering::Relaxed)
+        self.0.subscriptions.load(Ordering::Relaxed)
     }
 
-    /// A place for one more who listens.
+    /// Counts one more subscription, until the permit is dropped.
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// Returns [`Fault::Refused`] when the limit of subscriptions is reached.
     // spec: SUB-15
     pub(crate) fn acquire_permit(&self) -> Result<SubscriptionPermit, Fault> {
-        let taken = self.0.listening.fetch_add(1, Ordering::Relaxed);
-        let permit = SubscriptionPermit(self.0.listening.clone());
-        if taken < self.0.max_subscriptions {
+        let active = self.0.subscriptions.fetch_add(1, Ordering::Relaxed);
+        let permit = SubscriptionPermit(self.0.subscriptions.clone());
+        if active < self.0.max_subscriptions {
             return Ok(permit);
         }
         let text = format!(
-            "this server has {taken} subscriptions already; end one of yours, or try again later"
+            "this server has {active} subscriptions already; end one of yours, or try again later"
         );
         Err(Fault::Refused(text.into()))
     }
@@ -261,13 +240,13 @@ impl<B: ChangeBus> From<Arc<B>> for Changes {
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Changes")
-            .field("listens", &self.active_subscriptions())
+            .field("active_subscriptions", &self.active_subscriptions())
             .field("max_subscriptions", &self.0.max_subscriptions)
             .finish_non_exhaustive()
     }
 }
 
-/// The place of one who listens; it is free again when this is dropped.
+/// One counted subscription. Dropping it makes space for another one.
 #[derive(Debug)]
 pub(crate) struct SubscriptionPermit(Arc<AtomicUsize>);
 

@@ -5,7 +5,7 @@ use std::future::{pending, ready};
 use std::pin::Pin;
 
 use bytes::Bytes;
-use futures_core::Stream;
+use futures_util::Stream;
 use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
 use crate::{BoxFuture, ClientNotification, wire};

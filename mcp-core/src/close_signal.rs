@@ -1,4 +1,4 @@
-//! Something that ends once, seen by everybody who has to do with it.
+//! A flag with a reason that is set once and that futures can wait for.
 
 use std::fmt;
 use std::future::Future;
@@ -7,42 +7,42 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use parking_lot::Mutex;
+use slab::Slab;
 
-/// Whether something has ended, and reason. Clones are about the same end.
+/// A flag with a reason that is set once and that futures can wait for. Clones share the flag.
 pub struct CloseSignal<T = ()>(Arc<Mutex<State<T>>>);
 
 struct State<T> {
     reason: Option<T>,
-    last: u64,
-    /// One per future that waits; each takes itself out.
-    waiting: Vec<(u64, Waker)>,
+    /// One waker per waiting [`Closed`].
+    wakers: Slab<Waker>,
 }
 
 impl<T: Clone> CloseSignal<T> {
-    /// It ends. The first reason counts.
+    /// Sets the flag and wakes all waiting futures. Only the first reason is kept.
     pub fn close(&self, reason: T) {
         let mut state = self.0.lock();
         state.reason.get_or_insert(reason);
-        let waiting = std::mem::take(&mut state.waiting);
+        let wakers = std::mem::take(&mut state.wakers);
         drop(state);
-        waiting.into_iter().for_each(|(_, waker)| waker.wake());
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
-    /// Why it has ended, if it has.
+    /// Returns the reason, if the flag is set.
     pub fn reason(&self) -> Option<T> {
         self.0.lock().reason.clone()
     }
 
-    /// It has ended.
+    /// Returns true if the flag is set.
     pub fn is_closed(&self) -> bool {
         self.0.lock().reason.is_some()
     }
 
-    /// Waits for the end.
+    /// Waits until the flag is set.
     pub fn closed(&self) -> Closed<T> {
         Closed {
             signal: self.clone(),
-            id: None,
+            key: None,
         }
     }
 }
@@ -51,8 +51,7 @@ impl<T> Default for CloseSignal<T> {
     fn default() -> Self {
         Self(Arc::new(Mutex::new(State {
             reason: None,
-            last: 0,
-            waiting: Vec::new(),
+            wakers: Slab::new(),
         })))
     }
 }
@@ -71,10 +70,11 @@ impl<T: fmt::Debug> fmt::Debug for CloseSignal<T> {
     }
 }
 
-/// Waits for an end, and tells its reason.
+/// The future of [`CloseSignal::closed`]. Resolves to the reason.
 pub struct Closed<T = ()> {
     signal: CloseSignal<T>,
-    id: Option<u64>,
+    /// The key of its waker.
+    key: Option<usize>,
 }
 
 impl<T: Clone> Future for Closed<T> {
@@ -86,13 +86,9 @@ impl<T: Clone> Future for Closed<T> {
         if let Some(reason) = &state.reason {
             return Poll::Ready(reason.clone());
         }
-        let id = *this.id.get_or_insert_with(|| {
-            state.last += 1;
-            state.last
-        });
-        match state.waiting.iter_mut().find(|(known, _)| *known == id) {
-            Some((_, waker)) => waker.clone_from(cx.waker()),
-            None => state.waiting.push((id, cx.waker().clone())),
+        match this.key.and_then(|key| state.wakers.get_mut(key)) {
+            Some(waker) => waker.clone_from(cx.waker()),
+            None => this.key = Some(state.wakers.insert(cx.waker().clone())),
         }
         Poll::Pending
     }
@@ -100,9 +96,8 @@ impl<T: Clone> Future for Closed<T> {
 
 impl<T> Drop for Closed<T> {
     fn drop(&mut self) {
-        if let Some(id) = self.id {
-            let mut state = self.signal.0.lock();
-            state.waiting.retain(|(known, _)| *known != id);
+        if let Some(key) = self.key {
+            self.signal.0.lock().wakers.try_remove(key);
         }
     }
 }
@@ -122,24 +117,24 @@ mod tests {
     use super::CloseSignal;
 
     #[test]
-    fn all_who_wait_are_told_and_who_has_gone_is_forgotten() {
+    fn close_wakes_all_waiting_futures_and_dropped_ones_are_forgotten() {
         let signal = CloseSignal::default();
         let mut cx = Context::from_waker(Waker::noop());
-        let mut one = pin!(signal.closed());
-        assert_eq!(one.as_mut().poll(&mut cx), Poll::Pending);
+        let mut waiting = pin!(signal.closed());
+        assert_eq!(waiting.as_mut().poll(&mut cx), Poll::Pending);
         {
-            let mut gone = pin!(signal.closed());
-            assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
-            assert_eq!(gone.as_mut().poll(&mut cx), Poll::Pending);
-            assert_eq!(signal.0.lock().waiting.len(), 2);
+            let mut dropped = pin!(signal.closed());
+            assert_eq!(dropped.as_mut().poll(&mut cx), Poll::Pending);
+            assert_eq!(dropped.as_mut().poll(&mut cx), Poll::Pending);
+            assert_eq!(signal.0.lock().wakers.len(), 2);
         }
-        assert_eq!(signal.0.lock().waiting.len(), 1);
+        assert_eq!(signal.0.lock().wakers.len(), 1);
         assert!(!signal.is_closed());
         signal.close("first");
         signal.close("second");
         assert!(signal.is_closed());
         assert_eq!(signal.reason(), Some("first"));
-        assert_eq!(one.as_mut().poll(&mut cx), Poll::Ready("first"));
+        assert_eq!(waiting.as_mut().poll(&mut cx), Poll::Ready("first"));
         assert_eq!(pin!(signal.closed()).poll(&mut cx), Poll::Ready("first"));
     }
 }

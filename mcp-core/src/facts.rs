@@ -56,7 +56,7 @@ impl ClientFacts {
     }
 
     /// The text of its identity.
-    pub(crate) fn info_text(&self) -> Option<&RawObject> {
+    pub(crate) fn info_json(&self) -> Option<&RawObject> {
         self.info.as_ref()
     }
 
@@ -114,8 +114,8 @@ pub struct ServerProfile {
 impl ServerProfile {
     /// A name and a version, and no capabilities.
     pub fn new(info: Implementation) -> Self {
-        let info_text = serde_json::to_string(&info).unwrap_or_else(|_| "{}".to_owned());
-        let info_member = format!("\"{}\":{info_text}", keys::SERVER_INFO).into();
+        let info_json = serde_json::to_string(&info).unwrap_or_else(|_| "{}".to_owned());
+        let info_member = format!("\"{}\":{info_json}", keys::SERVER_INFO).into();
         Self {
             capabilities: ServerCapabilities::default(),
             instructions: None,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_core::Stream;
+use futures_util::Stream;
 use mcp_types::{Message, RequestId};
 
 use crate::lines::LINE_FRAMING;

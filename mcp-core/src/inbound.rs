@@ -1,71 +1,73 @@
-//! A decoded request that may be served, from either era.
+//! A decoded request of a client, ready to be served.
 
 use std::future::{Future, ready};
 use std::sync::Arc;
 
-use mcp_types::{LoggingLevel, Method, ProgressToken, ProtocolVersion, RequestId};
+use mcp_types::{LoggingLevel, ProgressToken, ProtocolVersion, RawObject, RequestId};
 
 use crate::subscriptions::{self, ListenHooks};
-use crate::wire;
 use crate::{
     BoxFuture, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service,
+    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service, wire,
 };
 
-/// A decoded request that may be served, from either era.
+/// A decoded request of a client, ready to be served. Both eras produce it:
+/// [`modern::read_request`](crate::modern::read_request) from a self-contained request, and a
+/// [`legacy::Session`](crate::legacy::Session) from its state.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct InboundRequest {
-    /// What is asked.
+    /// The request.
     pub request: ClientRequest,
-    /// Who asks.
+    /// The client.
     pub facts: Arc<ClientFacts>,
-    /// How the call gets what it asks its client for.
+    /// The source of the input that the call asks its client for.
     pub input: Input,
-    /// The request's `_meta`.
-    pub meta: Option<mcp_types::RawObject>,
+    /// Protocol-level metadata (`_meta`).
+    pub meta: Option<RawObject>,
     /// The token under which the client wants progress.
     pub progress_token: Option<ProgressToken>,
-    /// What the transport lends to a subscription.
+    /// The transport's part in a subscription. `None` for other requests.
     pub(crate) listen_hooks: Option<Box<ListenHooks>>,
 }
 
 impl InboundRequest {
-    /// The revision that the request speaks.
+    /// Returns the revision of the request.
     pub fn version(&self) -> ProtocolVersion {
         self.facts.version
     }
 
-    /// The request begins a subscription.
+    /// Returns true for a `subscriptions/listen` request.
     pub fn is_subscription(&self) -> bool {
         self.listen_hooks.is_some()
     }
 
-    /// Ends a subscription in good order when `ending` is ready; without effect on calls. Without
-    /// it a subscription ends when its future is dropped.
+    /// Ends a subscription with a response when `end` is ready. Without it, a subscription runs until
+    /// its future is dropped. Has no effect on other requests.
     // spec: SUB-09
-    pub fn end_subscription_on(&mut self, ending: impl Future<Output = ()> + Send + 'static) {
-        if let Some(listen_hooks) = &mut self.listen_hooks {
-            listen_hooks.ending = Some(Box::pin(ending));
+    pub fn end_subscription_on(&mut self, end: impl Future<Output = ()> + Send + 'static) {
+        if let Some(hooks) = &mut self.listen_hooks {
+            hooks.end = Some(Box::pin(end));
         }
     }
 
-    /// Puts time between two rounds of changes that a subscription tells, so that many that come
-    /// one by one become few; without effect on calls. The first change is told at once.
+    /// Lets a subscription wait for `pause()` after each round of changes, so that changes that come
+    /// one by one are merged. The first change is sent at once. Has no effect on other requests.
     pub fn pace_subscription(
         &mut self,
         pause: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static,
     ) {
-        if let Some(listen_hooks) = &mut self.listen_hooks {
-            listen_hooks.pause = Some(Box::new(pause));
+        if let Some(hooks) = &mut self.listen_hooks {
+            hooks.pause = Some(Box::new(pause));
         }
     }
 
-    /// Asks the gate. A subscription is cut down to what the gate lets its caller list and read.
+    /// Checks the request with a gate. A subscription is reduced to what the gate lets its caller
+    /// list and read.
     ///
     /// # Errors
     ///
-    /// What the gate answers.
+    /// Returns the fault of the gate.
     pub fn authorize(
         &mut self,
         gate: &Arc<dyn Gate>,
@@ -75,18 +77,18 @@ impl InboundRequest {
         match &mut self.request {
             ClientRequest::Call(call) => gate.admit(call, facts, principal),
             ClientRequest::Listen(filter) => {
-                if let Some(listen_hooks) = &mut self.listen_hooks {
-                    listen_hooks.gate = Some(gate.clone());
+                if let Some(hooks) = &mut self.listen_hooks {
+                    hooks.gate = Some(gate.clone());
                 }
                 let filter = Arc::make_mut(filter);
-                subscriptions::admit(filter, |call| gate.admit(call, facts, principal))
+                subscriptions::authorize(filter, |call| gate.admit(call, facts, principal))
             }
             ClientRequest::Discover | ClientRequest::Session(_) => Ok(()),
         }
     }
 
-    /// The outlet for what the request may tell, and the buffer behind it. There is none when the
-    /// client wants to hear nothing.
+    /// Returns the outlet of the request and the buffer behind it. The buffer is `None` when the
+    /// client asked for no notifications.
     pub fn open_outlet(
         &self,
         id: &RequestId,
@@ -94,24 +96,24 @@ impl InboundRequest {
     ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
         let buffer = || NotificationBuffer::new(wire::for_version(self.version()), framing);
         if self.is_subscription() {
-            let notes = Arc::new(buffer().subscription(id.clone()));
-            return (Outlet::for_subscription(notes.clone()), Some(notes));
+            let buffer = Arc::new(buffer().subscription(id.clone()));
+            return (Outlet::for_subscription(buffer.clone()), Some(buffer));
         }
         let (token, level) = self.requested_notifications();
         if token.is_none() && level.is_none() {
             return (Outlet::none(), None);
         }
-        let notes = Arc::new(buffer().for_call(token, level));
-        (Outlet::from_buffer(notes.clone()), Some(notes))
+        let buffer = Arc::new(buffer());
+        (Outlet::new(token, level, buffer.clone()), Some(buffer))
     }
 
-    /// The token under which the client wants progress, and from which level on it wants log
-    /// messages.
+    /// Returns the token under which the client wants progress, and the least severe level of log
+    /// messages that it wants.
     pub fn requested_notifications(&self) -> (Option<ProgressToken>, Option<LoggingLevel>) {
         (self.progress_token.clone(), self.facts.log_level)
     }
 
-    /// Serves the request. `profile` is what is told about the service.
+    /// Serves the request. `profile` is the answer to `server/discover`.
     pub fn serve(
         self,
         service: &dyn Service,
@@ -119,47 +121,30 @@ impl InboundRequest {
         outlet: Outlet,
         extensions: Extensions,
     ) -> BoxFuture<'static, Reply> {
-        let Self {
-            request,
-            facts,
-            input,
-            meta,
-            listen_hooks,
-            ..
-        } = self;
-        match request {
+        match self.request {
             ClientRequest::Call(call) => service.call(Exchange {
                 call,
-                facts,
-                input,
-                meta,
+                facts: self.facts,
+                input: self.input,
+                meta: self.meta,
                 outlet,
                 extensions,
             }),
-            ClientRequest::Discover => discover(profile),
+            ClientRequest::Discover => Box::pin(ready(Reply::Complete {
+                body: ResultBody::Discover(Arc::new(profile.discover())),
+                cache: Some(profile.cache),
+            })),
             ClientRequest::Listen(filter) => {
-                let caller = (facts, extensions);
-                let listen_hooks = *listen_hooks.unwrap_or_default();
+                let caller = (self.facts, extensions);
+                let hooks = *self.listen_hooks.unwrap_or_default();
                 let filter = Arc::unwrap_or_clone(filter);
-                subscriptions::serve(filter, service, caller, outlet, listen_hooks)
+                subscriptions::serve(filter, service, caller, outlet, hooks)
             }
-            // The modern wire reads none.
-            ClientRequest::Session(call) => refuse(call.method()),
+            // The session answers these itself, and the modern wire does not decode them.
+            ClientRequest::Session(request) => {
+                let fault = Fault::no_such_method(request.method().as_str());
+                Box::pin(ready(fault.into()))
+            }
         }
     }
-}
-
-#[inline(never)]
-fn discover(profile: &ServerProfile) -> BoxFuture<'static, Reply> {
-    let body = ResultBody::Discover(Arc::new(profile.discover()));
-    Box::pin(ready(Reply::Complete {
-        body,
-        cache: Some(profile.cache),
-    }))
-}
-
-#[cold]
-fn refuse(method: Method) -> BoxFuture<'static, Reply> {
-    let fault = Fault::no_such_method(method.as_str());
-    Box::pin(ready(Reply::Fault(fault)))
 }

@@ -1,5 +1,4 @@
-//! Modern requests (2026-07-28): read and checked against what the server offers. Shared by all
-//! transports.
+//! Requests of the modern era (2026-07-28), which need no session.
 
 use mcp_types::Request;
 
@@ -8,7 +7,7 @@ use crate::{ClientRequest, Fault, InboundRequest, ServerProfile, subscriptions, 
 
 /// Decodes a request whose envelope was found, and checks that the server offers its revision.
 ///
-/// Transports compare the headers that mirror the request before they call this.
+/// A transport compares the headers that mirror the request before it calls this function.
 ///
 /// # Errors
 ///
@@ -24,7 +23,7 @@ pub fn read_request(
     let decoded = MODERN.decode_request(request)?;
     let listen_hooks = match &decoded.request {
         ClientRequest::Listen(filter) => {
-            subscriptions::check(filter)?;
+            subscriptions::check_size(filter)?;
             Some(Box::default())
         }
         _ => None,

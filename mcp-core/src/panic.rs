@@ -1,4 +1,4 @@
-//! A panic of user code is an error of its call, not the end of whoever runs it.
+//! Panics of user code, caught so that they end one call and not the task that runs it.
 
 use std::any::Any;
 use std::fmt;
@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 
 use pin_project_lite::pin_project;
 
-/// User code panicked. Its text may hold anything: it is for the log alone.
+/// A caught panic of user code. Its message may contain secrets: write it to the log only.
 pub struct Panicked(Box<dyn Any + Send>);
 
 impl Panicked {
-    /// What it said.
+    /// Returns the message of the panic.
     pub fn text(&self) -> &str {
         let text = self.0.downcast_ref::<&str>().copied();
         text.or_else(|| self.0.downcast_ref::<String>().map(String::as_str))
@@ -27,21 +27,20 @@ impl fmt::Debug for Panicked {
     }
 }
 
-/// Runs user code and catches its panic.
+/// Runs a future of user code and catches its panic.
 ///
-/// What the code had borrowed from others (state) may be half changed, as after any other failure:
-/// locks show it by poisoning.
+/// State that the future shares with other code may be left half changed, as after any other
+/// failure.
 ///
 /// # Errors
 ///
-/// When it panicked.
+/// Returns [`Panicked`] when the future panics.
 pub fn catch_panic<F: Future>(future: F) -> CatchPanic<F> {
     CatchPanic { future }
 }
 
 pin_project! {
-    /// A future whose panic is caught. Made by [`catch_panic`].
-    // No `async fn`: that would hold the future twice.
+    /// The future of [`catch_panic`].
     #[derive(Debug)]
     #[must_use = "futures do nothing unless polled"]
     pub struct CatchPanic<F> {
@@ -62,11 +61,11 @@ impl<F: Future> Future for CatchPanic<F> {
     }
 }
 
-/// Runs user code that does not wait, and catches its panic; see [`catch_panic`].
+/// Runs synchronous user code and catches its panic. See [`catch_panic`].
 ///
 /// # Errors
 ///
-/// When it panicked.
+/// Returns [`Panicked`] when the code panics.
 pub fn catch_panic_sync<T>(code: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(code)).map_err(Panicked)
 }

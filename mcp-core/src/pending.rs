@@ -1,39 +1,43 @@
-//! The table of requests that wait for an answer.
+//! Requests that wait for a response, on a connection that carries many at once.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic>
 
-use std::collections::{HashMap, VecDeque};
+mod ids;
+
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use mcp_types::RequestId;
 
-mod ids;
-
 pub use ids::RequestIds;
 
-/// The requests of one side of a connection that wait for an answer.
+/// The requests of one side of a connection that wait for a response.
 ///
-/// Every request leaves the table exactly once, with what its caller waits on (`T`): by its answer
-/// or because nobody waits any more ([`remove`](Self::remove)), by its deadline
+/// Every request leaves the table exactly once, with the value `T` that its caller waits on: by its
+/// response or a cancellation ([`remove`](Self::remove)), by its deadline
 /// ([`pop_expired`](Self::pop_expired)), or with the connection ([`close`](Self::close)).
 ///
-/// The table knows no clock: `now` is an argument.
+/// The table has no clock: `now` is an argument.
+///
+/// # Examples
 ///
 /// ```
 /// use std::time::{Duration, Instant};
-/// use mcp_core::pending::{RequestTimeouts, PendingRequests};
+/// use mcp_core::pending::{PendingRequests, RequestTimeouts};
 ///
 /// let now = Instant::now();
 /// let mut pending = PendingRequests::new(100);
 /// let timeouts = RequestTimeouts::idle(Duration::from_secs(60));
-/// let id = pending.insert(now, timeouts, "who asked")?;
+/// let id = pending.insert(now, timeouts, "caller")?;
 /// assert_eq!(pending.next_deadline(), Some(now + Duration::from_secs(60)));
-/// assert_eq!(pending.remove(&id), Some("who asked"));
+/// assert_eq!(pending.remove(&id), Some("caller"));
 /// assert_eq!(pending.remove(&id), None);
 /// # Ok::<(), mcp_core::pending::InsertError>(())
 /// ```
 #[derive(Debug)]
 pub struct PendingRequests<T> {
     entries: HashMap<RequestId, Entry<T>>,
-    deadlines: Deadlines,
+    deadlines: BTreeSet<(Instant, RequestId)>,
     ids: RequestIds,
     capacity: usize,
     closed: bool,
@@ -41,26 +45,26 @@ pub struct PendingRequests<T> {
 
 #[derive(Debug)]
 struct Entry<T> {
-    slot: T,
+    value: T,
     idle: Option<Duration>,
-    /// The latest that the deadline can become.
-    last: Option<Instant>,
+    /// The latest value that progress can move the deadline to.
+    last_deadline: Option<Instant>,
     deadline: Option<Instant>,
 }
 
-/// How long a request waits for its answer.
+/// The timeouts of a request.
 // spec: LIFE-12, LIFE-14
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestTimeouts {
-    /// Since it was sent, or since its latest progress.
+    /// The time since the request was sent, or since its latest progress. `None`: no limit.
     pub idle: Option<Duration>,
-    /// In all, whatever progress is reported.
+    /// The total time, whatever progress is reported. `None`: no limit.
     pub total: Option<Duration>,
 }
 
 impl RequestTimeouts {
-    /// As long as the connection lives: whoever waits has a clock of its own.
+    /// No timeouts: the request waits as long as the connection lives.
     pub const fn none() -> Self {
         Self {
             idle: None,
@@ -68,7 +72,7 @@ impl RequestTimeouts {
         }
     }
 
-    /// So long since it was sent, or since its latest progress.
+    /// A timeout that starts when the request is sent, and again with each progress notification.
     pub const fn idle(time: Duration) -> Self {
         Self {
             idle: Some(time),
@@ -76,7 +80,7 @@ impl RequestTimeouts {
         }
     }
 
-    /// Sets how long in all, whatever progress is reported.
+    /// Sets the total time, whatever progress is reported.
     #[must_use]
     pub const fn total(mut self, time: Duration) -> Self {
         self.total = Some(time);
@@ -84,72 +88,73 @@ impl RequestTimeouts {
     }
 }
 
-/// A request cannot wait for an answer.
+/// A request that cannot be inserted into [`PendingRequests`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// As many wait as may.
+    /// The table is full.
     #[error("{limit} requests wait for an answer already; let some of them end first")]
     Full {
-        /// How many may wait at a time.
+        /// The capacity of the table.
         limit: usize,
     },
-    /// A request with this id waits already.
+    /// A request with this id is pending.
     #[error("a request with this id waits for an answer already")]
     DuplicateId,
-    /// The connection has ended.
+    /// The table is closed.
     #[error("the connection is closed")]
     Closed,
 }
 
 impl<T> PendingRequests<T> {
-    /// A table for so many requests at a time.
+    /// A table with space for `capacity` requests.
     pub fn new(capacity: usize) -> Self {
         Self {
             entries: HashMap::new(),
-            deadlines: Deadlines::default(),
+            deadlines: BTreeSet::new(),
             ids: RequestIds::new(),
             capacity,
             closed: false,
         }
     }
 
-    /// Makes other ids.
+    /// Sets the generator of ids.
     #[must_use]
     pub(crate) fn with_ids(mut self, ids: RequestIds) -> Self {
         self.ids = ids;
         self
     }
 
-    /// Enters a request under an id that is made here.
+    /// Inserts a request under a new id, and returns the id.
     ///
     /// # Errors
     ///
-    /// [`InsertError`]; the slot is dropped then.
+    /// Returns [`InsertError`] and drops `value` when the table is full or closed.
     pub fn insert(
         &mut self,
         now: Instant,
         timeouts: RequestTimeouts,
-        slot: T,
+        value: T,
     ) -> Result<RequestId, InsertError> {
         let id = self.ids.next_id();
-        self.insert_with_id(id.clone(), now, timeouts, slot)?;
+        self.insert_with_id(id.clone(), now, timeouts, value)?;
         Ok(id)
     }
 
-    /// Enters a request under an id that the caller has made. One table takes ids from one maker:
-    /// this one, or the caller.
+    /// Inserts a request under an id that the caller has made. Use either this method or
+    /// [`insert`](Self::insert) on one table, so that ids are unique.
     ///
     /// # Errors
     ///
-    /// [`InsertError`]; the slot is dropped then.
+    /// Returns [`InsertError`] and drops `value` when the id is pending, or when the table is full
+    /// or closed.
     // spec: BASE-04
     pub fn insert_with_id(
         &mut self,
         id: RequestId,
         now: Instant,
         timeouts: RequestTimeouts,
-        slot: T,
+        value: T,
     ) -> Result<(), InsertError> {
         if self.closed {
             return Err(InsertError::Closed);
@@ -161,131 +166,107 @@ impl<T> PendingRequests<T> {
             let limit = self.capacity;
             return Err(InsertError::Full { limit });
         }
-        // A time that is too far away to be told never comes.
-        let last = timeouts.total.and_then(|total| now.checked_add(total));
         let mut entry = Entry {
-            slot,
+            value,
             idle: timeouts.idle,
-            last,
+            // An instant that cannot be represented is never reached.
+            last_deadline: timeouts.total.and_then(|total| now.checked_add(total)),
             deadline: None,
         };
-        entry.deadline = entry.deadline_from(now);
+        entry.deadline = entry.deadline_after(now);
         if let Some(deadline) = entry.deadline {
-            self.deadlines.insert(deadline, id.clone());
+            self.deadlines.insert((deadline, id.clone()));
         }
         self.entries.insert(id, entry);
         Ok(())
     }
 
-    /// What waits under an id.
+    /// Returns the value of a pending request.
     pub fn get(&self, id: &RequestId) -> Option<&T> {
-        self.entries.get(id).map(|entry| &entry.slot)
+        self.entries.get(id).map(|entry| &entry.value)
     }
 
-    /// The one request that waits, among those that `counts` tells.
-    pub fn single(&self, counts: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
-        let mut entries = self.entries.iter().filter(|(_, entry)| counts(&entry.slot));
+    /// Returns the only pending request whose value matches `filter`, or `None` when there are
+    /// several or none.
+    pub fn single(&self, filter: impl Fn(&T) -> bool) -> Option<(&RequestId, &T)> {
+        let mut entries = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| filter(&entry.value));
         let (id, entry) = entries.next()?;
-        entries.next().is_none().then_some((id, &entry.slot))
+        entries.next().is_none().then_some((id, &entry.value))
     }
 
-    /// Takes a request out: it was answered, or nobody waits for it any more. `None` for a
-    /// request that was never entered, or has left the table.
+    /// Removes a request because it was answered or cancelled. Returns `None` for a request that is
+    /// not pending.
     // spec: BASE-06, CAN-06
     pub fn remove(&mut self, id: &RequestId) -> Option<T> {
         let (id, entry) = self.entries.remove_entry(id)?;
         if let Some(deadline) = entry.deadline {
-            self.deadlines.remove(deadline, &id);
+            self.deadlines.remove(&(deadline, id));
         }
-        Some(entry.slot)
+        Some(entry.value)
     }
 
-    /// A request has made progress: it may be idle anew. Tells what waits there.
+    /// Restarts the idle timeout of a request because it has made progress. Returns its value.
     pub fn touch(&mut self, id: &RequestId, now: Instant) -> Option<&T> {
         let entry = self.entries.get_mut(id)?;
-        let deadline = entry.deadline_from(now);
+        let deadline = entry.deadline_after(now);
         if deadline != entry.deadline {
-            if let Some(before) = entry.deadline {
-                self.deadlines.remove(before, id);
+            if let Some(old) = entry.deadline {
+                self.deadlines.remove(&(old, id.clone()));
             }
-            if let Some(deadline) = deadline {
-                self.deadlines.insert(deadline, id.clone());
+            if let Some(new) = deadline {
+                self.deadlines.insert((new, id.clone()));
             }
             entry.deadline = deadline;
         }
-        Some(&entry.slot)
+        Some(&entry.value)
     }
 
-    /// Takes one request out whose time is up; call it until there is none.
+    /// Removes one request whose deadline has passed. Call it until it returns `None`.
     pub fn pop_expired(&mut self, now: Instant) -> Option<(RequestId, T)> {
-        if self.deadlines.next()? > now {
+        if self.next_deadline()? > now {
             return None;
         }
-        let (_, id) = self.deadlines.0.pop_front()?;
+        let (_, id) = self.deadlines.pop_first()?;
         let entry = self.entries.remove(&id)?;
-        Some((id, entry.slot))
+        Some((id, entry.value))
     }
 
-    /// When the next request has waited long enough.
+    /// Returns the earliest deadline.
     pub fn next_deadline(&self) -> Option<Instant> {
-        self.deadlines.next()
+        self.deadlines.first().map(|(deadline, _)| *deadline)
     }
 
-    /// Ends the table: takes every request out, and no other comes in.
+    /// Closes the table: removes all requests, and lets no other one in.
     pub fn close(&mut self) -> impl Iterator<Item = (RequestId, T)> + use<T> {
         self.closed = true;
-        self.deadlines.0.clear();
+        self.deadlines.clear();
         let entries = std::mem::take(&mut self.entries);
-        entries.into_iter().map(|(id, entry)| (id, entry.slot))
+        entries.into_iter().map(|(id, entry)| (id, entry.value))
     }
 
-    /// How many requests wait.
+    /// Returns the number of pending requests.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// No request waits.
+    /// Returns true if no request is pending.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The ids that [`insert`](Self::insert) has made.
+    /// Returns the ids that [`insert`](Self::insert) has made.
     pub fn ids(&self) -> &RequestIds {
         &self.ids
     }
 }
 
-/// When timeouts with whom ends, soonest first. What is opened last ends last as a rule, so that it
-/// goes to the end; a tree would be ten times the code.
-#[derive(Debug, Default)]
-struct Deadlines(VecDeque<(Instant, RequestId)>);
-
-impl Deadlines {
-    fn next(&self) -> Option<Instant> {
-        self.0.front().map(|(deadline, _)| *deadline)
-    }
-
-    fn insert(&mut self, deadline: Instant, id: RequestId) {
-        let place = self.find(deadline, &id);
-        self.0.insert(place.unwrap_or_else(|at| at), (deadline, id));
-    }
-
-    fn remove(&mut self, deadline: Instant, id: &RequestId) {
-        if let Ok(at) = self.find(deadline, id) {
-            self.0.remove(at);
-        }
-    }
-
-    fn find(&self, deadline: Instant, id: &RequestId) -> Result<usize, usize> {
-        self.0
-            .binary_search_by(|(at, other)| at.cmp(&deadline).then_with(|| other.cmp(id)))
-    }
-}
-
 impl<T> Entry<T> {
-    fn deadline_from(&self, now: Instant) -> Option<Instant> {
+    fn deadline_after(&self, now: Instant) -> Option<Instant> {
         let idle = self.idle.and_then(|idle| now.checked_add(idle));
-        match (idle, self.last) {
+        match (idle, self.last_deadline) {
             (Some(idle), Some(last)) => Some(idle.min(last)),
             (idle, last) => idle.or(last),
         }

@@ -1,4 +1,4 @@
-//! Whom an answer goes to.
+//! The addressee of a reply.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use mcp_types::RequestId;
 use crate::wire::{EncodedReply, ReplyContext, Wire};
 use crate::{Reply, ServerProfile};
 
-/// Whom an answer goes to, and from whom.
+/// The addressee of a reply: the request, the server that replies, and the wire of the client.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "transports make it")]
+#[expect(clippy::exhaustive_structs, reason = "transports construct it")]
 pub struct ReplyTarget {
-    /// Of the request that is answered.
+    /// The id of the request.
     pub id: RequestId,
-    /// Of the server that answers.
+    /// The server that replies.
     pub profile: Arc<ServerProfile>,
-    /// Of the revision that the client speaks.
+    /// The wire of the revision that the client speaks.
     pub wire: &'static dyn Wire,
 }
 
 impl ReplyTarget {
-    /// Writes the answer behind `head`.
+    /// Encodes a reply after the bytes in `head`.
     pub fn encode(&self, reply: Reply, head: Vec<u8>) -> EncodedReply {
-        self.wire
-            .encode_reply(reply, &ReplyContext::new(&self.id, &self.profile), head)
+        let context = ReplyContext::new(&self.id, &self.profile);
+        self.wire.encode_reply(reply, &context, head)
     }
 }

@@ -1,6 +1,8 @@
-//! A call at work: the service's future, and where its notifications gather.
+//! A running call and its notifications.
 
+use std::fmt;
 use std::future::ready;
+use std::mem;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -13,174 +15,165 @@ use crate::{
     ReplyTarget, Service,
 };
 
-/// A call at work. It is polled by whoever carries its messages to the client; dropping it cancels
-/// the call.
+/// A running call: the future of a service, and the buffer of its notifications.
 ///
-/// A panic of the service is an error of this call and of nothing else. Nothing of it is told: it
-/// may hold secrets.
+/// The task that carries the messages to the client polls it. Dropping it cancels the call.
+///
+/// A panic of the service becomes an internal error of this call. The panic message is not sent,
+/// because it may contain secrets.
 pub struct RunningCall {
-    to: ReplyTarget,
-    work: Work,
+    target: ReplyTarget,
+    state: State,
     outlet: Outlet,
-    /// Where its notifications gather, when the client wants any.
-    notes: Option<Arc<NotificationBuffer>>,
+    buffer: Option<Arc<NotificationBuffer>>,
 }
 
-enum Work {
-    Going(BoxFuture<'static, Reply>),
-    /// It waits for the notifications before it.
-    Done(Box<EncodedReply>),
-    Told,
+enum State {
+    Running(BoxFuture<'static, Reply>),
+    /// The reply, which waits until the notifications before it are drained.
+    Replied(Box<EncodedReply>),
+    Finished,
 }
 
-/// What a call at work has to say.
+/// A message of a running call.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CallOutput {
     /// Notifications, each in its frame.
     Notifications(Bytes),
-    /// The answer, without a frame. There is nothing after it.
+    /// The reply, without a frame. It is the last output.
     Reply(EncodedReply),
 }
 
 impl RunningCall {
-    /// Begins a call. `framing` is what goes around its notifications.
+    /// Starts a call. `framing` is written around its notifications.
     pub fn start(
         service: &dyn Service,
         inbound: InboundRequest,
-        to: ReplyTarget,
+        target: ReplyTarget,
         framing: Framing,
         extensions: Extensions,
     ) -> Self {
-        let (outlet, notes) = inbound.open_outlet(&to.id, framing);
-        Self::serve(service, inbound, to, outlet, notes, extensions)
+        let (outlet, buffer) = inbound.open_outlet(&target.id, framing);
+        Self::serve(service, inbound, target, outlet, buffer, extensions)
     }
 
-    /// Begins a call whose notifications gather in `notes`, if the client wants any. Calls may share
-    /// a buffer, unless it is made for [what one wants](NotificationBuffer::for_call).
+    /// Starts a call whose notifications are written to `buffer`, as far as the client wants any.
+    /// Several calls may share a buffer.
     pub fn start_with_buffer(
         service: &dyn Service,
         inbound: InboundRequest,
-        to: ReplyTarget,
-        notes: Arc<NotificationBuffer>,
+        target: ReplyTarget,
+        buffer: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let outlet = match notes.is_for_one_call() {
-            true => Outlet::from_buffer(Arc::clone(&notes)),
-            false => {
-                let (token, level) = inbound.requested_notifications();
-                Outlet::new(token, level, || Arc::clone(&notes) as _)
-            }
-        };
-        Self::serve(service, inbound, to, outlet, Some(notes), extensions)
+        let (token, level) = inbound.requested_notifications();
+        let outlet = Outlet::new(token, level, buffer.clone());
+        Self::serve(service, inbound, target, outlet, Some(buffer), extensions)
     }
 
     fn serve(
         service: &dyn Service,
         inbound: InboundRequest,
-        to: ReplyTarget,
+        target: ReplyTarget,
         outlet: Outlet,
-        notes: Option<Arc<NotificationBuffer>>,
+        buffer: Option<Arc<NotificationBuffer>>,
         extensions: Extensions,
     ) -> Self {
-        let serve = || inbound.serve(service, &to.profile, outlet.clone(), extensions);
-        let work = match catch_panic_sync(serve) {
-            Ok(reply) => Work::Going(reply),
-            Err(_) => Work::Going(Box::pin(ready(panicked()))),
-        };
+        let serve = || inbound.serve(service, &target.profile, outlet.clone(), extensions);
+        let future = catch_panic_sync(serve).unwrap_or_else(|_| Box::pin(ready(panicked())));
         Self {
-            to,
-            work,
+            target,
+            state: State::Running(future),
             outlet,
-            notes,
+            buffer,
         }
     }
 
-    /// Whom its answer goes to.
+    /// Returns the addressee of the reply.
     pub fn target(&self) -> &ReplyTarget {
-        &self.to
+        &self.target
     }
 
-    /// Where its notifications gather, when the client wants any.
+    /// Returns the buffer of the notifications, or `None` when the client wants none.
     pub fn notifications(&self) -> Option<&Arc<NotificationBuffer>> {
-        self.notes.as_ref()
+        self.buffer.as_ref()
     }
 
-    /// Works on the call until its reply is there, which is given once. Nothing is notified after
-    /// it.
+    /// Polls the call until its reply is ready. The reply is returned once; afterwards this is
+    /// pending.
     // spec: PROG-02
     pub fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
-        let Work::Going(going) = &mut self.work else {
+        let State::Running(future) = &mut self.state else {
             return Poll::Pending;
         };
-        let Poll::Ready(reply) = poll(going, cx) else {
+        let polled = catch_panic_sync(|| future.as_mut().poll(cx));
+        let Poll::Ready(reply) = polled.unwrap_or_else(|_| Poll::Ready(panicked())) else {
             return Poll::Pending;
         };
-        self.work = Work::Told;
+        self.state = State::Finished;
         self.close();
         Poll::Ready(reply)
     }
 
-    /// Works on the call, until it has something to say. Notifications come before the answer;
-    /// while their reader is busy (`takes_notes` is false) both wait.
-    pub fn poll_output(&mut self, cx: &mut Context<'_>, takes_notes: bool) -> Poll<CallOutput> {
+    /// Polls the call until it has output. Notifications come before the reply.
+    ///
+    /// While the transport cannot send notifications (`accepts_notifications` is false), both wait.
+    pub fn poll_output(
+        &mut self,
+        cx: &mut Context<'_>,
+        accepts_notifications: bool,
+    ) -> Poll<CallOutput> {
         if let Poll::Ready(reply) = self.poll_reply(cx) {
-            let answer = self.to.encode(reply, Vec::new());
-            if self.notes.is_none() {
-                return Poll::Ready(CallOutput::Reply(answer));
+            let reply = self.target.encode(reply, Vec::new());
+            if self.buffer.is_none() {
+                return Poll::Ready(CallOutput::Reply(reply));
             }
-            self.work = Work::Done(Box::new(answer));
+            self.state = State::Replied(Box::new(reply));
         }
-        let is_done = matches!(self.work, Work::Done(_));
-        if let Some(notes) = &self.notes {
-            if !takes_notes {
+        if let Some(buffer) = &self.buffer {
+            if !accepts_notifications {
                 return Poll::Pending;
             }
-            if !notes.is_empty() {
-                return Poll::Ready(CallOutput::Notifications(notes.drain()));
+            if !buffer.is_empty() {
+                return Poll::Ready(CallOutput::Notifications(buffer.drain()));
             }
-            if !is_done {
-                // Nothing is there: this leaves the waker.
-                return notes
-                    .poll_drain(cx)
-                    .map(|text| CallOutput::Notifications(text.unwrap_or_default()));
+            if !matches!(self.state, State::Replied(_)) {
+                // The buffer is empty: this registers the waker.
+                let drained = buffer.poll_drain(cx);
+                return drained.map(|bytes| CallOutput::Notifications(bytes.unwrap_or_default()));
             }
         }
-        match std::mem::replace(&mut self.work, Work::Told) {
-            Work::Done(answer) => Poll::Ready(CallOutput::Reply(*answer)),
-            going => {
-                self.work = going;
+        match mem::replace(&mut self.state, State::Finished) {
+            State::Replied(reply) => Poll::Ready(CallOutput::Reply(*reply)),
+            other => {
+                self.state = other;
                 Poll::Pending
             }
         }
     }
 
-    /// Says that nobody takes the notifications: reports of progress stop waiting for it.
+    /// Marks the reader of the notifications as stalled: reports of progress stop waiting for it.
     pub fn mark_stalled(&self) {
-        if let Some(notes) = &self.notes {
-            notes.mark_stalled();
+        if let Some(buffer) = &self.buffer {
+            buffer.mark_stalled();
         }
     }
 
-    /// Nothing is notified from here on: the call is given up.
+    /// Closes the outlet: later notifications are dropped.
     pub fn close(&self) {
         self.outlet.close();
     }
 }
 
-impl std::fmt::Debug for RunningCall {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Running")
-            .field("id", &self.to.id)
+impl fmt::Debug for RunningCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningCall")
+            .field("id", &self.target.id)
             .finish_non_exhaustive()
     }
 }
 
-fn poll(reply: &mut BoxFuture<'static, Reply>, cx: &mut Context<'_>) -> Poll<Reply> {
-    catch_panic_sync(|| reply.as_mut().poll(cx)).unwrap_or_else(|_| Poll::Ready(panicked()))
-}
-
-#[cold]
 fn panicked() -> Reply {
     Reply::Fault(Fault::internal("internal error"))
 }

@@ -1,45 +1,47 @@
-//! Subscriptions: what a server tells a client that listens, from the acknowledgement to the end.
+//! Subscriptions to changes (`subscriptions/listen`), as the server runs them.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
+use std::collections::HashSet;
 use std::fmt;
-use std::future::{Future, pending, poll_fn, ready};
+use std::future::{pending, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
+use futures_util::future::select;
 use mcp_types::{
     ListenResult, Method, Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter,
 };
 
 use crate::changes::SubscriptionPermit;
-use crate::texts::Texts;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
     ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
 
-/// How many resources one subscription can ask for.
+/// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;
-/// How many bytes their URIs can have together.
+/// The total size of these URIs, in bytes: 128 KiB.
 pub const MAX_URI_BYTES: usize = 128 * 1024;
 
-/// A subscription as the server sees it. It begins with the acknowledgement, so nothing can come
-/// before that; whoever ends it has nothing left to tell with.
+/// The protocol of one subscription: an acknowledgement first, then notifications, then the result.
+///
+/// It does no IO. The acknowledgement comes with the constructor and the result consumes the value,
+/// so nothing can be sent before the one or after the other.
 #[derive(Debug)]
 pub struct ServerSubscription {
     granted: SubscriptionFilter,
 }
 
 impl ServerSubscription {
-    /// Begins a subscription to what of `asked` is granted; the note is the first message on it.
+    /// Starts a subscription to the granted changes. The notification is its first message.
     // spec: SUB-03, SUB-04
     pub fn start(granted: SubscriptionFilter) -> (Self, ServerNotification) {
         let acknowledged = ServerNotification::Acknowledged(granted.clone());
         (Self { granted }, acknowledged)
     }
 
-    /// What the server tells of a change; nothing when that was not granted.
+    /// Returns the notification of a change, or `None` when the subscription does not cover it.
     // spec: SUB-02
     pub fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
         let granted = match &event {
@@ -51,23 +53,24 @@ impl ServerSubscription {
         granted.then(|| event.into())
     }
 
-    /// Ends the subscription in good order, with the answer to the request that began it. A
-    /// subscription that is dropped ends abruptly: what carried it closes without an answer.
+    /// Ends the subscription with the result of its request.
+    ///
+    /// A subscription that is dropped instead ends abruptly: its stream closes without a response.
     // spec: SUB-09, SUB-10, GAP-01
     pub fn finish(self) -> ListenResult {
-        // The wire stamps it with the id of the request.
+        // The wire adds the id of the request.
         ListenResult::default()
     }
 }
 
-/// Refuses a filter that asks for more resources than one subscription can hold.
+/// Checks that a filter is within the limits of one subscription.
 ///
 /// # Errors
 ///
-/// [`Fault::BadParams`] with what to do instead.
+/// Returns [`Fault::BadParams`] when the filter names too many resources.
 // spec: SUB-15
-pub(crate) fn check(asked: &SubscriptionFilter) -> Result<(), Fault> {
-    let uris = &asked.resource_subscriptions;
+pub(crate) fn check_size(filter: &SubscriptionFilter) -> Result<(), Fault> {
+    let uris = &filter.resource_subscriptions;
     let bytes: usize = uris.iter().map(String::len).sum();
     if uris.len() <= MAX_URIS && bytes <= MAX_URI_BYTES {
         return Ok(());
@@ -80,33 +83,34 @@ pub(crate) fn check(asked: &SubscriptionFilter) -> Result<(), Fault> {
     )))
 }
 
-/// What of `asked` a server tells that offers `offers`, each thing once.
+/// Reduces a filter to the changes that the server offers, and removes duplicate URIs.
 // spec: SUB-03
-fn offered(asked: SubscriptionFilter, offers: &ServerCapabilities) -> SubscriptionFilter {
-    let tells = |event: ChangeEvent| event.is_offered(offers);
+fn offered(filter: SubscriptionFilter, offers: &ServerCapabilities) -> SubscriptionFilter {
+    let offers = |event: ChangeEvent| event.is_offered(offers);
     let mut granted = SubscriptionFilter::new();
-    granted.tools_list_changed = asked.tools_list_changed && tells(ChangeEvent::Tools);
-    granted.prompts_list_changed = asked.prompts_list_changed && tells(ChangeEvent::Prompts);
-    granted.resources_list_changed = asked.resources_list_changed && tells(ChangeEvent::Resources);
-    if tells(ChangeEvent::Resource { uri: "".into() }) {
-        let mut seen = Texts::default();
-        granted.resource_subscriptions = asked.resource_subscriptions;
+    granted.tools_list_changed = filter.tools_list_changed && offers(ChangeEvent::Tools);
+    granted.prompts_list_changed = filter.prompts_list_changed && offers(ChangeEvent::Prompts);
+    granted.resources_list_changed =
+        filter.resources_list_changed && offers(ChangeEvent::Resources);
+    if offers(ChangeEvent::Resource { uri: "".into() }) {
+        let mut seen = HashSet::new();
+        granted.resource_subscriptions = filter.resource_subscriptions;
         granted
             .resource_subscriptions
-            .retain(|uri| seen.insert(uri));
+            .retain(|uri| seen.insert(uri.clone()));
     }
     granted
 }
 
-/// Takes out of a filter what a gate does not let its caller ask for: whoever may not list or read
-/// something is not told either that it has changed.
+/// Reduces a filter to the lists and resources that a gate lets its caller read. Changes of the
+/// others stay hidden as well.
 ///
 /// # Errors
 ///
-/// What the gate answers, when it leaves nothing.
+/// Returns the first fault of the gate when nothing is left.
 // spec: GAP-10
-pub(crate) fn admit(
-    asked: &mut SubscriptionFilter,
+pub(crate) fn authorize(
+    filter: &mut SubscriptionFilter,
     gate: impl Fn(&Call) -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut refused = None;
@@ -123,29 +127,25 @@ pub(crate) fn admit(
         resources_list_changed: resources,
         resource_subscriptions: uris,
         ..
-    } = asked;
+    } = filter;
     *tools = *tools && admits(Call::ListTools(Page::first()));
     *prompts = *prompts && admits(Call::ListPrompts(Page::first()));
     *resources = *resources && admits(Call::ListResources(Page::first()));
-    uris.retain(|uri| admits(read(uri)));
+    uris.retain(|uri| admits(Call::ReadResource(ReadResourceParams::new(uri))));
     match refused {
-        Some(fault) if asked.is_empty() => Err(fault),
+        Some(fault) if filter.is_empty() => Err(fault),
         _ => Ok(()),
     }
 }
 
-fn read(uri: &str) -> Call {
-    Call::ReadResource(ReadResourceParams::new(uri))
-}
-
-/// What a transport lends to a subscription, which knows no clock.
+/// The transport's part in a subscription: its end and its clock.
 #[derive(Default)]
 pub(crate) struct ListenHooks {
-    /// Ends it in good order.
-    pub(crate) ending: Option<BoxFuture<'static, ()>>,
-    /// Makes the time that lies between two rounds of changes.
+    /// Ends the subscription with a response when it is ready.
+    pub(crate) end: Option<BoxFuture<'static, ()>>,
+    /// Returns the pause after a round of changes.
     pub(crate) pause: Option<Pause>,
-    /// Who may be told of what.
+    /// The gate that the subscriber has to pass for each resource.
     pub(crate) gate: Option<Arc<dyn Gate>>,
 }
 
@@ -154,21 +154,20 @@ pub(crate) type Pause = Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>;
 impl fmt::Debug for ListenHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ListenHooks")
-            .field("ends", &self.ending.is_some())
+            .field("ends", &self.end.is_some())
             .field("gated", &self.gate.is_some())
             .finish_non_exhaustive()
     }
 }
 
-/// Serves a subscription. The future is ready when it has ended in good order; dropping it ends it
-/// abruptly.
-#[inline(never)]
+/// Serves a subscription. The future is ready after the end hook was; dropping it ends the
+/// subscription abruptly.
 pub(crate) fn serve(
-    asked: SubscriptionFilter,
+    filter: SubscriptionFilter,
     service: &dyn Service,
-    caller: (Arc<ClientFacts>, Extensions),
+    (facts, extensions): (Arc<ClientFacts>, Extensions),
     outlet: Outlet,
-    lent: ListenHooks,
+    hooks: ListenHooks,
 ) -> BoxFuture<'static, Reply> {
     // spec: BASE-20
     let Some(changes) = service.changes() else {
@@ -179,34 +178,32 @@ pub(crate) fn serve(
         Ok(permit) => permit,
         Err(fault) => return Box::pin(ready(fault.into())),
     };
-    let mut granted = offered(asked, &service.profile().capabilities);
-    let (facts, extensions) = caller;
-    let who = Subscriber::new(extensions, lent.gate);
+    let mut granted = offered(filter, &service.profile().capabilities);
+    let subscriber = Subscriber::new(extensions, hooks.gate);
     granted
         .resource_subscriptions
-        .retain(|uri| changes.check_access(uri, &facts, &who).is_ok());
+        .retain(|uri| changes.check_access(uri, &facts, &subscriber).is_ok());
     let watch = changes.watch(granted.clone());
-    let (listen, acknowledged) = ServerSubscription::start(granted);
-    let telling = RunningSubscription {
-        listen,
+    let (subscription, acknowledged) = ServerSubscription::start(granted);
+    let running = RunningSubscription {
+        subscription,
         watch,
         changes,
         facts,
-        who,
+        subscriber,
         outlet,
-        pause: lent.pause,
+        pause: hooks.pause,
         _permit: permit,
     };
-    Box::pin(telling.run(acknowledged, lent.ending))
+    Box::pin(running.run(acknowledged, hooks.end))
 }
 
-/// A subscription at work.
 struct RunningSubscription {
-    listen: ServerSubscription,
+    subscription: ServerSubscription,
     watch: Watch,
     changes: Changes,
     facts: Arc<ClientFacts>,
-    who: Subscriber,
+    subscriber: Subscriber,
     outlet: Outlet,
     pause: Option<Pause>,
     _permit: SubscriptionPermit,
@@ -216,35 +213,28 @@ impl RunningSubscription {
     async fn run(
         self,
         acknowledged: ServerNotification,
-        ending: Option<BoxFuture<'static, ()>>,
+        end: Option<BoxFuture<'static, ()>>,
     ) -> Reply {
-        let mut ending = ending.unwrap_or_else(|| Box::pin(pending()));
-        {
-            let mut telling = pin!(self.tell_all(acknowledged));
-            poll_fn(|cx| match telling.as_mut().poll(cx) {
-                Poll::Ready(()) => Poll::Ready(()),
-                Poll::Pending => ending.as_mut().poll(cx),
-            })
-            .await;
-        }
-        // What has changed by now is told, if there is room.
+        let end = end.unwrap_or_else(|| Box::pin(pending()));
+        select(pin!(self.send_all(acknowledged)), end).await;
+        // Changes that are still unread are sent if there is space.
         while let Some(event) = self.watch.try_next() {
-            if let Some(note) = self.note(event) {
-                self.outlet.try_send(&note);
+            if let Some(notification) = self.notification_for(event) {
+                self.outlet.try_send(&notification);
             }
         }
-        ResultBody::Listen(self.listen.finish()).into()
+        ResultBody::Listen(self.subscription.finish()).into()
     }
 
-    /// Tells the acknowledgement, then changes, for ever. Where the client does not keep up this
-    /// waits, and the changes gather as marks.
-    async fn tell_all(&self, acknowledged: ServerNotification) {
+    /// Sends the acknowledgement, then changes, without end. While the client reads slowly this
+    /// waits, and the watch merges the changes.
+    async fn send_all(&self, acknowledged: ServerNotification) {
         self.outlet.send(acknowledged).await;
         loop {
             let mut event = Some(poll_fn(|cx| self.watch.poll_change(cx)).await);
             while let Some(change) = event {
-                if let Some(note) = self.note(change) {
-                    self.outlet.send(note).await;
+                if let Some(notification) = self.notification_for(change) {
+                    self.outlet.send(notification).await;
                 }
                 event = self.watch.try_next();
             }
@@ -254,16 +244,17 @@ impl RunningSubscription {
         }
     }
 
-    /// Whether the client may hear of a resource is asked for each change again: it may be another
-    /// one than was asked for, below that, and it may have become a secret.
+    /// Returns the notification of a change. Access to a resource is checked for each change: it
+    /// may be below the URI that was subscribed to, and the rules may have changed.
     // spec: GAP-10
-    fn note(&self, event: ChangeEvent) -> Option<ServerNotification> {
+    fn notification_for(&self, event: ChangeEvent) -> Option<ServerNotification> {
         if let ChangeEvent::Resource { uri } = &event {
-            self.changes
-                .check_access(uri, &self.facts, &self.who)
-                .ok()?;
+            let access = self
+                .changes
+                .check_access(uri, &self.facts, &self.subscriber);
+            access.ok()?;
         }
-        self.listen.notification_for(event)
+        self.subscription.notification_for(event)
     }
 }
 

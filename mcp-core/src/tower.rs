@@ -1,13 +1,12 @@
 //! Middleware: tower layers around calls, the same on every transport.
 //!
-//! A layer sees the [`Exchange`] before it is answered and the [`Reply`] after. What it wraps is
-//! [`Next`], the rest of the way. A service made by a layer needs no `Clone`: all calls share it,
-//! and so its limits. It sits behind a lock while a call waits for it to be ready and enters it,
-//! and not while the call is answered.
+//! A layer sees the [`Exchange`] before the call and the [`Reply`] after it. It wraps [`Next`]: the
+//! remaining layers and the handler. All calls share the service that a layer makes, so it need not
+//! be `Clone`. A lock guards it while a call waits for `poll_ready` and calls it, and is released
+//! before the call is answered.
 
 mod fault;
 mod from_fn;
-mod turns;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,6 +15,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use futures_util::lock::Mutex;
 use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
@@ -23,23 +23,25 @@ use tower_service::Service as TowerService;
 use crate::{
     BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
 };
-use parking_lot::Mutex;
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
-use turns::Turns;
 
-/// What can stand around calls: every tower layer whose service takes an [`Exchange`] and answers
-/// with a [`Reply`]. [`from_fn`] makes one of an asynchronous function.
+/// A layer around calls: every tower layer whose service accepts an [`Exchange`] and returns a
+/// [`Reply`]. [`from_fn`] makes one from an async function.
 ///
-/// An error of the service becomes a fault by its type: a [`Fault`](crate::Fault) stays what it is,
-/// `Elapsed` (a time limit) becomes [`Fault::Deadline`](crate::Fault::Deadline), `Overloaded` (a
-/// shed load) becomes [`Fault::Refused`](crate::Fault::Refused), any other one goes to the log and
-/// becomes an internal fault without its text.
+/// An error of the service becomes a fault by its type:
 ///
-/// Implemented for all of them; not meant to be implemented by hand.
+/// | error | fault |
+/// |---|---|
+/// | [`Fault`](crate::Fault) | the same |
+/// | `Elapsed` (time limit) | [`Fault::Deadline`](crate::Fault::Deadline) |
+/// | `Overloaded` (load shedding) | [`Fault::Refused`](crate::Fault::Refused) |
+/// | any other | an internal fault; the error is logged and not sent |
+///
+/// The trait is implemented for all such layers. It is not meant to be implemented by hand.
 pub trait Middleware {
-    /// Stands around the rest of the way.
+    /// Wraps the remaining layers and the handler.
     fn wrap(self, next: Next) -> Next;
 }
 
@@ -51,48 +53,47 @@ where
         + 'static,
 {
     fn wrap(self, next: Next) -> Next {
-        Next::through(self.layer(next))
+        Next::from_tower(self.layer(next))
     }
 }
 
 type Run = dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync;
 
-/// The rest of the way of a call: further layers, then the handler. A clone is the same way.
+/// The remaining layers of a call and its handler. Cloning is cheap.
 ///
 /// As a tower service it is always ready; layers around it wait when they are called. Layers that
-/// ask whether others are ready (`LoadShed`) therefore belong with them in one `ServiceBuilder`.
+/// check if an inner one is ready (`LoadShed`) therefore belong into one `ServiceBuilder` with it.
 #[derive(Clone)]
 pub struct Next(Arc<Run>);
 
 impl Next {
-    /// A way that ends in a function. It must not panic when it is called.
+    /// A function that answers calls. It must not panic when it is called.
     pub fn new(
-        end: impl Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
+        handler: impl Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(end))
+        Self(Arc::new(handler))
     }
 
-    /// A way that ends in a service.
+    /// A service that answers calls.
     pub fn from_service(service: Arc<impl Service + ?Sized>) -> Self {
         Self::new(move |exchange| service.call(exchange))
     }
 
-    /// A way through a tower service.
-    fn through<T>(service: T) -> Self
+    /// A tower service that answers calls.
+    fn from_tower<T>(service: T) -> Self
     where
         T: TowerService<Exchange, Response = Reply, Error: Into<BoxError>, Future: Send>
             + Send
             + 'static,
     {
-        let door = Arc::new((Arc::new(Turns::default()), Mutex::new(service)));
+        let service = Arc::new(Mutex::new(service));
         Self::new(move |exchange| {
-            let door = door.clone();
+            let service = service.clone();
             Box::pin(async move {
-                let (turns, service) = &*door;
-                match catch_panic(enter(turns, service, exchange)).await {
+                match catch_panic(call(&service, exchange)).await {
                     Ok(Ok(reply)) => reply,
-                    Ok(Err(error)) => fault::of(error.into()).into(),
-                    Err(panic) => fault::of_panic(&panic).into(),
+                    Ok(Err(error)) => fault::from_error(error.into()).into(),
+                    Err(panic) => fault::from_panic(&panic).into(),
                 }
             })
         })
@@ -104,18 +105,17 @@ impl Next {
     }
 }
 
-/// One call after the other waits for the service to be ready and enters it.
-async fn enter<T: TowerService<Exchange>>(
-    turns: &Arc<Turns>,
+/// Waits until the service is ready and calls it. Releases the lock before it awaits the response.
+async fn call<T: TowerService<Exchange>>(
     service: &Mutex<T>,
     exchange: Exchange,
 ) -> Result<T::Response, T::Error> {
-    let answer = {
-        let _turn = turns.next().await;
-        poll_fn(|cx| service.lock().poll_ready(cx)).await?;
-        service.lock().call(exchange)
+    let response = {
+        let mut service = service.lock().await;
+        poll_fn(|cx| service.poll_ready(cx)).await?;
+        service.call(exchange)
     };
-    answer.await
+    response.await
 }
 
 impl TowerService<Exchange> for Next {
@@ -139,7 +139,7 @@ impl fmt::Debug for Next {
 }
 
 pin_project! {
-    /// A call that runs.
+    /// The response future of [`Next`] and [`FromFnService`].
     #[derive(Debug)]
     pub struct ReplyFuture<F> {
         #[pin]
@@ -161,8 +161,8 @@ impl<F: Future<Output: Into<Reply>>> Future for ReplyFuture<F> {
     }
 }
 
-/// A service with a layer around its calls: a proxy with a time limit, a gateway that counts.
-/// (A `Server` of `mcp-server` takes layers itself.)
+/// A service with a layer around its calls, for proxies and gateways. A `Server` of `mcp-server`
+/// has a method for layers of its own.
 #[derive(Debug)]
 pub struct Layered<S> {
     service: Arc<S>,
@@ -170,7 +170,7 @@ pub struct Layered<S> {
 }
 
 impl<S: Service> Layered<S> {
-    /// Puts a layer around the calls of a service.
+    /// Wraps the calls of a service into a layer.
     pub fn new(service: S, layer: impl Middleware) -> Self {
         let service = Arc::new(service);
         let next = layer.wrap(Next::from_service(service.clone()));

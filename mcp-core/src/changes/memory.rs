@@ -1,31 +1,30 @@
-//! The bus within one process, and what its subscribers hold.
+//! The bus within one process.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::{Arc, Weak};
 use std::task::{Context, Poll, Waker};
 
-use futures_core::Stream;
+use futures_util::Stream;
 use mcp_types::SubscriptionFilter;
+use parking_lot::Mutex;
 use slab::Slab;
 
 use super::{ChangeBus, ChangeEvent};
-use crate::texts::Texts;
-use parking_lot::Mutex;
 
 /// The bus within one process.
 ///
-/// Each subscriber holds one mark per kind of list, and one per resource that has changed, so
-/// changes that come faster than it reads them become one. Its memory is bounded by what it asked
-/// for: when too many resources below one that it asked for have changed, that one is marked for
-/// all of them.
+/// Each subscriber has one mark per kind of list, and one per resource that has changed. Changes
+/// that come faster than the subscriber reads them are merged, so its memory is bounded by its
+/// filter: at most 64 resources are marked beyond those that the filter names. When more resources
+/// below one of its URIs have changed, that URI is marked instead of them.
 #[derive(Debug, Default)]
 pub struct MemoryBus {
-    watches: Arc<Mutex<Watches>>,
+    subscribers: Arc<Mutex<Subscribers>>,
 }
 
-/// Who wants to know.
-type Watches = Slab<Arc<Marks>>;
+type Subscribers = Slab<Arc<Marks>>;
 
 impl MemoryBus {
     /// A bus without subscribers.
@@ -33,17 +32,17 @@ impl MemoryBus {
         Self::default()
     }
 
-    /// How many subscribers it has.
+    /// Returns the number of subscribers.
     pub fn subscriber_count(&self) -> usize {
-        self.watches.lock().len()
+        self.subscribers.lock().len()
     }
 }
 
 impl ChangeBus for MemoryBus {
     fn publish(&self, event: ChangeEvent) {
         let readers: Vec<Waker> = {
-            let watches = self.watches.lock();
-            let marks = watches.iter();
+            let subscribers = self.subscribers.lock();
+            let marks = subscribers.iter();
             marks.filter_map(|(_, marks)| marks.mark(&event)).collect()
         };
         readers.into_iter().for_each(Waker::wake);
@@ -54,16 +53,16 @@ impl ChangeBus for MemoryBus {
             interest: interest.into(),
             ..State::default()
         })));
-        let number = self.watches.lock().insert(marks.clone());
+        let key = self.subscribers.lock().insert(marks.clone());
         Watch {
             marks,
-            number,
-            bus: Arc::downgrade(&self.watches),
+            key,
+            bus: Arc::downgrade(&self.subscribers),
         }
     }
 }
 
-/// What a subscriber wants to know, and what of it has changed.
+/// The filter of one subscriber, and the changes that it has not read.
 struct Marks(Mutex<State>);
 
 #[derive(Debug, Default)]
@@ -72,12 +71,12 @@ struct State {
     tools: bool,
     prompts: bool,
     resources: bool,
-    updated: Texts,
+    updated: BTreeSet<String>,
     reader: Option<Waker>,
 }
 
-/// What of a filter is about changes of lists and resources. There is one for every session, and few
-/// ask for resources.
+/// The part of a filter that concerns lists and resources. The URIs are boxed: every session has an
+/// `Interest`, and few subscribe to resources.
 #[derive(Debug, Default)]
 struct Interest {
     tools: bool,
@@ -97,11 +96,11 @@ impl From<SubscriptionFilter> for Interest {
     }
 }
 
-/// How many resources that nobody asked for by their own URI are marked one by one.
+/// The number of marked resources that the filter does not name itself.
 const MAX_BELOW: usize = 64;
 
 impl Marks {
-    /// Marks a change, if it is wanted; the reader has to be woken then.
+    /// Marks a change if the filter covers it. Returns the waker of the reader.
     fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
         let mut state = self.0.lock();
         let State { interest, .. } = &*state;
@@ -117,22 +116,22 @@ impl Marks {
 }
 
 impl State {
+    /// Returns `None` if the filter does not cover the resource.
     fn mark_resource(&mut self, uri: &str) -> Option<()> {
         let interest = self.interest.by_uri.as_ref()?;
-        let asked = interest.covering(uri)?;
-        let room = interest.resource_subscriptions.len() + MAX_BELOW;
-        if asked == uri || self.updated.contains(uri) || self.updated.len() < room {
-            self.updated.insert(uri);
+        let subscribed = interest.covering(uri)?;
+        let capacity = interest.resource_subscriptions.len() + MAX_BELOW;
+        if subscribed == uri || self.updated.contains(uri) || self.updated.len() < capacity {
+            self.updated.insert(uri.to_owned());
             return Some(());
         }
-        let asked = asked.to_owned();
         self.updated
-            .retain(|other| interest.covering(other) != Some(&asked));
-        self.updated.insert(&asked);
+            .retain(|other| interest.covering(other) != Some(subscribed));
+        self.updated.insert(subscribed.to_owned());
         Some(())
     }
 
-    fn take(&mut self) -> Option<ChangeEvent> {
+    fn pop(&mut self) -> Option<ChangeEvent> {
         if std::mem::take(&mut self.tools) {
             return Some(ChangeEvent::Tools);
         }
@@ -153,18 +152,16 @@ impl fmt::Debug for Marks {
     }
 }
 
-/// The changes that one subscriber wants to know: a stream without an end. Dropping it ends the
-/// subscription.
+/// The changes for one subscriber: a stream that does not end. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Watch {
     marks: Arc<Marks>,
-    number: usize,
-    bus: Weak<Mutex<Watches>>,
+    key: usize,
+    bus: Weak<Mutex<Subscribers>>,
 }
 
 impl Watch {
-    /// Changes what the subscriber wants to know. What was marked before is told still, as far as
-    /// it is wanted.
+    /// Replaces the filter. Unread changes stay marked if the new filter covers them.
     pub(crate) fn set_interest(&self, interest: SubscriptionFilter) {
         let mut state = self.marks.0.lock();
         state.tools &= interest.tools_list_changed;
@@ -174,15 +171,15 @@ impl Watch {
         state.interest = interest.into();
     }
 
-    /// Takes the next change, if there is one.
+    /// Returns the next change, or `None` when there is no unread one.
     pub fn try_next(&self) -> Option<ChangeEvent> {
-        self.marks.0.lock().take()
+        self.marks.0.lock().pop()
     }
 
-    /// The next change, or the waker is kept until there is one. One reader at a time.
+    /// Polls for the next change. Only the task that polled last is woken.
     pub fn poll_change(&self, cx: &mut Context<'_>) -> Poll<ChangeEvent> {
         let mut state = self.marks.0.lock();
-        match state.take() {
+        match state.pop() {
             Some(event) => Poll::Ready(event),
             None => {
                 state.reader = Some(cx.waker().clone());
@@ -202,8 +199,8 @@ impl Stream for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Some(watches) = self.bus.upgrade() {
-            watches.lock().try_remove(self.number);
+        if let Some(subscribers) = self.bus.upgrade() {
+            subscribers.lock().try_remove(self.key);
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Asking the client of a session while a call of it runs.
+//! Requests to the client of a session while a call of it runs.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
-use std::future::{Future, ready};
+use std::fmt;
+use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -17,9 +18,10 @@ use crate::{
     ServerNotification, ServerRequest,
 };
 
-/// Where messages to the client go: the stream of the call that they belong to, or the pipe.
+/// A stream that carries messages to the client: the stream of the call that they belong to, or
+/// the pipe.
 pub trait MessageSink: Send + Sync + 'static {
-    /// Takes a message whole; never waits. `false` when it can no longer reach the client.
+    /// Queues a message. Never waits. Returns false if the message cannot reach the client.
     fn send(&self, message: Bytes) -> bool;
 }
 
@@ -29,83 +31,76 @@ impl MessageSink for NotificationBuffer {
     }
 }
 
-/// The way of one call to its client.
+/// The back channel of one call.
 pub(super) struct CallChannel {
     pub(super) session: Arc<Session>,
     pub(super) sink: Arc<dyn MessageSink>,
 }
 
 impl BackChannel for CallChannel {
-    fn ask(
-        self: Arc<Self>,
-        request: InputRequest,
-    ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-        answer(self.session.send_request(request.into(), &self.sink))
-    }
-}
-
-/// A call whose notifications gather in a buffer of its own asks there.
-impl BackChannel for NotificationBuffer {
     // spec: HTTP-SL-04
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-        let Some(session) = self.session().cloned() else {
-            return Box::pin(ready(Err(BackChannelError::Closed)));
-        };
-        let sink: Arc<dyn MessageSink> = self;
-        answer(session.send_request(request.into(), &sink))
+        let pending = self.session.send_request(request.into(), &self.sink);
+        Box::pin(async move {
+            match pending?.await? {
+                ClientResponse::Input(response) => Ok(response),
+                ClientResponse::Fault(fault) => Err(BackChannelError::Refused(fault)),
+                ClientResponse::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+            }
+        })
     }
 }
 
-fn answer(
-    asked: Result<PendingResponse, BackChannelError>,
-) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-    Box::pin(async move {
-        match asked?.await? {
-            ClientResponse::Input(response) => Ok(response),
-            ClientResponse::Fault(fault) => Err(BackChannelError::Refused(fault)),
-            ClientResponse::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
-        }
-    })
-}
-
-/// A question that waits for its answer.
-pub(super) struct Waiting {
-    pub(super) ask: Arc<ServerRequest>,
-    pub(super) answer: oneshot::Sender<Result<ClientResponse, BackChannelError>>,
+/// A request to the client that waits for its response.
+pub(super) struct SentRequest {
+    pub(super) request: Arc<ServerRequest>,
+    pub(super) response: oneshot::Sender<Result<ClientResponse, BackChannelError>>,
     pub(super) sink: Arc<dyn MessageSink>,
 }
 
-impl Waiting {
-    pub(super) fn settle(self, answer: Result<ClientResponse, BackChannelError>) {
-        // Whoever asked may have gone.
-        let _ = self.answer.send(answer);
+impl SentRequest {
+    pub(super) fn settle(self, response: Result<ClientResponse, BackChannelError>) {
+        // Fails if the caller has dropped the future.
+        let _ = self.response.send(response);
+    }
+
+    /// Sends `notifications/cancelled` for the request.
+    // spec: CAN-01
+    pub(super) fn cancel(&self, session: &Session, id: &RequestId, reason: &str) {
+        let cancelled = Cancelled::new(id.clone()).reason(reason);
+        let notification = ServerNotification::Cancelled(cancelled);
+        let mut message = Vec::new();
+        let wire = session.wire();
+        if wire.encode_server_notification(&notification, None, &mut message) {
+            self.sink.send(message.into());
+        }
     }
 }
 
-/// The answer to a question. Dropping it takes the question back.
-#[must_use = "a question is taken back when nobody waits for its answer"]
+/// The future of a response from the client. Dropping it cancels the request.
+#[must_use = "dropping the future cancels the request"]
 pub struct PendingResponse {
     pub(super) session: Arc<Session>,
     pub(super) id: RequestId,
-    pub(super) answer: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
+    pub(super) response: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
 }
 
 impl Future for PendingResponse {
     type Output = Result<ClientResponse, BackChannelError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.answer)
+        Pin::new(&mut self.response)
             .poll(cx)
-            .map(|answer| answer.unwrap_or(Err(BackChannelError::Closed)))
+            .map(|response| response.unwrap_or(Err(BackChannelError::Closed)))
     }
 }
 
-impl std::fmt::Debug for PendingResponse {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Question")
+impl fmt::Debug for PendingResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingResponse")
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
@@ -115,18 +110,5 @@ impl Drop for PendingResponse {
     fn drop(&mut self) {
         self.session
             .withdraw(&self.id, "the server no longer needs the answer");
-    }
-}
-
-/// Tells the client that nobody waits for its answer any more.
-// spec: CAN-01
-pub(super) fn cancel(session: &Session, waiting: &Waiting, id: &RequestId, reason: &str) {
-    let note = ServerNotification::Cancelled(Cancelled::new(id.clone()).reason(reason));
-    let mut text = Vec::new();
-    if session
-        .wire()
-        .encode_server_notification(&note, None, &mut text)
-    {
-        waiting.sink.send(text.into());
     }
 }

@@ -1,28 +1,29 @@
-//! What of a session can be written down, so that another process can continue it.
+//! The stored state of a session.
 
 use mcp_types::json::members;
 use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
 
 use crate::{ClientFacts, Principal};
 
-/// What of a session can be written down. Running calls and open questions cannot.
+/// The stored state of a session, with which another node or a later process continues it. Running
+/// calls and pending requests to the client are not stored.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SessionRecord {
-    /// The revision that it speaks.
+    /// The revision of the session.
     pub version: ProtocolVersion,
-    /// What the client declared.
+    /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
-    /// Who the client says it is.
+    /// The name and version that the client claims, as JSON.
     pub client_info: Option<RawObject>,
-    /// The least level of log messages that the client wants.
+    /// The least severe level of log messages that the client wants.
     pub log_level: Option<LoggingLevel>,
-    /// The resources whose changes the client wants to hear of.
+    /// The URIs of the resources that the client subscribed to.
     pub subscriptions: Vec<String>,
-    /// Issuer and subject of whoever opened it.
+    /// The issuer and subject of the principal that opened the session.
     // spec: SESS-11
     pub owner: Option<(String, String)>,
-    /// The client has said that the handshake is done.
+    /// True after the client has sent `notifications/initialized`.
     pub ready: bool,
 }
 
@@ -37,14 +38,12 @@ members!(SessionRecord as "a session" {
 });
 
 impl SessionRecord {
-    /// Whoever opened it.
-    #[inline]
+    /// Returns the principal that opened the session. It has no scopes.
     pub fn principal(&self) -> Option<Principal> {
         let (issuer, subject) = self.owner.as_ref()?;
         Some(Principal::new(issuer, subject))
     }
 
-    #[inline]
     pub(super) fn facts(&self) -> ClientFacts {
         ClientFacts::new(self.version)
             .capabilities(self.capabilities.clone())
@@ -53,8 +52,8 @@ impl SessionRecord {
     }
 }
 
-/// Whose a session is: scopes may change from request to request, the person may not.
-#[inline]
+/// Returns the part of a principal that a session is bound to. Scopes may change from request to
+/// request.
 pub(super) fn owner(principal: &Principal) -> (String, String) {
     (principal.issuer.clone(), principal.subject.clone())
 }

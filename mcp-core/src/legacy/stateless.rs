@@ -1,11 +1,10 @@
-//! Legacy clients without a session: every request stands for itself, and little is known of who
-//! sends it.
+//! Legacy clients without a session.
 
 use std::sync::Arc;
 
 use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
-use super::{HandledRequest, inbound, shake_hands};
+use super::{HandledRequest, handshake, inbound_call};
 use crate::{
     ClientFacts, ClientRequest, Fault, Input, Reply, ResultBody, ServerProfile, SessionRequest,
     wire,
@@ -15,12 +14,12 @@ use crate::{
 // spec: HTTP-SL-14, COMPAT-06
 pub const DEFAULT_VERSION: ProtocolVersion = ProtocolVersion::V2025_03_26;
 
-/// Reads a request that belongs to no session. Its client cannot be asked anything and hears of no
-/// changes; `initialize` is answered, and forgotten.
+/// Reads a request that belongs to no session. Its client cannot be asked for input and is not
+/// notified of changes. `initialize` is answered and opens nothing.
 ///
 /// # Errors
 ///
-/// The [`Fault`] that the client gets.
+/// Returns the [`Fault`] to answer the request with.
 pub fn read_stateless(
     request: &Request<'_>,
     version: ProtocolVersion,
@@ -30,12 +29,12 @@ pub fn read_stateless(
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));
-            let call = inbound(call, decoded, Arc::new(facts), Input::Absent);
+            let call = inbound_call(call, decoded, Arc::new(facts), Input::Absent);
             Ok(HandledRequest::Call(call))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {
-            let promised = without_changes(profile.capabilities.clone());
-            let (_, result) = shake_hands(&params, profile, promised)?;
+            let capabilities = without_changes(profile.capabilities.clone());
+            let (_, result) = handshake::initialize(&params, profile, capabilities)?;
             let body = ResultBody::Initialize(Arc::new(result));
             Ok(HandledRequest::Reply(Reply::from(body)))
         }
@@ -46,7 +45,7 @@ pub fn read_stateless(
     }
 }
 
-/// Nobody can be told of changes.
+/// Removes the capabilities to notify of changes.
 fn without_changes(mut offers: ServerCapabilities) -> ServerCapabilities {
     let lists = [&mut offers.tools, &mut offers.prompts];
     for list in lists.into_iter().flatten() {

@@ -1,80 +1,64 @@
-//! The bounded buffer between a running call and the body or pipe that carries its notifications.
+//! The bounded byte buffer between a running call and the body or pipe that carries its
+//! notifications.
 
-use std::sync::Arc;
+use std::fmt;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use mcp_types::{LoggingLevel, ProgressToken, RequestId};
-
-use super::{Listener, NotificationSink, ServerNotification, Wants};
-use crate::legacy::Session;
-use crate::wire::Wire;
+use mcp_types::RequestId;
 use parking_lot::{Mutex, MutexGuard};
 
-/// What a transport puts around every message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Framing {
-    /// Before it.
-    pub prefix: &'static [u8],
-    /// After it.
-    pub suffix: &'static [u8],
-}
+use super::NotificationSink;
+use crate::wire::Wire;
+use crate::{Framing, ServerNotification};
 
-impl Framing {
-    /// A frame of a prefix and a suffix.
-    pub const fn new(prefix: &'static [u8], suffix: &'static [u8]) -> Self {
-        Self { prefix, suffix }
-    }
-}
-
-/// A bounded byte buffer, filled with framed messages by a running call and emptied whole by one
-/// reader. Every message is encoded into it once; no channel, no task.
+/// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
+/// it.
 ///
-/// Overflow: a report of progress waits for room. Once the transport has called
-/// [`mark_stalled`](Self::mark_stalled), because its reader takes nothing, the newest report replaces the one
-/// before instead of waiting. Log messages are dropped and counted. The answer always fits.
+/// When the buffer is full:
 ///
-/// A buffer that belongs to a [subscription](Self::subscription) loses nothing: its changes wait as
-/// long as they have to, and become one where they gather.
+/// - A progress report waits for space. After [`mark_stalled`](Self::mark_stalled) it replaces the
+///   report before it instead.
+/// - A log message is dropped and counted.
+/// - A change of a [subscription](Self::subscription) waits. Changes that come meanwhile are merged
+///   by the [`Watch`](crate::Watch).
+/// - The answer is always appended.
 pub struct NotificationBuffer {
     wire: &'static dyn Wire,
     framing: Framing,
     limit: usize,
-    /// Reports never wait for room.
-    hurries: bool,
-    /// What its notes are stamped with.
+    replaces_when_full: bool,
     subscription: Option<RequestId>,
-    /// Whose client is asked here.
-    session: Option<Arc<Session>>,
-    /// Of the one call that it belongs to.
-    wants: Wants,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
     bytes: Vec<u8>,
-    /// The newest report while the reader is stalled, framed.
+    /// The newest report that did not fit, framed.
     newest: Vec<u8>,
     stalled: bool,
-    /// The answer is in `bytes`, or there will be none.
+    /// The answer is in `bytes`, or the reader is gone.
     finished: bool,
-    /// Nobody reads any more.
-    abandoned: bool,
     dropped_logs: u64,
     reader: Option<Waker>,
     writers: Vec<Waker>,
-    /// Woken when a writer begins to wait.
-    watcher: Option<Waker>,
+    /// Woken when a writer starts to wait.
+    writer_watcher: Option<Waker>,
+}
+
+impl State {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.newest.is_empty()
+    }
 }
 
 impl NotificationBuffer {
-    /// How many bytes wait at the most before reports do.
+    /// The default limit, in bytes: 64 KiB.
     pub const DEFAULT_LIMIT: usize = 64 * 1024;
-    /// The same for a subscription, whose changes gather elsewhere without growing.
+    /// The limit of a subscription, in bytes: 4 KiB. Its changes are merged before they are encoded.
     pub const SUBSCRIPTION_LIMIT: usize = 4 * 1024;
-    /// How many reports of one call can wait at a time; further ones replace the newest.
+    /// The number of reports that can wait. Further ones replace the newest.
     const MAX_WRITERS: usize = 64;
 
     /// An empty buffer.
@@ -83,22 +67,21 @@ impl NotificationBuffer {
             wire,
             framing,
             limit: Self::DEFAULT_LIMIT,
-            hurries: false,
+            replaces_when_full: false,
             subscription: None,
-            session: None,
-            wants: Wants::default(),
             state: Mutex::default(),
         }
     }
 
-    /// Sets how many bytes wait at the most before reports do.
+    /// Sets how many bytes are buffered before reports wait. Default: 64 KiB.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// Stamps every note with the `subscriptions/listen` request that it belongs to.
+    /// Makes this the buffer of a subscription: notifications carry the id of the
+    /// `subscriptions/listen` request, and the limit is 4 KiB.
     // spec: META-13, SUB-07
     #[must_use]
     pub fn subscription(mut self, id: RequestId) -> Self {
@@ -107,64 +90,44 @@ impl NotificationBuffer {
         self
     }
 
-    /// An empty buffer of a call that can ask the client of its session: the questions go out among
-    /// its notes.
-    pub fn asking(wire: &'static dyn Wire, framing: Framing, session: Arc<Session>) -> Self {
-        Self {
-            session: Some(session),
-            ..Self::new(wire, framing)
-        }
-    }
-
-    /// Makes it the buffer of one call, whose client wants progress under this token, and log
-    /// messages from this level on. See [`Outlet::from_buffer`](super::Outlet::from_buffer).
-    #[must_use]
-    pub fn for_call(mut self, token: Option<ProgressToken>, level: Option<LoggingLevel>) -> Self {
-        self.wants = Wants::new(token, level);
-        self
-    }
-
-    pub(crate) fn is_for_one_call(&self) -> bool {
-        !self.wants.is_nothing()
-    }
-
-    pub(crate) fn session(&self) -> Option<&Arc<Session>> {
-        self.session.as_ref()
-    }
-
-    /// Lets no report wait: when there is no room, the newest one replaces the one before. For a
-    /// buffer of several calls, whose reports must not wait for each other's reader.
+    /// Lets no report wait: a report that does not fit replaces the one before it. For a buffer that
+    /// several calls share.
     #[must_use]
     pub fn replacing_when_full(mut self) -> Self {
-        self.hurries = true;
+        self.replaces_when_full = true;
         self
     }
 
-    /// How many bytes wait to be taken.
+    /// Returns the number of buffered bytes.
     pub fn buffered(&self) -> usize {
         let state = self.state.lock();
         state.bytes.len() + state.newest.len()
     }
 
-    /// Takes everything that waits; `None` when the answer was taken before.
+    /// Returns true if the buffer is empty.
+    pub fn is_empty(&self) -> bool {
+        self.state.lock().is_empty()
+    }
+
+    /// Removes and returns all buffered bytes. Returns `None` after the answer was drained.
     pub fn poll_drain(&self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut state = self.state.lock();
-        if state.bytes.is_empty() && state.newest.is_empty() {
-            if state.finished {
-                return Poll::Ready(None);
-            }
-            state.reader = Some(cx.waker().clone());
-            return Poll::Pending;
+        if !state.is_empty() {
+            return Poll::Ready(Some(Self::drain_state(state)));
         }
-        Poll::Ready(Some(Self::take(state)))
+        if state.finished {
+            return Poll::Ready(None);
+        }
+        state.reader = Some(cx.waker().clone());
+        Poll::Pending
     }
 
-    /// Takes everything that waits, also when that is nothing.
+    /// Removes and returns all buffered bytes, possibly none.
     pub fn drain(&self) -> Bytes {
-        Self::take(self.state.lock())
+        Self::drain_state(self.state.lock())
     }
 
-    fn take(mut state: MutexGuard<'_, State>) -> Bytes {
+    fn drain_state(mut state: MutexGuard<'_, State>) -> Bytes {
         let newest = std::mem::take(&mut state.newest);
         let mut bytes = std::mem::take(&mut state.bytes);
         if !state.finished {
@@ -177,36 +140,30 @@ impl NotificationBuffer {
         bytes.into()
     }
 
-    /// Nothing waits to be taken.
-    pub fn is_empty(&self) -> bool {
-        let state = self.state.lock();
-        state.bytes.is_empty() && state.newest.is_empty()
-    }
-
-    /// A report of progress waits for room.
     #[cfg(test)]
     pub(super) fn has_blocked_writer(&self) -> bool {
         !self.state.lock().writers.is_empty()
     }
 
-    /// Ready while a report of progress waits for room; else wakes the task once one does. A
-    /// subscription waits without anybody's help. Whoever
-    /// polls this is the one to say that the reader has [stalled](Self::mark_stalled).
+    /// Ready while a progress report waits for space. The task that polls this decides when the
+    /// reader counts as [stalled](Self::mark_stalled).
+    ///
+    /// Always pending for a subscription, whose changes wait without a limit.
     pub fn poll_blocked_writer(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut state = self.state.lock();
         if !state.writers.is_empty() && self.subscription.is_none() {
             return Poll::Ready(());
         }
-        state.watcher = Some(cx.waker().clone());
+        state.writer_watcher = Some(cx.waker().clone());
         Poll::Pending
     }
 
-    /// How many log messages found no room.
+    /// Returns the number of log messages that were dropped because the buffer was full.
     pub fn dropped_logs(&self) -> u64 {
         self.state.lock().dropped_logs
     }
 
-    /// Says that the reader takes nothing: reports stop waiting until it takes again.
+    /// Marks the reader as stalled: reports stop waiting until the buffer is drained again.
     pub fn mark_stalled(&self) {
         let mut state = self.state.lock();
         state.stalled = true;
@@ -218,7 +175,7 @@ impl NotificationBuffer {
     /// Appends the answer, already framed, and ends the stream.
     pub fn finish(&self, answer: &[u8]) {
         let mut state = self.state.lock();
-        if state.finished || state.abandoned {
+        if state.finished {
             return;
         }
         let newest = std::mem::take(&mut state.newest);
@@ -228,8 +185,8 @@ impl NotificationBuffer {
         Self::wake_all(state);
     }
 
-    /// Appends a message of another kind, such as a request to the client. Tells whether it can
-    /// still reach its reader. Whoever sends them bounds how many there are.
+    /// Appends a message that is no notification, such as a request to the client, whatever the
+    /// limit. The caller bounds the number of such messages. Returns false if the reader is gone.
     pub fn push(&self, message: &[u8]) -> bool {
         let mut state = self.state.lock();
         if state.finished {
@@ -238,28 +195,33 @@ impl NotificationBuffer {
         state.bytes.extend_from_slice(self.framing.prefix);
         state.bytes.extend_from_slice(message);
         state.bytes.extend_from_slice(self.framing.suffix);
-        let reader = state.reader.take();
-        drop(state);
-        reader.into_iter().for_each(Waker::wake);
+        Self::wake_reader(state);
         true
     }
 
-    /// The answer was taken, or there will be none: nothing comes any more.
+    /// Returns true after the answer was drained, or after [`close`](Self::close).
     pub fn is_finished(&self) -> bool {
         let state = self.state.lock();
         state.finished && state.bytes.is_empty()
     }
 
-    /// Says that nobody reads any more: nothing is kept, nobody waits.
+    /// Closes the buffer because the reader is gone: drops its bytes and lets no writer wait.
     pub fn close(&self) {
         let mut state = self.state.lock();
-        state.abandoned = true;
         state.finished = true;
         state.bytes = Vec::new();
         state.newest = Vec::new();
         Self::wake_all(state);
     }
 
+    /// Releases the lock, then wakes the reader.
+    fn wake_reader(mut state: MutexGuard<'_, State>) {
+        let reader = state.reader.take();
+        drop(state);
+        reader.into_iter().for_each(Waker::wake);
+    }
+
+    /// Releases the lock, then wakes the reader and all writers.
     fn wake_all(mut state: MutexGuard<'_, State>) {
         let reader = state.reader.take();
         let writers = std::mem::take(&mut state.writers);
@@ -267,12 +229,13 @@ impl NotificationBuffer {
         reader.into_iter().chain(writers).for_each(Waker::wake);
     }
 
-    fn encode(&self, note: &ServerNotification, out: &mut Vec<u8>) {
+    fn encode(&self, notification: &ServerNotification, out: &mut Vec<u8>) {
         let start = out.len();
+        let subscription = self.subscription.as_ref();
         out.extend_from_slice(self.framing.prefix);
         if self
             .wire
-            .encode_server_notification(note, self.subscription.as_ref(), out)
+            .encode_server_notification(notification, subscription, out)
         {
             out.extend_from_slice(self.framing.suffix);
         } else {
@@ -281,27 +244,19 @@ impl NotificationBuffer {
     }
 }
 
-impl Listener for NotificationBuffer {
-    fn wants(&self) -> &Wants {
-        &self.wants
-    }
-}
-
 impl NotificationSink for NotificationBuffer {
-    fn poll_send(&self, cx: &mut Context<'_>, note: &ServerNotification) -> Poll<()> {
+    fn poll_send(&self, cx: &mut Context<'_>, notification: &ServerNotification) -> Poll<()> {
         let mut state = self.state.lock();
         if state.finished {
             return Poll::Ready(());
         }
+        let may_replace =
+            state.stalled || self.replaces_when_full || state.writers.len() >= Self::MAX_WRITERS;
         if state.bytes.len() < self.limit {
-            self.encode(note, &mut state.bytes);
-        } else if self.subscription.is_none()
-            && (state.stalled || self.hurries || state.writers.len() >= Self::MAX_WRITERS)
-        {
+            self.encode(notification, &mut state.bytes);
+        } else if self.subscription.is_none() && may_replace {
             state.newest.clear();
-            let mut newest = std::mem::take(&mut state.newest);
-            self.encode(note, &mut newest);
-            state.newest = newest;
+            self.encode(notification, &mut state.newest);
         } else {
             if !state
                 .writers
@@ -310,18 +265,16 @@ impl NotificationSink for NotificationBuffer {
             {
                 state.writers.push(cx.waker().clone());
             }
-            let watcher = state.watcher.take();
+            let watcher = state.writer_watcher.take();
             drop(state);
             watcher.into_iter().for_each(Waker::wake);
             return Poll::Pending;
         }
-        let reader = state.reader.take();
-        drop(state);
-        reader.into_iter().for_each(Waker::wake);
+        Self::wake_reader(state);
         Poll::Ready(())
     }
 
-    fn try_send(&self, note: &ServerNotification) {
+    fn try_send(&self, notification: &ServerNotification) {
         let mut state = self.state.lock();
         if state.finished {
             return;
@@ -330,18 +283,16 @@ impl NotificationSink for NotificationBuffer {
             state.dropped_logs += 1;
             return;
         }
-        self.encode(note, &mut state.bytes);
-        let reader = state.reader.take();
-        drop(state);
-        reader.into_iter().for_each(Waker::wake);
+        self.encode(notification, &mut state.bytes);
+        Self::wake_reader(state);
     }
 }
 
-impl std::fmt::Debug for NotificationBuffer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for NotificationBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state.lock();
         f.debug_struct("NotificationBuffer")
-            .field("waiting", &state.bytes.len())
+            .field("buffered", &state.bytes.len())
             .field("limit", &self.limit)
             .field("stalled", &state.stalled)
             .field("finished", &state.finished)

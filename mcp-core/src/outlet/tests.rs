@@ -1,4 +1,4 @@
-//! What goes out, when it waits, and what is lost.
+//! Queueing, waiting and dropping of notifications.
 
 use std::future::Future;
 use std::pin::pin;
@@ -7,7 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
-use super::{Framing, NotificationBuffer, Outlet};
+use super::{NotificationBuffer, Outlet};
+use crate::Framing;
 use crate::wire::MODERN;
 
 const LINES: Framing = Framing::new(b"", b"\n");
@@ -17,13 +18,12 @@ fn poll<F: Future>(future: F) -> Poll<F::Output> {
 }
 
 fn outlet(limit: usize) -> (Outlet, Arc<NotificationBuffer>) {
-    let buffer = NotificationBuffer::new(MODERN, LINES).limit(limit);
-    let buffer = buffer.for_call(Some(1.into()), Some(LoggingLevel::Warning));
-    let buffer = Arc::new(buffer);
-    (Outlet::from_buffer(buffer.clone()), buffer)
+    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES).limit(limit));
+    let level = Some(LoggingLevel::Warning);
+    (Outlet::new(Some(1.into()), level, buffer.clone()), buffer)
 }
 
-fn taken(buffer: &NotificationBuffer) -> Vec<String> {
+fn drain(buffer: &NotificationBuffer) -> Vec<String> {
     let bytes = buffer.drain();
     std::str::from_utf8(&bytes)
         .unwrap()
@@ -33,23 +33,20 @@ fn taken(buffer: &NotificationBuffer) -> Vec<String> {
 }
 
 #[test]
-fn nobody_asked() {
-    let outlet = Outlet::new(None, None, || unreachable!());
+fn outlet_without_token_and_level_sends_nothing() {
+    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
+    let outlet = Outlet::new(None, None, buffer.clone());
     assert!(!outlet.wants_progress());
     assert!(!outlet.wants_log(LoggingLevel::Emergency));
     assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
-    outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
-
-    let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
-    let outlet = Outlet::from_buffer(buffer.clone());
     outlet.log(LogMessage::new(LoggingLevel::Error, "x"));
     assert!(buffer.is_empty());
 }
 
 #[test]
-fn calls_that_share_a_buffer_end_apart() {
+fn close_affects_one_of_several_outlets_on_a_buffer() {
     let buffer = Arc::new(NotificationBuffer::new(MODERN, LINES));
-    let outlet = |token: i64| Outlet::new(Some(token.into()), None, || buffer.clone());
+    let outlet = |token: i64| Outlet::new(Some(token.into()), None, buffer.clone());
     let (first, second) = (outlet(1), outlet(2));
     for outlet in [&first, &second] {
         assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
@@ -58,7 +55,7 @@ fn calls_that_share_a_buffer_end_apart() {
     for outlet in [&first, &second] {
         assert!(poll(outlet.report_progress(ProgressUpdate::new(2.0))).is_ready());
     }
-    let lines = taken(&buffer);
+    let lines = drain(&buffer);
     let of_second = |line: &&String| line.contains(r#""progressToken":2"#);
     assert_eq!(
         (lines.len(), lines.iter().filter(of_second).count()),
@@ -67,14 +64,14 @@ fn calls_that_share_a_buffer_end_apart() {
 }
 
 #[test]
-fn progress_grows_and_logs_have_a_least_level() {
+fn progress_that_does_not_grow_and_logs_below_the_level_are_dropped() {
     let (outlet, buffer) = outlet(1000);
     for progress in [1.0, 0.5, 1.0, f64::NAN, 2.0] {
         assert!(poll(outlet.report_progress(ProgressUpdate::new(progress).of(2.0))).is_ready());
     }
     outlet.log(LogMessage::new(LoggingLevel::Info, "not wanted"));
     outlet.log(LogMessage::new(LoggingLevel::Error, "wanted"));
-    let lines = taken(&buffer);
+    let lines = drain(&buffer);
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(
         lines[0].contains(r#""progressToken":1,"progress":1,"total":2"#),
@@ -83,34 +80,32 @@ fn progress_grows_and_logs_have_a_least_level() {
     assert!(lines[2].contains("wanted"), "{lines:?}");
 }
 
-/// An infinite report would also be the last one.
 #[test]
-fn what_json_cannot_write_is_left_out() {
+fn infinite_progress_is_dropped() {
     let (outlet, buffer) = outlet(1000);
     for progress in [f64::NEG_INFINITY, f64::INFINITY, 1.0] {
         let progress = ProgressUpdate::new(progress).of(f64::INFINITY);
         assert!(poll(outlet.report_progress(progress)).is_ready());
     }
-    let lines = taken(&buffer);
+    let lines = drain(&buffer);
     assert_eq!(lines.len(), 1, "{lines:?}");
     assert!(lines[0].ends_with(r#""progress":1}}"#), "{lines:?}");
 }
 
 #[test]
-fn a_buffer_of_several_calls_lets_nobody_wait() {
+fn full_replacing_buffer_keeps_the_newest_report() {
     let buffer = Arc::new(
         NotificationBuffer::new(MODERN, LINES)
             .limit(1)
             .replacing_when_full(),
     );
-    let sink = buffer.clone();
-    let outlet = Outlet::new(Some(1.into()), None, || sink);
+    let outlet = Outlet::new(Some(1.into()), None, buffer.clone());
     assert!(buffer.push(b"question"));
     for progress in 1..5 {
         assert!(poll(outlet.report_progress(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
     assert!(buffer.buffered() > "question\n".len());
-    let lines = taken(&buffer);
+    let lines = drain(&buffer);
     assert_eq!((lines.len(), &*lines[0]), (2, "question"));
     assert!(lines[1].contains("\"progress\":4"), "{lines:?}");
     assert!(!buffer.is_finished());
@@ -119,19 +114,19 @@ fn a_buffer_of_several_calls_lets_nobody_wait() {
 }
 
 #[test]
-fn nothing_after_the_answer() {
+fn closed_outlet_sends_nothing_after_the_answer() {
     let (outlet, buffer) = outlet(1000);
     buffer.finish(b"answer\n");
     outlet.close();
     assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     outlet.log(LogMessage::new(LoggingLevel::Error, "late"));
-    assert_eq!(taken(&buffer), ["answer"]);
+    assert_eq!(drain(&buffer), ["answer"]);
     let end = buffer.poll_drain(&mut Context::from_waker(Waker::noop()));
     assert_eq!(end, Poll::Ready(None));
 }
 
 #[test]
-fn reports_wait_for_room_and_logs_do_not() {
+fn full_buffer_delays_reports_and_drops_logs() {
     let (outlet, buffer) = outlet(1);
     assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     let mut waiting = pin!(outlet.report_progress(ProgressUpdate::new(2.0)));
@@ -141,14 +136,14 @@ fn reports_wait_for_room_and_logs_do_not() {
     outlet.log(LogMessage::new(LoggingLevel::Error, "lost"));
     assert_eq!(buffer.dropped_logs(), 1);
 
-    assert_eq!(taken(&buffer).len(), 1);
+    assert_eq!(drain(&buffer).len(), 1);
     assert!(!buffer.has_blocked_writer());
     assert!(waiting.as_mut().poll(cx).is_ready());
-    assert_eq!(taken(&buffer).len(), 1);
+    assert_eq!(drain(&buffer).len(), 1);
 }
 
 #[test]
-fn a_stalled_reader_gets_the_newest_report() {
+fn stalled_reader_gets_the_newest_report() {
     let (outlet, buffer) = outlet(1);
     assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     let mut waiting = pin!(outlet.report_progress(ProgressUpdate::new(2.0)));
@@ -160,14 +155,14 @@ fn a_stalled_reader_gets_the_newest_report() {
         assert!(poll(outlet.report_progress(ProgressUpdate::new(f64::from(progress)))).is_ready());
     }
     buffer.finish(b"answer\n");
-    let lines = taken(&buffer);
+    let lines = drain(&buffer);
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[1].contains("99"), "{lines:?}");
     assert_eq!(lines[2], "answer");
 }
 
 #[test]
-fn an_abandoned_buffer_keeps_nothing() {
+fn closed_buffer_keeps_nothing() {
     let (outlet, buffer) = outlet(1);
     assert!(poll(outlet.report_progress(ProgressUpdate::new(1.0))).is_ready());
     buffer.close();

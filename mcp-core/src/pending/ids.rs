@@ -1,38 +1,38 @@
-//! RequestIds for requests of our own.
+//! Ids of the requests of one side.
 
 use mcp_types::RequestId;
 
-/// Makes the ids of one side of a connection: 1, 2, 3 and so on, so that none comes twice. The two
-/// sides count apart from each other.
+/// A generator of request ids: 1, 2, 3 and so on. Each side of a connection has its own.
 ///
-/// The progress token of a request is its id as well: progress finds its request without a table
-/// of its own.
+/// The progress token of a request is its id, so that progress finds the request without another
+/// table.
 // spec: BASE-04, PROG-01
 #[derive(Debug, Clone, Default)]
 pub struct RequestIds {
-    /// Before the first one.
+    /// The number before the first id.
     start: i64,
     last: i64,
 }
 
 impl RequestIds {
-    /// The ids from 1 on.
+    /// A generator that starts at 1.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The ids after `start`: for several makers of which none may make what another one makes.
+    /// A generator that starts at `start + 1`, for several generators with distinct ids.
     pub fn starting_after(start: i64) -> Self {
         Self { start, last: start }
     }
 
-    /// The next id.
+    /// Returns the next id.
     pub fn next_id(&mut self) -> RequestId {
         self.last = self.last.wrapping_add(1);
         self.last.into()
     }
 
-    /// This id was made here: what carries it is late, not foreign.
+    /// Returns true if this generator has made the id. A response with such an id is late rather
+    /// than foreign.
     pub(crate) fn contains(&self, id: &RequestId) -> bool {
         matches!(id, RequestId::Number(number) if *number > self.start && *number <= self.last)
     }

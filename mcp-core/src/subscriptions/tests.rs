@@ -8,7 +8,7 @@ use futures::channel::oneshot;
 use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, SubscriptionFilter};
 use serde_json::{Value, json};
 
-use super::{MAX_URI_BYTES, MAX_URIS, ServerSubscription, admit, check, offered};
+use super::{MAX_URI_BYTES, MAX_URIS, ServerSubscription, authorize, check_size, offered};
 use crate::lines::LINE_FRAMING;
 use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
@@ -118,9 +118,9 @@ fn a_filter_has_its_limits() {
         filter.resource_subscriptions = vec!["x".repeat(length); count];
         filter
     };
-    assert_eq!(check(&of(MAX_URIS, MAX_URI_BYTES / MAX_URIS)), Ok(()));
+    assert_eq!(check_size(&of(MAX_URIS, MAX_URI_BYTES / MAX_URIS)), Ok(()));
     for filter in [of(MAX_URIS + 1, 1), of(2, MAX_URI_BYTES)] {
-        let text = check(&filter).unwrap_err().to_string();
+        let text = check_size(&filter).unwrap_err().to_string();
         assert!(
             text.contains("resourceSubscriptions`: ") && text.contains("file:///logs/"),
             "{text}"
@@ -138,7 +138,7 @@ fn a_gate_takes_out_what_its_caller_may_not_ask_for() {
         _ => Ok(()),
     };
     let mut filter = all().resource("a://secret");
-    assert_eq!(admit(&mut filter, no_tools), Ok(()));
+    assert_eq!(authorize(&mut filter, no_tools), Ok(()));
     let mut left = all();
     left.tools_list_changed = false;
     assert_eq!(filter, left);
@@ -146,10 +146,10 @@ fn a_gate_takes_out_what_its_caller_may_not_ask_for() {
     let mut nothing = SubscriptionFilter::new()
         .tools_changed()
         .resource("a://secret");
-    let refused = admit(&mut nothing, no_tools);
+    let refused = authorize(&mut nothing, no_tools);
     assert_eq!(refused, Err(Fault::Refused("no tools".into())));
     let mut empty = SubscriptionFilter::new();
-    assert_eq!(admit(&mut empty, |_| Err(Fault::Deadline)), Ok(()));
+    assert_eq!(authorize(&mut empty, |_| Err(Fault::Deadline)), Ok(()));
 }
 
 /// A server that tells changes; what begins with `secret` is for nobody while it is hidden.

@@ -1,4 +1,4 @@
-//! What goes wrong in a layer, as faults.
+//! Conversion of errors and panics of layers into faults.
 
 use std::error::Error;
 use std::fmt::{self, Debug, Write};
@@ -6,15 +6,14 @@ use std::iter;
 
 use crate::{Fault, Panicked};
 
-/// Any error of a layer.
+/// An error of a layer.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// How far down the causes of an error are looked at.
-const MOST_CAUSES: usize = 8;
+/// The number of sources of an error that are examined.
+const MAX_SOURCES: usize = 8;
 
-/// What an error of a layer means to the client.
-#[inline]
-pub(super) fn of(error: BoxError) -> Fault {
+/// Converts an error of a layer by the first known type among it and its sources.
+pub(super) fn from_error(error: BoxError) -> Fault {
     let error = match error.downcast::<Fault>() {
         Ok(fault) => return *fault,
         Err(error) => error,
@@ -22,9 +21,8 @@ pub(super) fn of(error: BoxError) -> Fault {
     let first: &(dyn Error + 'static) = &*error;
     let causes = iter::successors(Some(first), |error: &&(dyn Error + 'static)| {
         (*error).source()
-    })
-    .take(MOST_CAUSES);
-    for cause in causes {
+    });
+    for cause in causes.take(MAX_SOURCES) {
         if let Some(fault) = cause.downcast_ref::<Fault>() {
             return fault.clone();
         }
@@ -38,23 +36,23 @@ pub(super) fn of(error: BoxError) -> Fault {
     internal()
 }
 
-#[inline]
-pub(super) fn of_panic(panic: &Panicked) -> Fault {
+/// Converts a panic of a layer. Its message is logged and not sent.
+pub(super) fn from_panic(panic: &Panicked) -> Fault {
     tracing::error!(panic = panic.text(), "a layer panicked");
     internal()
 }
 
-#[inline]
 fn internal() -> Fault {
     Fault::internal("a layer of the server failed")
 }
 
-/// The name of an error's type, as its derived `Debug` begins with it. The types themselves live in
-/// crates that bring a runtime along, and this one runs without.
-#[inline]
+/// Returns the name of an error's type: the identifier at the start of its derived `Debug`.
+///
+/// `tower` and `tokio` define `Elapsed` and `Overloaded`, and this crate does not depend on tokio
+/// (docs/decisions/0010-layer-errors-by-name.md).
 fn type_name(error: &dyn Debug) -> String {
     let mut name = Name(String::new());
-    // It ends with an error on purpose, where the name ends.
+    // Writing stops with an error at the end of the identifier.
     let _ = write!(name, "{error:?}");
     name.0
 }
@@ -62,14 +60,13 @@ fn type_name(error: &dyn Debug) -> String {
 struct Name(String);
 
 impl Name {
-    const MOST_BYTES: usize = 32;
+    const MAX_BYTES: usize = 32;
 }
 
 impl Write for Name {
-    #[inline]
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
-            let fits = self.0.len() < Self::MOST_BYTES && c.is_ascii_alphanumeric();
+            let fits = self.0.len() < Self::MAX_BYTES && c.is_ascii_alphanumeric();
             if !fits {
                 return Err(fmt::Error);
             }

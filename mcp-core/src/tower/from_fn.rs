@@ -1,6 +1,5 @@
-//! Asynchronous functions as middleware.
+//! Async functions as middleware.
 
-use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
@@ -12,7 +11,8 @@ use tower_service::Service as TowerService;
 use super::{BoxError, Next, ReplyFuture};
 use crate::{Exchange, Reply};
 
-/// Middleware of an asynchronous function: it gets the call and the rest of the way, and answers.
+/// Makes middleware from an async function, which receives the call and the [`Next`] that answers
+/// it.
 ///
 /// # Examples
 ///
@@ -20,15 +20,14 @@ use crate::{Exchange, Reply};
 /// use mcp_core::{Exchange, Fault, Reply};
 /// use mcp_core::tower::{Next, from_fn};
 ///
-/// /// Nobody asks for more than one secret.
-/// async fn keep_secrets(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+/// async fn hide_secret(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
 ///     if exchange.call.item() == Some("file:///secret") {
-///         return Err(Fault::Refused("this one stays here".into()));
+///         return Err(Fault::Refused("this resource is not served".into()));
 ///     }
 ///     Ok(next.run(exchange).await)
 /// }
 ///
-/// let layer = from_fn(keep_secrets);
+/// let layer = from_fn(hide_secret);
 /// ```
 pub fn from_fn<F, Fut>(function: F) -> FromFn<F>
 where
@@ -38,7 +37,7 @@ where
     FromFn(function)
 }
 
-/// A layer of an asynchronous function. Made by [`from_fn`].
+/// A layer that [`from_fn`] made from an async function.
 #[derive(Clone, Copy)]
 pub struct FromFn<F>(F);
 
@@ -58,16 +57,14 @@ where
     type Service = FromFnService<F>;
 
     fn layer(&self, inner: S) -> FromFnService<F> {
-        // The rest of the way is not put behind a lock once more.
-        let next = (&inner as &dyn Any).downcast_ref::<Next>().cloned();
         FromFnService {
             function: self.0.clone(),
-            next: next.unwrap_or_else(|| Next::through(inner)),
+            next: Next::from_tower(inner),
         }
     }
 }
 
-/// A service of an asynchronous function. Made by [`FromFn`].
+/// The service of a [`FromFn`] layer.
 #[derive(Clone)]
 pub struct FromFnService<F> {
     function: F,

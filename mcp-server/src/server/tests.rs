@@ -349,7 +349,7 @@ fn progress_and_logs_go_out_when_the_client_asks() {
     let notes = Arc::new(Notes::default());
     let mut asked = call("talk", &json!({}));
     let sink = notes.clone();
-    asked.outlet = Outlet::new(Some("t".into()), Some(LoggingLevel::Info), || sink);
+    asked.outlet = Outlet::new(Some("t".into()), Some(LoggingLevel::Info), sink);
     result(&server, asked);
     let notes = std::mem::take(&mut *notes.0.lock().unwrap());
     assert_eq!(notes.len(), 3, "{notes:?}");

@@ -7,7 +7,7 @@ use std::task::Context;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{HandledNotification, HandledRequest};
-use mcp_core::{Fault, Input, NotificationBuffer, ServerProfile, StreamControl};
+use mcp_core::{Fault, NotificationBuffer, ServerProfile, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::answer::{self, Begun, Manner};
@@ -74,17 +74,13 @@ pub(super) fn begin(
     let mode = config.sessions.answer;
     let answer = match begun {
         Ok(Ok((mut inbound, ticket))) => {
-            let session = Arc::clone(&live.machine);
-            let (token, level) = inbound.requested_notifications();
-            let notes =
-                NotificationBuffer::asking(wire, sse::FRAMING, session).for_call(token, level);
-            let notes = Arc::new(notes);
+            let notes = Arc::new(NotificationBuffer::new(wire, sse::FRAMING));
             if mode == AnswerMode::AlwaysJson {
                 // There is no way to the client before the answer.
                 notes.close();
                 kept = None;
             } else {
-                inbound.input = Input::Live(Arc::clone(&notes) as _);
+                inbound.input = live.machine.input(Arc::clone(&notes) as _);
             }
             if let Some(stream) = &kept
                 && wire.version().has_stream_polling()

@@ -1,0 +1,33 @@
+//! A client that is notified of changes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::{Extensions, Gate, Principal};
+
+/// A client that is notified of changes, as far as its authorization matters: its identity and the
+/// gate that decides what it may read.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct Subscriber {
+    /// The extensions of the request: the [`Principal`], values that layers have inserted.
+    pub extensions: Extensions,
+    /// The gate of the transport.
+    pub gate: Option<Arc<dyn Gate>>,
+}
+
+impl Subscriber {
+    /// The sender of a request with these extensions.
+    pub fn new(extensions: Extensions, gate: Option<Arc<dyn Gate>>) -> Self {
+        Self { extensions, gate }
+    }
+}
+
+impl fmt::Debug for Subscriber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscriber")
+            .field("principal", &self.extensions.get::<Principal>())
+            .field("gated", &self.gate.is_some())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,34 @@
+//! The handshake of a session (`initialize`).
+
+use mcp_types::{InitializeParams, InitializeResult, RawObject, ServerCapabilities};
+
+use super::DEFAULT_LEVEL;
+use crate::{ClientFacts, Fault, ServerProfile, versioning};
+
+/// Chooses the revision of a session. Returns the client and the result of `initialize`.
+///
+/// # Errors
+///
+/// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions.
+// spec: LIFE-02, LIFE-07, LIFE-10
+pub(super) fn initialize(
+    params: &InitializeParams,
+    profile: &ServerProfile,
+    capabilities: ServerCapabilities,
+) -> Result<(ClientFacts, InitializeResult), Fault> {
+    let requested = &params.protocol_version;
+    let Some(version) = versioning::session_version(&profile.versions, requested) else {
+        return Err(Fault::UnsupportedVersion {
+            requested: requested.as_str().into(),
+            supported: profile.versions.iter().map(ToString::to_string).collect(),
+        });
+    };
+    let info = RawObject::of(&params.client_info).ok();
+    let facts = ClientFacts::new(version)
+        .capabilities(params.capabilities.clone())
+        .log_level(Some(DEFAULT_LEVEL))
+        .info(info);
+    let result = InitializeResult::new(version, capabilities, profile.info().clone())
+        .instructions(profile.instructions.clone());
+    Ok((facts, result))
+}

@@ -1,0 +1,164 @@
+//! Messages of the client.
+
+use std::sync::Arc;
+use std::task::Waker;
+
+use mcp_types::{Cancelled, Method, Notification, Request, Response};
+
+use super::Session;
+use crate::legacy::inbound_call;
+use crate::{
+    BackChannelError, ClientFacts, ClientNotification, ClientRequest, Fault, InboundRequest, Input,
+    Reply, ResultBody, SessionRequest, Subscriber,
+};
+
+/// The outcome of a request of the client.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum HandledRequest {
+    /// A call for the service.
+    Call(Box<InboundRequest>),
+    /// The reply of the session itself.
+    Reply(Reply),
+}
+
+/// The outcome of a notification of the client.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum HandledNotification {
+    /// The notification needs no further action.
+    Ignored,
+    /// The session is ready. A store should save it.
+    Ready,
+    /// The client has cancelled a call.
+    Cancel(Cancelled),
+    /// A notification for the service.
+    Other(ClientNotification),
+}
+
+impl Session {
+    /// Handles a request of the client. Session requests are answered at once, also before
+    /// `notifications/initialized`, because the order of these two messages is easily lost.
+    ///
+    /// `subscriber` is called for `resources/subscribe` only.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Fault`] to answer the request with.
+    pub fn handle_request(
+        &self,
+        request: &Request<'_>,
+        subscriber: impl Fn() -> Subscriber,
+    ) -> Result<HandledRequest, Fault> {
+        let mut decoded = self.wire.decode_request(request)?;
+        match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
+            ClientRequest::Call(call) => {
+                let call = inbound_call(call, decoded, self.facts(), Input::Absent);
+                Ok(HandledRequest::Call(call))
+            }
+            ClientRequest::Session(request) => {
+                self.handle_session_request(&request, subscriber)?;
+                Ok(HandledRequest::Reply(ResultBody::Empty.into()))
+            }
+            other => Err(Fault::no_such_method(other.method_name())),
+        }
+    }
+
+    fn handle_session_request(
+        &self,
+        request: &SessionRequest,
+        subscriber: impl Fn() -> Subscriber,
+    ) -> Result<(), Fault> {
+        match request {
+            // spec: PING-01
+            SessionRequest::Ping => Ok(()),
+            SessionRequest::Initialize(_) => Err(Fault::InvalidRequest(
+                "this session is initialized already; open another one".into(),
+            )),
+            // spec: LOG-03
+            SessionRequest::SetLevel(level) => {
+                let mut state = self.state.lock();
+                let facts = ClientFacts::clone(&state.facts).log_level(Some(*level));
+                state.facts = Arc::new(facts);
+                Ok(())
+            }
+            SessionRequest::Subscribe(params) => self.subscribe(&params.uri, &subscriber()),
+            SessionRequest::Unsubscribe(params) => {
+                self.check_subscriptions(Method::Unsubscribe)?;
+                let mut state = self.state.lock();
+                state.subscriptions.remove(&params.uri);
+                self.update_interest(&state);
+                Ok(())
+            }
+        }
+    }
+
+    // spec: SUB-14, RSRC-12, GAP-10
+    fn subscribe(&self, uri: &str, subscriber: &Subscriber) -> Result<(), Fault> {
+        self.check_subscriptions(Method::Subscribe)?;
+        if let Some(watched) = &self.changes {
+            watched
+                .changes
+                .check_access(uri, &self.facts(), subscriber)?;
+        }
+        let mut state = self.state.lock();
+        let limit = self.limits.subscriptions;
+        if state.subscriptions.len() >= limit && !state.subscriptions.contains(uri) {
+            let text = format!("this session has {limit} subscriptions already; end one first");
+            return Err(Fault::Refused(text.into()));
+        }
+        state.subscriptions.insert(uri.to_owned());
+        self.update_interest(&state);
+        Ok(())
+    }
+
+    fn check_subscriptions(&self, method: Method) -> Result<(), Fault> {
+        let resources = self.profile.capabilities.resources.as_ref();
+        if resources.is_some_and(|offer| offer.subscribe == Some(true)) {
+            return Ok(());
+        }
+        Err(Fault::no_such_method(method.as_str()))
+    }
+
+    /// Handles a notification of the client.
+    pub fn handle_notification(&self, notification: &Notification<'_>) -> HandledNotification {
+        match self.wire.decode_client_notification(notification) {
+            // spec: LIFE-03
+            Some(ClientNotification::Initialized) => {
+                let reader = self.state.lock().set_ready();
+                reader.into_iter().for_each(Waker::wake);
+                HandledNotification::Ready
+            }
+            // spec: CAN-07
+            Some(ClientNotification::Cancelled(cancelled)) => {
+                HandledNotification::Cancel(cancelled)
+            }
+            Some(ClientNotification::Progress { token, .. }) => {
+                let now = (self.limits.clock)();
+                if let Some(sent) = &mut self.state.lock().sent {
+                    sent.touch(token.as_id(), now);
+                }
+                HandledNotification::Ignored
+            }
+            Some(other @ ClientNotification::Other { .. }) => HandledNotification::Other(other),
+            _ => HandledNotification::Ignored,
+        }
+    }
+
+    /// Handles a response of the client. Returns false if no request was pending under its id.
+    // spec: CAN-06
+    pub fn handle_response(&self, response: &Response<'_>) -> bool {
+        let Some(id) = &response.id else {
+            return false;
+        };
+        let Some(sent) = self.remove_sent(id) else {
+            return false;
+        };
+        let decoded = self
+            .wire
+            .decode_client_response(&sent.request, response)
+            .map_err(|error| BackChannelError::Malformed(error.to_string()));
+        sent.settle(decoded);
+        true
+    }
+}

@@ -1,0 +1,125 @@
+//! Requests to the client.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_channel::oneshot;
+use mcp_types::RequestId;
+
+use super::{Session, SessionLimits, State};
+use crate::legacy::back_channel::{CallChannel, MessageSink, PendingResponse, SentRequest};
+use crate::pending::{InsertError, PendingRequests, RequestIds};
+use crate::wire::ServerRequestContext;
+use crate::{BackChannelError, Input, ServerRequest};
+
+impl Session {
+    /// Returns the input of a call that asks its client on `sink`, the stream of that call.
+    pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
+        let session = self.clone();
+        Input::Live(Arc::new(CallChannel { session, sink }))
+    }
+
+    /// Sends a request to the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`BackChannelError`] when the request cannot be sent: the session is closed, the
+    /// limit of pending requests is reached, or the client does not support the request.
+    pub fn send_request(
+        self: &Arc<Self>,
+        request: ServerRequest,
+        sink: &Arc<dyn MessageSink>,
+    ) -> Result<PendingResponse, BackChannelError> {
+        let request = Arc::new(request);
+        let (sender, response) = oneshot::channel();
+        let now = (self.limits.clock)();
+        let sent = SentRequest {
+            request: request.clone(),
+            response: sender,
+            sink: sink.clone(),
+        };
+        let inserted = {
+            let mut state = self.state.lock();
+            let table = state.sent_requests(&self.limits);
+            table.insert(now, self.limits.timeouts(), sent)
+        };
+        let id = inserted.map_err(|error| match error {
+            InsertError::Closed => BackChannelError::Closed,
+            _ => BackChannelError::Busy,
+        })?;
+        let token = id.clone().into();
+        let mut context = ServerRequestContext::new(&id);
+        context.progress_token = Some(&token);
+        let message = match self.wire.encode_server_request(&request, &context) {
+            Ok(message) => message,
+            Err(fault) => {
+                self.remove_sent(&id);
+                return Err(BackChannelError::Refused(fault));
+            }
+        };
+        if !sink.send(message.into()) {
+            self.remove_sent(&id);
+            return Err(BackChannelError::Closed);
+        }
+        Ok(PendingResponse {
+            session: self.clone(),
+            id,
+            response,
+        })
+    }
+
+    /// Returns true if this session has sent a request under this id. A response to it is late
+    /// rather than foreign.
+    pub fn has_sent(&self, id: &RequestId) -> bool {
+        let state = self.state.lock();
+        let sent = state.sent.as_ref();
+        sent.is_some_and(|sent| sent.ids().contains(id))
+    }
+
+    pub(super) fn remove_sent(&self, id: &RequestId) -> Option<SentRequest> {
+        self.state.lock().sent.as_mut()?.remove(id)
+    }
+
+    /// Cancels a request to the client, unless it was answered.
+    pub(in crate::legacy) fn withdraw(&self, id: &RequestId, reason: &str) {
+        if let Some(sent) = self.remove_sent(id) {
+            sent.cancel(self, id, reason);
+        }
+    }
+
+    /// Cancels the requests to the client whose time is up. Call it at
+    /// [`next_deadline`](Self::next_deadline).
+    // spec: LIFE-12
+    pub fn expire_requests(&self) {
+        let next = || {
+            let mut state = self.state.lock();
+            state.sent.as_mut()?.pop_expired((self.limits.clock)())
+        };
+        while let Some((id, sent)) = next() {
+            sent.cancel(self, &id, "the answer took too long");
+            sent.settle(Err(BackChannelError::TimedOut));
+        }
+    }
+
+    /// Returns the earliest deadline of a request to the client.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.state.lock().sent.as_ref()?.next_deadline()
+    }
+
+    /// Closes the session: pending requests to the client fail, and no others are sent.
+    pub fn close(&self) {
+        let sent = self.state.lock().sent_requests(&self.limits).close();
+        for (_, sent) in sent {
+            sent.settle(Err(BackChannelError::Closed));
+        }
+    }
+}
+
+impl State {
+    fn sent_requests(&mut self, limits: &SessionLimits) -> &mut PendingRequests<SentRequest> {
+        self.sent.get_or_insert_with(|| {
+            let ids = RequestIds::starting_after(limits.request_ids_after);
+            Box::new(PendingRequests::new(limits.pending_requests).with_ids(ids))
+        })
+    }
+}
