@@ -78,7 +78,7 @@ pub use channel::{
     OutgoingRequest,
 };
 pub use exchange::Exchange;
-pub use extensions::{Extensions, spare_headers};
+pub use extensions::Extensions;
 pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use http::request::Parts;
 use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 
 /// Who asks: what a filter of visibility can judge by.
@@ -54,7 +53,7 @@ impl<'a> Caller<'a> {
 
     /// A header of the HTTP request. `None` also on other transports, and when it is no plain text.
     pub fn header(&self, name: &str) -> Option<&'a str> {
-        let parts = self.extensions.get::<Parts>()?;
+        let parts = self.extensions.parts()?;
         parts.headers.get(name)?.to_str().ok()
     }
 }

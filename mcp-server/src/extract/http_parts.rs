@@ -36,7 +36,7 @@ impl FromCall for Headers {
 
 #[inline]
 fn parts(call: &CallContext) -> Result<&Parts, Rejection> {
-    call.extensions().get::<Parts>().ok_or_else(|| {
+    call.extensions().parts().ok_or_else(|| {
         Rejection::missing("this call needs HTTP headers, and its transport has none")
     })
 }

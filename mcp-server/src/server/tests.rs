@@ -293,7 +293,7 @@ fn what_the_transport_knows() {
         .tool(Tool::new("layer").handler(|Extension(n): Extension<u8>| n));
     let with = |name: &str, tenant: &str| {
         let mut exchange = call(name, &json!({}));
-        exchange.extensions.insert(parts(tenant));
+        exchange.extensions.set_parts(parts(tenant));
         exchange.extensions.insert(7_u8);
         exchange
     };

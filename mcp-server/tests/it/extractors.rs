@@ -99,7 +99,7 @@ fn with_headers(call: Call) -> Exchange {
         .header("x-tenant", "acme")
         .body(())
         .unwrap();
-    exchange.extensions.insert(request.into_parts().0);
+    exchange.extensions.set_parts(request.into_parts().0);
     exchange
 }
 

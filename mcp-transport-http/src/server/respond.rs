@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
+use mcp_core::Fault;
 use mcp_core::wire::{EncodedReply, MODERN, Wire};
-use mcp_core::{Fault, spare_headers};
 use mcp_types::RequestId;
 
 use super::guard::Refusal;
@@ -203,7 +203,7 @@ impl Answer {
     /// The response.
     // spec: HTTP-S-12
     pub(super) fn into_response(self) -> Response<Body> {
-        let mut headers = spare_headers();
+        let mut headers = HeaderMap::new();
         match self.form {
             Form::Json => drop(headers.insert(names::CONTENT_TYPE, names::JSON)),
             Form::Events => {

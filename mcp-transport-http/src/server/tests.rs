@@ -412,7 +412,7 @@ fn handlers_see_the_request_and_what_layers_insert() {
     struct Trace(u32);
 
     let endpoint = endpoint(|exchange| async move {
-        let parts = exchange.extensions.get::<Parts>().unwrap();
+        let parts = exchange.extensions.parts().unwrap();
         let header = parts.headers.get("x-tenant").unwrap().to_str().unwrap();
         let trace = exchange.extensions.get::<Trace>().unwrap().0;
         let subject = exchange
