@@ -1,61 +1,54 @@
-//! How long to wait before something is tried again.
+//! Delays between retries.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::time::Duration;
 
-/// Waits that grow from try to try, each cut short by chance so that clients which lost a server
-/// together do not come back together.
+/// Exponential backoff with jitter: delays that double with each retry. Jitter spreads the clients
+/// that lost a server at the same time.
 // spec: CACHE-06
 #[derive(Debug, Clone)]
 pub struct Backoff {
     first: Duration,
-    most: Duration,
-    tries: u32,
+    max: Duration,
+    retries: u32,
 }
 
 impl Backoff {
-    /// Waits from `first` up to `most`.
-    #[inline]
-    pub fn new(first: Duration, most: Duration) -> Self {
+    /// Delays from `first` up to `max`.
+    pub fn new(first: Duration, max: Duration) -> Self {
         Self {
             first,
-            most,
-            tries: 0,
+            max,
+            retries: 0,
         }
     }
 
-    /// The next wait: at least half of what is due.
-    #[expect(clippy::should_implement_trait, reason = "the waits never end")]
-    #[inline]
+    /// Returns the next delay: between half of the nominal delay and all of it.
     pub fn next_delay(&mut self) -> Duration {
-        let due = exponential(self.first, self.tries, self.most);
-        self.tries = self.tries.saturating_add(1);
-        jitter(due, random_fraction())
+        let delay = exponential(self.first, self.retries, self.max);
+        self.retries = self.retries.saturating_add(1);
+        jitter(delay, random_fraction())
     }
 
-    /// Begins anew: the last try has come to something.
-    #[inline]
+    /// Restarts at the first delay, because the last retry was successful.
     pub fn reset(&mut self) {
-        self.tries = 0;
+        self.retries = 0;
     }
 }
 
-/// `first`, exponential so many times, but `most` at the most.
-#[inline]
-pub fn exponential(first: Duration, times: u32, most: Duration) -> Duration {
+/// Returns `first`, doubled `times` times, and at most `max`.
+pub fn exponential(first: Duration, times: u32, max: Duration) -> Duration {
     let factor = 1_u32.checked_shl(times).unwrap_or(u32::MAX);
-    first.saturating_mul(factor).min(most)
+    first.saturating_mul(factor).min(max)
 }
 
-/// A wait cut short by `chance`, a number from 0 up to 1: at least half of what is due.
-#[inline]
-pub fn jitter(due: Duration, chance: f64) -> Duration {
-    due.mul_f64(0.5 + chance / 2.0)
+/// Shortens a delay by a random fraction from 0 up to 1, by at most half.
+pub fn jitter(delay: Duration, fraction: f64) -> Duration {
+    delay.mul_f64(0.5 + fraction / 2.0)
 }
 
-/// A number from 0 up to 1; good enough to spread waits, and for nothing else.
-#[inline]
+/// Returns a number from 0 up to 1. It is random enough for jitter, and for nothing else.
 pub fn random_fraction() -> f64 {
     let bits = RandomState::new().build_hasher().finish();
     f64::from((bits >> 32) as u32) / (f64::from(u32::MAX) + 1.0)
@@ -68,7 +61,7 @@ mod tests {
     use super::Backoff;
 
     #[test]
-    fn waits_grow_up_to_their_most() {
+    fn delays_double_up_to_the_maximum() {
         let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(10));
         for due in [1, 2, 4, 8, 10, 10] {
             let wait = backoff.next_delay();

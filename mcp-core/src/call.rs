@@ -1,4 +1,4 @@
-//! What is asked, without the wire it came over.
+//! Requests of clients, independent of the wire.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use mcp_types::{
     RawObject, ReadResourceParams, SubscribeParams, SubscriptionFilter,
 };
 
-/// A call that reaches a service: the eight methods that all revisions share, and everything that
-/// no revision knows (an extension's methods).
+/// A call that a service answers: one of the eight methods that all revisions share, or a method of
+/// an extension.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Call {
@@ -28,17 +28,17 @@ pub enum Call {
     GetPrompt(GetPromptParams),
     /// `completion/complete`
     Complete(Arc<CompleteParams>),
-    /// A method that the protocol itself does not have.
+    /// A method of an extension.
     Other {
-        /// Its name.
+        /// The name of the method.
         method: Box<str>,
-        /// Its parameters without `_meta`.
+        /// The parameters without `_meta`.
         params: Option<RawObject>,
     },
 }
 
 impl Call {
-    /// The method, when it is one of the protocol.
+    /// Returns the method. `None` for a method of an extension.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
             Self::ListTools(_) => Method::ListTools,
@@ -53,7 +53,7 @@ impl Call {
         })
     }
 
-    /// The method's name on the wire.
+    /// Returns the name of the method.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Other { method, .. } => method,
@@ -62,7 +62,8 @@ impl Call {
         }
     }
 
-    /// The tool, prompt or resource that is asked for; modern HTTP clients mirror it in a header.
+    /// Returns the name of the tool or prompt, or the URI of the resource. Modern HTTP clients mirror it
+    /// in a header.
     // spec: HTTP-SM-07
     pub fn item(&self) -> Option<&str> {
         match self {
@@ -74,27 +75,27 @@ impl Call {
     }
 }
 
-/// Everything that a client can ask: a call, or what the library answers by itself.
+/// A request of a client: a call for a service, or a request that this library answers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ClientRequest {
-    /// For the service.
+    /// A call for the service.
     Call(Call),
-    /// `server/discover` (modern era alone).
+    /// `server/discover` (modern era only).
     Discover,
-    /// `subscriptions/listen` (modern era alone).
+    /// `subscriptions/listen` (modern era only).
     Listen(Arc<SubscriptionFilter>),
-    /// What opens and tends a session (legacy era alone).
+    /// A request that opens or maintains a session (legacy era only).
     Session(SessionRequest),
 }
 
-/// What opens and tends a session.
+/// A request that opens or maintains a session.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SessionRequest {
     /// `initialize`
     Initialize(Arc<InitializeParams>),
-    /// `ping`, which the server asks, too.
+    /// `ping`. Servers send it as well.
     Ping,
     /// `logging/setLevel`
     SetLevel(LoggingLevel),
@@ -105,7 +106,7 @@ pub enum SessionRequest {
 }
 
 impl SessionRequest {
-    /// The method.
+    /// Returns the method.
     pub fn method(&self) -> Method {
         match self {
             Self::Initialize(_) => Method::Initialize,
@@ -118,7 +119,7 @@ impl SessionRequest {
 }
 
 impl ClientRequest {
-    /// The method, when it is one of the protocol.
+    /// Returns the method. `None` for a method of an extension.
     pub fn method(&self) -> Option<Method> {
         match self {
             Self::Call(call) => call.method(),
@@ -128,7 +129,7 @@ impl ClientRequest {
         }
     }
 
-    /// The method's name on the wire.
+    /// Returns the name of the method.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Call(call) => call.method_name(),
@@ -137,7 +138,7 @@ impl ClientRequest {
         }
     }
 
-    /// The tool, prompt or resource that is asked for.
+    /// Returns the name of the tool or prompt, or the URI of the resource.
     pub fn item(&self) -> Option<&str> {
         match self {
             Self::Call(call) => call.item(),

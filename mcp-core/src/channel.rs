@@ -1,4 +1,4 @@
-//! What a client transport offers.
+//! The trait of client transports.
 
 use std::borrow::Cow;
 use std::future::{pending, ready};
@@ -10,95 +10,99 @@ use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
 use crate::{BoxFuture, ClientNotification, wire};
 
-/// A client's way to one server.
+/// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {
-    /// Sends a request. The stream gives what belongs to it: its notifications, then its response,
-    /// then it ends.
+    /// Sends a request. The stream yields its notifications, then its response, then it ends.
     ///
-    /// Dropping the stream before the response is there cancels the request, and nobody else need
-    /// do so. Where the end of a stream says nothing to the server (sessions, pipes), the channel
-    /// queues a `notifications/cancelled` for it; that is never waited for, and may be left out
-    /// when the queue is full. `initialize` is never cancelled.
+    /// Dropping the stream before the response cancels the request. Over sessions and pipes, where
+    /// the server does not see the end of a stream, the channel queues a `notifications/cancelled`
+    /// without waiting for it, and drops it when the queue is full. `initialize` is never cancelled.
     // spec: CAN-02, HTTP-C-07, HTTP-C-12
-    fn call(&self, out: OutgoingRequest) -> Frames;
+    fn call(&self, request: OutgoingRequest) -> Frames;
 
-    /// The server as errors name it: a URL, a command line. Never with secrets.
+    /// Returns the name of the server for error messages: a URL or a command line, without secrets.
     fn peer(&self) -> Cow<'_, str>;
 
-    /// Whether it repeats the arguments of tools in headers, so that somebody has to find them.
+    /// Returns true if the transport mirrors arguments of tools in headers. The client then looks for
+    /// annotated arguments.
     // spec: XHDR-10
     fn mirrors_arguments(&self) -> bool {
         false
     }
 
-    /// Sets headers of every request, before the first one is sent. Transports without headers have
-    /// no use for them.
+    /// Sets the headers of every request. Called before the first request. Transports without headers
+    /// ignore it.
     fn set_headers(&mut self, _: http::HeaderMap) {}
 
-    /// Sends what nobody answers: a notification, or the answer to a request of the server.
+    /// Sends a notification, or the response to a request of the server.
     ///
-    /// The default refuses it: a channel that knows the modern era alone has no use for either.
-    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
-        let refused = format!("{} has no place here", out.mirrored.method);
+    /// The default implementation fails: a channel for the modern era sends neither.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError`] when the message cannot be sent.
+    fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let refused = format!("this transport does not send {}", message.mirrored.method);
         Box::pin(ready(Err(ChannelError::Unsendable(refused))))
     }
 
-    /// What the server says outside of the calls of the client: its requests, whatever stream they
-    /// came on, and notifications that belong to no call. Legacy sessions alone have such; the
-    /// first caller gets the stream, and it ends with the session. [`ChannelError::Broken`] in it
-    /// means that it goes on, and that some of what the server has said may be missing.
+    /// Returns the messages that belong to no call: requests of the server, and notifications. Only
+    /// legacy sessions have them.
+    ///
+    /// The first caller receives the stream, which ends with the session. A
+    /// [`ChannelError::Broken`] in it means that messages may be missing; the stream continues.
     fn inbound(&self) -> Option<Frames> {
         None
     }
 
-    /// Tells the channel which revision the next messages speak: before `initialize` the one that
-    /// it asks for, and once more when the two sides have agreed on one.
+    /// Sets the revision of the following messages: before `initialize` the requested one, and after
+    /// it the negotiated one.
     fn set_version(&self, _: ProtocolVersion) {}
 
-    /// Silence and an early end are evidence that the server is of the legacy era: so it is on a
-    /// pipe, not over HTTP.
+    /// Returns true if silence and an early end of the connection suggest a legacy server, as on a
+    /// pipe.
     // spec: COMPAT-08, COMPAT-14
     fn is_pipe(&self) -> bool {
         false
     }
 
-    /// Starts the server anew after it ended at a message that it did not know.
+    /// Restarts a server that has exited because of a message that it did not know.
     ///
     /// # Errors
     ///
-    /// [`ChannelError`] when that cannot be done, or fails.
+    /// Returns [`ChannelError`] when the transport cannot restart the server, or when that fails.
     // spec: COMPAT-15
     fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
         Box::pin(ready(Err(ChannelError::Closed(CloseReason::Remote))))
     }
 
-    /// Waits for the end of the connection; forever where each call has its own.
+    /// Waits for the end of the connection. Pending forever where each call has its own connection.
     fn closed(&self) -> BoxFuture<'static, CloseReason> {
         Box::pin(pending())
     }
 
-    /// Ends the connection and the session, if there is one. Running calls end with
-    /// [`ChannelError::Closed`].
+    /// Closes the connection and the session. Running calls end with [`ChannelError::Closed`].
     fn close(&self) -> BoxFuture<'static, ()> {
         Box::pin(ready(()))
     }
 }
 
-/// What belongs to one request.
+/// The messages that belong to one request.
 pub type Frames = Pin<Box<dyn Stream<Item = Result<Frame, ChannelError>> + Send>>;
 
-/// A message that nobody answers, ready to be sent.
+/// An encoded message without a response: a notification, or the response to a request of the
+/// server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OneWayMessage {
-    /// Its text.
+    /// The message as JSON.
     pub body: Bytes,
-    /// What a transport with headers repeats in them. Answers name the method that they answer.
+    /// The values that HTTP mirrors in headers. A response has the method of its request.
     pub mirrored: MirroredHeaders,
 }
 
 impl OneWayMessage {
-    /// A notification, or an answer.
+    /// An encoded notification or response.
     pub fn new(body: impl Into<Bytes>, mirrored: MirroredHeaders) -> Self {
         Self {
             body: body.into(),
@@ -106,23 +110,27 @@ impl OneWayMessage {
         }
     }
 
-    /// A notification of a client; `None` when the revision does not have it.
-    #[inline]
-    pub fn notification(note: &ClientNotification, version: ProtocolVersion) -> Option<Self> {
+    /// Encodes a notification. Returns `None` when the revision does not have it.
+    pub fn notification(
+        notification: &ClientNotification,
+        version: ProtocolVersion,
+    ) -> Option<Self> {
         let mut body = Vec::new();
         let is_written =
-            wire::client_for_version(version).encode_client_notification(note, &mut body);
-        let method = note.method().map(Method::as_str).or(match note {
-            ClientNotification::Other { method, .. } => Some(method),
-            _ => None,
-        })?;
+            wire::client_for_version(version).encode_client_notification(notification, &mut body);
+        let method = notification
+            .method()
+            .map(Method::as_str)
+            .or(match notification {
+                ClientNotification::Other { method, .. } => Some(method),
+                _ => None,
+            })?;
         is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
     }
 
-    /// Takes a request back whose stream was dropped before its end; `None` for `initialize`, which
-    /// cannot be taken back. For channels on which dropping the stream does not tell the server.
+    /// Encodes the cancellation of a request. Returns `None` for `initialize`, which cannot be
+    /// cancelled.
     // spec: CAN-01, CAN-02, HTTP-C-12
-    #[inline]
     pub fn cancellation(id: &RequestId, mirrored: &MirroredHeaders) -> Option<Self> {
         if Method::from_name(&mirrored.method) == Some(Method::Initialize) {
             return None;
@@ -132,37 +140,37 @@ impl OneWayMessage {
     }
 }
 
-/// Why a connection has ended.
+/// The reason for the end of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloseReason {
-    /// This side has closed it.
+    /// The client has closed the connection.
     #[error("the client has closed the connection")]
     Local,
-    /// The server has closed it.
+    /// The server has closed the connection.
     #[error("the server has closed the connection")]
     Remote,
-    /// It broke; a server that was a child process has ended, and its last words are told.
+    /// The connection broke. For a child process the text contains the end of its standard error.
     #[error("the connection broke: {0}")]
     Broken(String),
 }
 
-/// A request, ready to be sent.
+/// An encoded request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OutgoingRequest {
-    /// Its id.
+    /// The id.
     pub id: RequestId,
-    /// Its text.
+    /// The message as JSON.
     pub body: Bytes,
-    /// What a transport with headers repeats in them.
+    /// The values that HTTP mirrors in headers.
     pub mirrored: MirroredHeaders,
-    /// Headers of the caller, for transports that have them.
+    /// Headers that the caller has set, for transports with headers.
     pub headers: http::HeaderMap,
 }
 
 impl OutgoingRequest {
-    /// A request without headers of the caller.
+    /// A request without additional headers.
     pub fn new(id: RequestId, body: impl Into<Bytes>, mirrored: MirroredHeaders) -> Self {
         Self {
             id,
@@ -173,25 +181,25 @@ impl OutgoingRequest {
     }
 }
 
-/// What a transport with headers repeats in them.
+/// The values of a message that HTTP mirrors in headers.
 // spec: HTTP-C-04, HTTP-C-05
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MirroredHeaders {
-    /// The revision that the request speaks.
+    /// The revision of the message.
     pub version: ProtocolVersion,
     /// The method.
     pub method: Box<str>,
-    /// The tool, prompt or resource that it asks for.
+    /// The name of the tool or prompt, or the URI of the resource.
     pub name: Option<Box<str>>,
-    /// Arguments of a tool that [`ParamHeaders`](crate::ParamHeaders) names: the name of each
-    /// one's header without the common prefix, and its value, not yet encoded.
+    /// The mirrored arguments of a tool ([`ParamHeaders`](crate::ParamHeaders)): the name of each
+    /// header without the common prefix, and its value, not yet encoded.
     // spec: XHDR-02
     pub params: Vec<(Box<str>, Box<str>)>,
 }
 
 impl MirroredHeaders {
-    /// A request for nothing in particular.
+    /// The mirrored values of a message without arguments.
     pub fn new(version: ProtocolVersion, method: &str, name: Option<&str>) -> Self {
         Self {
             version,
@@ -201,7 +209,7 @@ impl MirroredHeaders {
         }
     }
 
-    /// Sets the arguments that are repeated.
+    /// Sets the mirrored arguments.
     #[must_use]
     pub fn params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
         self.params = params;
@@ -213,9 +221,9 @@ impl MirroredHeaders {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Frame {
-    /// Its text.
+    /// The message as JSON.
     pub message: Bytes,
-    /// The HTTP status that it came with, where there is one: evidence for the era of a server.
+    /// The HTTP status of the response that carried the message, as evidence for the era of the server.
     pub status: Option<http::StatusCode>,
 }
 
@@ -228,7 +236,7 @@ impl Frame {
         }
     }
 
-    /// Sets the status that it came with.
+    /// Sets the HTTP status.
     #[must_use]
     pub fn status(mut self, status: http::StatusCode) -> Self {
         self.status = Some(status);
@@ -236,48 +244,48 @@ impl Frame {
     }
 }
 
-/// A request could not be sent, or its answer could not be read.
+/// An error of a client transport.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelError {
-    /// The server could not be reached.
+    /// The client could not connect.
     #[error("cannot connect to {peer}")]
     Connect {
         /// The server.
         peer: String,
-        /// Why.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The connection broke before the answer was there.
+    /// The connection broke before the response arrived.
     #[error("the connection broke before the answer was there")]
     Broken {
-        /// Why.
+        /// The cause.
         source: Option<Box<dyn std::error::Error + Send + Sync>>,
     },
-    /// The connection has ended: no call on it can succeed any more.
+    /// The connection is closed. No further call on it can succeed.
     #[error("the connection is closed: {0}")]
     Closed(CloseReason),
-    /// The server has forgotten the session, and refused the request for it without having looked
-    /// at what it asks. Requests that were running end as [`Broken`](Self::Broken).
+    /// The server no longer has the session, and refused the request before it looked at its content.
+    /// Running requests end as [`Broken`](Self::Broken).
     #[error("the server has ended the session")]
     SessionExpired,
-    /// An HTTP status that is no answer of a Model Context Protocol server.
+    /// An HTTP status that a server of the Model Context Protocol does not use.
     #[error("HTTP status {status}{}", if excerpt.is_empty() { String::new() } else { format!(": {excerpt}") })]
     Status {
         /// The status.
         status: http::StatusCode,
-        /// The beginning of the body.
+        /// The start of the body.
         excerpt: String,
-        /// How long to wait before asking again, when the server said so.
+        /// The time to wait before the request is repeated (`Retry-After`).
         retry_after: Option<std::time::Duration>,
     },
-    /// The answer is longer than this client takes.
+    /// The response exceeds the limit of the client.
     #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
     TooLarge {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The answer is no message of the protocol.
+    /// The response is no message of the protocol.
     #[error("malformed answer: {0}")]
     Malformed(String),
     /// The request itself cannot be sent: an invalid URL or header.
@@ -292,7 +300,7 @@ mod tests {
     use super::{MirroredHeaders, OneWayMessage};
 
     #[test]
-    fn requests_are_taken_back_by_their_id() {
+    fn cancellation_names_the_request_and_skips_initialize() {
         for version in ProtocolVersion::ALL {
             let mirror = MirroredHeaders::new(version, "tools/call", Some("add"));
             let note = OneWayMessage::cancellation(&RequestId::from("a"), &mirror).unwrap();

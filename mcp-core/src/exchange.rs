@@ -1,4 +1,4 @@
-//! A call with everything that is known about it.
+//! A call with its context.
 
 use std::sync::Arc;
 
@@ -8,28 +8,26 @@ use mcp_types::{Meta, RawObject};
 
 use crate::{Call, ClientFacts, Extensions, Input, Outlet, Principal};
 
-/// One call and its context, as a service gets it.
+/// One call with its context: the argument of [`Service::call`](crate::Service::call).
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange {
-    /// What is asked.
+    /// The call.
     pub call: Call,
-    /// Who asks: version, capabilities, identity.
+    /// The client: version, capabilities, identity.
     pub facts: Arc<ClientFacts>,
-    /// How the call gets what it asks its client for.
+    /// The source of the input that the call asks its client for.
     pub input: Input,
-    /// The request's `_meta` as it arrived.
+    /// Protocol-level metadata (`_meta`) of the request, as it arrived.
     pub meta: Option<RawObject>,
-    /// Where progress and log messages of this call go.
+    /// Sends progress and log messages of this call.
     pub outlet: Outlet,
-    /// What the transport and its layers know: the HTTP request's parts, the [`Principal`],
-    /// anything a layer inserted.
+    /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
 }
 
 impl Exchange {
-    /// A call from a client, with nothing else known.
-    #[inline]
+    /// A call of a client, without further context.
     pub fn new(call: Call, facts: Arc<ClientFacts>) -> Self {
         Self {
             call,
@@ -41,27 +39,23 @@ impl Exchange {
         }
     }
 
-    /// The trace that the request belongs to, when it says so. Read when asked for.
+    /// Returns the trace that the request belongs to. Parses `_meta` on each call.
     // spec: META-14
-    #[inline]
     pub fn trace(&self) -> Option<TraceContext> {
         self.parsed_meta()?.trace()
     }
 
-    /// What the application of the client sends along the trace.
+    /// Returns the W3C baggage of the trace. Parses `_meta` on each call.
     // spec: META-14
-    #[inline]
     pub fn baggage(&self) -> Option<Baggage> {
         self.parsed_meta()?.baggage()
     }
 
-    #[inline]
     fn parsed_meta(&self) -> Option<Meta> {
         json::from_str(self.meta.as_ref()?.as_str()).ok()
     }
 
-    /// Who is behind the call, when a layer has verified it.
-    #[inline]
+    /// Returns the principal that a layer has verified.
     pub fn principal(&self) -> Option<&Principal> {
         self.extensions.get()
     }

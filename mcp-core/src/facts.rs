@@ -1,4 +1,4 @@
-//! What is known about the two sides.
+//! The two sides of a connection: their identity and capabilities.
 
 use std::fmt;
 
@@ -9,22 +9,22 @@ use mcp_types::{
     RawObject, ServerCapabilities,
 };
 
-/// What a server knows about the client of a call. Modern requests bring it along, a legacy
-/// session supplies it as state.
+/// The client of a call, as the server knows it. A modern request carries these facts, and a legacy
+/// session stores them.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ClientFacts {
-    /// The revision that the call speaks.
+    /// The revision of the call.
     pub version: ProtocolVersion,
-    /// What the client declared.
+    /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
-    /// The least level of log messages that it wants; none when `None`.
+    /// The least severe level of log messages that the client wants. `None`: no log messages.
     pub log_level: Option<LoggingLevel>,
     info: Option<RawObject>,
 }
 
 impl ClientFacts {
-    /// A client that declares nothing but its revision.
+    /// A client without capabilities.
     pub fn new(version: ProtocolVersion) -> Self {
         Self {
             version,
@@ -34,51 +34,52 @@ impl ClientFacts {
         }
     }
 
-    /// Sets what the client declared.
+    /// Sets the capabilities that the client declared.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// Sets the least level of log messages that it wants.
+    /// Sets the least severe level of log messages that the client wants.
     #[must_use]
     pub fn log_level(mut self, level: Option<LoggingLevel>) -> Self {
         self.log_level = level;
         self
     }
 
-    /// Sets the text of its identity.
+    /// Sets the identity of the client, as JSON.
     #[must_use]
     pub fn info(mut self, info: Option<RawObject>) -> Self {
         self.info = info;
         self
     }
 
-    /// The text of its identity.
+    /// Returns the identity of the client, as JSON.
     pub(crate) fn info_json(&self) -> Option<&RawObject> {
         self.info.as_ref()
     }
 
-    /// Name and version that the client claims; read when asked for. No proof of anything.
+    /// Returns the name and version that the client claims. They prove nothing. Parses the JSON on each
+    /// call.
     // spec: VER-08
     pub fn client_info(&self) -> Option<Implementation> {
         json::from_str(self.info.as_ref()?.as_str()).ok()
     }
 }
 
-/// Who a client is: what it sends with its calls.
+/// The identity and the capabilities of a client, which it sends to servers.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ClientProfile {
     /// Name and version.
     pub info: Implementation,
-    /// What it declares.
+    /// The capabilities that the client declares.
     pub capabilities: ClientCapabilities,
 }
 
 impl ClientProfile {
-    /// A name and a version, and no capabilities.
+    /// A client without capabilities.
     pub fn new(info: Implementation) -> Self {
         Self {
             info,
@@ -86,7 +87,7 @@ impl ClientProfile {
         }
     }
 
-    /// Sets what it declares.
+    /// Sets the capabilities that the client declares.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.capabilities = capabilities;
@@ -94,25 +95,25 @@ impl ClientProfile {
     }
 }
 
-/// Who a server is and what it offers.
+/// The identity and the capabilities of a server.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerProfile {
-    /// What it offers.
+    /// The capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How to use it, for a language model.
+    /// Instructions for the language model that uses the server.
     pub instructions: Option<String>,
-    /// The revisions that it speaks, newest first.
+    /// The revisions that the server offers, newest first.
     pub versions: Vec<ProtocolVersion>,
-    /// How long the answer to `server/discover` stays fresh.
+    /// The time for which clients may cache the result of `server/discover`.
     pub cache: CacheHint,
     info: Implementation,
-    /// As a member of `_meta`.
+    /// The identity as a member of `_meta`: key and value, as JSON.
     info_member: Box<str>,
 }
 
 impl ServerProfile {
-    /// A name and a version, and no capabilities.
+    /// A server without capabilities, which offers the latest revision.
     pub fn new(info: Implementation) -> Self {
         let info_json = serde_json::to_string(&info).unwrap_or_else(|_| "{}".to_owned());
         let info_member = format!("\"{}\":{info_json}", keys::SERVER_INFO).into();
@@ -126,21 +127,21 @@ impl ServerProfile {
         }
     }
 
-    /// Sets what it offers.
+    /// Sets the capabilities of the server.
     #[must_use]
     pub fn capabilities(mut self, capabilities: ServerCapabilities) -> Self {
         self.capabilities = capabilities;
         self
     }
 
-    /// Says how to use it.
+    /// Sets the instructions for the language model that uses the server.
     #[must_use]
     pub fn instructions(mut self, instructions: Option<String>) -> Self {
         self.instructions = instructions;
         self
     }
 
-    /// Sets the revisions that it speaks; they are kept newest first.
+    /// Sets the revisions that the server offers, in any order.
     #[must_use]
     pub fn versions(mut self, versions: impl IntoIterator<Item = ProtocolVersion>) -> Self {
         self.versions = versions.into_iter().collect();
@@ -148,30 +149,30 @@ impl ServerProfile {
         self
     }
 
-    /// Sets how long the answer to `server/discover` stays fresh.
+    /// Sets the time for which clients may cache the result of `server/discover`.
     #[must_use]
     pub fn cache(mut self, cache: CacheHint) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Name and version.
+    /// Returns the name and version.
     pub fn info(&self) -> &Implementation {
         &self.info
     }
 
-    /// Name and version as the member of `_meta` that results have: key and value, as JSON text.
+    /// Returns the member of `_meta` that every result has: key and value, as JSON.
     // spec: META-12
     pub(crate) fn info_member(&self) -> &str {
         &self.info_member
     }
 
-    /// It speaks a revision with sessions.
+    /// Returns true if the server offers a revision with sessions.
     pub fn has_legacy_versions(&self) -> bool {
         self.versions.iter().any(|version| !version.is_modern())
     }
 
-    /// The result of `server/discover`.
+    /// Returns the result of `server/discover`.
     // spec: VER-05, VER-06
     pub fn discover(&self) -> DiscoverResult {
         DiscoverResult::new(&self.versions, self.capabilities.clone())
@@ -179,23 +180,23 @@ impl ServerProfile {
     }
 }
 
-/// Who is behind a call, as a layer has verified it. Put it into the request's extensions.
+/// The verified identity behind a call. A layer inserts it into the extensions of the request.
 ///
-/// Sessions, request states and streams are bound to it, so it must name the same person or
-/// program the same way every time: never derive it from the bytes of a token.
+/// Sessions, request states and streams are bound to it. It must therefore name the same person or
+/// program in the same way every time: do not derive it from the bytes of a token.
 #[derive(Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Principal {
-    /// Who vouches for the subject.
+    /// The issuer that vouches for the subject.
     pub issuer: String,
-    /// Who it is, for that issuer.
+    /// The person or program, as the issuer names it.
     pub subject: String,
-    /// What it may do.
+    /// The scopes that the issuer has granted.
     pub scopes: Vec<String>,
 }
 
 impl Principal {
-    /// A subject of an issuer.
+    /// A principal without scopes.
     pub fn new(issuer: impl Into<String>, subject: impl Into<String>) -> Self {
         Self {
             issuer: issuer.into(),
@@ -204,7 +205,7 @@ impl Principal {
         }
     }
 
-    /// Sets what it may do.
+    /// Sets the scopes.
     #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
@@ -212,7 +213,7 @@ impl Principal {
     }
 }
 
-/// Leaves out the scopes: they tell an attacker what to go for.
+/// Omits the scopes, which would show an attacker the worthwhile targets.
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Principal({} at {})", self.subject, self.issuer)

@@ -1,5 +1,5 @@
-//! Failures by whose fault they are, without codes. Codes belong to the wires, HTTP statuses to
-//! the HTTP transport.
+//! Errors of calls, independent of error codes and HTTP statuses. Wires and the HTTP transport map
+//! them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,95 +9,95 @@ use mcp_types::{ClientCapabilities, ElicitUrlParams, ErrorObject, ParseError};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Why a call was not answered.
+/// The error of a call.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The text is no valid message.
+    /// The bytes are no valid message.
     #[error(transparent)]
     InvalidMessage(#[from] ParseError),
-    /// The message is valid, but cannot be taken here.
+    /// The message is valid, but not acceptable in this state.
     #[error("{0}")]
     InvalidRequest(Cow<'static, str>),
     /// The parameters do not fit the method.
     #[error("{message}")]
     BadParams {
-        /// What is wrong, where, and what to do.
+        /// The error, its location, and its remedy.
         message: Cow<'static, str>,
-        /// More about it.
+        /// Additional data for the `data` of the error.
         data: Option<ErrorData>,
     },
     /// The method does not exist, or is not offered here.
     #[error("method not found: {method}")]
     NoSuchMethod {
-        /// Its name.
+        /// The name of the method.
         method: Box<str>,
     },
     /// The tool, prompt or resource does not exist.
     #[error("unknown {kind}: {id}")]
     NoSuchItem {
-        /// What was asked for.
+        /// The kind of item.
         kind: ItemKind,
-        /// Its name or URI.
+        /// The name or URI of the item.
         id: Box<str>,
     },
-    /// The call needs something that the client did not declare.
+    /// The call needs a capability that the client did not declare.
     #[error("the client does not declare a capability that this call needs")]
     MissingCapability {
-        /// Just what is missing.
+        /// The missing capabilities.
         required: Arc<ClientCapabilities>,
     },
     /// The revision that the client names is not offered.
     #[error(
         "protocol version {requested:?} is not supported; supported: {}",
-        listed(supported)
+        supported.join(", ")
     )]
     UnsupportedVersion {
-        /// What the client named.
+        /// The requested revision.
         requested: Box<str>,
-        /// What is offered.
+        /// The revisions that the server offers.
         supported: Vec<String>,
     },
-    /// A mirrored header is missing or says something else than the body.
+    /// A mirrored header is missing or differs from the body.
     #[error("{0}")]
     HeaderMismatch(Cow<'static, str>),
-    /// The user has to visit URLs first. Only 2025-11-25 can say so with an error; later revisions
+    /// The user has to visit URLs before the call. Only 2025-11-25 has this error; later revisions
     /// ask with a result.
     // spec: ERR-13
     #[error("the user has to visit a URL first")]
     UrlElicitationRequired {
-        /// Where to go.
+        /// The URLs.
         elicitations: Vec<ElicitUrlParams>,
     },
-    /// The user of a client refuses what a server asked.
+    /// The user of a client has rejected a request of the server.
     // spec: ERR-10
     #[error("{0}")]
     UserRejected(Cow<'static, str>),
-    /// A rule of this server refuses the call.
+    /// The server refuses the call: a limit is reached, or a rule forbids it.
     #[error("{0}")]
     Refused(Cow<'static, str>),
-    /// The call took too long.
+    /// The time limit of the call has passed.
     #[error("the call took too long")]
     Deadline,
-    /// The server failed for a reason of its own.
+    /// An internal error of the server.
     #[error("{0}")]
     Internal(Cow<'static, str>),
-    /// An error with a code of its own: a handler's, or a peer's.
+    /// An error with a code chosen by a handler or a peer.
     #[error(transparent)]
     Protocol(ErrorObject),
 }
 
-/// Raw JSON that goes into an error's `data`.
+/// Raw JSON for the `data` of an error.
 #[derive(Debug, Clone)]
 pub struct ErrorData(Box<RawValue>);
 
 impl ErrorData {
-    /// Serializes a value; `None` when it cannot be serialized.
+    /// Serializes a value. Returns `None` when the value cannot be serialized.
     pub fn new(value: &impl Serialize) -> Option<Self> {
         serde_json::value::to_raw_value(value).ok().map(Self)
     }
 
-    /// The raw JSON.
+    /// Returns the raw JSON.
     pub fn as_raw(&self) -> &RawValue {
         &self.0
     }
@@ -109,7 +109,7 @@ impl PartialEq for ErrorData {
     }
 }
 
-/// What a call can ask for by name.
+/// The kind of an item that a call names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ItemKind {
@@ -132,8 +132,7 @@ impl fmt::Display for ItemKind {
 }
 
 impl Fault {
-    /// The parameters do not fit the method.
-    #[cold]
+    /// Creates [`Fault::BadParams`] without data.
     pub fn bad_params(message: impl Into<Cow<'static, str>>) -> Self {
         Self::BadParams {
             message: message.into(),
@@ -141,7 +140,7 @@ impl Fault {
         }
     }
 
-    /// Adds data to [`Fault::BadParams`]; without effect on other faults.
+    /// Adds data to [`Fault::BadParams`]. Has no effect on other faults.
     #[must_use]
     pub fn with_data(mut self, value: &impl Serialize) -> Self {
         if let Self::BadParams { data, .. } = &mut self {
@@ -150,22 +149,19 @@ impl Fault {
         self
     }
 
-    /// The server failed for a reason of its own.
-    #[cold]
+    /// Creates [`Fault::Internal`].
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
         Self::Internal(message.into())
     }
 
-    /// The method does not exist.
-    #[cold]
+    /// Creates [`Fault::NoSuchMethod`].
     pub fn no_such_method(method: impl Into<Box<str>>) -> Self {
         Self::NoSuchMethod {
             method: method.into(),
         }
     }
 
-    /// The tool does not exist.
-    #[cold]
+    /// Creates [`Fault::NoSuchItem`] for a tool.
     pub fn no_such_tool(name: impl Into<Box<str>>) -> Self {
         Self::NoSuchItem {
             kind: ItemKind::Tool,
@@ -178,10 +174,4 @@ impl From<mcp_types::ParamError> for Fault {
     fn from(error: mcp_types::ParamError) -> Self {
         Self::bad_params(error.to_string())
     }
-}
-
-/// Names, one behind the other.
-fn listed(names: &[String]) -> String {
-    let names: Vec<_> = names.iter().map(String::as_str).collect();
-    mcp_types::joined(&names, ", ")
 }

@@ -1,16 +1,16 @@
-//! Who may call what.
+//! Authorization of calls.
 
 use std::sync::Arc;
 
 use crate::{Call, ClientFacts, Fault, Principal};
 
-/// Admits or refuses a decoded call before any stream starts and any handler runs.
+/// Admits or refuses a decoded call, before its handler runs and before a stream starts.
 pub trait Gate: Send + Sync + 'static {
-    /// Looks at a call. `principal` is whoever a layer has verified, if any.
+    /// Checks a call. `principal` is the one that a layer has verified.
     ///
     /// # Errors
     ///
-    /// The [`Fault`] that the client gets instead of an answer.
+    /// Returns the [`Fault`] to answer a refused call with.
     fn admit(
         &self,
         call: &Call,
@@ -19,7 +19,7 @@ pub trait Gate: Send + Sync + 'static {
     ) -> Result<(), Fault>;
 }
 
-/// The gate that admits everything.
+/// A gate that admits every call.
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct AllowAll;

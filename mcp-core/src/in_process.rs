@@ -16,9 +16,10 @@ use crate::wire::MODERN;
 use crate::{CallOutput, ReplyTarget, RunningCall, modern};
 use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingRequest, Service};
 
-/// A channel to a service in the same process. Calls run when their answer is awaited; dropping
-/// one cancels it. Messages are written and read as on a wire, and there is neither task nor
-/// socket.
+/// A channel to a service in the same process, without a task or a socket. Messages are encoded and
+/// decoded as on a wire.
+///
+/// A call runs while its frames are polled. Dropping them cancels it.
 #[derive(Debug)]
 pub struct InProcessChannel<S> {
     service: Arc<S>,
@@ -26,17 +27,15 @@ pub struct InProcessChannel<S> {
 
 impl<S: Service> InProcessChannel<S> {
     /// A channel to a service.
-    #[inline]
     pub fn new(service: S) -> Self {
         Self {
             service: Arc::new(service),
         }
     }
 
-    /// Reads the request and begins to serve it.
-    #[inline]
-    fn begin(&self, text: &[u8]) -> Result<RunningCall, (Option<RequestId>, Fault)> {
-        let message = Message::parse(text).map_err(|error| (error.id().cloned(), error.into()))?;
+    /// Decodes a request and starts the call.
+    fn start(&self, body: &[u8]) -> Result<RunningCall, (Option<RequestId>, Fault)> {
+        let message = Message::parse(body).map_err(|error| (error.id().cloned(), error.into()))?;
         let Message::Request(request) = message else {
             return Err((None, Fault::InvalidRequest("not a request".into())));
         };
@@ -49,47 +48,45 @@ impl<S: Service> InProcessChannel<S> {
                 "only modern requests are served here".into(),
             )),
         };
-        let to = ReplyTarget {
-            id,
-            profile,
-            wire: MODERN,
-        };
         match inbound {
             Ok(inbound) => {
-                let extensions = Extensions::new();
+                let target = ReplyTarget {
+                    id,
+                    profile,
+                    wire: MODERN,
+                };
+                let (service, extensions) = (&*self.service, Extensions::new());
                 Ok(RunningCall::start(
-                    &*self.service,
+                    service,
                     inbound,
-                    to,
+                    target,
                     LINE_FRAMING,
                     extensions,
                 ))
             }
-            Err(fault) => Err((Some(to.id), fault)),
+            Err(fault) => Err((Some(id), fault)),
         }
     }
 }
 
 impl<S: Service> Channel for InProcessChannel<S> {
-    #[inline]
-    fn call(&self, out: OutgoingRequest) -> Frames {
-        Box::pin(match self.begin(&out.body) {
+    fn call(&self, request: OutgoingRequest) -> Frames {
+        Box::pin(match self.start(&request.body) {
             Ok(running) => Call {
                 running: Some(running),
                 ready: VecDeque::new(),
             },
             Err((id, fault)) => {
-                let mut text = Vec::new();
-                MODERN.encode_error(&fault, id.as_ref(), &mut text);
+                let mut error = Vec::new();
+                MODERN.encode_error(&fault, id.as_ref(), &mut error);
                 Call {
                     running: None,
-                    ready: [Frame::new(text)].into(),
+                    ready: [Frame::new(error)].into(),
                 }
             }
         })
     }
 
-    #[inline]
     fn peer(&self) -> Cow<'_, str> {
         Cow::Borrowed("a server in this process")
     }
@@ -97,26 +94,24 @@ impl<S: Service> Channel for InProcessChannel<S> {
 
 /// The messages of a call.
 struct Call {
-    /// `None` once it is answered.
+    /// `None` after the reply.
     running: Option<RunningCall>,
     ready: VecDeque<Frame>,
 }
 
 impl Call {
-    #[inline]
-    fn queue(&mut self, notes: &Bytes) {
-        let lines = notes
+    fn queue(&mut self, notifications: &Bytes) {
+        let lines = notifications
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty());
         self.ready
-            .extend(lines.map(|line| Frame::new(notes.slice_ref(line))));
+            .extend(lines.map(|line| Frame::new(notifications.slice_ref(line))));
     }
 }
 
 impl Stream for Call {
     type Item = Result<Frame, ChannelError>;
 
-    #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         loop {
             if let Some(frame) = self.ready.pop_front() {
@@ -126,10 +121,10 @@ impl Stream for Call {
                 return Poll::Ready(None);
             };
             match running.poll_output(cx, true) {
-                Poll::Ready(CallOutput::Notifications(notes)) => self.queue(&notes),
-                Poll::Ready(CallOutput::Reply(answer)) => {
+                Poll::Ready(CallOutput::Notifications(lines)) => self.queue(&lines),
+                Poll::Ready(CallOutput::Reply(reply)) => {
                     self.running = None;
-                    self.ready.push_back(Frame::new(answer.into_bytes()));
+                    self.ready.push_back(Frame::new(reply.into_bytes()));
                 }
                 Poll::Pending => return Poll::Pending,
             }

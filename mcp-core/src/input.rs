@@ -1,5 +1,4 @@
-//! How a call gets what it asks its client for: input of the user, of the language model, or the
-//! roots.
+//! Input that a call asks its client for: of the user, of the language model, or the roots.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,16 +9,16 @@ use serde_json::value::RawValue;
 
 use crate::{BoxFuture, Fault};
 
-/// How a call gets what it asks its client for.
+/// The source of the input that a call asks its client for.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Input {
-    /// The client sends its answers along with the call (modern era; nothing as a rule): what is not
-    /// among them is asked for by the reply, and the call comes again.
+    /// The responses that the client has sent along with the call (modern era). Most calls have none.
+    /// The reply asks for missing input, and the client repeats the call.
     Recorded(Option<Box<InputState>>),
-    /// The client is asked while the call runs (a session of the legacy era).
+    /// A channel to ask the client while the call runs (a session of the legacy era).
     Live(Arc<dyn BackChannel>),
-    /// Nobody can be asked: a legacy client without a session.
+    /// A legacy client without a session, which cannot be asked.
     Absent,
 }
 
@@ -36,14 +35,14 @@ impl From<InputState> for Input {
     }
 }
 
-/// The way from a running call to its client, on which it is asked and answers.
+/// A channel from a running call to its client, for requests for input.
 pub trait BackChannel: Send + Sync + 'static {
-    /// Asks the client, on the stream that belongs to the call. Dropping the future takes the
-    /// question back.
+    /// Asks the client, on the stream that belongs to the call. Dropping the future cancels the
+    /// request.
     ///
     /// # Errors
     ///
-    /// [`BackChannelError`] when there is no answer.
+    /// Returns [`BackChannelError`] when the client provides no input.
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
@@ -56,46 +55,46 @@ impl fmt::Debug for dyn BackChannel {
     }
 }
 
-/// A client that was asked gave no answer.
+/// A failed request for input.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BackChannelError {
-    /// It refused, or cannot do what it was asked for.
+    /// The client has refused the request, or does not support it.
     #[error("the client did not answer: {0}")]
     Refused(Fault),
-    /// It did not answer in time.
+    /// The client did not respond in time.
     #[error("the client did not answer in time")]
     TimedOut,
     /// The session has ended.
     #[error("the session ended before the client answered")]
     Closed,
-    /// The answer is none that the request can have.
+    /// The response does not fit the request.
     #[error("the client's answer is malformed: {0}")]
     Malformed(String),
-    /// Too many questions wait for an answer already.
+    /// The limit of pending requests to the client is reached.
     #[error("too many questions of this session wait for an answer")]
     Busy,
 }
 
-/// What a client sends along when it asks again after an input-required answer.
+/// The input that a client sends along when it repeats a request.
 // spec: MRTR-11
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct InputState {
-    /// Its answers, by key.
+    /// The responses, by key.
     pub responses: Option<RawObject>,
-    /// The state that the server gave it. Controlled by the client until its seal was checked.
+    /// The state that the server has sent. It is untrusted until its seal was checked.
     // spec: MRTR-07
     pub state: Option<Box<str>>,
 }
 
 impl InputState {
-    /// The answers by key, unread: only what was asked tells what kind of answer one is
+    /// Splits the responses by key. The type of a response follows from the request
     /// ([`InputRequest::read`]).
     ///
     /// # Errors
     ///
-    /// [`Fault::BadParams`] when they cannot be told apart.
+    /// Returns [`Fault::BadParams`] when the responses are no JSON object.
     // spec: MRTR-14, MRTR-15
     pub fn parse_responses(&self) -> Result<BTreeMap<String, Box<RawValue>>, Fault> {
         let Some(responses) = &self.responses else {
@@ -114,7 +113,7 @@ mod tests {
     use super::InputState;
 
     #[test]
-    fn answers_are_told_apart_and_not_judged() {
+    fn parse_responses_splits_by_key_without_checking_values() {
         let mut input = InputState::default();
         assert!(input.parse_responses().unwrap().is_empty());
         let text = r#"{"sure": {"action": "decline"}, "odd": 7}"#;

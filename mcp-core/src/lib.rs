@@ -1,35 +1,47 @@
 //! The rules of the Model Context Protocol without IO.
 //!
-//! This crate knows no socket, clock or runtime: times and ids are arguments, effects are return
-//! values. Chance spreads waits, and decides nothing else. Transports do the IO and own no rule that could live here.
+//! This crate has no socket, clock or runtime: times and ids are arguments, effects are return
+//! values. The only randomness is the jitter of retries. Transports do the IO, and contain no rule
+//! that could be here.
 //!
 //! ```text
 //!   bytes ─► Message::parse ─► versioning::classify ─► Wire::decode_request ─► Exchange ─► Service
-//!   bytes ◄───────────────────────────────────────────── Wire::encode_reply ◄─ Reply ◄────┘
+//!   bytes ◄────────────────────────────────────────────── Wire::encode_reply ◄─ Reply ◄───────┘
 //! ```
 //!
-//! | you look for | module |
+//! | topic | items |
 //! |---|---|
-//! | the waist: what a server is | [`Service`], [`Exchange`], [`Call`], [`Reply`], [`Fault`] |
-//! | what a client transport is | [`Channel`] |
-//! | modern or legacy? which version? | [`versioning`] |
-//! | the text of messages, per era | [`wire`] |
-//! | reading modern requests | [`modern`] |
-//! | requests that may be served; running calls | [`InboundRequest`], [`RunningCall`] |
-//! | input for a call, round by round | [`mrtr`] |
-//! | subscriptions to changes | [`subscriptions`] |
-//! | progress and log messages of a running call | [`Outlet`] |
-//! | notifications, of either side | [`ServerNotification`], [`ClientNotification`] |
-//! | what a server asks its client | [`ServerRequest`], [`ClientResponse`] |
-//! | how a call gets what it asks for | [`Input`], [`BackChannel`] |
+//! | servers | [`Service`], [`Exchange`], [`Call`], [`Reply`], [`Fault`] |
+//! | client transports | [`Channel`] |
+//! | eras and revisions | [`versioning`], [`modern`], [`legacy`] |
+//! | messages as JSON, per revision | [`wire`] |
+//! | decoded requests, running calls | [`InboundRequest`], [`RunningCall`], [`CallOutput`] |
+//! | progress and log messages of a call | [`Outlet`], [`NotificationBuffer`] |
+//! | notifications of either side | [`ServerNotification`], [`ClientNotification`] |
+//! | input that a call asks its client for | [`Input`], [`BackChannel`], [`ServerRequest`], [`mrtr`] |
+//! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`subscriptions`] |
 //! | layers around calls | [`tower`] |
-//! | changes of lists and resources | [`Changes`], [`ChangeBus`], [`ChangeEvent`] |
-//! | arguments that are repeated in headers | [`ParamHeaders`] |
-//! | schemas of tools | [`schema`] |
-//! | requests that wait for an answer | [`pending`] |
+//! | schemas of tools, arguments in headers | [`schema`], [`ParamHeaders`] |
+//! | requests that wait for a response | [`pending`] |
 //! | one message per line | [`lines`] |
-//! | sessions | [`legacy`] |
-//! | sessions and streams that outlive a process | [`store`] |
+//! | stored sessions and events | [`store`] |
+//!
+//! # Layers
+//!
+//! A module uses modules of lower layers only.
+//!
+//! | layer | modules |
+//! |---|---|
+//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `extensions`, `facts`, `fault`, `framing`, `notification`, `panic`, `pending`, `schema`, `stream_control` |
+//! | 1 | `gate`, `input`, `lines`, `reply`, `server_request` |
+//! | 2 | `changes`, `mrtr`, `wire` |
+//! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
+//! | 4 | `exchange` |
+//! | 5 | `service` |
+//! | 6 | `subscriptions`, `tower` |
+//! | 7 | `inbound` |
+//! | 8 | `legacy`, `modern`, `running_call` |
+//! | 9 | `in_process`, `store` |
 
 #[doc(hidden)]
 pub mod backoff;
@@ -56,7 +68,6 @@ pub mod mrtr;
 mod notification;
 mod outlet;
 mod panic;
-mod param_headers;
 pub mod pending;
 mod reply;
 mod reply_target;
@@ -89,12 +100,14 @@ pub use input::{BackChannel, BackChannelError, Input, InputState};
 pub use notification::{ClientNotification, ServerNotification};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};
-pub use param_headers::{
-    DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,
-};
 pub use reply::{Listing, Reply, ResultBody};
 pub use reply_target::ReplyTarget;
 pub use running_call::{CallOutput, RunningCall};
+pub use schema::param_headers::{
+    DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,
+};
 pub use server_request::{ClientResponse, ServerRequest};
-pub use service::{BoxFuture, Service};
+pub use service::Service;
 pub use stream_control::StreamControl;
+
+pub use futures_util::future::BoxFuture;

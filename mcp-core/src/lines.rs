@@ -1,4 +1,4 @@
-//! One message per line: the framing of pipes, sockets and every other stream of bytes.
+//! One message per line: the framing of pipes, sockets and other byte streams.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 
@@ -6,15 +6,16 @@ use bytes::{Bytes, BytesMut};
 
 use crate::Framing;
 
-/// The frame of a message: a line feed comes after it. Messages have none of their own.
+/// The frame of a message on a byte stream: a line feed after it. Encoded messages contain none.
 // spec: STDIO-02
 pub const LINE_FRAMING: Framing = Framing::new(b"", b"\n");
 
-/// Cuts a stream of bytes into lines, wherever the reads have cut it. Every byte is looked at
-/// once, and no line is copied.
+/// Splits a byte stream into lines. Every byte is scanned once, and lines are not copied.
 ///
-/// Lines end with a line feed, and may have a carriage return before it; a byte order mark before
-/// a line, and lines of nothing but white space, are left out.
+/// A line ends with a line feed, optionally after a carriage return. Byte order marks at the start of
+/// a line, and blank lines, are skipped.
+///
+/// # Examples
 ///
 /// ```
 /// use mcp_core::lines::{Line, Lines};
@@ -30,30 +31,30 @@ pub const LINE_FRAMING: Framing = Framing::new(b"", b"\n");
 #[derive(Debug)]
 pub struct Lines {
     buffer: BytesMut,
-    /// So many bytes of the buffer are known to have no line feed.
+    /// The number of bytes at the start of the buffer that contain no line feed.
     scanned: usize,
     limit: usize,
-    /// The rest of a line that was too long is to come.
+    /// True while the rest of a line that is too long is skipped.
     skipping: bool,
 }
 
-/// What was found.
+/// A line of a byte stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Line {
-    /// A line, without its end.
+    /// A line without its end.
     Text(Bytes),
-    /// The beginning of a line that is longer than the limit; the rest of it is left out.
+    /// The first 256 bytes of a line that exceeds the limit. The rest is skipped.
     TooLong(Bytes),
 }
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How much is kept of a line that is too long.
-const HEAD: usize = 256;
+/// The number of bytes that are kept of a line that is too long.
+const EXCERPT: usize = 256;
 
 impl Lines {
-    /// A stream that has just begun. `limit` is the length in bytes that a line may have, its
-    /// carriage return included; the buffer holds that much and one read at the most.
+    /// A stream at its start. `limit` is the maximum length of a line in bytes, including its carriage
+    /// return. The buffer holds at most that and one read.
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
@@ -63,13 +64,13 @@ impl Lines {
         }
     }
 
-    /// What was read and not yet cut. Append what is read next, then take all
-    /// [lines](Self::next_line).
+    /// Returns the buffer of unsplit bytes. Append the bytes that are read to it, then call
+    /// [`next_line`](Self::next_line) until it returns `None`.
     pub fn buffer(&mut self) -> &mut BytesMut {
         &mut self.buffer
     }
 
-    /// The next line; `None` when more has to be read first.
+    /// Returns the next line, or `None` when more bytes have to be read.
     pub fn next_line(&mut self) -> Option<Line> {
         loop {
             let unseen = self.buffer.get(self.scanned..).unwrap_or_default();
@@ -81,21 +82,21 @@ impl Lines {
             line.truncate(end);
             self.scanned = 0;
             if !std::mem::take(&mut self.skipping)
-                && let Some(line) = self.judge(line)
+                && let Some(line) = self.check(line)
             {
                 return Some(line);
             }
         }
     }
 
-    /// The last line, when the stream has ended without a line feed.
+    /// Returns the last line of a stream that has ended without a line feed.
     pub fn finish(&mut self) -> Option<Line> {
         self.scanned = 0;
         let rest = self.buffer.split().freeze();
         if std::mem::take(&mut self.skipping) {
             return None;
         }
-        self.judge(rest)
+        self.check(rest)
     }
 
     fn unfinished(&mut self) -> Option<Line> {
@@ -103,13 +104,13 @@ impl Lines {
         if !self.skipping && self.scanned <= self.limit {
             return None;
         }
-        // A new buffer: the room for a line this long is given back.
-        let begun = std::mem::take(&mut self.buffer);
+        // A new buffer, so that the memory of this long line is freed.
+        let start = std::mem::take(&mut self.buffer);
         self.scanned = 0;
-        (!std::mem::replace(&mut self.skipping, true)).then(|| too_long(&begun))
+        (!std::mem::replace(&mut self.skipping, true)).then(|| too_long(&start))
     }
 
-    fn judge(&self, line: Bytes) -> Option<Line> {
+    fn check(&self, line: Bytes) -> Option<Line> {
         if line.len() > self.limit {
             return Some(too_long(&line));
         }
@@ -121,8 +122,8 @@ impl Lines {
 }
 
 fn too_long(line: &[u8]) -> Line {
-    let head = line.get(..HEAD).unwrap_or(line);
-    Line::TooLong(Bytes::copy_from_slice(head))
+    let excerpt = line.get(..EXCERPT).unwrap_or(line);
+    Line::TooLong(Bytes::copy_from_slice(excerpt))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The client's way through results that ask for input: what is asked in a round, and what goes
-//! along when the request is made again.
+//! Multi-round-trip requests, on the side of the client: a result asks for input, and the client
+//! repeats the request with it.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 
@@ -9,11 +9,10 @@ use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, Metho
 
 use crate::{ClientRequest, InputState};
 
-/// A request on its way through rounds of input. It lives and dies with the request, so nothing
-/// of it can reach another one.
+/// The state of one request that may need several rounds of input.
 ///
 /// ```text
-///   Mrtr::new ─► start_round(required) ─► InputRound ─► answer(responses) ─► InputState, with a new id
+///   Mrtr::new ─► start_round(required) ─► InputRound ─► respond(responses) ─► InputState, with a new id
 ///                    ▲                                                │
 ///                    └───────────── required again ◄──────────────────┘
 /// ```
@@ -25,31 +24,30 @@ pub struct Mrtr {
 }
 
 impl Mrtr {
-    /// How many rounds a request may take unless the user of the client says otherwise.
+    /// The default limit of rounds: 10.
     pub const DEFAULT_ROUNDS: usize = 10;
 
-    /// The most that one round may ask: more than any user answers.
+    /// The limit of requests for input in one round: 64.
     pub const MAX_REQUESTS: usize = 64;
 
-    /// A request that may be asked for input `limit` times.
-    #[inline]
+    /// The state of a request that may take `limit` rounds.
     pub fn new(limit: usize) -> Self {
         Self { rounds: 0, limit }
     }
 
-    /// Takes the result that asks for input.
+    /// Starts a round with the result that asks for input.
     ///
     /// # Errors
     ///
-    /// [`MrtrError`] when the result is none that `asked` may have, or when it is one too many.
+    /// Returns [`MrtrError`] when the method of `request` does not allow such a result, when the
+    /// result is malformed, or when a limit is reached.
     // spec: MRTR-02, MRTR-03
-    #[inline]
     pub fn start_round(
         &mut self,
-        asked: &ClientRequest,
+        request: &ClientRequest,
         required: InputRequired,
     ) -> Result<InputRound, MrtrError> {
-        let spec = asked.method().map(Method::spec);
+        let spec = request.method().map(Method::spec);
         if !spec.is_some_and(|spec| spec.may_require_input) {
             return Err(MrtrError::NotAllowed);
         }
@@ -68,7 +66,7 @@ impl Mrtr {
     }
 }
 
-/// What a server asks before it answers.
+/// One round of input: the requests of the server, and the responses of the client.
 #[derive(Debug, Clone)]
 pub struct InputRound {
     requests: InputRequests,
@@ -76,26 +74,24 @@ pub struct InputRound {
 }
 
 impl InputRound {
-    /// What is asked, by key. Nothing when the server only wants the request again.
-    #[inline]
+    /// Returns the requests for input, by key. Empty when the server only wants the request repeated.
     pub fn requests(&self) -> &InputRequests {
         &self.requests
     }
 
-    /// The result as the server gave it.
-    #[inline]
+    /// Returns the result of the server.
     pub fn required(&self) -> &InputRequired {
         &self.required
     }
 
-    /// What goes along when the request is made again: the answers under the keys of what was
-    /// asked, and the state just as it was given, or none.
+    /// Builds the input for the repeated request: the responses under the keys of their requests, and
+    /// the unchanged state of the server.
     ///
     /// # Errors
     ///
-    /// [`InputResponseError`] when an answer is missing, is one to something else, or was not asked for.
+    /// Returns [`InputResponseError`] when a response is missing, unexpected, or of another kind than
+    /// its request.
     // spec: MRTR-10, MRTR-11
-    #[inline]
     pub fn respond(
         &self,
         responses: &BTreeMap<String, InputResponse>,
@@ -134,7 +130,6 @@ impl InputRound {
 }
 
 // spec: MRTR-17
-#[inline]
 fn answers_to(request: &InputRequest, response: &InputResponse) -> bool {
     matches!(
         (request, response),
@@ -148,51 +143,51 @@ fn answers_to(request: &InputRequest, response: &InputResponse) -> bool {
     )
 }
 
-/// A result that asks for input cannot be followed.
+/// A result that asks for input in a way that the client cannot follow.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MrtrError {
-    /// Only calls of tools, prompts and reads of resources may be answered like that.
+    /// The method does not allow the server to ask for input.
     #[error("the server asks for input, which it may not do here")]
     NotAllowed,
-    /// There is neither a question nor a state.
+    /// The result has neither requests nor a state.
     #[error("the server asks for input without saying for which")]
     Empty,
-    /// A question cannot be read.
+    /// A request for input cannot be decoded.
     #[error("what the server asks for is malformed: {0}")]
     Malformed(serde_json::Error),
-    /// There are more questions than anybody answers.
+    /// The round has more requests than [`Mrtr::MAX_REQUESTS`].
     #[error("the server asks {0} things at once, of which {max} are allowed", max = Mrtr::MAX_REQUESTS)]
     TooManyRequests(usize),
-    /// The server asks again and again.
+    /// The limit of rounds is reached.
     #[error("the server still asks for input after {0} rounds")]
     TooManyRounds(usize),
 }
 
-/// Answers do not fit what was asked.
+/// Responses that do not fit the requests of a round.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputResponseError {
-    /// Something was asked and not answered.
+    /// A request has no response.
     #[error("there is no answer to {0:?}")]
     Missing(String),
-    /// Something was answered and not asked.
+    /// A response has no request.
     #[error("nobody asked for {0:?}")]
     Unexpected(String),
-    /// The answer is one to another kind of question.
+    /// The response is of another kind than its request.
     #[error("the answer to {key:?} is none to {method}")]
     WrongKind {
         /// The key.
         key: String,
-        /// What was asked.
+        /// The method of the request.
         method: Box<str>,
     },
-    /// The answer holds something that JSON cannot have.
+    /// The response cannot be written as JSON.
     #[error("the answer to {key:?} cannot be sent: {reason}")]
     Unserializable {
         /// The key.
         key: String,
-        /// Why.
+        /// The cause.
         reason: String,
     },
 }

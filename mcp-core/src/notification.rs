@@ -1,28 +1,28 @@
-//! Notifications, without the wire they go over.
+//! Notifications of both sides, independent of the wire.
 
 use mcp_types::{
     Cancelled, ElicitationComplete, LogMessage, Method, ProgressToken, ProgressUpdate, RawObject,
     SubscriptionFilter,
 };
 
-/// What a server tells without being asked.
+/// A notification of a server.
 ///
-/// Which of them a revision has, and where it may say them, its wire knows: what does not exist is
-/// not written.
+/// The [wire](crate::wire) of a revision knows which of them exist and on which stream they may be
+/// sent.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerNotification {
-    /// How far a call is.
+    /// The progress of a call.
     Progress {
-        /// The token that the client gave.
+        /// The token that the client has chosen.
         token: ProgressToken,
-        /// How far.
+        /// The progress.
         progress: ProgressUpdate,
     },
-    /// What a handler has to say.
+    /// A log message of a handler.
     Log(LogMessage),
-    /// The server waits no longer for an answer of the client; in the modern era: it has ended a
-    /// subscription and cannot answer the request that began it.
+    /// The server has cancelled a request to the client. In the modern era: the server has ended a
+    /// subscription whose request it cannot answer.
     // spec: CAN-01, CAN-09, GAP-01
     Cancelled(Cancelled),
     /// The list of tools has changed.
@@ -31,27 +31,27 @@ pub enum ServerNotification {
     PromptsChanged,
     /// The list of resources has changed.
     ResourcesChanged,
-    /// A resource has changed.
+    /// The content of a resource has changed.
     ResourceUpdated {
-        /// Which one, or one below the one that was asked for.
+        /// The URI of the resource. It may be below the URI that the client subscribed to.
         uri: String,
     },
-    /// A subscription begins: the changes that the server will tell.
+    /// A subscription has started, to these changes.
     // spec: SUB-03
     Acknowledged(SubscriptionFilter),
-    /// The user has done what there was to do at a URL (2025-11-25 alone).
+    /// The user has completed an elicitation at a URL (2025-11-25 only).
     ElicitationComplete(ElicitationComplete),
-    /// What an extension adds.
+    /// A notification of an extension.
     Other {
         /// The method.
         method: Box<str>,
-        /// Its parameters.
+        /// The parameters.
         params: Option<RawObject>,
     },
 }
 
 impl ServerNotification {
-    /// The method, when it is one of the protocol.
+    /// Returns the method. `None` for a method of an extension.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Progress { .. } => Method::Progress,
@@ -68,37 +68,37 @@ impl ServerNotification {
     }
 }
 
-/// What a client tells without being asked.
+/// A notification of a client.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientNotification {
-    /// The handshake is done (legacy era alone).
+    /// The handshake of a session is complete (legacy era only).
     // spec: LIFE-03
     Initialized,
-    /// The client waits no longer for an answer.
+    /// The client has cancelled a request.
     // spec: CAN-01
     Cancelled(Cancelled),
-    /// How far the answer to a request of the server is (legacy era alone).
+    /// The progress of a request of the server (legacy era only).
     Progress {
-        /// The token that the server gave.
+        /// The token that the server has chosen.
         token: ProgressToken,
-        /// How far.
+        /// The progress.
         progress: ProgressUpdate,
     },
-    /// The roots have changed (legacy era alone).
+    /// The roots have changed (legacy era only).
     // spec: ROOT-02
     RootsChanged,
-    /// What an extension adds.
+    /// A notification of an extension.
     Other {
         /// The method.
         method: Box<str>,
-        /// Its parameters.
+        /// The parameters.
         params: Option<RawObject>,
     },
 }
 
 impl ClientNotification {
-    /// The method, when it is one of the protocol.
+    /// Returns the method. `None` for a method of an extension.
     pub fn method(&self) -> Option<Method> {
         Some(match self {
             Self::Initialized => Method::Initialized,

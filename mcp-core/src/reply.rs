@@ -1,4 +1,4 @@
-//! What is answered, without the wire it goes over.
+//! Replies to calls, independent of the wire.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -12,59 +12,59 @@ use mcp_types::{
 
 use crate::Fault;
 
-/// The answer to a call.
+/// The reply to a call.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Reply {
-    /// The result.
+    /// A result.
     Complete {
-        /// The result itself.
+        /// The result.
         body: ResultBody,
-        /// How long it stays fresh; private and stale at once when `None`.
+        /// The time for which the client may cache the result. `None`: private, not cacheable.
         cache: Option<CacheHint>,
     },
-    /// Input is needed first.
+    /// A request for input. The client repeats the call with it.
     InputRequired(InputRequired),
-    /// A result of a kind that an extension adds.
+    /// A result of a kind that an extension defines.
     Extended {
-        /// The kind.
+        /// The kind (`resultType`).
         result_type: Box<str>,
-        /// The members of the result, without `resultType`.
+        /// The result without `resultType`.
         body: RawObject,
     },
-    /// No result.
+    /// An error.
     Fault(Fault),
 }
 
-/// A result, by method.
+/// The result of a method.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ResultBody {
-    /// Of `server/discover`.
+    /// The result of `server/discover`.
     Discover(Arc<DiscoverResult>),
-    /// Of `tools/list`.
+    /// The result of `tools/list`.
     ListTools(Arc<Listing<ListToolsResult>>),
-    /// Of `tools/call`.
+    /// The result of `tools/call`.
     CallTool(CallToolResult),
-    /// Of `resources/list`.
+    /// The result of `resources/list`.
     ListResources(Arc<Listing<ListResourcesResult>>),
-    /// Of `resources/templates/list`.
+    /// The result of `resources/templates/list`.
     ListResourceTemplates(Arc<Listing<ListResourceTemplatesResult>>),
-    /// Of `resources/read`.
+    /// The result of `resources/read`.
     ReadResource(ReadResourceResult),
-    /// Of `prompts/list`.
+    /// The result of `prompts/list`.
     ListPrompts(Arc<Listing<ListPromptsResult>>),
-    /// Of `prompts/get`.
+    /// The result of `prompts/get`.
     GetPrompt(GetPromptResult),
-    /// Of `completion/complete`.
+    /// The result of `completion/complete`.
     Complete(CompleteResult),
-    /// Of `subscriptions/listen`: the subscription has ended in good order.
+    /// The result of `subscriptions/listen`, which ends the subscription.
     Listen(ListenResult),
-    /// Of `initialize`.
+    /// The result of `initialize`.
     Initialize(Arc<InitializeResult>),
-    /// Of the other methods that tend a session: there is nothing to say.
+    /// The empty result of the other session requests.
     Empty,
-    /// Of a method that the protocol itself does not have.
+    /// The result of a method of an extension.
     Other(RawObject),
 }
 
@@ -92,31 +92,35 @@ impl From<Result<Self, Fault>> for Reply {
     }
 }
 
-/// A page of a list together with its text, which is written once per revision and then shared by
-/// all answers. Keep the `Arc` as long as the list does not change.
+/// A page of a list with its JSON, which is encoded once per revision and then shared by all replies.
+/// Keep the `Arc` as long as the list does not change.
 #[derive(Debug)]
 pub struct Listing<T> {
     page: T,
-    texts: [OnceLock<Bytes>; ProtocolVersion::ALL.len()],
+    encoded: [OnceLock<Bytes>; ProtocolVersion::ALL.len()],
 }
 
 impl<T> Listing<T> {
-    /// A page whose text is not written yet.
+    /// A page that is not encoded yet.
     pub fn new(page: T) -> Self {
         Self {
             page,
-            texts: Default::default(),
+            encoded: Default::default(),
         }
     }
 
-    /// The page itself.
+    /// Returns the page.
     pub fn into_page(self) -> T {
         self.page
     }
 
-    /// The text for a revision, written by `encode` the first time.
-    pub(crate) fn text(&self, version: ProtocolVersion, encode: impl FnOnce(&T) -> Bytes) -> Bytes {
-        match self.texts.get(version as usize) {
+    /// Returns the JSON for a revision. Calls `encode` the first time.
+    pub(crate) fn encoded(
+        &self,
+        version: ProtocolVersion,
+        encode: impl FnOnce(&T) -> Bytes,
+    ) -> Bytes {
+        match self.encoded.get(version as usize) {
             Some(slot) => slot.get_or_init(|| encode(&self.page)).clone(),
             None => encode(&self.page),
         }

@@ -1,11 +1,12 @@
-//! JSON Schemas of tools: what clients make of them, and how values are checked by them.
+//! JSON Schemas of tools: validation of values, lints, and arguments that are mirrored in headers.
 //!
-//! | you look for | it is in |
+//! | topic | items |
 //! |---|---|
-//! | which client drops a tool, and why | [`lint`], [`Lint`] |
-//! | a check by a whole schema | [`Validator`], [`Check`], [`Violations`] |
-//! | JSON Schema 2020-12 in full (feature `json-schema`) | `JsonSchema` |
-//! | which schemas are refused | [`SchemaError`] |
+//! | tools that clients drop | [`lint()`], [`Lint`], [`Severity`] |
+//! | validation | [`Validator`], [`Check`], [`Violations`] |
+//! | all of JSON Schema 2020-12 (feature `json-schema`) | `JsonSchema` |
+//! | schemas that are refused | [`SchemaError`] |
+//! | arguments in headers | [`ParamHeaders`](crate::ParamHeaders) |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/index#json-schema-usage>
 
@@ -14,6 +15,7 @@ mod json_schema;
 #[cfg(feature = "json-schema")]
 mod limits;
 mod lint;
+pub(crate) mod param_headers;
 mod validate;
 mod walk;
 
@@ -23,4 +25,3 @@ pub use lint::{Lint, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };
-pub(crate) use walk::{Subschema, subschemas};

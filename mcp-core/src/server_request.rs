@@ -1,24 +1,26 @@
-//! What a server asks its client over a session, and the answers. The modern era has no such
-//! requests: there a result asks, see [`InputRequired`](mcp_types::InputRequired).
+//! Requests of servers and the responses of clients, independent of the wire.
+//!
+//! Only sessions have requests of servers. In the modern era a result asks for input instead: see
+//! [`InputRequired`](mcp_types::InputRequired).
 
 use mcp_types::{InputRequest, InputResponse, Method};
 
 use crate::Fault;
 
-/// A request of a server.
+/// A request of a server to its client.
 // spec: BASE-18
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ServerRequest {
-    /// Is the client still there?
+    /// A check that the client is alive.
     // spec: PING-01
     Ping,
-    /// Input of the user, of the language model, or the roots.
+    /// A request for input: elicitation, sampling or roots.
     Input(InputRequest),
 }
 
 impl ServerRequest {
-    /// The method, when it is one of the protocol.
+    /// Returns the method. `None` for a method of an extension.
     pub fn method(&self) -> Option<Method> {
         match self {
             Self::Ping => Some(Method::Ping),
@@ -26,7 +28,7 @@ impl ServerRequest {
         }
     }
 
-    /// The method's name on the wire.
+    /// Returns the name of the method.
     pub fn method_name(&self) -> &str {
         match self {
             Self::Ping => Method::Ping.as_str(),
@@ -41,15 +43,15 @@ impl From<InputRequest> for ServerRequest {
     }
 }
 
-/// What a client answers to a [`ServerRequest`].
+/// The response of a client to a [`ServerRequest`].
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ClientResponse {
-    /// The client is there.
+    /// The response to a ping.
     Pong,
     /// The input.
     Input(InputResponse),
-    /// No input.
+    /// The error of a client that provides no input.
     Fault(Fault),
 }
 

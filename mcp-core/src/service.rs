@@ -1,36 +1,31 @@
-//! The waist of the library: one call in, one reply out.
+//! The trait of everything that answers calls.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::{Changes, Exchange, ParamHeaders, Reply, ServerProfile};
+use crate::{BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile};
 
-/// A boxed future that may move between threads.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Whatever answers calls: a server with handlers, a proxy, a gateway, a test double.
+/// Answers calls: a server with handlers, a proxy, a gateway, a test double.
 ///
-/// Everything on one side of it speaks bytes and eras, everything on the other side speaks
-/// [`Call`](crate::Call)s and [`Reply`]s and knows neither.
+/// Transports and wires are on one side of this trait: bytes, headers, revisions. The other side sees
+/// [`Call`](crate::Call)s and [`Reply`]s.
 pub trait Service: Send + Sync + 'static {
-    /// Who the server is and what it offers.
+    /// Returns the identity and the capabilities of the server.
     fn profile(&self) -> Arc<ServerProfile>;
 
     /// Answers one call. Dropping the future cancels the call.
     ///
-    /// The future must not panic: whoever runs user code catches its panics.
+    /// The future must not panic: the implementation catches panics of user code.
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply>;
 
-    /// The changes of its lists and resources; `None` when nothing of it ever changes. Always clones
-    /// of the same.
+    /// Returns the changes of the server's lists and resources, always clones of the same value.
+    /// `None` for a server that never changes.
     // spec: SUB-01
     fn changes(&self) -> Option<Changes> {
         None
     }
 
-    /// Which arguments of a tool a transport with headers compares with them; `None` when there
-    /// are none.
+    /// Returns the arguments of a tool that clients repeat in headers, so that a transport can compare
+    /// them. `None` when there are none.
     // spec: XHDR-17
     fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None

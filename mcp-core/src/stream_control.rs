@@ -1,24 +1,26 @@
-//! A say in the connection that carries a call's events.
+//! Control over the connection that carries the events of a call.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A say in the connection that carries a call's events. It is in the exchange's extensions where
-/// the connection can end before the call does: in a session of 2025-11-25 over HTTP whose server
-/// keeps events.
+/// Control over the connection that carries the events of a call.
+///
+/// It is in the extensions of an [`Exchange`](crate::Exchange) when the connection can end before
+/// the call does: in a session of 2025-11-25 over HTTP, on a server with an event store.
 // spec: RSM-06
 #[derive(Clone)]
 pub struct StreamControl(Arc<dyn Fn() + Send + Sync>);
 
 impl StreamControl {
-    /// A control that ends the connection by `release`.
+    /// A control that closes the connection by calling `release`.
     pub fn new(release: impl Fn() + Send + Sync + 'static) -> Self {
         Self(Arc::new(release))
     }
 
-    /// Ends the connection, not the call: the client is told to come again in a while, and gets
-    /// then what it has missed. For calls that take so long that a connection held open all the
-    /// time is a waste.
+    /// Closes the connection, and lets the call continue. The client reconnects after a while and
+    /// receives the events that it has missed.
+    ///
+    /// Use it in calls that run for minutes or longer, for which an open connection is a waste.
     pub fn release(&self) {
         (self.0)();
     }

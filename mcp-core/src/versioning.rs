@@ -1,4 +1,5 @@
-//! Which era, which revision. Decided here once per message; below nobody compares versions.
+//! The era and the revision of messages. Decided here once per message; other code calls named
+//! predicates of [`ProtocolVersion`](mcp_types::ProtocolVersion).
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 

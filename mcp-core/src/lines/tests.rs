@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::{HEAD, Line, Lines};
+use super::{EXCERPT, Line, Lines};
 
 const LIMIT: usize = 300;
 
@@ -49,7 +49,7 @@ fn leaves_out_what_is_too_long() {
     let long = "y".repeat(LIMIT + 1);
     let very_long = "z".repeat(10 * LIMIT);
     let stream = format!("{whole}\n{long}\n{very_long}\r\nafter\n{long}");
-    let head = |line: &str| Line::TooLong(line[..HEAD].to_owned().into());
+    let head = |line: &str| Line::TooLong(line[..EXCERPT].to_owned().into());
     let expected = [
         text(&whole),
         head(&long),

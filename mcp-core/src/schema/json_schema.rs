@@ -1,4 +1,4 @@
-//! JSON Schema in full, by the `jsonschema` crate, within limits.
+//! All of JSON Schema, by the `jsonschema` crate, within limits.
 
 use std::sync::Arc;
 
@@ -12,12 +12,11 @@ use super::limits::Cost;
 use super::validate::{property_path, summarize};
 use super::{Check, SchemaError, Validator, Violation, Violations};
 
-/// Checks values by all of JSON Schema: 2020-12 (also for schemas that name no dialect), 2019-09,
-/// draft-07, draft-06 and draft-04.
+/// A validator for all of JSON Schema: 2020-12 (the default), 2019-09, draft-07, draft-06 and draft-04.
 ///
-/// References are followed within a schema and never beyond it. A schema may have 256 KiB, 4096
-/// parts, 64 levels; a value may be looked at 5,000,000 times, and both is known before a check
-/// starts. `format` is no assertion, as 2020-12 has it.
+/// References are resolved within a schema only. Limits: 256 KiB, 4096 subschemas and 64 levels per
+/// schema, 5,000,000 evaluations of a subschema per value; all are computed before a validation
+/// starts. `format` is an annotation, as 2020-12 specifies.
 ///
 /// # Examples
 ///
@@ -38,10 +37,13 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 /// ```
 // spec: JSCH-01, JSCH-03
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "its name is its value")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a unit struct is constructed by its name"
+)]
 pub struct JsonSchema;
 
-/// So far may a pattern that is no regular expression in the strict sense go back.
+/// The backtracking limit of patterns with look-around or back-references.
 const BACKTRACK_LIMIT: usize = 100_000;
 /// The largest compiled pattern, in bytes.
 const PATTERN_SIZE: usize = 1 << 20;
@@ -50,7 +52,7 @@ impl Validator for JsonSchema {
     // spec: JSCH-02, JSCH-05, JSCH-06, JSCH-07
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError> {
         let schema = Value::Object(schema.clone());
-        let cost = Cost::of(&schema)?;
+        let cost = Cost::new(&schema)?;
         let patterns = PatternOptions::fancy_regex()
             .backtrack_limit(BACKTRACK_LIMIT)
             .size_limit(PATTERN_SIZE);
@@ -71,8 +73,8 @@ struct Compiled {
 
 impl Check for Compiled {
     fn check(&self, value: &Value) -> Result<(), Violations> {
-        let admitted = self.cost.admit(value);
-        admitted.map_err(|error| Violations::from(Violation::new("", error.to_string())))?;
+        let affordable = self.cost.check(value);
+        affordable.map_err(|error| Violations::from(Violation::new("", error.to_string())))?;
         let errors = self.validator.iter_errors(value);
         let violations = errors.map(|error| Violation::new(path(&error), reason(&error)));
         match Violations::gather(violations) {
@@ -93,7 +95,7 @@ fn path(error: &ValidationError<'_>) -> String {
     cut(&path)
 }
 
-/// What is expected, and what is there.
+/// Describes the expected and the actual value.
 fn reason(error: &ValidationError<'_>) -> String {
     let got = || summarize(error.instance());
     match error.kind() {
@@ -133,12 +135,12 @@ fn reason(error: &ValidationError<'_>) -> String {
                 got()
             )
         }
-        // These texts name the limit and show the value, which may be long.
+        // These messages contain the value, which may be long.
         _ => cut(&error.to_string()),
     }
 }
 
-/// Why none of the alternatives fits, by the first reason of each.
+/// Describes alternatives that all fail, by the first error of each.
 fn alternatives(context: &[Vec<ValidationError<'static>>]) -> String {
     let reasons = context.iter().filter_map(|errors| {
         let error = errors.first()?;
@@ -148,21 +150,21 @@ fn alternatives(context: &[Vec<ValidationError<'static>>]) -> String {
     cut(&format!("fits none of the alternatives: {}", list(reasons)))
 }
 
-/// So many things are listed.
-const LISTED: usize = 8;
+/// The maximum length of a list in an error message.
+const MAX_LISTED: usize = 8;
 
 fn list(mut items: impl Iterator<Item = String>) -> String {
-    let mut listed: Vec<_> = items.by_ref().take(LISTED).collect();
+    let mut listed: Vec<_> = items.by_ref().take(MAX_LISTED).collect();
     if items.next().is_some() {
         listed.push("…".to_owned());
     }
     listed.join(", ")
 }
 
-/// A text that may hold what a stranger wrote, short.
+/// Truncates a text that may contain untrusted input.
 fn cut(text: &str) -> String {
-    const MOST: usize = 240;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 240;
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -1,47 +1,47 @@
-//! What a schema may cost: its size, its references, and the work of a check, known before it
-//! starts.
+//! Limits of schemas and of the work of a validation, computed before it starts.
 //!
-//! Whoever checks values of strangers by schemas of strangers has three things to fear: references
-//! to elsewhere, references that go round in circles, and schemas that try the same part of a value
-//! over and over, at each level twice as often. All three are seen in the schema alone: it is a
-//! graph, and the number of ways through it bounds how often a part of a value is looked at.
+//! Untrusted schemas have three risks: external references, circular references, and subschemas that
+//! evaluate the same value exponentially often. All three follow from the schema alone: it is a graph,
+//! and the number of paths through it bounds the evaluations of a value.
 
 use std::collections::HashMap;
 use std::ptr;
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::SchemaError;
 use super::walk::{Subschema, subschemas};
 
-/// The longest text of a schema, in bytes.
+/// The maximum size of a schema in bytes: 256 KiB.
 const MAX_BYTES: usize = 256 << 10;
-/// So deep may schemas lie in each other.
+/// The maximum nesting depth of a schema.
 const MAX_DEPTH: usize = 64;
-/// So many schemas may one be made of.
+/// The maximum number of subschemas.
 const MAX_SCHEMAS: usize = 4096;
-/// So many times may a check look at a part of a value by a part of a schema.
+/// The maximum number of evaluations of a subschema in one validation.
 const MAX_WORK: u64 = 5_000_000;
-/// Deeper values do not come out of a JSON text.
+/// The maximum depth of a JSON value, which the parser enforces.
 const MAX_LEVELS: usize = 128;
 
-/// How much work a check by a schema is, by the depth of the value.
+/// The number of evaluations per value, by the depth of the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cost(Vec<u64>);
 
-/// A value is too large or too deep for its schema.
+/// A value that is too large or too deep for its schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the value is too large or too deep to be checked; send less")]
 pub(crate) struct TooMuchWork;
 
 impl Cost {
-    /// Looks at a schema without any value.
+    /// Computes the cost of a schema.
     ///
     /// # Errors
     ///
-    /// [`SchemaError`] when it is too large, or when one of its references cannot be followed.
+    /// Returns [`SchemaError`] when the schema exceeds a limit, or when a reference cannot be
+    /// resolved.
     // spec: JSCH-05, JSCH-06, JSCH-07
-    pub(crate) fn of(schema: &Value) -> Result<Self, SchemaError> {
+    pub(crate) fn new(schema: &Value) -> Result<Self, SchemaError> {
         let bytes = schema.to_string().len();
         if bytes > MAX_BYTES {
             let limit = MAX_BYTES;
@@ -54,16 +54,16 @@ impl Cost {
         Ok(Self(graph.costs(&order)))
     }
 
-    /// Tells whether a value may be checked.
+    /// Checks that the validation of a value stays within the limit.
     ///
     /// # Errors
     ///
-    /// [`TooMuchWork`] when it may not.
+    /// Returns [`TooMuchWork`] when it does not.
     // spec: JSCH-07
-    pub(crate) fn admit(&self, value: &Value) -> Result<(), TooMuchWork> {
+    pub(crate) fn check(&self, value: &Value) -> Result<(), TooMuchWork> {
         let (count, depth) = measure(value, 0);
-        let at = depth.min(self.0.len().saturating_sub(1));
-        let each = self.0.get(at).copied().unwrap_or(u64::MAX);
+        let index = depth.min(self.0.len().saturating_sub(1));
+        let each = self.0.get(index).copied().unwrap_or(u64::MAX);
         match each.saturating_mul(count) {
             0..=MAX_WORK => Ok(()),
             _ => Err(TooMuchWork),
@@ -71,7 +71,7 @@ impl Cost {
     }
 }
 
-/// How many values a value is made of, and how deep they lie.
+/// Returns the number of values inside a value, itself included, and their maximum depth.
 fn measure(value: &Value, depth: usize) -> (u64, usize) {
     let inner = |children: &mut dyn Iterator<Item = &Value>| {
         children.fold((1, depth), |(count, deepest), child| {
@@ -80,7 +80,7 @@ fn measure(value: &Value, depth: usize) -> (u64, usize) {
         })
     };
     match value {
-        // Deeper ones are counted as one that is too deep.
+        // A deeper value is not traversed.
         _ if depth > MAX_LEVELS => (1, depth),
         Value::Array(elements) => inner(&mut elements.iter()),
         Value::Object(members) => inner(&mut members.values()),
@@ -88,12 +88,12 @@ fn measure(value: &Value, depth: usize) -> (u64, usize) {
     }
 }
 
-/// Schemas, and which of them is tried after which.
+/// The subschemas of a schema, and the order of their evaluation.
 #[derive(Default)]
 struct Graph<'a> {
     nodes: Vec<Node<'a>>,
     by_address: HashMap<*const Value, usize>,
-    /// Names of places, by the resource that they belong to.
+    /// Anchors, by the resource that they belong to.
     anchors: HashMap<(usize, &'a str), usize>,
     dynamic: HashMap<&'a str, Vec<usize>>,
     resources: HashMap<&'a str, usize>,
@@ -103,22 +103,22 @@ struct Node<'a> {
     schema: &'a Value,
     pointer: String,
     depth: usize,
-    /// The schema around it that has an `$id`, or the root.
+    /// The innermost enclosing schema with an `$id`, or the root.
     resource: usize,
-    /// What is tried on the same value.
+    /// The subschemas that are evaluated on the same value.
     same: Vec<usize>,
-    /// Of these, a member of an object meets one at most.
+    /// The subschemas of which each member of an object is evaluated by at most one.
     named: Vec<usize>,
-    /// Of these, an element of an array meets one at most.
-    placed: Vec<usize>,
-    /// These may be tried on every member.
+    /// The subschemas of which each element of an array is evaluated by at most one.
+    indexed: Vec<usize>,
+    /// The subschemas that may be evaluated on every member.
     members: Vec<usize>,
-    /// These may be tried on every element.
+    /// The subschemas that may be evaluated on every element.
     elements: Vec<usize>,
 }
 
 impl<'a> Graph<'a> {
-    /// Adds a schema and those inside of it; one that is there already stays.
+    /// Adds a schema and its subschemas. Returns the index of a schema that is in the graph already.
     fn add(
         &mut self,
         schema: &'a Value,
@@ -166,20 +166,20 @@ impl<'a> Graph<'a> {
             resource,
             same: Vec::new(),
             named: Vec::new(),
-            placed: Vec::new(),
+            indexed: Vec::new(),
             members: Vec::new(),
             elements: Vec::new(),
         });
         for sub in object.into_iter().flat_map(subschemas) {
             let added = self.add(sub.schema, sub.pointer(&pointer), depth + 1, Some(resource))?;
             if let Some(node) = self.nodes.get_mut(index) {
-                node.hold(&sub, added);
+                node.add_subschema(&sub, added);
             }
         }
         Ok(index)
     }
 
-    /// Follows the references, those of what they lead to included.
+    /// Resolves the references, including those of their targets.
     fn connect(&mut self) -> Result<(), SchemaError> {
         let mut next = 0;
         while let Some(node) = self.nodes.get(next) {
@@ -221,14 +221,15 @@ impl<'a> Graph<'a> {
             let anchor = self.anchors.get(&(resource, fragment));
             return anchor.copied().ok_or_else(unresolved);
         }
-        let pointer = percent_decode(fragment).ok_or_else(unresolved)?;
+        let pointer = percent_decode_str(fragment).decode_utf8();
+        let pointer = pointer.map_err(|_| unresolved())?;
         let root = self.nodes.get(resource).ok_or_else(unresolved)?;
         let target = root.schema.pointer(&pointer).ok_or_else(unresolved)?;
-        let (place, depth) = (format!("{}{pointer}", root.pointer), root.depth);
-        self.add(target, place, depth + 1, Some(resource))
+        let (location, depth) = (format!("{}{pointer}", root.pointer), root.depth);
+        self.add(target, location, depth + 1, Some(resource))
     }
 
-    /// The schemas so that each comes behind those that are tried on the same value.
+    /// Sorts the schemas so that each comes after those that are evaluated on the same value.
     fn order(&self) -> Result<Vec<usize>, SchemaError> {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
@@ -238,7 +239,7 @@ impl<'a> Graph<'a> {
         }
         let mut states = vec![State::New; self.nodes.len()];
         let mut order = Vec::with_capacity(self.nodes.len());
-        // Each open schema, and how many of those that it tries were looked at.
+        // The open schemas, each with the number of its visited subschemas.
         let mut path: Vec<(usize, usize)> = Vec::new();
         for start in 0..self.nodes.len() {
             let mut entered = Some(start);
@@ -276,8 +277,7 @@ impl<'a> Graph<'a> {
         Ok(order)
     }
 
-    /// How often a part of a value is looked at, by the depth of the value, as far as a check may
-    /// go.
+    /// Returns the number of evaluations per value, by depth, up to the limit.
     fn costs(&self, order: &[usize]) -> Vec<u64> {
         let mut costs = Vec::new();
         let mut above = vec![0; self.nodes.len()];
@@ -300,7 +300,7 @@ impl<'a> Graph<'a> {
 }
 
 impl Node<'_> {
-    fn hold(&mut self, sub: &Subschema<'_>, index: usize) {
+    fn add_subschema(&mut self, sub: &Subschema<'_>, index: usize) {
         let list = match sub.keyword {
             "allOf" | "anyOf" | "oneOf" | "not" | "if" | "then" | "else" | "dependentSchemas"
             | "dependencies" => &mut self.same,
@@ -309,52 +309,35 @@ impl Node<'_> {
             | "additionalProperties"
             | "unevaluatedProperties"
             | "propertyNames" => &mut self.members,
-            // Nobody tries these until something refers to them.
+            // Evaluated only through a reference.
             "$defs" | "definitions" | "contentSchema" => return,
-            _ if sub.index.is_some() => &mut self.placed,
+            _ if sub.index.is_some() => &mut self.indexed,
             _ => &mut self.elements,
         };
         list.push(index);
     }
 
-    /// `here` are the costs of what is tried on the same value, `below` those of what is tried on
-    /// its members and elements.
+    /// Returns the cost of this schema. `here` are the costs of schemas on the same value, `below` those
+    /// on its members and elements.
     fn cost(&self, here: &[u64], below: &[u64]) -> u64 {
-        let of = |costs: &[u64], index: &usize| costs.get(*index).copied().unwrap_or(0);
+        let cost_at = |costs: &[u64], index: &usize| costs.get(*index).copied().unwrap_or(0);
         let sum = |costs: &[u64], list: &[usize]| {
-            list.iter()
-                .fold(0_u64, |sum, index| sum.saturating_add(of(costs, index)))
+            list.iter().fold(0_u64, |sum, index| {
+                sum.saturating_add(cost_at(costs, index))
+            })
         };
-        let most = |list: &[usize]| list.iter().map(|index| of(below, index)).max().unwrap_or(0);
-        let members = most(&self.named).saturating_add(sum(below, &self.members));
-        let elements = most(&self.placed).saturating_add(sum(below, &self.elements));
+        let max = |list: &[usize]| {
+            list.iter()
+                .map(|index| cost_at(below, index))
+                .max()
+                .unwrap_or(0)
+        };
+        let members = max(&self.named).saturating_add(sum(below, &self.members));
+        let elements = max(&self.indexed).saturating_add(sum(below, &self.elements));
         1_u64
             .saturating_add(sum(here, &self.same))
             .saturating_add(members.max(elements))
     }
-}
-
-/// Undoes the encoding of a fragment; `None` when it is not UTF-8.
-fn percent_decode(text: &str) -> Option<String> {
-    let hex = |digit: u8| {
-        char::from(digit)
-            .to_digit(16)
-            .and_then(|it| u8::try_from(it).ok())
-    };
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        rest = tail;
-        if let (b'%', [high, low, tail @ ..]) = (first, tail)
-            && let (Some(high), Some(low)) = (hex(*high), hex(*low))
-        {
-            bytes.push(high * 16 + low);
-            rest = tail;
-            continue;
-        }
-        bytes.push(*first);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

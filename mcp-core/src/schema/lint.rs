@@ -1,7 +1,7 @@
-//! Which clients would drop a tool, or read it wrongly, and why.
+//! Lints: properties of a tool that make clients drop or misread it.
 //!
-//! Nothing here breaks the specification by itself. It is what programs and the language models
-//! behind them were seen to refuse; one tool of that kind can cost all tools of its server.
+//! They do not violate the specification. Clients and the language models behind them are known to
+//! refuse them, and one such tool can cost all tools of its server.
 
 use std::fmt;
 
@@ -9,32 +9,32 @@ use mcp_types::{JsonObject, Tool};
 use memchr::memmem;
 use serde_json::Value;
 
+use super::param_headers::ParamHeaders;
 use super::walk::subschemas;
-use crate::ParamHeaders;
 
-/// Something about a tool that clients are known to refuse.
+/// A property of a tool that clients are known to refuse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lint {
-    /// The tool's name.
+    /// The name of the tool.
     pub tool: String,
-    /// Where in the tool: `name`, or a JSON Pointer that starts with the schema's member.
+    /// The location in the tool: `name`, or a JSON Pointer that starts with the field of the schema.
     pub location: String,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// Who is concerned.
+    /// The clients that refuse it.
     pub clients: &'static str,
-    /// What they do, and because of what.
+    /// The reaction of these clients, and its cause.
     pub reason: &'static str,
-    /// What to do about it.
+    /// The remedy.
     pub fix: &'static str,
 }
 
-/// How much a [`Lint`] matters.
+/// The severity of a [`Lint`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Severity {
-    /// Some clients make less of the tool than it is.
+    /// Some clients use the tool with restrictions.
     Note,
     /// Some clients drop the tool, or all tools of its server.
     Warning,
@@ -57,7 +57,7 @@ impl fmt::Display for Lint {
     }
 }
 
-/// What is known of a kind of lint.
+/// A kind of lint.
 struct Rule {
     severity: Severity,
     clients: &'static str,
@@ -65,7 +65,7 @@ struct Rule {
     fix: &'static str,
 }
 
-/// Declares rules: what to tell of them, in the order of [`Lint`].
+/// Declares rules: severity, clients, reason and fix.
 macro_rules! rules {
     ($($name:ident = $severity:ident: $clients:literal, $reason:literal, $fix:literal;)*) => {
         $(const $name: &Rule = &Rule {
@@ -118,17 +118,17 @@ rules! {
         "simplify it";
 }
 
-/// What clients are known to refuse in a tool: each kind once, at its first location.
+/// Returns the lints of a tool: each kind once, at its first location.
 // spec: TOOL-06, TOOL-07, TOOL-08, XHDR-21
 pub fn lint(tool: &Tool) -> Vec<Lint> {
-    let mut linter = Linter::of(tool);
+    let mut linter = Linter::new(tool);
     linter.name();
     linter.root();
     linter.schema("inputSchema", &tool.input_schema, true);
     linter.headers();
     if let Some(schema) = &tool.output_schema {
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            linter.tell(OUTPUT_TYPE, "outputSchema");
+            linter.report(OUTPUT_TYPE, "outputSchema");
         }
         linter.schema("outputSchema", schema, false);
     }
@@ -136,12 +136,12 @@ pub fn lint(tool: &Tool) -> Vec<Lint> {
 }
 
 impl Lint {
-    /// Nothing checks the arguments of a tool by its schema.
+    /// The lint of a tool whose arguments are not validated against its schema.
     pub fn unchecked(tool: &Tool) -> Self {
         Self::new(tool, UNCHECKED, "inputSchema")
     }
 
-    /// A pattern in a tool's input schema is not checked.
+    /// The lint of a pattern that is not validated.
     pub fn unchecked_pattern(tool: &Tool, location: &str) -> Self {
         Self::new(tool, PATTERN, location)
     }
@@ -158,7 +158,7 @@ impl Lint {
     }
 }
 
-/// The names of the formats that JSON Schema knows.
+/// The formats that JSON Schema defines.
 const FORMATS: [&str; 19] = [
     "date-time",
     "date",
@@ -181,7 +181,7 @@ const FORMATS: [&str; 19] = [
     "regex",
 ];
 
-/// Parts of names that secrets have.
+/// Substrings of the names of secrets.
 const SECRETS: [&str; 8] = [
     "password",
     "passwd",
@@ -194,8 +194,8 @@ const SECRETS: [&str; 8] = [
 ];
 
 const DIALECT_2020_12: &str = "https://json-schema.org/draft/2020-12/schema";
-const LONGEST_NAME: usize = 128;
-const LONGEST_PORTABLE_NAME: usize = 64;
+const MAX_NAME: usize = 128;
+const MAX_PORTABLE_NAME: usize = 64;
 
 struct Linter<'a> {
     tool: &'a Tool,
@@ -203,12 +203,14 @@ struct Linter<'a> {
 }
 
 impl<'a> Linter<'a> {
-    fn of(tool: &'a Tool) -> Self {
-        let found = Vec::new();
-        Self { tool, found }
+    fn new(tool: &'a Tool) -> Self {
+        Self {
+            tool,
+            found: Vec::new(),
+        }
     }
 
-    fn tell(&mut self, rule: &Rule, location: &str) {
+    fn report(&mut self, rule: &Rule, location: &str) {
         if !self.found.iter().any(|lint| lint.reason == rule.reason) {
             self.found.push(Lint::new(self.tool, rule, location));
         }
@@ -218,13 +220,13 @@ impl<'a> Linter<'a> {
     fn name(&mut self) {
         let name = &self.tool.name;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.bytes().all(is_plain) {
-            self.tell(NAME, "name");
+        if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(is_plain) {
+            self.report(NAME, "name");
         } else if name.as_bytes().contains(&b'.') {
-            self.tell(DOTTED, "name");
+            self.report(DOTTED, "name");
         }
-        if name.len() > LONGEST_PORTABLE_NAME {
-            self.tell(LONG, "name");
+        if name.len() > MAX_PORTABLE_NAME {
+            self.report(LONG, "name");
         }
     }
 
@@ -233,40 +235,40 @@ impl<'a> Linter<'a> {
         let location = "inputSchema";
         let schema = &self.tool.input_schema;
         if schema.get("type").and_then(Value::as_str) != Some("object") {
-            self.tell(ROOT_TYPE, location);
+            self.report(ROOT_TYPE, location);
         }
         if !schema.contains_key("properties") {
-            self.tell(NO_PROPERTIES, location);
+            self.report(NO_PROPERTIES, location);
         }
         let combinators = ["anyOf", "oneOf", "allOf"];
         if combinators
             .iter()
             .any(|keyword| schema.contains_key(*keyword))
         {
-            self.tell(ROOT_COMBINATOR, location);
+            self.report(ROOT_COMBINATOR, location);
         }
     }
 
-    /// Looks at a schema and at all inside of it. References matter where a model reads them.
+    /// Checks a schema and its subschemas. References matter in the input schema, which models read.
     fn schema(&mut self, location: &str, schema: &JsonObject, is_input: bool) {
         if is_malformed(schema) {
-            self.tell(MALFORMED, location);
+            self.report(MALFORMED, location);
         }
         if schema
             .get("$schema")
             .is_some_and(|dialect| dialect != DIALECT_2020_12)
         {
-            self.tell(DIALECT, location);
+            self.report(DIALECT, location);
         }
         if is_input && (schema.contains_key("$ref") || schema.contains_key("$dynamicRef")) {
-            self.tell(REFERENCE, location);
+            self.report(REFERENCE, location);
         }
         let format = schema.get("format").and_then(Value::as_str);
         if format.is_some_and(|format| !FORMATS.contains(&format)) {
-            self.tell(FORMAT, location);
+            self.report(FORMAT, location);
         }
         if is_input && schema.get("type").is_some_and(Value::is_array) {
-            self.tell(TYPES, location);
+            self.report(TYPES, location);
         }
         for sub in subschemas(schema) {
             if let Value::Object(inner) = sub.schema {
@@ -288,13 +290,13 @@ impl<'a> Linter<'a> {
         for (header, argument) in plan.names().zip(plan.arguments()) {
             if is_secret(header) || is_secret(argument) {
                 let pointer = argument.replace('.', "/properties/");
-                self.tell(SECRET, &format!("inputSchema/properties/{pointer}"));
+                self.report(SECRET, &format!("inputSchema/properties/{pointer}"));
             }
         }
     }
 }
 
-/// A keyword has a value of another type than JSON Schema wants.
+/// Returns true if a keyword has a value of a wrong type.
 fn is_malformed(schema: &JsonObject) -> bool {
     let strings = |value: &Value| {
         let list = value.as_array();

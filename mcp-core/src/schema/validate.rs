@@ -1,4 +1,4 @@
-//! Checking values by whole schemas. Who does it is a value that programs give or leave out.
+//! The traits of schema validation, and its errors.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,90 +6,90 @@ use std::sync::Arc;
 use mcp_types::{CallToolResult, JsonObject};
 use serde_json::Value;
 
-/// Checks values by JSON Schemas: `JsonSchema` (feature `json-schema`), or one of your own.
+/// A validator of JSON Schemas: `JsonSchema` (feature `json-schema`), or an implementation of your own.
 pub trait Validator: fmt::Debug + Send + Sync + 'static {
-    /// Makes a check of a schema, once. Nothing is fetched.
+    /// Compiles a schema. Does not fetch external references.
     ///
     /// # Errors
     ///
-    /// [`SchemaError`] when the schema is invalid or too costly, or refers to something elsewhere.
+    /// Returns [`SchemaError`] when the schema is invalid, exceeds a limit, or has an external
+    /// reference.
     // spec: JSCH-02, JSCH-05, JSCH-06
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError>;
 }
 
-/// The check of one schema.
+/// A compiled schema.
 pub trait Check: fmt::Debug + Send + Sync {
-    /// Checks a value.
+    /// Validates a value.
     ///
     /// # Errors
     ///
-    /// [`Violations`], several at once.
+    /// Returns [`Violations`] when the value does not match the schema.
     fn check(&self, value: &Value) -> Result<(), Violations>;
 }
 
-/// A schema that no value is checked by.
+/// A schema that a [`Validator`] refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// Its text is too long.
+    /// The schema is too large.
     #[error("the schema has {bytes} bytes, and at most {limit} are taken; make it smaller")]
     TooLarge {
-        /// The length of its text.
+        /// The size of the schema in bytes.
         bytes: usize,
-        /// The longest that is taken.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// Its parts lie too deep in each other.
+    /// The schema is nested too deeply.
     #[error(
         "the schema is deeper than {limit} levels, at {location}; make it flatter with `$defs`"
     )]
     TooDeep {
-        /// Where: a JSON Pointer.
+        /// The location: a JSON Pointer.
         location: String,
-        /// The deepest that is taken.
+        /// The limit of levels.
         limit: usize,
     },
-    /// It has too many parts.
+    /// The schema has too many subschemas.
     #[error("the schema is made of more than {limit} schemas; make it smaller")]
     TooManySchemas {
-        /// The most that are taken.
+        /// The limit of subschemas.
         limit: usize,
     },
-    /// A reference leaves the schema. None is ever fetched.
+    /// A reference leads out of the schema. References are not fetched.
     // spec: JSCH-05, JSCH-06
     #[error(
         "the reference {0:?} leaves the schema, and nothing is fetched; put what it names into `$defs`"
     )]
     External(String),
-    /// A reference names nothing.
+    /// A reference has no target.
     #[error("the reference {0:?} names nothing in the schema; add it to `$defs`")]
     Unresolved(String),
     /// A reference leads back to itself without a step into the value.
     #[error("the schema refers to itself without end, at {0}")]
     Endless(String),
-    /// It is no valid schema of its dialect, or its dialect is unknown.
+    /// The schema is invalid in its dialect, or the dialect is unknown.
     // spec: JSCH-02, JSCH-04
     #[error("the schema is invalid: {0}")]
     Invalid(String),
 }
 
-/// What is wrong with a value, and where: at least one thing, several as far as they say something
-/// new.
+/// The violations of a schema by one value: at least one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violations(Vec<Violation>);
 
-/// One thing that is wrong with a value.
+/// One violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Violation {
-    /// Where: a path such as `user.address[2]`; empty for the whole.
+    /// The path of the value, such as `user.address[2]`. Empty for the whole value.
     pub path: String,
-    /// What is expected, and what is there.
+    /// The expected and the actual value.
     pub reason: String,
 }
 
 impl Violation {
-    /// Something is wrong at `path`.
+    /// A violation at `path`.
     pub fn new(path: impl Into<String>, reason: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -99,16 +99,16 @@ impl Violation {
 }
 
 impl Violations {
-    /// So many are told at once.
+    /// The maximum number of violations that are reported: 8.
     pub const MAX: usize = 8;
 
-    /// The first [`MAX`](Self::MAX) of them; `None` when there are none.
+    /// Collects the first [`MAX`](Self::MAX) violations. Returns `None` when there are none.
     pub fn gather(violations: impl IntoIterator<Item = Violation>) -> Option<Self> {
         let found: Vec<_> = violations.into_iter().take(Self::MAX).collect();
         (!found.is_empty()).then_some(Self(found))
     }
 
-    /// One by one.
+    /// Iterates over the violations.
     pub fn iter(&self) -> impl Iterator<Item = &Violation> {
         self.0.iter()
     }
@@ -141,11 +141,12 @@ impl fmt::Display for Violations {
 
 impl std::error::Error for Violations {}
 
-/// Compares the result of a tool with its output schema. Failures need no structured content.
+/// Validates the structured content of a tool result against the output schema. Results that report
+/// an error need no structured content.
 ///
 /// # Errors
 ///
-/// What does not fit.
+/// Returns a description of the violations, or of the missing content.
 // spec: TOOL-16, TOOL-17
 pub fn check_result(check: &dyn Check, result: &CallToolResult) -> Result<(), String> {
     if result.is_error() {
@@ -160,21 +161,21 @@ pub fn check_result(check: &dyn Check, result: &CallToolResult) -> Result<(), St
         .map_err(|violations| violations.to_string())
 }
 
-/// A value as a message shows it: short.
+/// Returns a short form of a value for error messages.
 pub fn summarize(value: &Value) -> String {
-    const MAX: usize = 64;
+    const MAX_CHARS: usize = 64;
     let text = match value {
         Value::Array(elements) => return format!("an array of {}", elements.len()),
         Value::Object(_) => return "an object".to_owned(),
         other => other.to_string(),
     };
-    match text.char_indices().nth(MAX) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
 }
 
-/// Appends a member to a path.
+/// Appends a property to a path.
 pub fn property_path(path: &str, name: &str) -> String {
     match path {
         "" => name.to_owned(),

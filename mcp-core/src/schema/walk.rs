@@ -1,23 +1,23 @@
-//! The keywords of JSON Schema that hold further schemas.
+//! Subschemas, found by the keywords of JSON Schema that contain them.
 
 use mcp_types::JsonObject;
 use serde_json::Value;
 
-/// A schema inside of another one.
+/// A schema directly inside another one.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Subschema<'a> {
-    /// The keyword that holds it.
-    pub(crate) keyword: &'static str,
-    /// Its name there, where the keyword holds a map.
-    pub(crate) name: Option<&'a str>,
-    /// Its place there, where the keyword holds a list.
-    pub(crate) index: Option<usize>,
-    pub(crate) schema: &'a Value,
+pub(super) struct Subschema<'a> {
+    /// The keyword that contains it.
+    pub(super) keyword: &'static str,
+    /// Its key, if the keyword contains a map.
+    pub(super) name: Option<&'a str>,
+    /// Its index, if the keyword contains a list.
+    pub(super) index: Option<usize>,
+    pub(super) schema: &'a Value,
 }
 
 impl Subschema<'_> {
-    /// Appends its place to the JSON Pointer of its parent.
-    pub(crate) fn pointer(&self, parent: &str) -> String {
+    /// Appends its location to the JSON Pointer of its parent.
+    pub(super) fn pointer(&self, parent: &str) -> String {
         let keyword = self.keyword;
         match (self.name, self.index) {
             (Some(name), _) => {
@@ -50,7 +50,7 @@ const DIRECT: [&str; 16] = [
     "contentSchema",
 ];
 
-/// Keywords whose members are schemas with names of the user.
+/// Keywords whose value is a map of schemas.
 const NAMED: [&str; 6] = [
     "properties",
     "patternProperties",
@@ -60,9 +60,9 @@ const NAMED: [&str; 6] = [
     "definitions",
 ];
 
-/// The schemas directly inside of a schema. What only looks like one (in `default`, `const`,
-/// `enum`, `examples`, in unknown keywords) is data and left out.
-pub(crate) fn subschemas(schema: &JsonObject) -> impl Iterator<Item = Subschema<'_>> {
+/// Returns the schemas directly inside a schema. Data that resembles a schema (in `default`, `const`,
+/// `enum`, `examples` and unknown keywords) is skipped.
+pub(super) fn subschemas(schema: &JsonObject) -> impl Iterator<Item = Subschema<'_>> {
     let direct = DIRECT.iter().flat_map(|&keyword| {
         let value = schema.get(keyword);
         let list = value

@@ -1,4 +1,4 @@
-//! The events of streams, so that a client whose connection broke gets what it has missed.
+//! Stores of stream events, for clients that reconnect.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,19 +10,18 @@ use bytes::Bytes;
 use super::StoreError;
 use parking_lot::Mutex;
 
-/// A stream of a session.
+/// The id of a stream: its session and its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct StreamId<'a> {
     /// The id of the session.
     pub session: &'a str,
-    /// The name of the stream within it.
+    /// The name of the stream within the session.
     pub stream: &'a str,
 }
 
 impl<'a> StreamId<'a> {
-    /// A stream of a session.
-    #[inline]
+    /// The id of a stream of a session.
     pub fn new(session: &'a str, stream: &'a str) -> Self {
         Self { session, stream }
     }
@@ -32,15 +31,14 @@ impl<'a> StreamId<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredEvent {
-    /// The text of the message; empty for an event that carries none.
+    /// The message as JSON. Empty for an event without a message.
     pub text: Bytes,
-    /// No event comes after it.
+    /// True for the last event of a stream.
     pub is_last: bool,
 }
 
 impl StoredEvent {
-    /// A message.
-    #[inline]
+    /// An event that is not the last one.
     pub fn new(text: Bytes) -> Self {
         Self {
             text,
@@ -48,100 +46,96 @@ impl StoredEvent {
         }
     }
 
-    /// Says that no event comes after it.
+    /// Marks the event as the last one.
     #[must_use]
-    #[inline]
     pub fn last(mut self) -> Self {
         self.is_last = true;
         self
     }
 }
 
-/// What a client has missed.
+/// The events that a client has missed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
-    /// The events and their numbers, in their order.
+    /// The events with their numbers, in order.
     pub events: Vec<(u64, StoredEvent)>,
-    /// The stream has ended: no more events come.
+    /// True if the stream has ended.
     pub is_over: bool,
 }
 
 impl Replay {
-    /// Events of a stream.
-    #[inline]
+    /// A replay of these events.
     pub fn new(events: Vec<(u64, StoredEvent)>, is_over: bool) -> Self {
         Self { events, is_over }
     }
 }
 
-/// There is nothing to replay.
+/// A replay that is not possible.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReplayError {
-    /// The stream is not of this session, or its events were dropped.
+    /// The session has no such stream, or its events were dropped.
     #[error("this session has no such stream, or its events are no longer kept")]
     Unknown,
-    /// Events that the client has missed are gone.
+    /// Events that the client has missed were dropped.
     #[error("events after this one are no longer kept; make the request again")]
     TooOld,
-    /// The store does not answer.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Where the events of streams are kept. What is lost with it: a client whose connection breaks
-/// does not get the answer of its running call.
+/// A store of stream events. When its data is lost, a client whose connection breaks does not receive
+/// the response of its running call.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 #[async_trait]
 pub trait EventStore: Send + Sync + 'static {
-    /// Keeps an event and gives it a number, greater than those of all earlier events of the
-    /// stream, whichever node they came from.
+    /// Stores an event and returns its number, which is greater than those of all earlier events of
+    /// the stream, from whichever node.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when it is not kept. It goes to whoever reads the stream just now, and
-    /// cannot be had again.
+    /// Returns [`StoreError`] when the event was not stored. It is then sent to the connected client
+    /// and cannot be replayed.
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError>;
 
-    /// The events of a stream with numbers above `after`; all of them when that is `None`.
+    /// Returns the events of a stream with numbers above `after`, or all events.
     ///
     /// # Errors
     ///
-    /// [`ReplayError`] when these cannot be had, or not all of them.
+    /// Returns [`ReplayError`] when one of these events is not available.
     // spec: RSM-04
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError>;
 
-    /// Forgets all streams of a session.
+    /// Removes all streams of a session.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when they may still be there.
+    /// Returns [`StoreError`] when events may still be stored.
     async fn forget(&self, session: &str) -> Result<(), StoreError>;
 }
 
 #[async_trait]
 impl<S: EventStore + ?Sized> EventStore for Arc<S> {
-    #[inline]
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
         (**self).append(stream, event).await
     }
 
-    #[inline]
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         (**self).after(stream, after).await
     }
 
-    #[inline]
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         (**self).forget(session).await
     }
 }
 
-/// Events in the memory of this process.
+/// A store in the memory of this process.
 ///
-/// Bounded in number, bytes and age; the oldest events of all streams are dropped first.
+/// It holds at most 65,536 events and 64 MiB, each event for at most 15 minutes. The oldest events of
+/// all streams are dropped first.
 #[derive(Debug)]
 pub struct MemoryEventStore {
     state: Mutex<State>,
@@ -154,31 +148,30 @@ pub struct MemoryEventStore {
 #[derive(Debug, Default)]
 struct State {
     sessions: HashMap<Box<str>, HashMap<Box<str>, Stream>>,
-    /// All events in their order, also of streams that were forgotten.
-    order: VecDeque<Kept>,
+    /// All events in order, including those of removed streams.
+    order: VecDeque<EventRecord>,
     bytes: usize,
     next: u64,
-    /// Every event below this number was dropped.
+    /// The number of the oldest event that was not dropped.
     floor: u64,
 }
 
 #[derive(Debug)]
 struct Stream {
     events: VecDeque<(u64, StoredEvent)>,
-    /// Every event of the stream below this number was dropped.
+    /// The lowest number from which on no event of the stream was dropped.
     floor: u64,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct EventRecord {
     session: Box<str>,
     stream: Box<str>,
     since: Instant,
 }
 
 impl MemoryEventStore {
-    /// A store of at most 65,536 events and 64 MiB, each for at most 15 minutes.
-    #[inline]
+    /// An empty store with the default limits.
     pub fn new() -> Self {
         Self {
             state: Mutex::default(),
@@ -189,54 +182,47 @@ impl MemoryEventStore {
         }
     }
 
-    /// Sets how many events it keeps.
+    /// Sets the maximum number of events. Default: 65,536.
     #[must_use]
-    #[inline]
     pub fn max_events(mut self, events: usize) -> Self {
         self.max_events = events;
         self
     }
 
-    /// Sets how many bytes of messages it keeps.
+    /// Sets the maximum total size of the messages in bytes. Default: 64 MiB.
     #[must_use]
-    #[inline]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets how long it keeps an event.
+    /// Sets the time for which an event is kept. Default: 15 minutes.
     #[must_use]
-    #[inline]
     pub fn max_age(mut self, time: Duration) -> Self {
         self.max_age = time;
         self
     }
 
-    /// Sets where the time comes from.
+    /// Sets the clock. Default: [`Instant::now`].
     #[must_use]
-    #[inline]
     pub fn clock(mut self, clock: fn() -> Instant) -> Self {
         self.clock = clock;
         self
     }
 
-    /// How many events it keeps.
-    #[inline]
+    /// Returns the number of stored events.
     pub fn len(&self) -> usize {
         let state = self.state.lock();
         let streams = state.sessions.values().flat_map(HashMap::values);
         streams.map(|stream| stream.events.len()).sum()
     }
 
-    /// It keeps no event.
-    #[inline]
+    /// Returns true if no event is stored.
     pub fn is_empty(&self) -> bool {
         self.state.lock().sessions.is_empty()
     }
 
-    /// Drops what is too much or too old.
-    #[inline]
+    /// Drops the events beyond the limits.
     fn trim(&self, state: &mut State, now: Instant) {
         while let Some(oldest) = state.order.front()
             && (state.order.len() > self.max_events
@@ -249,14 +235,12 @@ impl MemoryEventStore {
 }
 
 impl Default for MemoryEventStore {
-    #[inline]
     fn default() -> Self {
         Self::new()
     }
 }
 
 impl State {
-    #[inline]
     fn drop_oldest(&mut self) {
         let Some(oldest) = self.order.pop_front() else {
             return;
@@ -285,14 +269,13 @@ impl State {
 
 #[async_trait]
 impl EventStore for MemoryEventStore {
-    #[inline]
     async fn append(&self, id: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
         let now = (self.clock)();
         let mut state = self.state.lock();
         let number = state.next;
         state.next += 1;
         state.bytes += event.text.len();
-        state.order.push_back(Kept {
+        state.order.push_back(EventRecord {
             session: id.session.into(),
             stream: id.stream.into(),
             since: now,
@@ -308,7 +291,6 @@ impl EventStore for MemoryEventStore {
         Ok(number)
     }
 
-    #[inline]
     async fn after(&self, id: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         let now = (self.clock)();
         let mut state = self.state.lock();
@@ -316,7 +298,7 @@ impl EventStore for MemoryEventStore {
         let streams = state.sessions.get(id.session);
         let stream = streams.and_then(|streams| streams.get(id.stream));
         let stream = stream.ok_or(ReplayError::Unknown)?;
-        // The first one that is wanted.
+        // The first missed event.
         let from = after.map_or(0, |after| after.saturating_add(1));
         if from < stream.floor {
             return Err(ReplayError::TooOld);
@@ -328,7 +310,6 @@ impl EventStore for MemoryEventStore {
         })
     }
 
-    #[inline]
     async fn forget(&self, session: &str) -> Result<(), StoreError> {
         let mut state = self.state.lock();
         if let Some(streams) = state.sessions.remove(session) {

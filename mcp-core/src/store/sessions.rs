@@ -1,4 +1,4 @@
-//! Sessions that another node, or the same one after a restart, can continue.
+//! Stores of sessions, for other nodes and for restarts.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,56 +10,53 @@ use super::StoreError;
 use crate::legacy::SessionRecord;
 use parking_lot::Mutex;
 
-/// Where sessions are written down. What is lost with it: clients have to open new sessions, as
-/// after every restart of a server without a store.
+/// A store of sessions. When its data is lost, clients open new sessions, as after the restart of a
+/// server without a store.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 #[async_trait]
 pub trait SessionStore: Send + Sync + 'static {
-    /// What was saved last under an id, unless it was removed or its time is up.
+    /// Returns the record that was saved last under an id. `None` when it was removed or has expired.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store does not answer; the request fails then.
+    /// Returns [`StoreError`] when the store is not available. The request then fails.
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError>;
 
-    /// Saves a session, for as long as `ttl` at the least, in place of what was saved before.
+    /// Saves a session for at least `ttl`. Replaces the record that was saved before.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when it was not saved; the request fails then.
+    /// Returns [`StoreError`] when the session was not saved. The request then fails.
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError>;
 
-    /// Forgets a session. An unknown one is no error.
+    /// Removes a session. An unknown id is no error.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when it may still be there.
+    /// Returns [`StoreError`] when the session may still be stored.
     async fn remove(&self, id: &str) -> Result<(), StoreError>;
 }
 
 #[async_trait]
 impl<S: SessionStore + ?Sized> SessionStore for Arc<S> {
-    #[inline]
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
         (**self).load(id).await
     }
 
-    #[inline]
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
         (**self).save(id, record, ttl).await
     }
 
-    #[inline]
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         (**self).remove(id).await
     }
 }
 
-/// Sessions in the memory of this process: for endpoints that share them, and for tests.
+/// A store in the memory of this process, for endpoints that share sessions and for tests.
 ///
-/// It holds at most so many sessions; when a new one comes in, those are dropped first whose time
-/// is up, then the one whose time is up next.
+/// Its capacity is 100,000 sessions by default. When it is full, a new session replaces the expired
+/// ones, or the one that expires next.
 #[derive(Debug)]
 pub struct MemorySessionStore {
     sessions: Mutex<HashMap<Box<str>, (SessionRecord, Instant)>>,
@@ -68,8 +65,7 @@ pub struct MemorySessionStore {
 }
 
 impl MemorySessionStore {
-    /// A store of at most 100,000 sessions.
-    #[inline]
+    /// An empty store with a capacity of 100,000 sessions.
     pub fn new() -> Self {
         Self {
             sessions: Mutex::default(),
@@ -78,37 +74,32 @@ impl MemorySessionStore {
         }
     }
 
-    /// Sets how many sessions it holds. Default: 100,000.
+    /// Sets the maximum number of sessions. Default: 100,000.
     #[must_use]
-    #[inline]
     pub fn max_sessions(mut self, sessions: usize) -> Self {
         self.capacity = sessions;
         self
     }
 
-    /// Sets where the time comes from.
+    /// Sets the clock. Default: [`Instant::now`].
     #[must_use]
-    #[inline]
     pub fn clock(mut self, clock: fn() -> Instant) -> Self {
         self.clock = clock;
         self
     }
 
-    /// How many sessions there are.
-    #[inline]
+    /// Returns the number of stored sessions, including expired ones.
     pub fn len(&self) -> usize {
         self.sessions.lock().len()
     }
 
-    /// There is no session.
-    #[inline]
+    /// Returns true if no session is stored.
     pub fn is_empty(&self) -> bool {
         self.sessions.lock().is_empty()
     }
 }
 
 impl Default for MemorySessionStore {
-    #[inline]
     fn default() -> Self {
         Self::new()
     }
@@ -116,15 +107,13 @@ impl Default for MemorySessionStore {
 
 #[async_trait]
 impl SessionStore for MemorySessionStore {
-    #[inline]
     async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
         let now = (self.clock)();
         let sessions = self.sessions.lock();
-        let kept = sessions.get(id).filter(|(_, until)| *until > now);
-        Ok(kept.map(|(record, _)| record.clone()))
+        let stored = sessions.get(id).filter(|(_, until)| *until > now);
+        Ok(stored.map(|(record, _)| record.clone()))
     }
 
-    #[inline]
     async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
         let now = (self.clock)();
         let mut sessions = self.sessions.lock();
@@ -141,7 +130,6 @@ impl SessionStore for MemorySessionStore {
         Ok(())
     }
 
-    #[inline]
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
         self.sessions.lock().remove(id);
         Ok(())

@@ -1,43 +1,44 @@
-//! Modern or legacy?
+//! The era of a request, as a server determines it.
 
 use mcp_types::{Method, ProtocolVersion, Request};
 
 use crate::Fault;
 use crate::wire::Envelope;
 
-/// Where a request goes.
+/// The era of a request.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RequestEra<'a> {
-    /// It carries everything it needs.
+    /// A self-contained request of the modern era.
     Modern(Envelope<'a>),
-    /// It belongs to a session, or opens one.
+    /// A request that belongs to a session, or opens one.
     Legacy,
-    /// It is neither.
+    /// An invalid request, to be answered with this fault.
     Refused(Fault),
 }
 
-/// Decides the era of a request by its own text. `named` is the version that the transport names
-/// beside it (an HTTP header), as a cross-check for requests without an envelope.
+/// Determines the era of a request by its envelope. `header` is the version in the HTTP header, a
+/// cross-check for requests without an envelope.
 ///
-/// An envelope decides whatever the method is: `initialize` with one is an unknown modern method.
+/// A request with an envelope is modern, whatever its method: `initialize` with an envelope is an
+/// unknown modern method.
 // spec: COMPAT-02, COMPAT-03, META-09, GAP-02, GAP-04, GAP-18
-pub fn classify<'a>(request: &Request<'a>, named: Option<&str>) -> RequestEra<'a> {
+pub fn classify<'a>(request: &Request<'a>, header: Option<&str>) -> RequestEra<'a> {
     match Envelope::from_request(request) {
         Ok(Some(envelope)) => RequestEra::Modern(envelope),
         Err(fault) => RequestEra::Refused(fault),
-        Ok(None) if is_modern_version(named) || request.method == Method::Discover.as_str() => {
+        Ok(None) if is_modern_version(header) || request.method == Method::Discover.as_str() => {
             RequestEra::Refused(Envelope::missing())
         }
         Ok(None) => RequestEra::Legacy,
     }
 }
 
-/// The version that the transport names beside a message is a modern one. Notifications of the
-/// modern era are known by nothing else.
+/// Returns true if the version in an HTTP header is a modern one. Only this header identifies a
+/// notification of the modern era.
 // spec: GAP-02
-pub fn is_modern_version(named: Option<&str>) -> bool {
-    named
+pub fn is_modern_version(header: Option<&str>) -> bool {
+    header
         .and_then(|name| name.parse().ok())
         .is_some_and(ProtocolVersion::is_modern)
 }
@@ -56,7 +57,7 @@ mod tests {
     const OTHER: &str = r#"{"progressToken":1}"#;
 
     #[test]
-    fn table() {
+    fn era_follows_from_envelope_header_and_method() {
         let modern = Some("2026-07-28");
         let legacy = Some("2025-11-25");
         for (method, meta, named, expected) in [

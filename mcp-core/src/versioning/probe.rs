@@ -1,7 +1,7 @@
-//! How a client finds out which era a server speaks.
+//! Detection of the era and the revision of a server, by a client.
 //!
-//! A machine without IO: the client tells it what came back ([`Evidence`]), it says what to do next
-//! ([`Step`]).
+//! The state machine does no IO: it receives the outcome of each step ([`Evidence`]) and returns the
+//! next [`Step`].
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility>
 
@@ -12,43 +12,40 @@ use mcp_types::{DiscoverResult, InitializeResult, ProtocolVersion};
 use super::newest_common;
 use crate::Fault;
 
-/// What is known of a server: enough to connect to it again without asking.
+/// The era and the revision of a server. A stored verdict saves the detection on the next connection.
 // spec: COMPAT-12
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Verdict {
-    /// It serves requests without a session.
+    /// The server serves self-contained requests.
     #[non_exhaustive]
     Modern {
-        /// The revision that both sides speak.
+        /// The negotiated revision.
         version: ProtocolVersion,
-        /// What it said of itself, when it was asked.
+        /// The result of `server/discover`, if the client has called it.
         server: Option<Box<DiscoverResult>>,
     },
-    /// It wants a session.
+    /// The server requires a session.
     #[non_exhaustive]
     Legacy {
-        /// The revision that both sides speak.
+        /// The negotiated revision.
         version: ProtocolVersion,
     },
 }
 
 impl Verdict {
-    /// A server without sessions.
-    #[inline]
+    /// A server of the modern era.
     pub fn modern(version: ProtocolVersion, server: Option<DiscoverResult>) -> Self {
         let server = server.map(Box::new);
         Self::Modern { version, server }
     }
 
-    /// A server with sessions.
-    #[inline]
+    /// A server of the legacy era.
     pub fn legacy(version: ProtocolVersion) -> Self {
         Self::Legacy { version }
     }
 
-    /// The revision that both sides speak.
-    #[inline]
+    /// Returns the negotiated revision.
     pub fn version(&self) -> ProtocolVersion {
         match self {
             Self::Modern { version, .. } | Self::Legacy { version } => *version,
@@ -59,7 +56,7 @@ impl Verdict {
 const MODERN: &str = "modern";
 const LEGACY: &str = "legacy";
 
-/// A verdict, as it is written down.
+/// The stored form of a verdict.
 struct Written {
     era: String,
     version: ProtocolVersion,
@@ -73,7 +70,6 @@ members!(Written as "what is known of a server" {
 });
 
 impl From<&Verdict> for Written {
-    #[inline]
     fn from(verdict: &Verdict) -> Self {
         let (era, server) = match verdict {
             Verdict::Modern { server, .. } => (MODERN, server.clone()),
@@ -88,7 +84,6 @@ impl From<&Verdict> for Written {
 }
 
 impl Written {
-    #[inline]
     fn verdict(self) -> Result<Verdict, String> {
         let Self {
             version, server, ..
@@ -109,73 +104,73 @@ read_via!(
 written_via!(Verdict, Written);
 read_and_written!(Verdict);
 
-/// What came back.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Evidence<'a> {
-    /// The answer to `server/discover`.
+    /// The result of `server/discover`.
     Discovered(&'a DiscoverResult),
-    /// The answer to `initialize`.
+    /// The result of `initialize`.
     Initialized(&'a InitializeResult),
-    /// An error, with the HTTP status where there was one.
+    /// An error, with the HTTP status of its response.
     Fault(&'a Fault, Option<StatusCode>),
-    /// A result of another shape.
+    /// A result that does not fit the method.
     Unreadable,
     /// An HTTP status without a message.
     Status(StatusCode),
-    /// Nothing, on a pipe.
+    /// No response in time, on a pipe.
     Silence,
-    /// The end of the pipe.
+    /// The end of the pipe without a response.
     Gone,
 }
 
-/// What to do next.
+/// The next action of the client.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Ask `server/discover` in this revision.
+    /// Call `server/discover` in this revision.
     Discover(ProtocolVersion),
-    /// Open a session in this revision. A server that has ended is started anew for it.
+    /// Open a session in this revision. A server that has exited is restarted first.
     Initialize(ProtocolVersion),
-    /// The server speaks this revision.
+    /// The detection is complete: both sides support this revision.
     Done(ProtocolVersion),
-    /// There is no way.
+    /// The detection has failed.
     Fail(ProbeError),
 }
 
-/// Why a server cannot be spoken with.
+/// The failure of a detection.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProbeError {
     /// The two sides have no revision in common.
     #[error("no protocol version in common: the server speaks {theirs:?}, this client {ours:?}")]
     NothingInCommon {
-        /// What the server speaks.
+        /// The revisions that the server supports.
         theirs: Vec<String>,
-        /// What the client speaks.
+        /// The revisions that the client supports.
         ours: Vec<ProtocolVersion>,
     },
-    /// It wants to know who asks.
+    /// The server requires authorization.
     // spec: COMPAT-14
     #[error("the server wants authorization (HTTP status {0})")]
     Unauthorized(StatusCode),
-    /// It failed, which tells nothing about its era.
+    /// The server failed, which is no evidence for an era.
     #[error("the server failed (HTTP status {0})")]
     Failed(StatusCode),
-    /// It refuses in a way that is the same in all revisions.
+    /// The server refuses the client in every revision.
     #[error("the server refuses to be asked what it speaks: {0}")]
     Refused(Fault),
-    /// It answers neither `server/discover` nor `initialize` with anything that makes sense.
+    /// The responses to `server/discover` and `initialize` fit no era.
     #[error("the server answers `initialize` with {0}")]
     UnexpectedResponse(String),
 }
 
-/// The machine.
+/// The state machine of the detection.
 #[derive(Debug)]
 pub struct Probe {
-    spoken: Vec<ProtocolVersion>,
+    supported: Vec<ProtocolVersion>,
     stage: Stage,
-    /// `server/discover` was asked again in a revision that the server named.
+    /// True after `server/discover` was repeated in a revision that the server named.
     corrected: bool,
 }
 
@@ -186,15 +181,14 @@ enum Stage {
 }
 
 impl Probe {
-    /// A client that speaks these revisions, and its first step.
-    #[inline]
-    pub fn start(spoken: &[ProtocolVersion]) -> (Self, Step) {
+    /// Starts the detection for a client that supports these revisions. Returns the first step.
+    pub fn start(supported: &[ProtocolVersion]) -> (Self, Step) {
         let mut probe = Self {
-            spoken: spoken.to_vec(),
+            supported: supported.to_vec(),
             stage: Stage::Discovering,
             corrected: false,
         };
-        let newest = spoken.iter().copied().max();
+        let newest = supported.iter().copied().max();
         let step = match newest {
             Some(version) if version.is_modern() => Step::Discover(version),
             _ => probe.initialize(Vec::new()),
@@ -202,8 +196,7 @@ impl Probe {
         (probe, step)
     }
 
-    /// What follows from what came back.
-    #[inline]
+    /// Returns the step that follows from the outcome of the last one.
     pub fn next(&mut self, evidence: Evidence<'_>) -> Step {
         match self.stage {
             Stage::Discovering => self.discovering(evidence),
@@ -212,27 +205,26 @@ impl Probe {
     }
 
     // spec: COMPAT-08, COMPAT-09, COMPAT-11, COMPAT-14
-    #[inline]
     fn discovering(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
             Evidence::Discovered(found) => {
-                match newest_common(&found.supported_versions, &self.spoken) {
+                match newest_common(&found.supported_versions, &self.supported) {
                     Some(version) => Step::Done(version),
-                    None => self.by_name(&found.supported_versions),
+                    None => self.initialize_named(&found.supported_versions),
                 }
             }
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
-                match newest_common(supported, &self.spoken) {
-                    Some(version) => self.correct(version, supported),
-                    None => self.by_name(supported),
+                match newest_common(supported, &self.supported) {
+                    Some(version) => self.retry_discover(version, supported),
+                    None => self.initialize_named(supported),
                 }
             }
             Evidence::Status(status) | Evidence::Fault(_, Some(status))
                 if is_no_evidence(status) =>
             {
-                Step::Fail(no_evidence(status))
+                Step::Fail(status_error(status))
             }
-            // Only modern servers know these, unless the status says otherwise.
+            // Only modern servers send these errors, with status 400.
             Evidence::Fault(
                 fault @ (Fault::HeaderMismatch(_) | Fault::MissingCapability { .. }),
                 None | Some(StatusCode::BAD_REQUEST),
@@ -241,28 +233,27 @@ impl Probe {
         }
     }
 
-    #[inline]
     fn initializing(&mut self, evidence: Evidence<'_>) -> Step {
         match evidence {
             Evidence::Initialized(opened) => match opened.version() {
-                Some(version) if !version.is_modern() && self.spoken.contains(&version) => {
+                Some(version) if !version.is_modern() && self.supported.contains(&version) => {
                     Step::Done(version)
                 }
                 // spec: LIFE-08
                 _ => self.nothing_in_common(vec![opened.protocol_version.clone()]),
             },
-            // A slow modern server, whose answer to the probe came too late.
+            // A slow modern server, whose response to `server/discover` came too late.
             // spec: COMPAT-16
             Evidence::Fault(Fault::UnsupportedVersion { supported, .. }, _) => {
-                match newest_common(supported, &self.spoken) {
-                    Some(version) => self.correct(version, supported),
+                match newest_common(supported, &self.supported) {
+                    Some(version) => self.retry_discover(version, supported),
                     None => self.nothing_in_common(supported.clone()),
                 }
             }
             Evidence::Status(status) | Evidence::Fault(_, Some(status))
                 if is_no_evidence(status) =>
             {
-                Step::Fail(no_evidence(status))
+                Step::Fail(status_error(status))
             }
             Evidence::Fault(fault, _) => {
                 Step::Fail(ProbeError::UnexpectedResponse(fault.to_string()))
@@ -278,10 +269,9 @@ impl Probe {
         }
     }
 
-    /// The server is modern and named a revision that both sides speak. It is asked once more, not
-    /// for ever.
-    #[inline]
-    fn correct(&mut self, version: ProtocolVersion, supported: &[String]) -> Step {
+    /// The server is modern and named a revision that both sides support. `server/discover` is
+    /// repeated once.
+    fn retry_discover(&mut self, version: ProtocolVersion, supported: &[String]) -> Step {
         if std::mem::replace(&mut self.corrected, true) {
             let fault = Fault::UnsupportedVersion {
                 requested: version.as_str().into(),
@@ -293,44 +283,40 @@ impl Probe {
         Step::Discover(version)
     }
 
-    /// The server named no modern revision that the client speaks, perhaps one with sessions.
+    /// The server named no modern revision that the client supports. It may have named one with
+    /// sessions.
     // spec: GAP-07
-    #[inline]
-    fn by_name(&mut self, supported: &[String]) -> Step {
+    fn initialize_named(&mut self, supported: &[String]) -> Step {
         let known = |version: &&ProtocolVersion| {
             !version.is_modern() && supported.iter().any(|name| name == version.as_str())
         };
-        match self.spoken.iter().filter(known).max() {
+        match self.supported.iter().filter(known).max() {
             Some(version) => self.open(*version),
             None => self.nothing_in_common(supported.to_vec()),
         }
     }
 
-    #[inline]
     fn initialize(&mut self, theirs: Vec<String>) -> Step {
-        let sessions = self.spoken.iter().filter(|version| !version.is_modern());
+        let sessions = self.supported.iter().filter(|version| !version.is_modern());
         match sessions.max().copied() {
             Some(version) => self.open(version),
             None => self.nothing_in_common(theirs),
         }
     }
 
-    #[inline]
     fn open(&mut self, version: ProtocolVersion) -> Step {
         self.stage = Stage::Initializing;
         Step::Initialize(version)
     }
 
-    #[inline]
     fn nothing_in_common(&self, theirs: Vec<String>) -> Step {
-        let ours = self.spoken.clone();
+        let ours = self.supported.clone();
         Step::Fail(ProbeError::NothingInCommon { theirs, ours })
     }
 }
 
-/// Statuses that tell nothing about the era.
+/// Returns true for statuses that are no evidence for an era.
 // spec: COMPAT-14
-#[inline]
 fn is_no_evidence(status: StatusCode) -> bool {
     use StatusCode as S;
     status.is_server_error()
@@ -340,8 +326,7 @@ fn is_no_evidence(status: StatusCode) -> bool {
         )
 }
 
-#[inline]
-fn no_evidence(status: StatusCode) -> ProbeError {
+fn status_error(status: StatusCode) -> ProbeError {
     match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ProbeError::Unauthorized(status),
         _ => ProbeError::Failed(status),

@@ -1,4 +1,4 @@
-//! Which revision two sides have in common.
+//! Selection of the revision that two sides have in common.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use mcp_types::{ProtocolVersion, Request};
 
 use crate::Fault;
 
-/// The modern revision that a request names, when the server offers it.
+/// Returns the modern revision that a request names, if the server offers it.
 ///
 /// # Errors
 ///
-/// [`Fault::UnsupportedVersion`], with the text of the request and everything that is offered.
+/// Returns [`Fault::UnsupportedVersion`] when the server does not offer the revision.
 // spec: VER-02, VER-03
 pub fn check_offered(
     versions: &[ProtocolVersion],
@@ -25,21 +25,21 @@ pub fn check_offered(
         })
 }
 
-/// The newest modern revision among those that a server names and a client speaks.
+/// Returns the newest modern revision that a server names and a client supports.
 // spec: VER-04
 pub fn newest_common(
     supported: &[impl AsRef<str>],
-    spoken: &[ProtocolVersion],
+    ours: &[ProtocolVersion],
 ) -> Option<ProtocolVersion> {
     supported
         .iter()
         .filter_map(|name| name.as_ref().parse().ok())
-        .filter(|version: &ProtocolVersion| version.is_modern() && spoken.contains(version))
+        .filter(|version: &ProtocolVersion| version.is_modern() && ours.contains(version))
         .max()
 }
 
-/// The revision of a new session: the one that the client wants, when it is offered and has
-/// sessions, else the newest one that has; `None` when none is offered.
+/// Returns the revision of a new session: the requested one, if it is offered and has sessions, or
+/// the newest offered one with sessions.
 // spec: LIFE-07
 pub(crate) fn session_version(
     versions: &[ProtocolVersion],
@@ -54,20 +54,19 @@ pub(crate) fn session_version(
         .copied()
 }
 
-/// What a server without sessions answers to a request of the legacy era, `initialize` above all:
-/// the error names what is spoken. `named` is the revision of the version header, where there is
-/// one.
+/// Returns the error of a server without sessions for a legacy request, such as `initialize`. The
+/// error lists the modern revisions of the server. `header` is the version in the HTTP header.
 // spec: COMPAT-04, COMPAT-06, GAP-17
 pub fn unsupported_legacy(
     request: &Request<'_>,
-    named: Option<&str>,
+    header: Option<&str>,
     versions: &[ProtocolVersion],
 ) -> Fault {
-    // What `initialize` asks for; other requests are known by their header alone.
-    let asked: Option<Cow<'_, str>> = request.params.optional("protocolVersion").ok().flatten();
+    // The parameter of `initialize`. Other requests have the header only.
+    let requested: Option<Cow<'_, str>> = request.params.optional("protocolVersion").ok().flatten();
     let modern = versions.iter().filter(|version| version.is_modern());
     Fault::UnsupportedVersion {
-        requested: asked.as_deref().or(named).unwrap_or("none").into(),
+        requested: requested.as_deref().or(header).unwrap_or("none").into(),
         supported: modern.map(ToString::to_string).collect(),
     }
 }
@@ -102,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn old_clients_learn_what_is_spoken() {
+    fn old_clients_learn_what_is_supported_here() {
         for (params, named, requested) in [
             (r#"{"protocolVersion":"2025-11-25"}"#, None, "2025-11-25"),
             ("{}", Some("2025-06-18"), "2025-06-18"),

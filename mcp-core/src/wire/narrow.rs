@@ -1,5 +1,5 @@
-//! What a peer may not see. The types are a superset of all revisions; here each of them loses what
-//! the peer's revision does not have, and keeps the meaning in words where it can.
+//! Narrowing of values for older revisions. The types are a superset of all revisions; this module
+//! removes the fields that a revision does not have, and describes content as text where possible.
 //!
 //! Spec: `docs/spec/revisions.md` §2 and §9
 
@@ -20,20 +20,20 @@ pub(super) use profile::is_modern;
 
 use crate::Fault;
 
-/// Loses what a revision does not have.
+/// Removes from a value the fields that a revision does not have.
 pub(super) trait Narrow {
     fn narrow(&mut self, to: ProtocolVersion);
 }
 
-/// The value without what a revision does not have.
+/// Returns a copy without the fields that a revision does not have.
 pub(super) fn narrowed<T: Narrow + Clone>(value: &T, to: ProtocolVersion) -> T {
     let mut value = value.clone();
     value.narrow(to);
     value
 }
 
-/// Leaves out what a revision does not have of a value that seldom has any of it: the value is only
-/// copied when `fits` says that something has to go.
+/// Returns the value without the fields that a revision does not have. Copies it only when `fits`
+/// returns false.
 pub(super) fn fitting<T: Narrow + Clone>(
     value: &T,
     to: ProtocolVersion,
@@ -46,11 +46,11 @@ pub(super) fn fitting<T: Narrow + Clone>(
     }
 }
 
-/// What a server asks in a session, without what the revision does not have.
+/// Returns a request for input without the fields that the revision does not have.
 ///
 /// # Errors
 ///
-/// [`Fault::MissingCapability`] when the revision cannot ask that at all.
+/// Returns [`Fault::MissingCapability`] when the revision does not have the request.
 pub(super) fn input_request(
     request: &InputRequest,
     to: ProtocolVersion,

@@ -1,8 +1,8 @@
-//! Strings, written as JSON: what needs no escape is found many bytes at a time and copied whole.
+//! JSON strings. Runs of characters without escapes are found many bytes at a time and copied whole.
 
 use mcp_types::plain_until;
 
-/// Writes a string, letter for letter like `serde_json`.
+/// Appends a string, byte for byte as `serde_json` writes it.
 pub(super) fn write_text(out: &mut Vec<u8>, text: &str) {
     out.reserve(text.len() + 2);
     out.push(b'"');
@@ -39,7 +39,7 @@ mod tests {
     const CHUNK: usize = 64;
 
     #[track_caller]
-    fn same(text: &str) {
+    fn check(text: &str) {
         let mut out = b"before".to_vec();
         write_text(&mut out, text);
         let expected = format!("before{}", serde_json::Value::from(text));
@@ -47,24 +47,24 @@ mod tests {
     }
 
     #[test]
-    fn every_character_at_every_place_of_a_chunk() {
+    fn every_character_at_every_position_is_written_like_serde_json() {
         let special = (0..=0x7f_u8).map(char::from);
         for character in special.chain(['\u{80}', 'é', '\u{2028}', '\u{10ffff}']) {
             for before in 0..=2 * CHUNK {
                 for after in [0, 1, CHUNK - 1, CHUNK] {
                     let (before, after) = ("x".repeat(before), "y".repeat(after));
-                    same(&format!("{before}{character}{after}"));
+                    check(&format!("{before}{character}{after}"));
                 }
             }
         }
     }
 
     #[test]
-    fn runs_between_escapes() {
+    fn runs_between_escapes_are_written_like_serde_json() {
         for gap in 0..=CHUNK + 1 {
-            same(&format!("{}\"", "é".repeat(gap)).repeat(5));
-            same(&"\\".repeat(gap));
+            check(&format!("{}\"", "é".repeat(gap)).repeat(5));
+            check(&"\\".repeat(gap));
         }
-        same("");
+        check("");
     }
 }

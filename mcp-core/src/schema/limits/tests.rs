@@ -6,7 +6,7 @@ use super::{Cost, MAX_SCHEMAS};
 use crate::schema::SchemaError;
 
 fn refused(schema: &Value) -> String {
-    Cost::of(schema).unwrap_err().to_string()
+    Cost::new(schema).unwrap_err().to_string()
 }
 
 fn nested(depth: usize, name: &str) -> Value {
@@ -27,7 +27,7 @@ fn references_stay_within_the_schema() {
         // Data is no schema.
         json!({"const": {"$ref": "https://example.com"}, "default": {"$ref": "#/nowhere"}}),
     ] {
-        Cost::of(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
+        Cost::new(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
     }
     for external in [
         "https://example.com/x.json",
@@ -44,7 +44,7 @@ fn references_stay_within_the_schema() {
     for missing in ["#/$defs/a", "#a", "#/%ff"] {
         let schema = json!({"$ref": missing});
         assert_eq!(
-            Cost::of(&schema),
+            Cost::new(&schema),
             Err(SchemaError::Unresolved(missing.to_owned()))
         );
     }
@@ -62,7 +62,7 @@ fn circles_need_a_step_into_the_value() {
     ] {
         assert!(refused(&endless).contains("without end"), "{endless}");
     }
-    Cost::of(&json!({"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}})).unwrap();
+    Cost::new(&json!({"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}})).unwrap();
 }
 
 #[test]
@@ -79,13 +79,13 @@ fn sizes() {
 #[test]
 fn the_work_of_a_check_is_known_before() {
     let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
-    let cost = Cost::of(&tree).unwrap();
-    assert!(cost.admit(&nested(120, "left")).is_ok());
+    let cost = Cost::new(&tree).unwrap();
+    assert!(cost.check(&nested(120, "left")).is_ok());
     let numbers: Vec<_> = (0..200_000).collect();
     assert!(
-        Cost::of(&json!({"items": {"type": "integer"}}))
+        Cost::new(&json!({"items": {"type": "integer"}}))
             .unwrap()
-            .admit(&json!(numbers))
+            .check(&json!(numbers))
             .is_ok()
     );
 
@@ -94,9 +94,9 @@ fn the_work_of_a_check_is_known_before() {
         {"properties": {"left": {"$ref": "#"}, "kind": {"const": "a"}}},
         {"properties": {"left": {"$ref": "#"}, "kind": {"const": "b"}}},
     ]});
-    let cost = Cost::of(&doubling).unwrap();
-    assert!(cost.admit(&nested(8, "left")).is_ok());
-    assert!(cost.admit(&nested(100, "left")).is_err());
+    let cost = Cost::new(&doubling).unwrap();
+    assert!(cost.check(&nested(8, "left")).is_ok());
+    assert!(cost.check(&nested(100, "left")).is_err());
 
     // The same without recursion.
     let mut bomb = json!({"$defs": {"a0": {}}, "$ref": "#/$defs/a30"});
@@ -104,5 +104,5 @@ fn the_work_of_a_check_is_known_before() {
         let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
         bomb["$defs"][format!("a{level}")] = json!({"allOf": [below, below]});
     }
-    assert!(Cost::of(&bomb).unwrap().admit(&json!(1)).is_err());
+    assert!(Cost::new(&bomb).unwrap().check(&json!(1)).is_err());
 }

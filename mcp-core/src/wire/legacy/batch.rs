@@ -1,5 +1,4 @@
-//! Several messages at once, which only 2025-03-26 knows: apart when they come, together again
-//! when they are answered.
+//! Batches of messages, which only 2025-03-26 has.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic#batching>
 
@@ -7,13 +6,14 @@ use mcp_types::{Message, Method, ParseError, ProtocolVersion};
 
 use crate::Fault;
 
-/// Takes a batch apart. What is wrong with one message does not touch the others; its answer is the
-/// error.
+/// Parses a batch. An invalid message is an `Err` in the list, to be answered with its error; the
+/// other messages are not affected.
 ///
 /// # Errors
 ///
-/// [`Fault::InvalidMessage`] when the revision has no batches, when the text is no array, when the
-/// array is empty or too long, or when a message in it is modern: the whole batch gets one answer.
+/// Returns [`Fault::InvalidMessage`], the error for the whole batch, when the revision has no batches,
+/// when `body` is no array, when the array is empty or too long, or when it contains a modern
+/// request.
 ///
 /// # Examples
 ///
@@ -21,8 +21,8 @@ use crate::Fault;
 /// use mcp_core::wire::batch::{self, Answers};
 /// use mcp_types::{Message, ProtocolVersion};
 ///
-/// let text = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
-/// let messages = batch::read(text, ProtocolVersion::V2025_03_26)?;
+/// let body = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
+/// let messages = batch::read(body, ProtocolVersion::V2025_03_26)?;
 /// assert!(matches!(messages[..], [Ok(Message::Request(_))]));
 ///
 /// let mut answers = Answers::new();
@@ -32,13 +32,13 @@ use crate::Fault;
 /// ```
 // spec: BASE-14, BASE-15, BASE-16
 pub fn read(
-    text: &[u8],
+    body: &[u8],
     version: ProtocolVersion,
 ) -> Result<Vec<Result<Message<'_>, ParseError>>, Fault> {
     if !version.allows_batch() {
         return Err(ParseError::Batch.into());
     }
-    let mut messages = Message::parse_batch(text)?;
+    let mut messages = Message::parse_batch(body)?;
     if messages.iter().flatten().any(is_modern) {
         return Err(ParseError::Batch.into());
     }
@@ -55,7 +55,7 @@ pub fn read(
     Ok(messages)
 }
 
-/// A request that says of itself that it is modern.
+/// Returns true for a request with a modern envelope.
 fn is_modern(message: &Message<'_>) -> bool {
     match message {
         Message::Request(request) => {
@@ -65,24 +65,24 @@ fn is_modern(message: &Message<'_>) -> bool {
     }
 }
 
-/// The answers to a batch, in the order in which they are there.
+/// The responses to a batch, in the order of their completion.
 #[derive(Debug, Clone, Default)]
 pub struct Answers(Vec<u8>);
 
 impl Answers {
-    /// No answer yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an answer.
+    /// Adds a response.
     pub fn push(&mut self, answer: &[u8]) {
         self.0.push(if self.0.is_empty() { b'[' } else { b',' });
         self.0.extend_from_slice(answer);
     }
 
-    /// The answers as one array; `None` when there are none, as there are to notifications and
-    /// responses alone.
+    /// Returns the responses as one JSON array. `None` when there are none, as for a batch of
+    /// notifications.
     // spec: BASE-12
     pub fn into_text(mut self) -> Option<Vec<u8>> {
         if self.0.is_empty() {
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_for_what_is_no_batch() {
+    fn invalid_batch_has_one_error() {
         let one = r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
         for version in ProtocolVersion::ALL.into_iter().filter(|it| *it != R2) {
             assert!(error(one, version).contains("-32600"), "{version}");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn every_message_by_itself() {
+    fn invalid_message_does_not_affect_the_others() {
         let text = br#"[
             {"jsonrpc":"2.0","id":1,"method":"ping"},
             {"jsonrpc":"2.0","id":2,"method":"initialize","params":{}},
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_become_one_array() {
+    fn answers_are_joined_to_one_array() {
         assert_eq!(Answers::new().into_text(), None);
         let mut answers = Answers::new();
         answers.push(b"{}");

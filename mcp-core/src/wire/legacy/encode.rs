@@ -85,7 +85,7 @@ fn listed<T: Write + Clone + Narrow>(
     version: ProtocolVersion,
     out: &mut EncodedReply,
 ) {
-    out.shared = list.text(version, |page| {
+    out.shared = list.encoded(version, |page| {
         let mut text = Vec::new();
         write_json(&mut text, &narrowed(page, version));
         text.into()

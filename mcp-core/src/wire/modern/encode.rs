@@ -164,7 +164,7 @@ fn listed<T: Write + Clone + HasMeta + Narrow>(
         return whole(&mut out.head, meta, &page, cache, context);
     }
     write_stamp(&mut out.head, result_type::COMPLETE, cache, None, context);
-    out.shared = list.text(VERSION, |page| {
+    out.shared = list.encoded(VERSION, |page| {
         let mut text = Vec::new();
         splice_json(&mut text, &narrowed(page, VERSION));
         text.into()

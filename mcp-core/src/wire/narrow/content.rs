@@ -1,6 +1,5 @@
-//! Content of results.
+//! Content blocks.
 
-use mcp_types::joined;
 use mcp_types::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, JsonObject, ProtocolVersion,
     ReadResourceResult, ResourceContents, ToolResultContent,
@@ -26,22 +25,22 @@ impl Narrow for CallToolResult {
     }
 }
 
-/// A block outside of sampling. Kinds of content that the peer does not know there become text that
-/// says what was there.
+/// A block outside of sampling. Kinds that the revision does not have there become a text that
+/// describes them.
 // spec: TOOL-13, SAMP-07
 impl Narrow for ContentBlock {
     fn narrow(&mut self, to: ProtocolVersion) {
         if let Self::ToolUse(_) | Self::ToolResult(_) = self {
-            *self = Self::text(words(self));
+            *self = Self::text(describe(self));
         }
         narrow_block(self, to);
     }
 }
 
-/// A block of any kind that the protocol has anywhere.
+/// Narrows a block in a place that allows every kind.
 pub(super) fn narrow_block(block: &mut ContentBlock, to: ProtocolVersion) {
     if !exists(block, to) {
-        *block = ContentBlock::text(words(block));
+        *block = ContentBlock::text(describe(block));
     }
     let (annotations, meta) = match block {
         ContentBlock::Text(block) => (&mut block.annotations, &mut block.meta),
@@ -66,7 +65,7 @@ pub(super) fn narrow_block(block: &mut ContentBlock, to: ProtocolVersion) {
     narrow_annotations(annotations, to);
 }
 
-/// The revision has the kind of content, in sampling at least.
+/// Returns true if the revision has the kind of content anywhere.
 fn exists(block: &ContentBlock, to: ProtocolVersion) -> bool {
     match block {
         ContentBlock::Audio(_) => to.has_annotations_and_audio(),
@@ -76,8 +75,8 @@ fn exists(block: &ContentBlock, to: ProtocolVersion) -> bool {
     }
 }
 
-/// What a block says, in words.
-pub(super) fn words(block: &ContentBlock) -> String {
+/// Describes a block as text.
+pub(super) fn describe(block: &ContentBlock) -> String {
     let file = |kind: &str, data: &mcp_types::Blob, mime_type: &str| {
         format!("[{kind}, {mime_type}, {} bytes]", data.as_bytes().len())
     };
@@ -91,16 +90,15 @@ pub(super) fn words(block: &ContentBlock) -> String {
         },
         ContentBlock::ResourceLink(link) => format!("{}: {}", link.name, link.uri),
         ContentBlock::ToolUse(call) => format!("[call of {}: {}]", call.name, call.input.as_str()),
-        ContentBlock::ToolResult(result) => all_words(&result.content),
+        ContentBlock::ToolResult(result) => describe_all(&result.content),
         _ => "[content of an unknown kind]".to_owned(),
     }
 }
 
-/// What several blocks say, in words, one per line.
-pub(super) fn all_words(blocks: &[ContentBlock]) -> String {
-    let lines: Vec<_> = blocks.iter().map(words).collect();
-    let lines: Vec<_> = lines.iter().map(AsRef::as_ref).collect();
-    joined(&lines, "\n")
+/// Describes several blocks as text, one per line.
+pub(super) fn describe_all(blocks: &[ContentBlock]) -> String {
+    let lines: Vec<_> = blocks.iter().map(describe).collect();
+    lines.join("\n")
 }
 
 // spec: RSRC-11
@@ -112,7 +110,7 @@ pub(super) fn narrow_annotations(annotations: &mut Option<Annotations>, to: Prot
     }
 }
 
-/// What a tool said to a language model. Calls and results of tools cannot stand in here.
+/// The result of a tool in a conversation. It cannot contain calls and results of tools.
 // spec: SAMP-07, TOOL-18
 impl Narrow for ToolResultContent {
     fn narrow(&mut self, to: ProtocolVersion) {

@@ -1,4 +1,4 @@
-//! Tools, resources and prompts as they are listed, and what calls of them carry.
+//! Definitions of tools, resources and prompts, and parameters of calls.
 
 use std::sync::Arc;
 
@@ -28,12 +28,12 @@ impl Narrow for Tool {
         if to.has_free_structure() {
             return;
         }
-        name_properties(&mut self.input_schema);
+        boolean_schemas_to_objects(&mut self.input_schema);
         if let Some(schema) = &mut self.output_schema {
             if !describes_object(schema) {
                 *schema = Arc::new(wrapped_schema(schema));
             }
-            name_properties(schema);
+            boolean_schemas_to_objects(schema);
         }
     }
 }
@@ -42,7 +42,8 @@ fn describes_object(schema: &JsonObject) -> bool {
     schema.get("type").is_some_and(|kind| kind == "object")
 }
 
-/// The schema of `{"result": …}`, which is how a value that is no object reaches older peers.
+/// Returns the schema of `{"result": …}`, the form in which older peers receive a value that is no
+/// object.
 // spec: TOOL-18
 fn wrapped_schema(schema: &JsonObject) -> JsonObject {
     let mut inner = schema.clone();
@@ -53,17 +54,16 @@ fn wrapped_schema(schema: &JsonObject) -> JsonObject {
         ("properties".to_owned(), properties.into()),
         ("required".to_owned(), Value::from(vec!["result"])),
     ]);
-    // References in the inner schema start at the root.
+    // References in the inner schema are relative to the root.
     if let Some(definitions) = definitions {
         outer.insert("$defs".to_owned(), definitions);
     }
     outer
 }
 
-/// Older peers want the schema of every property to be an object; `true` and `false` are schemas,
-/// too, and can be said that way.
+/// Replaces the boolean schemas of properties by equivalent objects, which older peers require.
 // spec: TOOL-06
-fn name_properties(schema: &mut Arc<JsonObject>) {
+fn boolean_schemas_to_objects(schema: &mut Arc<JsonObject>) {
     let is_plain = |schema: &JsonObject| {
         let properties = schema.get("properties").and_then(Value::as_object);
         properties.is_none_or(|properties| !properties.values().any(Value::is_boolean))
@@ -88,7 +88,7 @@ fn name_properties(schema: &mut Arc<JsonObject>) {
     }
 }
 
-/// What every definition may carry.
+/// Narrows the fields that all definitions have.
 // spec: META-16, ICON-01
 fn narrow_item(
     title: &mut Option<String>,

@@ -1,9 +1,8 @@
-//! What a user is asked and what the user answers. A field that an older peer cannot show becomes
-//! the nearest older one, and its answer is read back as what was asked.
+//! Elicitation. A form field that an older revision does not have becomes the nearest older one, and
+//! its value is converted back.
 
 use std::sync::Arc;
 
-use mcp_types::joined;
 use mcp_types::{
     ClientCapabilities, ElicitParams, ElicitResult, FormSchema, JsonObject, MultiSelectSchema,
     PrimitiveSchema, ProtocolVersion, StringSchema,
@@ -13,10 +12,10 @@ use serde_json::Value;
 use super::Narrow;
 use crate::Fault;
 
-/// What stands between several texts in one.
+/// The separator of several values in one text.
 const SEPARATOR: char = ',';
 
-/// A peer that does not know forms, or URLs, cannot be asked.
+/// Checks that the revision has forms, or URLs.
 // spec: ELIC-02
 pub(super) fn check(params: &ElicitParams, to: ProtocolVersion) -> Result<(), Fault> {
     let capabilities = ClientCapabilities::default();
@@ -76,20 +75,17 @@ impl Narrow for FormSchema {
                     field.default = None;
                     field.choices = field.choices.to_legacy();
                 }
-                PrimitiveSchema::MultiSelect(choice) => *field = one_text(choice).into(),
+                PrimitiveSchema::MultiSelect(choice) => *field = to_text_field(choice).into(),
                 _ => {}
             }
         }
     }
 }
 
-/// A field for some of several texts as a field for one text that has them all.
-fn one_text(choice: &MultiSelectSchema) -> StringSchema {
+/// Converts a field with several values into a text field with a list of them.
+fn to_text_field(choice: &MultiSelectSchema) -> StringSchema {
     let values: Vec<_> = choice.choices.iter().map(|(value, _)| value).collect();
-    let hint = format!(
-        "Any of these, separated by commas: {}",
-        joined(&values, ", ")
-    );
+    let hint = format!("Any of these, separated by commas: {}", values.join(", "));
     let mut field = StringSchema::new();
     field.title.clone_from(&choice.title);
     field.describe(match &choice.description {
@@ -98,7 +94,7 @@ fn one_text(choice: &MultiSelectSchema) -> StringSchema {
     })
 }
 
-/// Answers have no lists in older revisions; only accepted forms have content at all.
+/// Older revisions have no lists in answers. Only accepted forms have content.
 // spec: ELIC-09, META-17
 impl Narrow for ElicitResult {
     fn narrow(&mut self, to: ProtocolVersion) {
@@ -112,20 +108,20 @@ impl Narrow for ElicitResult {
         for value in values.filter(|_| !to.has_url_elicitation()) {
             if let Value::Array(texts) = value {
                 let texts: Vec<_> = texts.iter().filter_map(Value::as_str).collect();
-                *value = joined(&texts, ", ").into();
+                *value = texts.join(", ").into();
             }
         }
     }
 }
 
-/// Reads the answer to a form that was narrowed as the answer to what was asked: a text where a
-/// list was wanted becomes one.
+/// Converts the answer to a narrowed form into an answer to the original one: a text becomes a list
+/// where the original field has several values.
 pub(in crate::wire) fn widen_answer(
-    asked: &ElicitParams,
+    original: &ElicitParams,
     answer: &mut ElicitResult,
     from: ProtocolVersion,
 ) {
-    let (ElicitParams::Form(form), Some(content)) = (asked, &mut answer.content) else {
+    let (ElicitParams::Form(form), Some(content)) = (original, &mut answer.content) else {
         return;
     };
     if from.has_url_elicitation() {

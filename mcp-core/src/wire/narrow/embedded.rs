@@ -1,19 +1,19 @@
-//! The requests that a modern result holds: what only requests of sessions have is left out of them.
+//! Requests for input inside a modern result, without the fields that only sessions have.
 //!
-//! They are edited as JSON. Reading them as what they are would put all types of forms and samplings
-//! into every server, which only clients have to read; and what a proxy passes on stays as it is.
+//! They are edited as JSON, so that fields that this library does not know survive a proxy.
 
 use mcp_types::{ContentBlock, JsonObject, Method, RawObject};
 use serde_json::Value;
 
-use super::content::words;
+use super::content::describe;
 
-/// Kinds of content that cannot stand in a conversation.
+/// Kinds of content that a conversation cannot contain.
 const NOT_SAMPLED: &[&str] = &["resource", "resource_link"];
-/// Kinds of content that cannot stand in the result of a tool.
+/// Kinds of content that the result of a tool cannot contain.
 const NOT_RESULTS: &[&str] = &["tool_use", "tool_result"];
 
-/// The requests without what the modern era does not have. What is no request stays as it is.
+/// Returns the requests without the fields that the modern era does not have. Unknown values stay
+/// unchanged.
 // spec: META-17, ELIC-08, TASKL-01
 pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
     let Ok(mut requests) = raw.parse::<JsonObject>() else {
@@ -30,26 +30,28 @@ pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
     }
 }
 
-/// Tells whether anything had to go.
+/// Returns true if the request was changed.
 fn narrow(request: &mut Value) -> Option<bool> {
     let method = request.get("method")?.as_str().and_then(Method::from_name);
     let params = request.get_mut("params")?.as_object_mut()?;
     let mode = params.get("mode").and_then(Value::as_str);
     Some(match (method, mode) {
-        (Some(Method::Elicit), None | Some("form")) => without(params, &["_meta", "task"]),
-        (Some(Method::Elicit), Some("url")) => without(params, &["_meta", "task", "elicitationId"]),
+        (Some(Method::Elicit), None | Some("form")) => remove_fields(params, &["_meta", "task"]),
+        (Some(Method::Elicit), Some("url")) => {
+            remove_fields(params, &["_meta", "task", "elicitationId"])
+        }
         (Some(Method::CreateMessage), _) => {
             let messages = elements(params, "messages").filter_map(|it| it.get_mut("content"));
-            let said = any(messages, |content| say(content, NOT_SAMPLED));
+            let replaced = any(messages, |content| replace_content(content, NOT_SAMPLED));
             let tools = elements(params, "tools").filter_map(Value::as_object_mut);
-            let taken = any(tools, |tool| without(tool, &["execution"]));
-            without(params, &["_meta", "task"]) | said | taken
+            let removed = any(tools, |tool| remove_fields(tool, &["execution"]));
+            remove_fields(params, &["_meta", "task"]) | replaced | removed
         }
         _ => false,
     })
 }
 
-fn without(members: &mut JsonObject, names: &[&str]) -> bool {
+fn remove_fields(members: &mut JsonObject, names: &[&str]) -> bool {
     any(names.iter(), |name| members.shift_remove(*name).is_some())
 }
 
@@ -58,14 +60,14 @@ fn elements<'a>(members: &'a mut JsonObject, name: &str) -> impl Iterator<Item =
     list.into_iter().flatten()
 }
 
-/// Does it to all of them.
+/// Applies a change to all items. Returns true if one of them was changed.
 fn any<T>(all: impl Iterator<Item = T>, mut change: impl FnMut(T) -> bool) -> bool {
     all.fold(false, |changed, it| change(it) | changed)
 }
 
-/// Says in words what cannot stand among these blocks, or as this block.
+/// Replaces blocks of the kinds in `misplaced` by text that describes them.
 // spec: SAMP-07
-fn say(content: &mut Value, misplaced: &[&str]) -> bool {
+fn replace_content(content: &mut Value, misplaced: &[&str]) -> bool {
     let blocks = match content {
         Value::Array(blocks) => blocks.as_mut_slice(),
         block => std::slice::from_mut(block),
@@ -75,12 +77,14 @@ fn say(content: &mut Value, misplaced: &[&str]) -> bool {
         let is_misplaced = kind.is_some_and(|kind| misplaced.contains(&kind));
         if !is_misplaced {
             let inner = (kind == Some("tool_result")).then(|| block.get_mut("content"));
-            return inner.flatten().is_some_and(|inner| say(inner, NOT_RESULTS));
+            return inner
+                .flatten()
+                .is_some_and(|inner| replace_content(inner, NOT_RESULTS));
         }
         let Ok(read) = ContentBlock::from_json(&block.to_string()) else {
             return false;
         };
-        let text = [("type", "text".to_owned()), ("text", words(&read))];
+        let text = [("type", "text".to_owned()), ("text", describe(&read))];
         let text = text.map(|(name, value)| (name.to_owned(), Value::from(value)));
         *block = JsonObject::from_iter(text).into();
         true
@@ -100,7 +104,7 @@ mod tests {
         let written = embedded(raw.clone());
         let read: Value = written.parse().unwrap();
         assert_eq!(&read["key"], expected);
-        // What fits is not written anew.
+        // An unchanged value is not encoded again.
         assert_eq!(written == raw, request_of(&raw) == *expected);
     }
 
@@ -109,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_sessions_have_is_left_out() {
+    fn fields_of_sessions_are_removed() {
         let form = |more: &str| {
             let text = format!(
                 r#"{{"method":"elicitation/create",
@@ -138,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_no_resources_in_it() {
+    fn resources_in_a_conversation_become_text() {
         let asked = |content: &Value, more: &Value| {
             json!({"method": "sampling/createMessage", "params": {
                 "messages": [{"role": "user", "content": content}],
@@ -158,13 +162,13 @@ mod tests {
             asked(&result(&called), &tool),
             &asked(&result(&text("[call of add: {}]")), &tool),
         );
-        // A block that nobody can read.
+        // A malformed block.
         let broken = json!({"type": "resource", "resource": 7});
         check(asked(&broken, &tool), &asked(&broken, &tool));
     }
 
     #[test]
-    fn what_is_no_request_stays() {
+    fn unknown_requests_stay_unchanged() {
         for other in [
             json!(7),
             json!({"method": "roots/list", "params": {"_meta": {}}}),

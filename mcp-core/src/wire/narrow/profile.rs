@@ -1,5 +1,5 @@
-//! Who the two sides are and what they offer. Capabilities that this library does not know, and
-//! extensions, survive in every revision.
+//! Identity and capabilities of the two sides. Unknown capabilities and extensions survive in every
+//! revision.
 
 use mcp_types::{
     ClientCapabilities, DiscoverResult, Implementation, InitializeParams, InitializeResult,
@@ -37,7 +37,7 @@ impl Narrow for ClientCapabilities {
             sampling.tools = None;
         }
         if !to.has_url_elicitation() {
-            // Forms alone have no name of their own there.
+            // These revisions have forms only, without a name for the mode.
             self.elicitation
                 .take_if(|it| !it.allows_form() || !to.has_elicitation());
             if let Some(elicitation) = &mut self.elicitation {
@@ -51,7 +51,7 @@ impl Narrow for ClientCapabilities {
     }
 }
 
-/// A modern client can send these capabilities as they are.
+/// Returns true for capabilities that contain no legacy fields.
 pub(in crate::wire) fn is_modern(capabilities: &ClientCapabilities) -> bool {
     let roots = capabilities.roots.as_ref();
     capabilities.tasks.is_none() && roots.is_none_or(|roots| roots.list_changed.is_none())

@@ -1,4 +1,4 @@
-//! What a language model is asked and what it answers.
+//! Sampling and roots.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use mcp_types::{
 };
 
 use super::Narrow;
-use super::content::{all_words, narrow_block};
+use super::content::{describe, describe_all, narrow_block};
 use crate::Fault;
 
-/// Without tools the answer would be another one: an older peer is not asked at all.
+/// Checks that the revision has tools in sampling, if the request needs them.
 // spec: SAMP-04
 pub(super) fn check(params: &CreateMessageParams, to: ProtocolVersion) -> Result<(), Fault> {
     if params.needs_tools() && !to.has_sampling_tools() {
@@ -40,7 +40,7 @@ impl Narrow for CreateMessageParams {
     }
 }
 
-/// A message of several blocks becomes several messages.
+/// Splits a message of several blocks into several messages.
 // spec: SAMP-07
 fn one_block_each(message: SamplingMessage) -> impl Iterator<Item = SamplingMessage> {
     let SamplingMessage { role, content, .. } = message;
@@ -60,16 +60,16 @@ impl Narrow for SamplingContent {
     }
 }
 
-/// A block of a conversation: whole resources and links to them cannot stand in one.
+/// Narrows a block of a conversation, which cannot contain resources and links to them.
 // spec: SAMP-07
 fn narrow_sampled(block: &mut ContentBlock, to: ProtocolVersion) {
     if let ContentBlock::Resource(_) | ContentBlock::ResourceLink(_) = block {
-        *block = ContentBlock::text(super::content::words(block));
+        *block = ContentBlock::text(describe(block));
     }
     narrow_block(block, to);
 }
 
-/// An answer is one message: several blocks become one text for older peers.
+/// The result is one message. Several blocks become one text for older revisions.
 // spec: SAMP-07, SAMP-12
 impl Narrow for CreateMessageResult {
     fn narrow(&mut self, to: ProtocolVersion) {
@@ -80,7 +80,7 @@ impl Narrow for CreateMessageResult {
                 Some(only) if blocks.is_empty() => only,
                 last => {
                     blocks.extend(last);
-                    ContentBlock::text(all_words(blocks))
+                    ContentBlock::text(describe_all(blocks))
                 }
             };
             self.content = SamplingContent::One(block);

@@ -1,21 +1,21 @@
-//! Numbers by their digits: compared exactly, however they are written.
+//! Decimal numbers, compared exactly whatever their notation.
 
-/// A decimal number without superfluous zeros: the same value has the same parts.
+/// A normalized decimal number: equal values have equal fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
     is_negative: bool,
-    /// Without zeros at either end; empty for zero.
+    /// The digits without zeros at either end. Empty for zero.
     digits: String,
-    /// Ten to the power of this is multiplied with the digits.
+    /// The power of ten that multiplies the digits.
     exponent: i64,
 }
 
-/// The largest integer that a header carries: that of JavaScript.
+/// The largest integer that a header may carry, 2⁵³−1.
 // spec: XHDR-06
 const MAX_SAFE: u64 = (1 << 53) - 1;
 
 impl Decimal {
-    /// Reads a number as JSON writes them.
+    /// Parses a JSON number.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (is_negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -36,9 +36,9 @@ impl Decimal {
             return None;
         }
         let all = format!("{whole}{fraction}");
-        let kept = all.trim_end_matches('0');
-        let dropped = i64::try_from(all.len() - kept.len()).ok()?;
-        let digits = kept.trim_start_matches('0').to_owned();
+        let trimmed = all.trim_end_matches('0');
+        let dropped = i64::try_from(all.len() - trimmed.len()).ok()?;
+        let digits = trimmed.trim_start_matches('0').to_owned();
         let exponent = i64::from(exponent) - i64::try_from(fraction.len()).ok()? + dropped;
         Some(if digits.is_empty() {
             Self {
@@ -55,7 +55,7 @@ impl Decimal {
         })
     }
 
-    /// The number as an integer that a header may carry.
+    /// Returns the number if it is an integer that a header may carry.
     // spec: XHDR-06, XHDR-11
     pub(super) fn as_safe_integer(&self) -> Option<i64> {
         if self.digits.is_empty() {
@@ -67,7 +67,7 @@ impl Decimal {
         Some(if self.is_negative { -size } else { size })
     }
 
-    /// It is an integer, and beyond what a header may carry.
+    /// Returns true for an integer that a header must not carry.
     pub(super) fn is_unsafe_integer(&self) -> bool {
         self.exponent >= 0 && self.as_safe_integer().is_none()
     }

@@ -1,4 +1,4 @@
-//! The values of the arguments that are repeated, found in one pass over their text.
+//! The values of mirrored arguments, found in one pass over the JSON.
 
 use std::borrow::Cow;
 
@@ -7,30 +7,30 @@ use mcp_types::{RawJson, RawObject};
 use super::decimal::Decimal;
 use super::{ParamHeaders, Property};
 
-/// An argument that is repeated, and its value in a call.
+/// A mirrored argument with its value in a call.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct MirroredArgument<'p> {
-    /// The name of its header, without the common prefix.
+    /// The name of the header, without the common prefix.
     pub header: &'p str,
-    /// Its path in the arguments: `options.limit`.
+    /// The path of the argument, such as `options.limit`.
     pub argument: &'p str,
-    /// Its value; `None` when it is left out or `null`.
+    /// The value. `None` when it is missing or `null`.
     // spec: XHDR-12
     pub value: Option<ParamValue>,
 }
 
-/// The value of an argument that is repeated in a header.
+/// The value of a mirrored argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParamValue {
     /// A string.
     Text(String),
-    /// A number, as the body writes it.
+    /// A number, as it is written in the body.
     Number(String),
     /// A boolean.
     Bool(bool),
-    /// An object or an array, which no header can repeat and no valid argument is.
+    /// An object or an array, which cannot be mirrored. No valid argument has such a value.
     Compound,
 }
 
@@ -40,7 +40,7 @@ pub enum ParamValue {
 pub struct DuplicateArgument(Box<str>);
 
 impl ParamValue {
-    fn of(raw: RawJson<'_>) -> Option<Self> {
+    fn from_json(raw: RawJson<'_>) -> Option<Self> {
         let text = raw.as_str();
         match text.as_bytes().first() {
             Some(b'n') => None,
@@ -52,8 +52,8 @@ impl ParamValue {
         }
     }
 
-    /// The value as a client repeats it, before it is encoded: strings as they are, integers in
-    /// decimal. `None` when no header can.
+    /// Returns the value as a client sends it, before it is encoded: a string unchanged, an integer in
+    /// decimal. `None` for a value that cannot be mirrored.
     // spec: XHDR-11
     pub fn text(&self) -> Option<Cow<'_, str>> {
         match self {
@@ -70,7 +70,7 @@ impl ParamValue {
         }
     }
 
-    /// Whether a header, decoded, says the same; numbers are compared as numbers.
+    /// Returns true if a decoded header has the same value. Numbers are compared as numbers.
     // spec: XHDR-17, XHDR-18
     pub fn matches_header(&self, header: &str) -> bool {
         match self {
@@ -83,7 +83,7 @@ impl ParamValue {
         }
     }
 
-    /// It is an integer beyond ±(2⁵³−1), which no header may carry.
+    /// Returns true for an integer beyond ±(2⁵³−1), which a header must not carry.
     // spec: XHDR-06
     pub fn is_unsafe_integer(&self) -> bool {
         match self {
@@ -96,11 +96,11 @@ impl ParamValue {
 }
 
 impl ParamHeaders {
-    /// The arguments that are repeated, all of them, with their values in a call.
+    /// Returns all mirrored arguments with their values in a call.
     ///
     /// # Errors
     ///
-    /// [`DuplicateArgument`] when the arguments name one of them twice.
+    /// Returns [`DuplicateArgument`] when the arguments contain one of them twice.
     pub fn values(
         &self,
         arguments: Option<&RawObject>,
@@ -124,14 +124,14 @@ impl ParamHeaders {
     }
 }
 
-/// Takes the values of annotated properties from the text of an object.
+/// A reader of annotated properties in a JSON object.
 struct Members<'p, 'v> {
     properties: &'p [Property],
     values: &'v mut [MirroredArgument<'p>],
 }
 
 impl Members<'_, '_> {
-    /// Reads the members of an object; other values have none.
+    /// Reads the members of an object. Does nothing for other values.
     fn read(self, raw: RawJson<'_>) -> Result<(), DuplicateArgument> {
         let mut seen = vec![false; self.properties.len()];
         for (name, value) in raw.members() {
@@ -144,7 +144,7 @@ impl Members<'_, '_> {
             }
             let slot = property.header.and_then(|index| self.values.get_mut(index));
             if let Some(slot) = slot {
-                slot.value = ParamValue::of(value);
+                slot.value = ParamValue::from_json(value);
             }
             if !property.below.is_empty() {
                 let below = Members {

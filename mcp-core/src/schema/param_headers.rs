@@ -1,8 +1,8 @@
-//! `x-mcp-header`: arguments of a tool that an HTTP client repeats in headers, so that proxies can
-//! route by them without reading the body.
+//! Arguments of a tool that an HTTP client mirrors in headers (`x-mcp-header`), so that proxies can
+//! route by them without parsing the body.
 //!
-//! The plan is made once from an input schema. Clients take from it what they send, servers what
-//! they compare. How the values look in a header is the business of the transport.
+//! The plan is computed once from an input schema. Clients send the values, and servers compare them
+//! with the body. The transport encodes them.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -12,15 +12,15 @@ mod values;
 use mcp_types::JsonObject;
 use serde_json::Value;
 
-use crate::schema::{Subschema, subschemas};
+use super::walk::{Subschema, subschemas};
 
 pub use values::{DuplicateArgument, MirroredArgument, ParamValue};
 
-/// The member of a property's schema that names its header.
+/// The keyword in the schema of a property that names its header.
 // spec: XHDR-01
 pub const PARAM_HEADER: &str = "x-mcp-header";
 
-/// Which arguments of a tool are repeated in headers.
+/// The arguments of a tool that are mirrored in headers.
 ///
 /// # Examples
 ///
@@ -44,29 +44,29 @@ pub struct ParamHeaders {
     headers: Vec<ParamHeader>,
 }
 
-/// A property that is annotated, or that has such below it.
+/// A property that is annotated, or contains annotated properties.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Property {
     name: Box<str>,
-    /// Its place among the headers.
+    /// The index of its header.
     header: Option<usize>,
     below: Vec<Self>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ParamHeader {
-    /// The name of the header behind its prefix.
+    /// The name of the header without its prefix.
     name: Box<str>,
-    /// The argument, by its path: `options.limit`.
+    /// The path of the argument, such as `options.limit`.
     argument: Box<str>,
 }
 
-/// An annotation that makes the definition of a tool invalid.
+/// An annotation that makes a tool invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{PARAM_HEADER}` at {place:?} of the input schema: {reason}")]
+#[error("`{PARAM_HEADER}` at {location:?} of the input schema: {reason}")]
 pub struct InvalidParamHeader {
-    /// Where: a JSON Pointer into the schema.
-    place: String,
+    /// The location: a JSON Pointer into the schema.
+    location: String,
     reason: Reason,
 }
 
@@ -79,22 +79,22 @@ enum Reason {
     #[error("{0:?} is no name of a header; use letters, digits and -, such as \"Tenant-Id\"")]
     NotAToken(String),
     #[error("{0:?} is used twice, where names differ only in case, too; rename one")]
-    Taken(String),
+    Duplicate(String),
     #[error("a header repeats only an integer, a string or a boolean, and its type is {0}")]
     Type(String),
     #[error(
         "only a property that is reached through `properties` alone can be repeated; move it there"
     )]
-    Place,
+    Unreachable,
 }
 
 impl ParamHeaders {
-    /// Finds the annotations of an input schema; `None` when there are none.
+    /// Finds the annotations of an input schema. Returns `None` when there are none.
     ///
     /// # Errors
     ///
-    /// The first [`InvalidParamHeader`]: servers must not offer such a tool, HTTP clients must not
-    /// use it.
+    /// Returns the first [`InvalidParamHeader`]. Servers must not offer such a tool, and HTTP clients
+    /// must not use it.
     pub fn from_schema(input_schema: &JsonObject) -> Result<Option<Self>, InvalidParamHeader> {
         let mut plan = Self {
             properties: Vec::new(),
@@ -104,23 +104,23 @@ impl ParamHeaders {
         Ok((!plan.headers.is_empty()).then_some(plan))
     }
 
-    /// The names of the headers, without their common prefix.
+    /// Returns the names of the headers, without their common prefix.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.name)
     }
 
-    /// The paths of the arguments, in the order of [`names`](Self::names).
+    /// Returns the paths of the arguments, in the order of [`names`](Self::names).
     pub fn arguments(&self) -> impl Iterator<Item = &str> {
         self.headers.iter().map(|header| &*header.argument)
     }
 
-    /// Looks at what is inside of a schema. `path` is that of the value, as long as only
-    /// `properties` lead to it.
+    /// Finds the annotations in the subschemas of a schema. `path` is the path of the value, as long as
+    /// only `properties` lead to it.
     // spec: XHDR-07
     fn scan(
         &mut self,
         schema: &JsonObject,
-        place: &str,
+        location: &str,
         path: Option<&str>,
     ) -> Result<Vec<Property>, InvalidParamHeader> {
         let mut found = Vec::new();
@@ -128,13 +128,13 @@ impl ParamHeaders {
             let Value::Object(inner) = sub.schema else {
                 continue;
             };
-            let place = sub.pointer(place);
+            let location = sub.pointer(location);
             let path = path.and_then(|path| path_of(path, &sub));
             let mut header = None;
             if let Some(name) = inner.get(PARAM_HEADER) {
                 let name = self.check(name, inner, path.is_some());
                 let name = name.map_err(|reason| InvalidParamHeader {
-                    place: place.clone(),
+                    location: location.clone(),
                     reason,
                 })?;
                 header = Some(self.headers.len());
@@ -143,7 +143,7 @@ impl ParamHeaders {
                     argument: path.as_deref().unwrap_or_default().into(),
                 });
             }
-            let below = self.scan(inner, &place, path.as_deref())?;
+            let below = self.scan(inner, &location, path.as_deref())?;
             if let Some(name) = sub.name
                 && (header.is_some() || !below.is_empty())
             {
@@ -155,10 +155,10 @@ impl ParamHeaders {
             }
         }
         // The root is no property.
-        if place.is_empty() && schema.contains_key(PARAM_HEADER) {
-            let place = place.to_owned();
-            let reason = Reason::Place;
-            return Err(InvalidParamHeader { place, reason });
+        if location.is_empty() && schema.contains_key(PARAM_HEADER) {
+            let location = location.to_owned();
+            let reason = Reason::Unreachable;
+            return Err(InvalidParamHeader { location, reason });
         }
         Ok(found)
     }
@@ -171,7 +171,7 @@ impl ParamHeaders {
         is_reachable: bool,
     ) -> Result<&'a str, Reason> {
         if !is_reachable {
-            return Err(Reason::Place);
+            return Err(Reason::Unreachable);
         }
         let name = name.as_str().ok_or(Reason::NotAString)?;
         if name.is_empty() {
@@ -181,7 +181,7 @@ impl ParamHeaders {
             return Err(Reason::NotAToken(name.to_owned()));
         }
         if self.names().any(|other| other.eq_ignore_ascii_case(name)) {
-            return Err(Reason::Taken(name.to_owned()));
+            return Err(Reason::Duplicate(name.to_owned()));
         }
         match schema.get("type") {
             Some(Value::String(kind)) if matches!(&**kind, "integer" | "string" | "boolean") => {
@@ -193,7 +193,8 @@ impl ParamHeaders {
     }
 }
 
-/// The path of a subschema's value: `None` where anything but `properties` leads to it.
+/// Returns the path of the value of a subschema, or `None` when another keyword than `properties`
+/// leads to it.
 fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
     let name = sub.name.filter(|_| sub.keyword == "properties")?;
     Some(match path {
@@ -202,7 +203,7 @@ fn path_of(path: &str, sub: &Subschema<'_>) -> Option<String> {
     })
 }
 
-/// A character of a token of RFC 9110.
+/// Returns true for a character of a token (RFC 9110).
 fn is_tchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
