@@ -6,9 +6,10 @@ use std::sync::Arc;
 use mcp_types::{LoggingLevel, ProgressToken, ProtocolVersion, RawObject, RequestId};
 
 use crate::subscriptions::{self, ListenHooks};
+use crate::wire::{self, DecodedRequest};
 use crate::{
-    BoxFuture, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
-    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service, wire,
+    BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, Framing, Gate, Input,
+    NotificationBuffer, Outlet, Principal, Reply, ResultBody, ServerProfile, Service,
 };
 
 /// A decoded request of a client, ready to be served. Both eras produce it:
@@ -32,6 +33,23 @@ pub struct InboundRequest {
 }
 
 impl InboundRequest {
+    /// A call of the legacy era, with the client as its session knows it. It cannot ask its client
+    /// until its [`input`](Self::input) is set.
+    pub(crate) fn from_legacy(
+        call: Call,
+        decoded: DecodedRequest,
+        facts: Arc<ClientFacts>,
+    ) -> Self {
+        Self {
+            request: call.into(),
+            facts,
+            input: Input::Absent,
+            meta: decoded.meta,
+            progress_token: decoded.progress_token,
+            listen_hooks: None,
+        }
+    }
+
     /// Returns the revision of the request.
     pub fn version(&self) -> ProtocolVersion {
         self.facts.version

@@ -1,9 +1,12 @@
 //! The handshake of a session (`initialize`).
 
-use mcp_types::{InitializeParams, InitializeResult, RawObject, ServerCapabilities};
+use mcp_types::{InitializeParams, InitializeResult, LoggingLevel, RawObject, ServerCapabilities};
 
-use super::DEFAULT_LEVEL;
 use crate::{ClientFacts, Fault, ServerProfile, versioning};
+
+/// The level of log messages for a client that has not set one.
+// spec: LOG-03
+pub(super) const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
 
 /// Chooses the revision of a session. Returns the client and the result of `initialize`.
 ///

@@ -4,9 +4,10 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
+mod back_channel;
 mod handle;
 mod limits;
-mod outgoing;
+mod sent_request;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,10 +17,12 @@ use std::task::{Context, Poll, Waker, ready};
 use mcp_types::{InitializeParams, ServerCapabilities, SubscriptionFilter};
 use parking_lot::Mutex;
 
+pub use back_channel::PendingResponse;
 pub use handle::{HandledNotification, HandledRequest};
 pub use limits::SessionLimits;
+pub use sent_request::MessageSink;
+use sent_request::SentRequest;
 
-use super::back_channel::SentRequest;
 use super::handshake;
 use super::record::{self, SessionRecord};
 use crate::pending::PendingRequests;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use mcp_types::{ProtocolVersion, Request, ServerCapabilities};
 
-use super::{HandledRequest, handshake, inbound_call};
+use super::HandledRequest;
+use super::handshake::{self, DEFAULT_LEVEL};
 use crate::{
-    ClientFacts, ClientRequest, Fault, Input, Reply, ResultBody, ServerProfile, SessionRequest,
-    wire,
+    ClientFacts, ClientRequest, Fault, InboundRequest, Reply, ResultBody, ServerProfile,
+    SessionRequest, wire,
 };
 
 /// The revision of a request that names none.
@@ -28,9 +29,9 @@ pub fn read_stateless(
     let mut decoded = wire::for_version(version).decode_request(request)?;
     match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
         ClientRequest::Call(call) => {
-            let facts = ClientFacts::new(version).log_level(Some(super::DEFAULT_LEVEL));
-            let call = inbound_call(call, decoded, Arc::new(facts), Input::Absent);
-            Ok(HandledRequest::Call(call))
+            let facts = ClientFacts::new(version).log_level(Some(DEFAULT_LEVEL));
+            let inbound = InboundRequest::from_legacy(call, decoded, Arc::new(facts));
+            Ok(HandledRequest::Call(Box::new(inbound)))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {
             let capabilities = without_changes(profile.capabilities.clone());

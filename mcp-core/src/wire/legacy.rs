@@ -9,6 +9,7 @@ mod errors;
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
+use super::server::sealed::Sealed;
 use super::{
     ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
     EncodedReply, ReplyContext, ServerRequestContext, Wire, notifications, server_requests,
@@ -24,6 +25,8 @@ use crate::{
 pub(super) struct Legacy {
     version: ProtocolVersion,
 }
+
+impl Sealed for Legacy {}
 
 static WIRES: [Legacy; 4] = [
     Legacy {

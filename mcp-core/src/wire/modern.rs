@@ -9,6 +9,7 @@ mod errors;
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
+use super::server::sealed::Sealed;
 use super::{
     ClientRequestContext, ClientWire, DecodeError, DecodedRequest, DecodedServerRequest,
     EncodedReply, ReplyContext, ServerRequestContext, Wire, notifications, write_error,
@@ -25,6 +26,8 @@ const VERSION: ProtocolVersion = ProtocolVersion::V2026_07_28;
 
 #[derive(Debug)]
 pub(super) struct Modern;
+
+impl Sealed for Modern {}
 
 impl Wire for Modern {
     fn version(&self) -> ProtocolVersion {

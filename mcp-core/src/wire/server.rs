@@ -4,9 +4,7 @@ use std::fmt::Debug;
 
 use mcp_types::{ErrorObject, Notification, ProtocolVersion, Request, RequestId, Response};
 
-use super::{
-    DecodeError, DecodedRequest, EncodedReply, ReplyContext, ServerRequestContext, legacy, modern,
-};
+use super::{DecodeError, DecodedRequest, EncodedReply, ReplyContext, ServerRequestContext};
 use crate::{ClientNotification, ClientResponse, Fault, Reply, ServerNotification, ServerRequest};
 
 /// The server's half of one protocol revision: decodes what a client sends and encodes what a
@@ -89,9 +87,7 @@ pub trait Wire: sealed::Sealed + Debug + Send + Sync {
     ) -> Result<ClientResponse, DecodeError>;
 }
 
-mod sealed {
+pub(super) mod sealed {
     #[expect(unnameable_types, reason = "seals the trait")]
     pub trait Sealed {}
-    impl Sealed for super::legacy::Legacy {}
-    impl Sealed for super::modern::Modern {}
 }

@@ -6,10 +6,9 @@ use std::task::Waker;
 use mcp_types::{Cancelled, Method, Notification, Request, Response};
 
 use super::Session;
-use crate::legacy::inbound_call;
 use crate::{
-    BackChannelError, ClientFacts, ClientNotification, ClientRequest, Fault, InboundRequest, Input,
-    Reply, ResultBody, SessionRequest, Subscriber,
+    BackChannelError, ClientFacts, ClientNotification, ClientRequest, Fault, InboundRequest, Reply,
+    ResultBody, SessionRequest, Subscriber,
 };
 
 /// The outcome of a request of the client.
@@ -53,8 +52,8 @@ impl Session {
         let mut decoded = self.wire.decode_request(request)?;
         match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
             ClientRequest::Call(call) => {
-                let call = inbound_call(call, decoded, self.facts(), Input::Absent);
-                Ok(HandledRequest::Call(call))
+                let inbound = InboundRequest::from_legacy(call, decoded, self.facts());
+                Ok(HandledRequest::Call(Box::new(inbound)))
             }
             ClientRequest::Session(request) => {
                 self.handle_session_request(&request, subscriber)?;

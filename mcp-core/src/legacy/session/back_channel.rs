@@ -1,16 +1,78 @@
-//! Requests to the client.
+//! Requests to the client of a session while a call of it runs.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/client/elicitation>
 
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Instant;
 
 use futures_channel::oneshot;
-use mcp_types::RequestId;
+use mcp_types::{InputRequest, InputResponse, RequestId};
 
+use super::sent_request::{MessageSink, SentRequest};
 use super::{Session, SessionLimits, State};
-use crate::legacy::back_channel::{CallChannel, MessageSink, PendingResponse, SentRequest};
 use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::ServerRequestContext;
-use crate::{BackChannelError, Input, ServerRequest};
+use crate::{BackChannel, BackChannelError, BoxFuture, ClientResponse, Input, ServerRequest};
+
+/// The back channel of one call.
+struct CallChannel {
+    session: Arc<Session>,
+    sink: Arc<dyn MessageSink>,
+}
+
+impl BackChannel for CallChannel {
+    // spec: HTTP-SL-04
+    fn ask(
+        self: Arc<Self>,
+        request: InputRequest,
+    ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
+        let pending = self.session.send_request(request.into(), &self.sink);
+        Box::pin(async move {
+            match pending?.await? {
+                ClientResponse::Input(response) => Ok(response),
+                ClientResponse::Fault(fault) => Err(BackChannelError::Refused(fault)),
+                ClientResponse::Pong => Err(BackChannelError::Malformed("no input".to_owned())),
+            }
+        })
+    }
+}
+
+/// The future of a response from the client. Dropping it cancels the request.
+#[must_use = "dropping the future cancels the request"]
+pub struct PendingResponse {
+    session: Arc<Session>,
+    id: RequestId,
+    response: oneshot::Receiver<Result<ClientResponse, BackChannelError>>,
+}
+
+impl Future for PendingResponse {
+    type Output = Result<ClientResponse, BackChannelError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.response)
+            .poll(cx)
+            .map(|response| response.unwrap_or(Err(BackChannelError::Closed)))
+    }
+}
+
+impl fmt::Debug for PendingResponse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PendingResponse")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for PendingResponse {
+    fn drop(&mut self) {
+        self.session
+            .withdraw(&self.id, "the server no longer needs the answer");
+    }
+}
 
 impl Session {
     /// Returns the input of a call that asks its client on `sink`, the stream of that call.
@@ -81,9 +143,9 @@ impl Session {
     }
 
     /// Cancels a request to the client, unless it was answered.
-    pub(in crate::legacy) fn withdraw(&self, id: &RequestId, reason: &str) {
+    fn withdraw(&self, id: &RequestId, reason: &str) {
         if let Some(sent) = self.remove_sent(id) {
-            sent.cancel(self, id, reason);
+            sent.cancel(self.wire, id, reason);
         }
     }
 
@@ -96,7 +158,7 @@ impl Session {
             state.sent.as_mut()?.pop_expired((self.limits.clock)())
         };
         while let Some((id, sent)) = next() {
-            sent.cancel(self, &id, "the answer took too long");
+            sent.cancel(self.wire, &id, "the answer took too long");
             sent.settle(Err(BackChannelError::TimedOut));
         }
     }

@@ -1,0 +1,50 @@
+//! A request to the client that waits for its response.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_channel::oneshot;
+use mcp_types::{Cancelled, RequestId};
+
+use crate::wire::Wire;
+use crate::{
+    BackChannelError, ClientResponse, NotificationBuffer, ServerNotification, ServerRequest,
+};
+
+/// A stream that carries messages to the client: the stream of the call that they belong to, or
+/// the pipe.
+pub trait MessageSink: Send + Sync + 'static {
+    /// Queues a message. Never waits. Returns false if the message cannot reach the client.
+    fn send(&self, message: Bytes) -> bool;
+}
+
+impl MessageSink for NotificationBuffer {
+    fn send(&self, message: Bytes) -> bool {
+        self.push(&message)
+    }
+}
+
+/// A request to the client that waits for its response.
+pub(super) struct SentRequest {
+    pub(super) request: Arc<ServerRequest>,
+    pub(super) response: oneshot::Sender<Result<ClientResponse, BackChannelError>>,
+    pub(super) sink: Arc<dyn MessageSink>,
+}
+
+impl SentRequest {
+    pub(super) fn settle(self, response: Result<ClientResponse, BackChannelError>) {
+        // Fails if the caller has dropped the future.
+        let _ = self.response.send(response);
+    }
+
+    /// Sends `notifications/cancelled` for the request.
+    // spec: CAN-01
+    pub(super) fn cancel(&self, wire: &dyn Wire, id: &RequestId, reason: &str) {
+        let cancelled = Cancelled::new(id.clone()).reason(reason);
+        let notification = ServerNotification::Cancelled(cancelled);
+        let mut message = Vec::new();
+        if wire.encode_server_notification(&notification, None, &mut message) {
+            self.sink.send(message.into());
+        }
+    }
+}
