@@ -1,5 +1,5 @@
-//! What a call costs in allocations, from its text to the text of its answer. Who makes it cost
-//! more has to raise a number here and say why.
+//! Allocations of a call, from its JSON to the JSON of its reply. A change that needs more raises the
+//! number here, with a reason.
 
 #![expect(clippy::panic, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -8,16 +8,16 @@ use mcp_core::wire::{self, MODERN, ReplyContext};
 use mcp_core::{Call, ClientRequest, Reply, ServerProfile, modern, versioning};
 use mcp_types::{CallToolResult, Implementation, Message, ProtocolVersion, Request, RequestId};
 
-/// Parse, classify and decode a modern `tools/call`. One allocation each: the lists of the members
-/// of `params` and of `_meta`; the name; the arguments, the client's identity and `_meta` as raw
-/// text; the shared facts about the client.
+/// Parsing, classifying and decoding a modern `tools/call`. One allocation each: the members of
+/// `params` and of `_meta`, the name, the raw JSON of the arguments, of the client's identity and of
+/// `_meta`, and the shared facts about the client.
 const READ_MODERN: u64 = 7;
 
-/// Parse, classify and decode a `tools/call` of a session: the two lists of members, the name, the
-/// arguments and `_meta` as raw text, and the progress token.
+/// Parsing, classifying and decoding a `tools/call` of a session: the two lists of members, the name,
+/// the raw JSON of the arguments and of `_meta`, and the progress token.
 const READ_LEGACY: u64 = 6;
 
-/// Write a small text result: one buffer, large enough from the start.
+/// Encoding a small text result: one buffer, large enough from the start.
 const WRITE: u64 = 1;
 
 const MODERN_CALL: &str = r#"{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1.0.0"},"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}},"name":"add","arguments":{"a":1,"b":2}}}"#;
@@ -31,23 +31,26 @@ fn request(text: &str) -> Request<'_> {
     }
 }
 
-/// Holds what `work` allocates against a budget, exactly: what costs less lowers the number.
+/// Checks that `work` allocates no more often than `budget`, and prints the count.
 #[track_caller]
-fn hold(what: &str, budget: u64, work: impl FnOnce()) {
+fn check(what: &str, budget: u64, work: impl FnOnce()) {
     let AllocationInfo {
         count_total,
         bytes_total,
         ..
     } = measure(work);
     println!("{what}: {count_total} allocations, {bytes_total} bytes");
-    assert_eq!(count_total, budget, "{what}");
+    assert!(
+        count_total <= budget,
+        "{what}: {count_total} allocations, {budget} allowed"
+    );
 }
 
 #[test]
-fn reading() {
+fn reading_a_call_stays_within_its_budget() {
     let profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
     assert!((280..=340).contains(&MODERN_CALL.len()) && (280..=340).contains(&LEGACY_CALL.len()));
-    hold("modern call", READ_MODERN, || {
+    check("modern call", READ_MODERN, || {
         let request = request(MODERN_CALL);
         let versioning::RequestEra::Modern(envelope) = versioning::classify(&request, None) else {
             panic!("no modern request")
@@ -59,7 +62,7 @@ fn reading() {
         ));
     });
     let wire = wire::for_version(ProtocolVersion::V2025_11_25);
-    hold("legacy call", READ_LEGACY, || {
+    check("legacy call", READ_LEGACY, || {
         let request = request(LEGACY_CALL);
         let route = versioning::classify(&request, None);
         assert!(matches!(route, versioning::RequestEra::Legacy));
@@ -72,13 +75,13 @@ fn reading() {
 }
 
 #[test]
-fn writing() {
+fn writing_a_result_stays_within_its_budget() {
     let profile = ServerProfile::new(Implementation::new("calc", "1.0.0"));
     let id = RequestId::from(17);
     for wire in [MODERN, wire::for_version(ProtocolVersion::V2025_11_25)] {
         let reply: Reply = CallToolResult::from_text("3").into();
         let to = ReplyContext::new(&id, &profile);
-        hold("result", WRITE, || {
+        check("result", WRITE, || {
             let text = wire.encode_reply(reply, &to, Vec::new());
             assert!(text.shared.is_empty() && text.len() < 256);
         });

@@ -1,4 +1,4 @@
-//! The bus in memory, and the places of those who listen.
+//! The in-memory bus and the permits of subscriptions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ fn updated(uri: &str) -> ChangeEvent {
 }
 
 #[test]
-fn changes_become_one_mark_each_and_only_what_is_wanted_is_marked() {
+fn repeated_changes_are_merged_and_others_are_ignored() {
     let bus = MemoryBus::new();
     let wanted = SubscriptionFilter::new()
         .tools_changed()
@@ -32,7 +32,7 @@ fn changes_become_one_mark_each_and_only_what_is_wanted_is_marked() {
 }
 
 #[test]
-fn interest_may_change() {
+fn new_filter_keeps_only_covered_marks() {
     let bus = MemoryBus::new();
     let watch = bus.watch(
         SubscriptionFilter::new()
@@ -60,7 +60,7 @@ fn interest_may_change() {
 }
 
 #[test]
-fn many_resources_below_one_are_marked_as_that_one() {
+fn many_resources_below_a_uri_are_merged_into_it() {
     let bus = MemoryBus::new();
     let asked = ["file:///logs", "file:///logs/today/", "file:///other"];
     let wanted = asked
@@ -89,7 +89,7 @@ fn many_resources_below_one_are_marked_as_that_one() {
 }
 
 #[test]
-fn who_has_gone_is_forgotten() {
+fn dropped_watch_is_removed() {
     let bus = MemoryBus::new();
     let kept = bus.watch(SubscriptionFilter::new());
     for _ in 0..10 {
@@ -113,7 +113,7 @@ impl Wake for Count {
 }
 
 #[test]
-fn a_reader_is_woken_once_for_what_it_wants() {
+fn reader_is_woken_once_for_a_covered_change() {
     let bus = MemoryBus::new();
     let watch = bus.watch(SubscriptionFilter::new().tools_changed());
     let count = Arc::new(Count::default());
@@ -131,7 +131,7 @@ fn a_reader_is_woken_once_for_what_it_wants() {
 }
 
 #[test]
-fn places_are_counted_and_given_back() {
+fn dropped_permit_makes_space() {
     let changes = Changes::new(Arc::new(MemoryBus::new())).max_subscriptions(2);
     let seats = [
         changes.acquire_permit().unwrap(),
@@ -151,7 +151,7 @@ fn places_are_counted_and_given_back() {
 }
 
 #[test]
-fn offers_decide_what_is_told() {
+fn capabilities_decide_which_changes_are_offered() {
     let offers = ServerCapabilities::default()
         .with_tools(true)
         .with_prompts(false)

@@ -1,4 +1,4 @@
-//! The framing against what writers do, and against every way to cut a stream.
+//! Line splitting: line endings, limits, and every way to split the reads.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::{EXCERPT, Line, Lines};
 
 const LIMIT: usize = 300;
 
-/// All lines of a stream that comes in these pieces.
+/// Returns all lines of a stream that is read in these pieces.
 fn cut<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Line> {
     let mut lines = Lines::new(LIMIT);
     let mut found = Vec::new();
@@ -24,7 +24,7 @@ fn text(text: &str) -> Line {
 }
 
 #[test]
-fn forgives_what_writers_do() {
+fn carriage_returns_blank_lines_and_byte_order_marks_are_skipped() {
     for (stream, expected) in [
         ("", vec![]),
         ("a\nb\n", vec![text("a"), text("b")]),
@@ -44,7 +44,7 @@ fn forgives_what_writers_do() {
 }
 
 #[test]
-fn leaves_out_what_is_too_long() {
+fn line_beyond_the_limit_is_skipped() {
     let whole = "x".repeat(LIMIT);
     let long = "y".repeat(LIMIT + 1);
     let very_long = "z".repeat(10 * LIMIT);
@@ -64,7 +64,7 @@ fn leaves_out_what_is_too_long() {
 }
 
 #[test]
-fn looks_at_each_byte_once() {
+fn every_byte_is_scanned_once() {
     let mut lines = Lines::new(1 << 20);
     for _ in 0..100 {
         lines.buffer().extend_from_slice(b"no line feed here, ");
@@ -74,7 +74,7 @@ fn looks_at_each_byte_once() {
 }
 
 #[test]
-fn lines_are_not_copied() {
+fn line_shares_the_buffer() {
     let mut lines = Lines::new(1 << 20);
     lines.buffer().extend_from_slice(b"first\nsecond\n");
     let start = lines.buffer.as_ptr();
@@ -87,7 +87,7 @@ fn lines_are_not_copied() {
     assert_eq!(second.as_ptr(), start.wrapping_add(6));
 }
 
-/// Streams with everything in them that matters to the framing.
+/// Streams with every sequence that matters to line splitting.
 fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"\n".to_vec()),
@@ -103,7 +103,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn wherever_the_stream_is_cut(stream in stream()) {
+    fn split_reads_yield_the_same_lines(stream in stream()) {
         let whole = cut([&stream[..]]);
         prop_assert_eq!(&cut(stream.chunks(1)), &whole);
         for at in 0..=stream.len() {

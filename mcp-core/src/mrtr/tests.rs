@@ -1,4 +1,4 @@
-//! Rounds, their answers, and what cannot be followed.
+//! Rounds, responses and invalid results.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ fn responses(
 }
 
 #[test]
-fn answers_go_under_their_keys_with_the_very_state() {
+fn responses_have_their_keys_and_the_unchanged_state() {
     let state = "\u{7f}opaque \"state\"\n";
     let required = asking([("a", form()), ("b", InputRequest::ListRoots)]).request_state(state);
     let round = Mrtr::new(1).start_round(&tool(), required).unwrap();
@@ -48,25 +48,25 @@ fn answers_go_under_their_keys_with_the_very_state() {
 }
 
 #[test]
-fn what_was_not_given_is_not_sent() {
+fn missing_requests_or_state_are_not_sent() {
     let mut mrtr = Mrtr::new(3);
     let stateless = mrtr.start_round(&tool(), asking([("a", form())])).unwrap();
     let answers = responses([("a", ElicitResult::cancel().into())]);
     assert_eq!(stateless.respond(&answers).unwrap().state, None);
-    // The state alone: there is nothing to answer.
+    // A state without requests.
     let again = mrtr
         .start_round(&tool(), InputRequired::again("s"))
         .unwrap();
     let input = again.respond(&BTreeMap::new()).unwrap();
     assert_eq!((input.responses, input.state.as_deref()), (None, Some("s")));
-    // An empty question is answered by an empty answer.
+    // An empty map of requests has an empty map of responses.
     let empty = mrtr.start_round(&tool(), asking([])).unwrap();
     let input = empty.respond(&BTreeMap::new()).unwrap();
     assert_eq!(input.responses, Some(RawObject::empty()));
 }
 
 #[test]
-fn answers_that_do_not_fit() {
+fn responses_that_do_not_fit_are_errors() {
     let round = Mrtr::new(1)
         .start_round(&tool(), asking([("a", form())]))
         .unwrap();
@@ -90,7 +90,7 @@ fn answers_that_do_not_fit() {
 }
 
 #[test]
-fn what_cannot_be_followed() {
+fn invalid_results_are_errors() {
     let mut required = InputRequired::default();
     let round = Mrtr::new(1).start_round(&tool(), required.clone());
     assert!(matches!(round, Err(MrtrError::Empty)));
@@ -120,7 +120,7 @@ fn what_cannot_be_followed() {
 }
 
 #[test]
-fn rounds_have_an_end() {
+fn round_beyond_the_limit_is_an_error() {
     for limit in [0, 1, 10] {
         let mut mrtr = Mrtr::new(limit);
         for _ in 0..limit {

@@ -1,4 +1,4 @@
-//! The deadlines of the table, and its promise: what goes in comes out exactly once.
+//! Deadlines, and the invariant that every request leaves the table exactly once.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ fn seconds(count: u64) -> Duration {
 }
 
 #[test]
-fn progress_puts_the_deadline_off_up_to_the_last() {
+fn progress_moves_the_deadline_up_to_the_total() {
     let start = Instant::now();
     let mut pending = PendingRequests::new(8);
     let timeouts = RequestTimeouts::idle(seconds(10)).total(seconds(25));
@@ -32,7 +32,7 @@ fn progress_puts_the_deadline_off_up_to_the_last() {
 }
 
 #[test]
-fn without_patience_there_is_no_deadline() {
+fn request_without_timeouts_has_no_deadline() {
     let now = Instant::now();
     let mut pending = PendingRequests::new(2);
     pending.insert(now, RequestTimeouts::none(), ()).unwrap();
@@ -43,7 +43,7 @@ fn without_patience_there_is_no_deadline() {
 }
 
 #[test]
-fn has_room_for_so_many() {
+fn full_or_closed_table_refuses_requests() {
     let now = Instant::now();
     let mut pending = PendingRequests::new(1);
     let open = |pending: &mut PendingRequests<()>, id: i64| {
@@ -60,7 +60,7 @@ fn has_room_for_so_many() {
 }
 
 #[test]
-fn knows_its_own_ids() {
+fn generator_contains_the_ids_it_made() {
     let mut pending = PendingRequests::new(1);
     let id = pending
         .insert(Instant::now(), RequestTimeouts::none(), ())
@@ -71,7 +71,7 @@ fn knows_its_own_ids() {
     }
 }
 
-/// What can happen to a table. Requests are named by the order in which they were entered.
+/// Operations on a table. Requests are numbered in the order of their insertion.
 #[derive(Debug, Clone)]
 enum Step {
     Open {
@@ -96,10 +96,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// I7: every request leaves exactly once, never after its deadline and never before it was
-    /// entered.
+    /// I7: every request leaves exactly once, never after its deadline and never before its
+    /// insertion.
     #[test]
-    fn every_request_leaves_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
+    fn every_request_leaves_the_table_exactly_once(steps in proptest::collection::vec(step(), 0..80)) {
         let mut now = Instant::now();
         let mut pending = PendingRequests::new(16);
         let mut ids = Vec::new();

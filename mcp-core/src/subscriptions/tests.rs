@@ -1,4 +1,4 @@
-//! The machine by tables, and subscriptions as a transport sees them.
+//! The protocol of a subscription by tables, and subscriptions as a transport sees them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,7 +31,7 @@ fn all() -> SubscriptionFilter {
 }
 
 #[test]
-fn only_what_was_granted_is_told() {
+fn notification_exists_for_granted_changes_only() {
     let none = SubscriptionFilter::new;
     let table = [
         (
@@ -74,7 +74,7 @@ fn only_what_was_granted_is_told() {
 }
 
 #[test]
-fn a_filter_is_cut_down_to_the_offer() {
+fn filter_is_reduced_to_the_offer() {
     let offers = ServerCapabilities::default;
     for (offers, granted) in [
         (offers(), SubscriptionFilter::new()),
@@ -112,7 +112,7 @@ fn a_filter_is_cut_down_to_the_offer() {
 }
 
 #[test]
-fn a_filter_has_its_limits() {
+fn filter_beyond_a_limit_is_refused() {
     let of = |count: usize, length: usize| {
         let mut filter = SubscriptionFilter::new();
         filter.resource_subscriptions = vec!["x".repeat(length); count];
@@ -129,7 +129,7 @@ fn a_filter_has_its_limits() {
 }
 
 #[test]
-fn a_gate_takes_out_what_its_caller_may_not_ask_for() {
+fn gate_reduces_the_filter() {
     let no_tools = |call: &Call| match call {
         Call::ListTools(_) => Err(Fault::Refused("no tools".into())),
         Call::ReadResource(params) if params.uri == "a://secret" => {
@@ -152,7 +152,7 @@ fn a_gate_takes_out_what_its_caller_may_not_ask_for() {
     assert_eq!(authorize(&mut empty, |_| Err(Fault::Deadline)), Ok(()));
 }
 
-/// A server that tells changes; what begins with `secret` is for nobody while it is hidden.
+/// A server with changes. Resources below `secret` are invisible while `hidden` is set.
 struct Server {
     bus: Arc<MemoryBus>,
     changes: Changes,
@@ -233,7 +233,7 @@ fn listen(server: &Server, id: u32, filter: &SubscriptionFilter) -> RunningCall 
     begin(server, id, inbound(server, id, filter).unwrap())
 }
 
-/// What it says now; the answer, too, when there is one.
+/// Returns the output of a call so far, with the reply if it is ready.
 fn said(running: &mut RunningCall) -> (Vec<Value>, Option<Value>) {
     let cx = &mut Context::from_waker(Waker::noop());
     let mut notes = Vec::new();
@@ -264,7 +264,7 @@ fn methods(notes: &[Value]) -> Vec<&str> {
 }
 
 #[test]
-fn from_the_acknowledgement_to_the_end() {
+fn subscription_is_acknowledged_notified_and_ended() {
     let server = Server::new();
     let mut inbound = inbound(&server, 7, &all()).unwrap();
     let (end, ending) = oneshot::channel::<()>();
@@ -320,7 +320,7 @@ fn from_the_acknowledgement_to_the_end() {
 }
 
 #[test]
-fn one_that_ends_at_once_is_acknowledged_first() {
+fn subscription_that_ends_at_once_is_acknowledged() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
     inbound.end_subscription_on(std::future::ready(()));
@@ -330,7 +330,7 @@ fn one_that_ends_at_once_is_acknowledged_first() {
 }
 
 #[test]
-fn whoever_goes_leaves_nothing_behind() {
+fn dropped_subscription_releases_permit_and_watch() {
     let server = Server::new();
     let mut first = listen(&server, 1, &all());
     said(&mut first);
@@ -368,14 +368,14 @@ fn whoever_goes_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
+fn slow_reader_receives_merged_changes() {
     let server = Server::new();
     let mut running = listen(&server, 1, &all());
     let cx = &mut Context::from_waker(Waker::noop());
     for n in 0..100_000 {
         server.changes.publish(ChangeEvent::Tools);
         server.changes.publish(updated(&format!("a://b/{n}")));
-        // The notes are made, and nobody takes them.
+        // The notifications are encoded and not drained.
         assert!(running.poll_output(cx, false).is_pending());
         running.mark_stalled();
     }
@@ -404,7 +404,7 @@ fn a_client_that_does_not_read_loses_nothing_and_costs_little() {
 }
 
 #[test]
-fn secrets_are_kept_at_the_beginning_and_later() {
+fn invisible_resource_is_never_notified() {
     let server = Server::new();
     let asked = SubscriptionFilter::new()
         .resource("a://")
@@ -435,7 +435,7 @@ impl Gate for Scopes {
 }
 
 #[test]
-fn a_gate_watches_over_what_is_told() {
+fn gate_is_checked_for_each_change() {
     let server = Server::new();
     let gate: Arc<dyn Gate> = Arc::new(Scopes);
     let who = Principal::new("https://issuer", "me");
@@ -461,7 +461,7 @@ fn a_gate_watches_over_what_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_that_come_one_by_one_are_told_in_rounds() {
+async fn paced_changes_are_sent_in_rounds() {
     let server = Server::new();
     let mut inbound = inbound(&server, 1, &all()).unwrap();
     let pause = std::time::Duration::from_millis(100);

@@ -1,4 +1,4 @@
-//! Real layers of tower around a handler that takes its time.
+//! Layers of tower around a handler that runs for a second.
 
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ fn exchange() -> Exchange {
     Exchange::new(Call::CallTool(CallToolParams::new("work", None)), facts)
 }
 
-/// A handler that works for a second, and how many of it run at most at a time.
+/// A handler that runs for a second, and the maximum number of concurrent runs.
 fn work() -> (Next, Arc<AtomicUsize>) {
     let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let seen = most.clone();
@@ -47,7 +47,7 @@ fn fault(reply: Reply) -> Fault {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_time_limit_is_a_deadline() {
+async fn elapsed_timeout_is_a_deadline() {
     let (next, _) = work();
     let short = TimeoutLayer::new(Duration::from_millis(10)).wrap(next.clone());
     assert_eq!(fault(short.run(exchange()).await), Fault::Deadline);
@@ -56,7 +56,7 @@ async fn a_time_limit_is_a_deadline() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_share_a_limit() {
+async fn calls_share_a_concurrency_limit() {
     let (next, most) = work();
     let limited = ConcurrencyLimitLayer::new(2).wrap(next);
     let start = Instant::now();
@@ -67,7 +67,7 @@ async fn calls_share_a_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_share_a_rate() {
+async fn calls_share_a_rate_limit() {
     let (next, most) = work();
     let limited = RateLimitLayer::new(1, Duration::from_secs(5)).wrap(next);
     let start = Instant::now();
@@ -77,9 +77,9 @@ async fn calls_share_a_rate() {
     assert_eq!(start.elapsed().as_secs(), 11);
 }
 
-/// Whoever gives up while it waits makes room for the next.
+/// A call that is dropped while it waits lets the next one run.
 #[tokio::test(start_paused = true)]
-async fn who_is_dropped_blocks_nobody() {
+async fn dropped_call_does_not_block_the_next() {
     let (next, _) = work();
     let limited = ConcurrencyLimitLayer::new(1).wrap(next);
     let running = tokio::spawn(limited.run(exchange()));
@@ -98,7 +98,7 @@ async fn who_is_dropped_blocks_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shed_load_is_refused() {
+async fn shed_call_is_refused() {
     let (next, most) = work();
     let layers = ServiceBuilder::new().load_shed().concurrency_limit(1);
     let limited = layers.wrap(next);
@@ -109,9 +109,9 @@ async fn a_shed_load_is_refused() {
     assert_eq!(most.load(Ordering::SeqCst), 1);
 }
 
-/// A buffer wraps the errors of what is behind it.
+/// A buffer wraps the errors of its inner service.
 #[tokio::test(start_paused = true)]
-async fn causes_are_looked_at() {
+async fn source_of_an_error_decides_the_fault() {
     let (next, _) = work();
     let layers = ServiceBuilder::new()
         .buffer::<Exchange>(8)
@@ -123,7 +123,7 @@ async fn causes_are_looked_at() {
 }
 
 #[tokio::test]
-async fn layers_stand_around_each_other() {
+async fn outer_layer_runs_around_the_inner() {
     let order = Arc::new(StdMutex::new(Vec::new()));
     let noting = |name: &'static str| {
         let order = order.clone();
@@ -150,7 +150,7 @@ async fn layers_stand_around_each_other() {
     assert_eq!(*order.lock().unwrap(), expected);
 }
 
-/// Errors of layers, and what clients are told.
+/// Errors of layers, and the faults that clients receive.
 #[tokio::test]
 async fn errors_become_faults_by_type() {
     #[derive(Debug, thiserror::Error)]
@@ -178,7 +178,7 @@ async fn errors_become_faults_by_type() {
 }
 
 #[tokio::test]
-async fn a_panic_ends_its_call_alone() {
+async fn panic_of_a_layer_fails_one_call() {
     let calls = Arc::new(AtomicUsize::new(0));
     let end = Next::new(|_| Box::pin(async { CallToolResult::from_text("done").into() }));
     let next = from_fn(move |exchange, next| {
@@ -205,7 +205,7 @@ impl Service for Silent {
 }
 
 #[tokio::test]
-async fn a_whole_service() {
+async fn layered_service_keeps_its_profile() {
     let layer = from_fn(|_, _| async { CallToolResult::from_text("instead") });
     let layered = Layered::new(Silent, layer);
     assert_eq!(layered.profile().info().name, "silent");

@@ -80,7 +80,7 @@ mod tests {
     use crate::Fault;
 
     #[test]
-    fn only_modern_revisions_that_are_offered() {
+    fn check_offered_accepts_offered_modern_revisions() {
         let both = [V2026_07_28, V2025_11_25];
         assert_eq!(check_offered(&both, "2026-07-28"), Ok(V2026_07_28));
         for (versions, requested) in [
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn old_clients_learn_what_is_supported_here() {
+    fn unsupported_legacy_lists_the_modern_revisions() {
         for (params, named, requested) in [
             (r#"{"protocolVersion":"2025-11-25"}"#, None, "2025-11-25"),
             ("{}", Some("2025-06-18"), "2025-06-18"),
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_get_what_they_want_or_the_newest() {
+    fn session_version_is_the_requested_or_the_newest() {
         use ProtocolVersion::{V2024_11_05, V2025_06_18};
         let all = ProtocolVersion::ALL;
         for (versions, requested, expected) in [
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn newest_in_common() {
+    fn newest_common_ignores_legacy_and_unknown_revisions() {
         let all = ProtocolVersion::ALL;
         assert_eq!(
             newest_common(&["2025-11-25", "2026-07-28", "2030-01-01"], &all),

@@ -1,4 +1,4 @@
-//! Messages to the letter, per revision: what opens, tends and asks over a session, and
+//! Golden messages per revision: sessions, requests for input, and
 //! subscriptions.
 
 use std::sync::Arc;
@@ -28,14 +28,14 @@ const R4: ProtocolVersion = ProtocolVersion::V2025_11_25;
 const R5: ProtocolVersion = ProtocolVersion::V2026_07_28;
 const LEGACY: [ProtocolVersion; 4] = [R1, R2, R3, R4];
 
-/// A message as it was written, for the schemas: with the method that it answers.
+/// An encoded message for the schema test, with the method of its request.
 pub(crate) struct Golden {
     pub(crate) version: ProtocolVersion,
     pub(crate) method: Option<Method>,
     pub(crate) text: Vec<u8>,
 }
 
-/// Collects what is written.
+/// Collects encoded messages.
 #[derive(Default)]
 struct Book(Vec<Golden>);
 
@@ -104,7 +104,7 @@ impl Book {
     }
 }
 
-/// Everything in this file, for the schemas.
+/// Returns all messages of this file, for the schema test.
 pub(crate) fn all() -> Vec<Golden> {
     let mut book = Book::default();
     handshakes(&mut book);
@@ -125,7 +125,7 @@ fn info() -> Implementation {
 }
 
 #[test]
-fn handshakes_name_what_the_revision_knows() {
+fn handshake_has_the_fields_of_its_revision() {
     handshakes(&mut Book::default());
 }
 
@@ -190,7 +190,7 @@ fn handshakes(book: &mut Book) {
 }
 
 #[test]
-fn sessions_are_tended_alike_in_every_revision() {
+fn session_requests_are_equal_in_every_revision() {
     tending(&mut Book::default());
 }
 
@@ -226,7 +226,7 @@ fn tending(book: &mut Book) {
 }
 
 #[test]
-fn fields_become_the_nearest_that_the_revision_has() {
+fn form_field_becomes_the_nearest_older_one() {
     forms(&mut Book::default());
 }
 
@@ -281,7 +281,7 @@ fn forms(book: &mut Book) {
     assert_eq!(fields["colours"]["items"]["anyOf"][1]["title"], "Green");
     assert_eq!(fields["age"]["default"], 7);
 
-    // What an older user typed is read as what was asked, and the other way round.
+    // The answer to a narrowed form is decoded as the answer to the original one, and vice versa.
     let typed = json!({"name": "Ada", "colours": " #f00, #0f0,"});
     let text = json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept", "content": typed}});
     let read = Side::new(R3).read_answer(
@@ -298,7 +298,7 @@ fn forms(book: &mut Book) {
 }
 
 #[test]
-fn urls_have_an_id_in_one_revision() {
+fn url_elicitation_has_an_id_in_one_revision() {
     urls(&mut Book::default());
 }
 
@@ -332,7 +332,7 @@ fn urls(book: &mut Book) {
 }
 
 #[test]
-fn older_language_models_get_one_block_at_a_time() {
+fn sampling_has_one_block_per_message_in_older_revisions() {
     sampling(&mut Book::default());
 }
 
@@ -379,7 +379,7 @@ fn sampling(book: &mut Book) {
 }
 
 #[test]
-fn roots_have_meta_later() {
+fn roots_have_meta_since_2025_06_18() {
     roots(&mut Book::default());
 }
 
@@ -401,7 +401,7 @@ fn roots(book: &mut Book) {
 }
 
 #[test]
-fn notes_that_a_revision_does_not_have_are_not_written() {
+fn unknown_notification_is_not_written() {
     notes(&mut Book::default());
 }
 
@@ -445,7 +445,7 @@ fn notes(book: &mut Book) {
 }
 
 #[test]
-fn notes_of_subscriptions_name_them() {
+fn notification_of_a_subscription_has_its_id() {
     subscriptions(&mut Book::default());
 }
 
@@ -485,7 +485,7 @@ fn subscriptions(book: &mut Book) {
             let written = book.note(R5, &note, Some(&id)).unwrap();
             assert_eq!(written["params"], params);
             assert_eq!(book.note(R5, &note, None), None, "{note:?}");
-            // A session knows no subscriptions.
+            // A session has no subscriptions.
             let of_session = book.note(R4, &note, Some(&id));
             let acknowledged = matches!(note, ServerNotification::Acknowledged(_));
             assert_eq!(of_session.is_none(), acknowledged);

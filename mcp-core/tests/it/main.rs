@@ -1,4 +1,4 @@
-//! The wires held against themselves and against the specification's own schemas.
+//! Tests of the wires: round trips, golden messages, and the schemas of the specification.
 //!
 //! The schemas are no part of this repository: `MCP_SPEC_DIR` names the folder with one folder per
 //! revision. Without it the test says that it was skipped.

@@ -1,4 +1,4 @@
-//! Messages, written and read back over the wires of all revisions.
+//! Helpers that encode and decode messages over the wires of all revisions.
 
 use mcp_core::wire::{self, ClientRequestContext, ReplyContext, ServerRequestContext};
 use mcp_core::{
@@ -10,7 +10,7 @@ use mcp_types::{
     ProtocolVersion, Request, RequestId, Response,
 };
 
-/// One side of a wire.
+/// The two sides of a wire.
 pub(crate) struct Side {
     pub(crate) version: ProtocolVersion,
     pub(crate) id: RequestId,

@@ -1,4 +1,4 @@
-//! What a revision does not have is unknown there, and errors mean the same after the way.
+//! Refused requests, and faults that survive the wire.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ const PARAMS: &str = r#"{"name":"a","uri":"file:///a","level":"info","ref":{"typ
     "message":"m","requestedSchema":{"type":"object","properties":{}}}"#;
 
 #[test]
-fn methods_exist_where_the_table_says_so() {
+fn method_is_known_where_the_table_has_it() {
     for version in ProtocolVersion::ALL {
         let wire = wire::client_for_version(version);
         for method in Method::ALL {
@@ -63,7 +63,7 @@ fn methods_exist_where_the_table_says_so() {
 }
 
 #[test]
-fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
+fn modern_era_has_no_server_requests() {
     let wire = wire::client_for_version(ProtocolVersion::LATEST);
     let id = RequestId::from(1);
     for ask in [ServerRequest::Ping, InputRequest::ListRoots.into()] {
@@ -75,7 +75,7 @@ fn modern_servers_ask_nothing_and_modern_clients_answer_nothing() {
 }
 
 #[test]
-fn parameters_that_do_not_fit_are_named() {
+fn invalid_parameter_is_named_by_path() {
     let wire = wire::client_for_version(ProtocolVersion::V2025_11_25);
     for (method, params, named) in [
         ("initialize", r#"{"protocolVersion":7}"#, "protocolVersion"),
@@ -101,7 +101,7 @@ fn parameters_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn faults_that_the_other_side_acts_on_arrive() {
+fn fault_survives_the_wire() {
     let missing = Fault::NoSuchItem {
         kind: ItemKind::Resource,
         id: "file:///a".into(),
@@ -133,7 +133,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
         let arrives = over(version, &read, &capability) == capability;
         assert_eq!(arrives, version.is_modern(), "{version}");
     }
-    // What the specification keeps for itself is not written for anything else.
+    // Reserved codes are not written for other errors.
     for (code, written) in [
         (-32_042, codes::INTERNAL_ERROR),
         (-32_099, codes::INTERNAL_ERROR),
@@ -144,7 +144,7 @@ fn faults_that_the_other_side_acts_on_arrive() {
         let error = wire::MODERN.error(&Fault::Protocol(ErrorObject::new(code, "x")));
         assert_eq!(error.code, written);
     }
-    // An older server's code for a missing resource is understood.
+    // The code of older servers for a missing resource is decoded.
     let text = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32002,"message":"x","data":{"uri":"file:///a"}}}"#;
     let modern = Side::new(ProtocolVersion::LATEST);
     assert!(matches!(modern.read_reply(&read, text.as_bytes()), Reply::Fault(it) if it == missing));
@@ -174,7 +174,7 @@ impl Service for Nothing {
 }
 
 #[test]
-fn nobody_listens_where_nothing_changes() {
+fn listen_is_unknown_without_changes() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},
         "traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}}"#;

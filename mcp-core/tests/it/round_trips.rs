@@ -1,5 +1,5 @@
-//! What is written reads back: the same where both sides know everything, and the same from the
-//! second time on where an older peer lost something.
+//! Round trips: a decoded message equals the encoded one where both sides know all fields, and from
+//! the second round on where an older revision has removed fields.
 
 use std::fmt::Debug;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::messages::Side;
 use crate::strategies::{self, Range};
 
-/// The two newest revisions lose nothing of what they share.
+/// Round trips of the fields that the two newest revisions share lose nothing.
 const LOSSLESS: [ProtocolVersion; 2] = [V2025_11_25, V2026_07_28];
 
 #[track_caller]
@@ -20,7 +20,7 @@ fn same_text(a: &[u8], b: &[u8]) {
     assert_eq!(String::from_utf8_lossy(a), String::from_utf8_lossy(b));
 }
 
-/// Tries `check` on many values.
+/// Runs `check` on many generated values.
 fn many<T: Debug>(values: impl Strategy<Value = T>, check: impl Fn(T)) {
     let config = Config {
         cases: 200,
@@ -36,7 +36,7 @@ fn many<T: Debug>(values: impl Strategy<Value = T>, check: impl Fn(T)) {
     }
 }
 
-/// The side that speaks `version`, and the ranges of values to try there.
+/// Returns the sides for a revision, and the ranges of values to test.
 fn sides() -> impl Iterator<Item = (Side, Range)> {
     let all = ProtocolVersion::ALL.map(|version| (Side::new(version), Range::All));
     let lossless = LOSSLESS.map(|version| (Side::new(version), Range::Shared));
@@ -44,7 +44,7 @@ fn sides() -> impl Iterator<Item = (Side, Range)> {
 }
 
 #[test]
-fn calls() {
+fn requests_read_back() {
     for (mut side, range) in sides() {
         side.token = Some("t".into());
         many(strategies::asked(range, side.version), |asked| {
@@ -64,7 +64,7 @@ fn calls() {
 }
 
 #[test]
-fn replies() {
+fn replies_read_back() {
     for (side, range) in sides() {
         many(strategies::reply(range, side.version), |(asked, reply)| {
             let text = side.reply(&reply);
@@ -91,7 +91,7 @@ fn replies() {
     }
 }
 
-/// A result as JSON, without what the modern wire adds to its `_meta`.
+/// Returns a result as JSON, without the keys that the modern wire adds to `_meta`.
 fn plain(body: &ResultBody) -> Value {
     let value = match body {
         ResultBody::Discover(it) => serde_json::to_value(it),
@@ -122,7 +122,7 @@ fn plain(body: &ResultBody) -> Value {
 }
 
 #[test]
-fn notes_of_servers() {
+fn server_notifications_read_back() {
     for (side, range) in sides() {
         many(strategies::server_note(range), |(note, subscription)| {
             let Some(text) = side.note(&note, subscription.as_ref()) else {
@@ -140,7 +140,7 @@ fn notes_of_servers() {
 }
 
 #[test]
-fn notes_of_clients() {
+fn client_notifications_read_back() {
     for (side, range) in sides() {
         many(strategies::client_note(range), |note| {
             let Some(text) = side.client_note(&note) else {
@@ -156,7 +156,7 @@ fn notes_of_clients() {
 }
 
 #[test]
-fn asks_and_answers() {
+fn server_requests_and_responses_read_back() {
     for (mut side, range) in sides() {
         side.token = Some(3.into());
         many(strategies::asked_and_answered(range), |(ask, answer)| {
@@ -176,7 +176,7 @@ fn asks_and_answers() {
     }
 }
 
-/// Without a token nothing is added, and what is asked comes over as it is.
+/// Checks that a request without a progress token is decoded unchanged.
 fn side_without_token(side: &Side, ask: &mcp_core::ServerRequest, range: Range) {
     if range == Range::Shared {
         let side = Side::new(side.version);

@@ -1,4 +1,4 @@
-//! Every message that the wires write, held against the schema of its revision.
+//! Validation of every encoded message against the schema of its revision.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use crate::messages::Side;
 use crate::spec::{Spec, members};
 use crate::strategies::{self, Range};
 
-/// How many values of each kind.
+/// The number of generated values of each kind.
 const CASES: usize = 600;
 
-/// The folder of the schemas, or `None` and a word about what is skipped.
+/// Returns the folder of the schemas, or prints that the test is skipped.
 fn folder(what: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("MCP_SPEC_DIR").map(PathBuf::from);
     if folder.is_none() {
@@ -43,7 +43,7 @@ impl Checker {
         *self.counts.entry(name.to_owned()).or_default() += 1;
     }
 
-    /// A request or notification: by its own definition, and as a message.
+    /// Validates a request or notification by its own definition, and as a message.
     fn message(&mut self, text: &[u8]) {
         let message: Value = serde_json::from_slice(text).unwrap();
         let is_request = message.get("id").is_some();
@@ -60,7 +60,7 @@ impl Checker {
         }
     }
 
-    /// A response, by the method that was asked.
+    /// Validates a response by the method of its request.
     fn response(&mut self, method: Option<Method>, text: &[u8]) {
         let message: Value = serde_json::from_slice(text).unwrap();
         let is_old = self.spec.has("JSONRPCError");
@@ -105,7 +105,7 @@ impl Checker {
     }
 }
 
-/// The definition of a request or notification.
+/// Returns the definition of a request or notification.
 fn definition(method: Method) -> &'static str {
     match method {
         Method::CallTool => "CallToolRequest",
@@ -141,7 +141,7 @@ fn definition(method: Method) -> &'static str {
     }
 }
 
-/// The definition of a complete result.
+/// Returns the definition of a complete result.
 fn result_definition(method: Method) -> &'static str {
     match method {
         Method::CallTool => "CallToolResult",
@@ -244,9 +244,9 @@ impl Checker {
     }
 }
 
-/// The closed schemas notice what a revision does not have: otherwise the test below says nothing.
+/// The closed schemas refuse fields that a revision does not have. The test below relies on it.
 #[test]
-fn closed_schemas_are_closed() {
+fn closed_schema_refuses_unknown_fields() {
     let Some(folder) = folder("the closed schemas") else {
         return;
     };
@@ -312,7 +312,7 @@ fn closed_schemas_are_closed() {
 }
 
 #[test]
-fn everything_that_is_written_is_valid() {
+fn every_encoded_message_matches_its_schema() {
     let Some(folder) = folder("messages of the wires") else {
         return;
     };

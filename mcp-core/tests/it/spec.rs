@@ -1,4 +1,4 @@
-//! The schemas of the specification, as published and closed.
+//! The schemas of the specification, as published and closed (without unknown fields).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 /// The schema of one revision.
 pub(crate) struct Spec {
     pub(crate) version: ProtocolVersion,
-    /// As published, and closed: there every member that the revision does not have is an error.
+    /// The published schema, and the closed one, which refuses unknown fields.
     documents: [Value; 2],
     compiled: RefCell<BTreeMap<(String, bool), Rc<Validator>>>,
 }
@@ -48,12 +48,12 @@ impl Spec {
         }
     }
 
-    /// The revision has a definition of that name.
+    /// Returns true if the revision has a definition of that name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.documents[0][self.key()].get(name).is_some()
     }
 
-    /// Holds a value against a definition, published and closed.
+    /// Validates a value by a definition, published and closed.
     #[track_caller]
     pub(crate) fn check(&self, name: &str, value: &Value) {
         for closed in [false, true] {
@@ -73,7 +73,7 @@ impl Spec {
         }
     }
 
-    /// The value has nothing that the revision does not have.
+    /// Returns true if the value has no unknown fields.
     pub(crate) fn closed_fits(&self, name: &str, value: &Value) -> bool {
         self.validator(name, true).is_valid(value)
     }
@@ -91,7 +91,7 @@ impl Spec {
     }
 }
 
-/// Members whose content is free.
+/// Members with arbitrary content.
 const OPEN: [&str; 8] = [
     "_meta",
     "inputSchema",
@@ -103,7 +103,7 @@ const OPEN: [&str; 8] = [
     "structuredContent",
 ];
 
-/// Lets objects have no members but those that are named, besides what is the same everywhere:
+/// Refuses members that a definition does not name, except those of every revision:
 /// envelopes, `_meta`, and extensions, which survive in every revision.
 // spec: GAP-15
 fn close(schema: &mut Value, name: &str) {
@@ -116,7 +116,7 @@ fn close(schema: &mut Value, name: &str) {
         let allowed: &[&str] = match name {
             "params" => &["_meta"],
             "ClientCapabilities" | "ServerCapabilities" => &["extensions"],
-            // An empty object is what says that a capability is there.
+            // An empty object declares a capability.
             _ if is_message => &["jsonrpc", "id"],
             _ => &[],
         };
@@ -138,7 +138,7 @@ fn close(schema: &mut Value, name: &str) {
             close(inner, "");
         }
     }
-    // Parts of `allOf` name only some of the members each.
+    // Each part of `allOf` names some of the members.
     for key in ["anyOf", "oneOf"] {
         let inner = object.get_mut(key).and_then(Value::as_array_mut);
         inner.into_iter().flatten().for_each(|it| close(it, ""));

@@ -1,4 +1,4 @@
-//! A session, message by message.
+//! Sessions, message by message.
 
 use std::future::ready;
 use std::pin::pin;
@@ -21,7 +21,7 @@ use crate::{
     Service, Subscriber,
 };
 
-/// A server that tells changes.
+/// A server with changes.
 struct Server {
     profile: Arc<ServerProfile>,
     bus: Arc<MemoryBus>,
@@ -93,7 +93,7 @@ fn asks(method: &str, params: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#)
 }
 
-/// What was sent to the client.
+/// The messages that were sent to the client.
 #[derive(Default)]
 struct Sent {
     texts: Mutex<Vec<String>>,
@@ -126,7 +126,7 @@ fn poll_change(session: &Session) -> Poll<ServerNotification> {
 }
 
 #[test]
-fn the_revision_is_the_wanted_one_or_the_newest() {
+fn session_has_the_requested_or_the_newest_revision() {
     for (requested, expected) in [
         ("2024-11-05", V2024_11_05),
         ("2025-03-26", V2025_03_26),
@@ -155,7 +155,7 @@ fn the_revision_is_the_wanted_one_or_the_newest() {
 }
 
 #[test]
-fn a_server_without_sessions_says_what_it_speaks() {
+fn modern_server_refuses_initialize_with_its_revisions() {
     let mut server = server();
     let profile = ServerProfile::clone(&server.profile).versions([V2026_07_28]);
     server.profile = Arc::new(profile);
@@ -165,7 +165,7 @@ fn a_server_without_sessions_says_what_it_speaks() {
 }
 
 #[test]
-fn requests() {
+fn request_is_answered_or_becomes_a_call() {
     let call = r#"{"name":"add","arguments":{},"_meta":{"progressToken":"p"}}"#;
     for (method, params, expected) in [
         ("ping", "{}", "answer"),
@@ -217,7 +217,7 @@ fn requests() {
 }
 
 #[test]
-fn the_level_is_that_of_the_session() {
+fn set_level_applies_to_later_calls() {
     let (_, session) = opened();
     assert_eq!(session.facts().log_level, Some(LoggingLevel::Info));
     let text = asks("logging/setLevel", r#"{"level":"error"}"#);
@@ -228,7 +228,7 @@ fn the_level_is_that_of_the_session() {
 }
 
 #[test]
-fn changes_are_told_once_the_client_is_ready() {
+fn changes_wait_until_the_session_is_ready() {
     let (server, session) = opened();
     for uri in ["a:b", "c:d"] {
         let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
@@ -242,7 +242,7 @@ fn changes_are_told_once_the_client_is_ready() {
         .unwrap();
     for _ in 0..3 {
         server.bus.publish(ChangeEvent::Tools);
-        // Not promised.
+        // Not declared by the server.
         server.bus.publish(ChangeEvent::Resources);
         for uri in ["a:b", "c:d"] {
             server
@@ -261,7 +261,7 @@ fn changes_are_told_once_the_client_is_ready() {
     assert_eq!(poll_change(&session), Poll::Pending);
 }
 
-/// Lets nobody read what is private.
+/// A gate that refuses to read private resources.
 struct Discreet;
 
 impl Gate for Discreet {
@@ -274,7 +274,7 @@ impl Gate for Discreet {
 }
 
 #[test]
-fn whoever_may_not_read_a_resource_is_not_told_of_it() {
+fn changes_of_unreadable_resources_are_skipped() {
     // spec: GAP-10
     let (server, session) = opened_with(SessionLimits::default());
     session.handle_notification(&note(READY));
@@ -298,7 +298,7 @@ fn whoever_may_not_read_a_resource_is_not_told_of_it() {
 }
 
 #[test]
-fn subscriptions_are_bounded() {
+fn subscription_beyond_the_limit_is_refused() {
     let limits = SessionLimits {
         subscriptions: 2,
         ..SessionLimits::default()
@@ -317,7 +317,7 @@ fn subscriptions_are_bounded() {
 }
 
 #[test]
-fn cancellations_name_a_call() {
+fn cancellation_names_a_call() {
     let (_, session) = opened();
     let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"x"}}"#;
     let HandledNotification::Cancel(cancelled) = session.handle_notification(&note(text)) else {
@@ -353,7 +353,7 @@ fn settle(session: &Session, text: &str) -> bool {
 }
 
 #[test]
-fn questions_go_out_and_their_answers_come_back() {
+fn request_to_the_client_receives_its_response() {
     let (_, session) = opened();
     let sink = Arc::new(Sent::default());
     let mut waiting = ask(&session, &sink);
@@ -365,14 +365,14 @@ fn questions_go_out_and_their_answers_come_back() {
     assert!(settle(&session, answer));
     let declined = InputResponse::from(ElicitResult::decline());
     assert_eq!(poll(&mut waiting), Poll::Ready(Ok(declined)));
-    // Nobody waits any more: a second answer is nobody's, and nothing is taken back.
+    // No request is pending: a second response is ignored, and nothing is cancelled.
     assert!(!settle(&session, answer));
     drop(waiting);
     assert_eq!(sink.texts().len(), 1);
 }
 
 #[test]
-fn answers_that_are_none() {
+fn invalid_response_is_malformed() {
     for (answer, expected) in [
         (r#""error":{"code":-32601,"message":"no"}"#, "refused"),
         (r#""result":{"action":7}"#, "malformed"),
@@ -390,7 +390,7 @@ fn answers_that_are_none() {
 }
 
 #[test]
-fn a_question_that_nobody_waits_for_is_taken_back() {
+fn dropped_request_is_cancelled() {
     let (_, session) = opened();
     let sink = Arc::new(Sent::default());
     drop(ask(&session, &sink));
@@ -402,7 +402,7 @@ fn a_question_that_nobody_waits_for_is_taken_back() {
 }
 
 #[test]
-fn questions_have_their_time_and_number() {
+fn requests_to_the_client_have_a_timeout_and_a_limit() {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     static NOW: Mutex<Duration> = Mutex::new(Duration::ZERO);
     fn clock() -> Instant {
@@ -441,7 +441,7 @@ fn questions_have_their_time_and_number() {
 }
 
 #[test]
-fn the_end_of_a_session_is_the_end_of_its_questions() {
+fn closed_session_fails_pending_requests() {
     let (_, session) = opened();
     let mut waiting = ask(&session, &Arc::default());
     session.close();
@@ -463,7 +463,7 @@ fn the_end_of_a_session_is_the_end_of_its_questions() {
 }
 
 #[test]
-fn old_revisions_cannot_be_asked() {
+fn request_that_the_revision_lacks_is_refused() {
     let params = initialize("2024-11-05");
     let (session, _) = Session::open(&params, &server(), None, SessionLimits::default()).unwrap();
     let session = Arc::new(session);
@@ -477,7 +477,7 @@ fn old_revisions_cannot_be_asked() {
 }
 
 #[test]
-fn sessions_are_written_down_and_continued() {
+fn stored_session_is_restored() {
     let server = server();
     let ann = Principal::new("https://issuer", "ann");
     let params = initialize("2025-03-26");
@@ -517,7 +517,7 @@ fn sessions_are_written_down_and_continued() {
 }
 
 #[test]
-fn without_a_session() {
+fn stateless_requests_are_answered() {
     let profile = server().profile;
     for (method, params, expected) in [
         (
@@ -564,7 +564,7 @@ fn without_a_session() {
 }
 
 #[test]
-fn what_another_node_has_written_down_is_learnt() {
+fn update_applies_a_record_of_another_node() {
     let (server, here) = opened();
     let there = Session::restore(here.record(), &server, SessionLimits::default());
     assert!(!here.is_ready());
@@ -590,7 +590,7 @@ fn what_another_node_has_written_down_is_learnt() {
 }
 
 #[test]
-fn nodes_do_not_ask_under_the_same_ids() {
+fn restored_session_starts_its_ids_elsewhere() {
     let limits = SessionLimits {
         request_ids_after: 1 << 32,
         ..SessionLimits::default()

@@ -1,4 +1,4 @@
-//! What is told about values that break a schema.
+//! Violations of schemas, as messages.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn compile(schema: Value) -> Result<(), SchemaError> {
 }
 
 #[test]
-fn texts_that_a_model_can_act_on() {
+fn violation_says_expected_and_actual_value() {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -73,7 +73,7 @@ fn texts_that_a_model_can_act_on() {
 }
 
 #[test]
-fn texts_stay_short() {
+fn long_violation_is_truncated() {
     let long = "x".repeat(100_000);
     for schema in [
         json!({"type": "integer"}),
@@ -95,8 +95,8 @@ fn texts_stay_short() {
 
 // spec: JSCH-01, JSCH-02, JSCH-04, JSCH-05
 #[test]
-fn dialects() {
-    // A keyword of 2020-12 counts when nothing is said, and not in draft-07.
+fn all_dialects_are_supported() {
+    // A keyword of 2020-12 applies by default, and not in draft-07.
     let prefix = json!({"prefixItems": [{"type": "string"}]});
     assert!(check(prefix.clone(), &json!([1])).is_err());
     let mut old = prefix;
@@ -122,7 +122,7 @@ fn dialects() {
 
 // spec: JSCH-07
 #[test]
-fn work_is_bounded() {
+fn costly_value_is_a_violation() {
     let doubling = json!({"anyOf": [
         {"properties": {"a": {"$ref": "#"}, "b": {"const": 1}}, "required": ["b"]},
         {"properties": {"a": {"$ref": "#"}, "c": {"const": 2}}, "required": ["c"]},

@@ -1,4 +1,4 @@
-//! Schemas that cost too much, and what values they let through.
+//! Limits of schemas, and of values for a schema.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn nested(depth: usize, name: &str) -> Value {
 
 // spec: JSCH-05, JSCH-06
 #[test]
-fn references_stay_within_the_schema() {
+fn external_reference_is_refused() {
     for good in [
         json!({"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}}),
         json!({"$ref": "#a", "$defs": {"x": {"$anchor": "a"}}}),
@@ -24,7 +24,7 @@ fn references_stay_within_the_schema() {
         json!({"$ref": "urn:x#/$defs/b", "$defs": {"a": {"$id": "urn:x", "$defs": {"b": {}}}}}),
         json!({"properties": {"a": {"$ref": "#"}}}),
         json!({"$dynamicRef": "#a", "$defs": {"x": {"$dynamicAnchor": "a"}}}),
-        // Data is no schema.
+        // Data that resembles a reference.
         json!({"const": {"$ref": "https://example.com"}, "default": {"$ref": "#/nowhere"}}),
     ] {
         Cost::new(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
@@ -48,13 +48,13 @@ fn references_stay_within_the_schema() {
             Err(SchemaError::Unresolved(missing.to_owned()))
         );
     }
-    // Names belong to the resource that they are in.
+    // Anchors belong to their resource.
     let schema = json!({"$ref": "#/$defs/b", "$defs": {"a": {"$id": "urn:x", "$defs": {"b": {}}}}});
     assert!(refused(&schema).contains("names nothing"));
 }
 
 #[test]
-fn circles_need_a_step_into_the_value() {
+fn circular_reference_without_a_step_is_refused() {
     for endless in [
         json!({"$ref": "#"}),
         json!({"allOf": [{"$ref": "#"}]}),
@@ -66,7 +66,7 @@ fn circles_need_a_step_into_the_value() {
 }
 
 #[test]
-fn sizes() {
+fn schema_beyond_a_limit_is_refused() {
     let deep = (0..70).fold(json!({}), |inner, _| json!({"items": inner}));
     assert!(refused(&deep).contains("deeper than 64"));
     let wide: Vec<_> = (0..MAX_SCHEMAS).map(|_| json!({})).collect();
@@ -77,7 +77,7 @@ fn sizes() {
 
 // spec: JSCH-07
 #[test]
-fn the_work_of_a_check_is_known_before() {
+fn costly_validation_is_refused_before_it_starts() {
     let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
     let cost = Cost::new(&tree).unwrap();
     assert!(cost.check(&nested(120, "left")).is_ok());
@@ -89,7 +89,7 @@ fn the_work_of_a_check_is_known_before() {
             .is_ok()
     );
 
-    // Two alternatives that both go on: at each level twice the work.
+    // Two recursive alternatives: the work doubles with each level.
     let doubling = json!({"anyOf": [
         {"properties": {"left": {"$ref": "#"}, "kind": {"const": "a"}}},
         {"properties": {"left": {"$ref": "#"}, "kind": {"const": "b"}}},
@@ -98,7 +98,7 @@ fn the_work_of_a_check_is_known_before() {
     assert!(cost.check(&nested(8, "left")).is_ok());
     assert!(cost.check(&nested(100, "left")).is_err());
 
-    // The same without recursion.
+    // The same growth without recursion.
     let mut bomb = json!({"$defs": {"a0": {}}, "$ref": "#/$defs/a30"});
     for level in 1..=30 {
         let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});

@@ -1,11 +1,11 @@
-//! Tools, and what is told of them.
+//! Lints of tools.
 
 use mcp_types::Tool;
 use serde_json::{Value, json};
 
 use super::{Severity, lint};
 
-/// Where something is told, and the beginning of whom it concerns.
+/// Returns the location, the severity and the start of the clients of each lint.
 fn told(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
     let lints = lint(tool).into_iter();
     lints
@@ -26,7 +26,7 @@ fn with_property(schema: Value) -> Tool {
 
 // spec: TOOL-08
 #[test]
-fn names() {
+fn tool_name_that_clients_refuse_is_a_lint() {
     let long = "n".repeat(65);
     let longest = "n".repeat(129);
     for (name, clients) in [
@@ -50,7 +50,7 @@ fn names() {
 }
 
 #[test]
-fn schemas() {
+fn schema_that_clients_refuse_is_a_lint() {
     use Severity::{Note, Warning};
     let root = || "inputSchema".to_owned();
     let property = || "inputSchema/properties/p".to_owned();
@@ -125,7 +125,7 @@ fn schemas() {
 }
 
 #[test]
-fn each_kind_is_told_once_and_says_what_to_do() {
+fn repeated_lint_is_reported_once_with_its_fix() {
     let reference = json!({"$ref": "#/$defs/x"});
     let schema = json!({"type": "object", "properties": {"p": reference, "q": reference}});
     let lints = lint(&with_schema(schema));

@@ -1,4 +1,4 @@
-//! The rules of XHDR by tables.
+//! The rules XHDR-01 to XHDR-21 by tables.
 
 use mcp_types::{JsonObject, RawObject};
 use proptest::prelude::*;
@@ -31,7 +31,7 @@ fn names(properties: Value) -> Vec<String> {
 
 // spec: XHDR-01, XHDR-06, XHDR-07
 #[test]
-fn what_may_be_annotated() {
+fn annotated_properties_are_found() {
     assert_eq!(plan(json!({"a": {"type": "string"}})), Ok(None));
     assert_eq!(
         names(json!({
@@ -44,7 +44,7 @@ fn what_may_be_annotated() {
         })),
         ["Region", "Max-Count_1.x~", "!#$%&'*+-.^_`|~", "Deep"]
     );
-    // A property of that name, or data that looks like a schema, is no annotation.
+    // A property of that name and data that resembles a schema are no annotations.
     assert_eq!(
         names(json!({
             "x-mcp-header": {"type": "string"},
@@ -57,7 +57,7 @@ fn what_may_be_annotated() {
 
 // spec: XHDR-03, XHDR-04, XHDR-05, XHDR-06
 #[test]
-fn names_and_types_that_are_invalid() {
+fn invalid_header_name_or_type_is_an_error() {
     let typed = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
     for (properties, told) in [
         (json!({"a": string("")}), "the name is empty"),
@@ -104,7 +104,7 @@ fn names_and_types_that_are_invalid() {
 
 // spec: XHDR-07
 #[test]
-fn places_that_are_invalid() {
+fn annotation_outside_properties_is_an_error() {
     let below = object(json!({"type": "object", "properties": {"a": string("A")}}));
     let direct = [
         "items",
@@ -161,7 +161,7 @@ fn values(properties: Value, arguments: &str) -> Result<Vec<Option<ParamValue>>,
 
 // spec: XHDR-11, XHDR-12
 #[test]
-fn values_are_found_at_their_paths() {
+fn values_are_found_by_path() {
     let properties = json!({
         "a": string("A"),
         "o": {"type": "object", "properties": {"a": string("B"), "n": {"type": "integer", "x-mcp-header": "C"}}},
@@ -210,7 +210,7 @@ fn values_are_found_at_their_paths() {
 
 // spec: XHDR-11, XHDR-18
 #[test]
-fn numbers_are_written_in_decimal_and_compared_by_value() {
+fn numbers_are_sent_in_decimal_and_compared_by_value() {
     for (body, sent, same, other) in [
         ("42", "42", "42.0", "43"),
         ("42.0", "42", "4.2e1", "42.1"),
@@ -259,7 +259,7 @@ fn numbers_are_written_in_decimal_and_compared_by_value() {
 
 proptest! {
     #[test]
-    fn what_is_sent_is_what_is_compared(text in ".*", number in any::<f64>(), integer in any::<i64>()) {
+    fn sent_value_matches_its_header(text in ".*", number in any::<f64>(), integer in any::<i64>()) {
         prop_assume!(number.is_finite());
         let numbers = [json!(number).to_string(), json!(integer).to_string()];
         for value in numbers.map(ParamValue::Number).into_iter().chain([ParamValue::Text(text)]) {
@@ -269,7 +269,7 @@ proptest! {
     }
 
     #[test]
-    fn integers_compare_as_integers(one in any::<i32>(), other in any::<i32>()) {
+    fn integers_are_compared_as_integers(one in any::<i32>(), other in any::<i32>()) {
         let decimal = |number: i32| Decimal::parse(&number.to_string()).unwrap();
         prop_assert_eq!(decimal(one) == decimal(other), one == other);
         prop_assert_eq!(decimal(one).as_safe_integer(), Some(i64::from(one)));

@@ -1,4 +1,4 @@
-//! What the store keeps, and what it lets go.
+//! Storage, expiry and limits.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ fn append(store: &MemoryEventStore, session: &str, stream: &str, text: &'static 
     block_on(store.append(StreamId::new(session, stream), event)).unwrap()
 }
 
-/// The texts after a number, and whether the stream is over.
+/// Returns the messages after a number, and the end of the stream.
 fn after(
     store: &MemoryEventStore,
     (session, stream): (&str, &str),
@@ -34,7 +34,7 @@ fn after(
 }
 
 #[test]
-fn a_stream_is_replayed_from_where_its_reader_was_and_nothing_else_is() {
+fn replay_starts_after_the_last_event() {
     // spec: RSM-01, RSM-04
     let store = MemoryEventStore::new();
     let first = append(&store, "s", "1", "a");
@@ -70,7 +70,7 @@ fn a_stream_is_replayed_from_where_its_reader_was_and_nothing_else_is() {
 }
 
 #[test]
-fn what_is_too_much_is_dropped_and_missed() {
+fn events_beyond_a_limit_are_dropped() {
     let store = MemoryEventStore::new()
         .max_events(3)
         .max_bytes(10)
@@ -82,7 +82,7 @@ fn what_is_too_much_is_dropped_and_missed() {
     let c = append(&store, "s", "1", "c");
     assert_eq!(store.len(), 3);
     append(&store, "s", "1", "d");
-    // Whoever has seen the dropped one has missed nothing.
+    // A client that has received the dropped event has missed nothing.
     assert_eq!(after(&store, one, Some(a)).unwrap().0, ["c", "d"]);
     assert!(matches!(after(&store, one, None), Err(ReplayError::TooOld)));
     append(&store, "s", "1", "123456789");
@@ -95,7 +95,7 @@ fn what_is_too_much_is_dropped_and_missed() {
         Err(ReplayError::TooOld)
     ));
     assert_eq!(after(&store, one, Some(c)).unwrap().0, ["d", "123456789"]);
-    // A stream that comes again does not pretend to be whole.
+    // A stream that starts again does not appear complete.
     append(&store, "s", "2", "");
     assert!(matches!(
         after(&store, two, Some(a)),
@@ -107,7 +107,7 @@ fn what_is_too_much_is_dropped_and_missed() {
         Err(ReplayError::Unknown)
     ));
     assert!(store.is_empty());
-    // Forgotten streams take no room for ever.
+    // Removed streams do not use memory.
     for _ in 0..100 {
         append(&store, "gone", "1", "12345");
         block_on(store.forget("gone")).unwrap();

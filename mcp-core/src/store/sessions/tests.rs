@@ -1,4 +1,4 @@
-//! What the store keeps, and what it lets go.
+//! Storage, expiry and limits.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ fn clock() -> Instant {
 }
 
 #[test]
-fn sessions_are_kept_for_their_time() {
+fn session_expires_after_its_ttl() {
     let store = MemorySessionStore::new().max_sessions(2).clock(clock);
     let save = |id: &str, ttl| {
         block_on(store.save(id, record(id), Duration::from_secs(ttl))).unwrap();
@@ -39,7 +39,7 @@ fn sessions_are_kept_for_their_time() {
     save("a", 10);
     save("b", 20);
     assert_eq!(block_on(store.load("a")).unwrap(), Some(record("a")));
-    // Of three, the one goes whose time is up next.
+    // The session that expires next is replaced.
     save("c", 30);
     assert_eq!([has("a"), has("b"), has("c")], [false, true, true]);
     save("b", 5);

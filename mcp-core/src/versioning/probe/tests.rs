@@ -1,4 +1,4 @@
-//! What a client does next, by what came back.
+//! Steps of the detection, by evidence.
 
 use http::StatusCode;
 use mcp_types::ProtocolVersion::{self, V2024_11_05, V2025_11_25, V2026_07_28};
@@ -30,7 +30,7 @@ fn unsupported(names: &[&str]) -> Fault {
     }
 }
 
-/// An HTTP status alone.
+/// An HTTP status without a message.
 fn status(code: u16) -> Evidence<'static> {
     Evidence::Status(StatusCode::from_u16(code).unwrap())
 }
@@ -59,7 +59,7 @@ fn short(step: &Step) -> String {
 }
 
 #[test]
-fn first_steps() {
+fn first_step_follows_from_the_supported_revisions() {
     for (spoken, expected) in [
         (ALL, "discover 2026-07-28"),
         (MODERN, "discover 2026-07-28"),
@@ -71,7 +71,7 @@ fn first_steps() {
 }
 
 #[test]
-fn answers_to_discover() {
+fn step_after_discover_follows_from_the_evidence() {
     use Evidence::{Discovered, Gone, Silence, Unreadable};
 
     let both = found(&["2030-01-01", "2026-07-28", "2025-11-25"]);
@@ -148,7 +148,7 @@ fn answers_to_discover() {
 }
 
 #[test]
-fn answers_to_initialize() {
+fn step_after_initialize_follows_from_the_evidence() {
     let (same, older) = (opened("2025-11-25"), opened("2024-11-05"));
     let (modern, odd) = (opened("2026-07-28"), opened("1.0"));
     let late = unsupported(&["2026-07-28"]);
@@ -176,7 +176,7 @@ fn answers_to_initialize() {
 }
 
 #[test]
-fn no_probe_goes_on_for_ever() {
+fn every_probe_ends() {
     let again = unsupported(&["2026-07-28"]);
     let (mut probe, _) = Probe::start(ALL);
     let evidence = told(&again);
@@ -197,7 +197,7 @@ fn no_probe_goes_on_for_ever() {
 }
 
 #[test]
-fn verdicts_can_be_kept() {
+fn stored_verdict_reads_back() {
     for verdict in [
         Verdict::legacy(V2025_11_25),
         Verdict::modern(V2026_07_28, None),

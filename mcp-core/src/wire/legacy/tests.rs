@@ -1,4 +1,4 @@
-//! Legacy messages, to the letter.
+//! Legacy messages, byte by byte.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ fn result(version: ProtocolVersion, reply: impl Into<Reply>) -> Value {
 }
 
 #[test]
-fn results_carry_nothing_modern() {
+fn legacy_result_has_no_modern_fields() {
     for version in ALL {
         let plain = result(version, CallToolResult::from_text("hi"));
         assert_eq!(
@@ -57,7 +57,7 @@ fn results_carry_nothing_modern() {
 }
 
 #[test]
-fn structured_content_is_an_object_or_is_not_there() {
+fn structured_content_is_wrapped_or_removed() {
     let array = || CallToolResult::structured(&json!([1])).unwrap();
     let object = || CallToolResult::structured(&json!({"a": 1})).unwrap();
     for (version, wrapped, plain) in [
@@ -85,7 +85,7 @@ fn structured_content_is_an_object_or_is_not_there() {
 }
 
 #[test]
-fn content_that_a_revision_does_not_know_becomes_words() {
+fn unknown_content_becomes_text() {
     let content = vec![
         ContentBlock::audio(b"abc", "audio/wav"),
         ContentBlock::link("file:///a", "a"),
@@ -106,7 +106,7 @@ fn content_that_a_revision_does_not_know_becomes_words() {
 }
 
 #[test]
-fn members_of_blocks() {
+fn newer_fields_of_blocks_are_removed() {
     let mut annotations = Annotations::default();
     annotations.priority = Some(0.5);
     annotations.last_modified = Some("2025-01-01".to_owned());
@@ -138,7 +138,7 @@ fn tool() -> Tool {
 }
 
 #[test]
-fn members_of_tools() {
+fn newer_fields_of_tools_are_removed() {
     let page = Arc::new(Listing::new(ListToolsResult::new(vec![tool()])));
     let listed = |version| {
         let tools = result(version, ResultBody::ListTools(page.clone()));
@@ -166,12 +166,12 @@ fn members_of_tools() {
             "$defs": {"n": {"type": "number"}},
         })
     );
-    // The listing itself is as it was.
+    // The list itself is unchanged.
     assert_eq!(page.tools[0], tool());
 }
 
 #[test]
-fn faults_have_the_codes_of_their_time() {
+fn fault_has_the_code_of_its_revision() {
     for version in ALL {
         let missing = Fault::NoSuchItem {
             kind: ItemKind::Resource,
@@ -207,7 +207,7 @@ fn faults_have_the_codes_of_their_time() {
 }
 
 #[test]
-fn progress_has_words_since_the_second_revision() {
+fn progress_message_exists_since_2025_03_26() {
     let note = ServerNotification::Progress {
         token: 1.into(),
         progress: ProgressUpdate::new(0.5).message("x"),
@@ -223,7 +223,7 @@ fn progress_has_words_since_the_second_revision() {
     }
 }
 
-/// Writes a call as a client and reads it as a server.
+/// Encodes a call as a client and decodes it as a server.
 fn over_the_wire(
     version: ProtocolVersion,
     asked: &ClientRequest,
@@ -249,7 +249,7 @@ fn over_the_wire(
 }
 
 #[test]
-fn calls_say_nothing_of_the_client() {
+fn legacy_request_has_no_envelope() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
     let call = Call::CallTool(CallToolParams::new("add", Some(arguments)));
     for version in ALL {
@@ -271,7 +271,7 @@ fn calls_say_nothing_of_the_client() {
 }
 
 #[test]
-fn methods_of_other_eras_are_unknown() {
+fn modern_methods_are_unknown() {
     for version in ALL {
         let (_, decoded) = over_the_wire(version, &ClientRequest::Discover);
         assert!(
@@ -287,7 +287,7 @@ fn methods_of_other_eras_are_unknown() {
 }
 
 #[test]
-fn answers_read_back() {
+fn replies_read_back() {
     let asked = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     for version in ALL {
         let value = answer(version, CallToolResult::from_text("hi")).to_string();

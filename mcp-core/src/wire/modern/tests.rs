@@ -1,4 +1,4 @@
-//! Modern messages, to the letter.
+//! Modern messages, byte by byte.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn text(encoded: EncodedReply) -> String {
 const INFO: &str = r#""io.modelcontextprotocol/serverInfo":{"name":"calc","version":"1.0.0"}"#;
 
 #[test]
-fn results_are_stamped() {
+fn result_has_type_and_server_info() {
     assert_eq!(
         text(encode(CallToolResult::from_text("hi"))),
         format!(
@@ -59,7 +59,7 @@ fn results_are_stamped() {
 }
 
 #[test]
-fn meta_of_a_result_joins_the_stamp() {
+fn meta_of_a_result_is_merged() {
     let result = CallToolResult::from_text("hi").meta("a/b", 1).meta("c", 2);
     let text = text(encode(result));
     assert!(
@@ -82,7 +82,7 @@ fn meta_of_a_result_joins_the_stamp() {
 }
 
 #[test]
-fn lists_share_their_text_and_carry_cache_hints() {
+fn list_shares_its_json_and_has_a_cache_hint() {
     let page = Arc::new(Listing::new(ListToolsResult::new(vec![Tool::new("add")])));
     let body = || ResultBody::ListTools(page.clone());
     let cache = Some(CacheHint::public(Duration::from_secs(60)));
@@ -115,7 +115,7 @@ fn lists_share_their_text_and_carry_cache_hints() {
 }
 
 #[test]
-fn faults_have_codes_and_data() {
+fn fault_has_code_and_data() {
     let sampling = Arc::new(ClientCapabilities::default().with_sampling());
     for (fault, code, data) in [
         (Fault::bad_params("x"), -32602, Value::Null),
@@ -159,7 +159,7 @@ fn faults_have_codes_and_data() {
     assert!(value.get("id").is_none(), "{value}");
 }
 
-/// Writes a call as a client and reads it as a server.
+/// Encodes a call as a client and decodes it as a server.
 fn over_the_wire<'a>(
     asked: &ClientRequest,
     from: impl FnOnce(&mut ClientRequestContext<'a>),
@@ -181,7 +181,7 @@ fn over_the_wire<'a>(
 }
 
 #[test]
-fn calls_bring_everything_along() {
+fn request_carries_its_envelope() {
     let arguments = RawObject::from_text(r#"{"a": [1]}"#).unwrap();
     let call = Call::CallTool(CallToolParams::new("add", Some(arguments.clone())));
     let input = InputState {
@@ -215,7 +215,7 @@ fn calls_bring_everything_along() {
 }
 
 #[test]
-fn calls_without_parameters() {
+fn request_without_parameters_reads_back() {
     for asked in [
         ClientRequest::Discover,
         ClientRequest::Call(Call::ListTools(Page::first())),
@@ -246,7 +246,7 @@ fn read(text: &str) -> Result<InboundRequest, Fault> {
 }
 
 #[test]
-fn requests_that_are_refused() {
+fn invalid_requests_are_refused() {
     let request = |version: &str, method: &str, params: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{version}","io.modelcontextprotocol/clientCapabilities":{{}}}}{params}}}}}"#
@@ -301,7 +301,7 @@ fn decode(asked: &ClientRequest, text: &str) -> Result<Reply, crate::wire::Decod
 }
 
 #[test]
-fn answers_are_read_by_the_method_that_was_asked() {
+fn reply_is_decoded_by_the_method_of_its_request() {
     let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     let list = ClientRequest::Call(Call::ListTools(Page::first()));
     let answered = text(encode(CallToolResult::from_text("hi")));
@@ -313,7 +313,7 @@ fn answers_are_read_by_the_method_that_was_asked() {
         panic!()
     };
     assert_eq!(result.text(), "hi");
-    // The same text is no list.
+    // The same JSON does not fit another method.
     let error = decode(&list, &answered).unwrap_err().to_string();
     assert!(
         error.contains("tools/list") && error.contains("tools"),
@@ -335,7 +335,7 @@ fn answers_are_read_by_the_method_that_was_asked() {
 }
 
 #[test]
-fn kinds_of_results() {
+fn result_type_decides_the_reply() {
     let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     let answer = |members: &str| {
         decode(
@@ -359,7 +359,7 @@ fn kinds_of_results() {
 }
 
 #[test]
-fn errors_that_clients_act_on() {
+fn error_becomes_the_fault_it_was() {
     let supported = vec!["2026-07-28".to_owned()];
     let sampling = Arc::new(ClientCapabilities::default().with_sampling());
     for fault in [
@@ -383,7 +383,7 @@ fn errors_that_clients_act_on() {
 }
 
 #[test]
-fn notes_read_back() {
+fn notifications_read_back() {
     for note in [
         ServerNotification::Progress {
             token: 3.into(),
@@ -405,7 +405,7 @@ fn notes_read_back() {
 }
 
 #[test]
-fn messages_are_one_line() {
+fn encoded_message_has_no_line_break() {
     let laid_out = "{\n  \"a\": \"x\\ny\",\r\n  \"b\": [\n]\n}";
     let body = ResultBody::Other(RawObject::from_text(laid_out).unwrap());
     let text = text(encode(body));
@@ -413,9 +413,9 @@ fn messages_are_one_line() {
     assert!(text.contains(r#""x\ny""#), "{text}");
 }
 
-/// Texts have a way of their own to the wire; every other result goes by the serializer.
+/// Results that contain only text are written without the serializer.
 #[test]
-fn results_of_tools_are_what_their_types_say() {
+fn plain_tool_result_is_written_like_its_type() {
     let plain = || CallToolResult::from_text("a \"b\"\n\u{1}é");
     let several = CallToolResult::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
     let mut success = plain();

@@ -1,4 +1,4 @@
-//! Texts, numbers, ids, and which values are made.
+//! Strings, numbers, ids, and the ranges of values.
 
 use mcp_types::{JsonObject, Meta, ProgressToken, RawObject, RequestId, Role};
 use proptest::collection::vec;
@@ -6,17 +6,17 @@ use proptest::option::of;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Which values are made.
+/// A range of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
-    /// What the two newest revisions have in common.
+    /// Values that the two newest revisions have in common.
     Shared,
-    /// Everything that the types can say.
+    /// All values of the types.
     All,
 }
 
 impl Range {
-    /// A value that one of the two newest revisions does not have.
+    /// Generates a value that one of the two newest revisions does not have.
     pub(super) fn apart<T: std::fmt::Debug + Clone + 'static>(
         self,
         value: impl Strategy<Value = T> + 'static,
@@ -72,12 +72,12 @@ pub(super) fn meta() -> BoxedStrategy<Option<Meta>> {
     of(value().prop_map(|it| Meta::default().with("com.example/x", it))).boxed()
 }
 
-/// A `_meta` that only sessions have.
+/// Generates a `_meta` that only sessions have.
 pub(super) fn session_meta(range: Range) -> BoxedStrategy<Option<Meta>> {
     range.apart(value().prop_map(|it| Meta::default().with("com.example/x", it)))
 }
 
-/// A number that is the same as text and as `f64`.
+/// A number that JSON and `f64` represent exactly.
 pub(super) fn number() -> BoxedStrategy<f64> {
     (0_u32..8000)
         .prop_map(|eighths| f64::from(eighths) / 8.0)

@@ -1,4 +1,4 @@
-//! What clients ask.
+//! Requests of clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub(super) fn level() -> BoxedStrategy<LoggingLevel> {
     prop_oneof![Just(LoggingLevel::Debug), Just(LoggingLevel::Emergency)].boxed()
 }
 
-/// Everything that a client can ask in a revision.
+/// Every request of a client in a revision.
 pub(crate) fn asked(range: Range, version: ProtocolVersion) -> BoxedStrategy<ClientRequest> {
     if version.is_modern() {
         return prop_oneof![

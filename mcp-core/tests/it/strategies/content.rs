@@ -1,4 +1,4 @@
-//! What tools, prompts and messages are made of.
+//! Content blocks.
 
 use mcp_types::{
     Annotations, AudioContent, ContentBlock, EmbeddedResource, Icon, IconTheme, ImageContent,
@@ -51,7 +51,7 @@ pub(super) fn contents() -> BoxedStrategy<ResourceContents> {
         .boxed()
 }
 
-/// Text, a picture or sound.
+/// A text, image or audio block.
 pub(super) fn simple_block() -> BoxedStrategy<ContentBlock> {
     let bytes = || vec(any::<u8>(), 0..9);
     let beside = || (annotations(), meta());
@@ -77,7 +77,7 @@ pub(super) fn simple_block() -> BoxedStrategy<ContentBlock> {
     .boxed()
 }
 
-/// What tools and prompts say.
+/// Content of tools and prompts.
 pub(super) fn block(range: Range) -> BoxedStrategy<ContentBlock> {
     let embedded = (contents(), annotations(), meta()).prop_map(|(contents, annotations, meta)| {
         let mut block = EmbeddedResource::new(contents);
@@ -100,7 +100,7 @@ pub(super) fn block(range: Range) -> BoxedStrategy<ContentBlock> {
     });
     match range {
         Range::Shared => prop_oneof![3 => simple_block(), 1 => embedded, 1 => link].boxed(),
-        // Calls of tools do not belong here, which the wires know.
+        // The wires convert calls of tools here.
         Range::All => {
             prop_oneof![3 => simple_block(), 1 => embedded, 1 => link, 1 => tool_block(range)]
                 .boxed()
@@ -108,7 +108,7 @@ pub(super) fn block(range: Range) -> BoxedStrategy<ContentBlock> {
     }
 }
 
-/// Calls and results of tools, inside of sampling.
+/// Calls and results of tools, in sampling.
 pub(super) fn tool_block(range: Range) -> BoxedStrategy<ContentBlock> {
     let structured = match range {
         Range::Shared => of(object().prop_map(Value::from)).boxed(),

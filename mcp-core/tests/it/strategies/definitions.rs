@@ -1,4 +1,4 @@
-//! Tools, resources and prompts as they are listed.
+//! Definitions of tools, resources and prompts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What servers ask and clients answer.
+//! Requests for input and their responses.
 
 use mcp_core::{ClientResponse, Fault, InputState, ServerRequest};
 use mcp_types::legacy_tasks::TaskMetadata;
@@ -35,7 +35,7 @@ fn field(range: Range) -> BoxedStrategy<PrimitiveSchema> {
         field.format = formatted.then_some(StringFormat::Date);
         field.into()
     });
-    // In the published schemas of 2025-11-25 and before, numbers begin with whole ones.
+    // The schemas up to 2025-11-25 allow integers only.
     let number = (any::<bool>(), of(0_u32..9), of(0_u32..9)).prop_map(|(whole, least, default)| {
         let mut field = if whole {
             NumberSchema::integer()
@@ -88,7 +88,7 @@ pub(crate) fn input_request(range: Range) -> BoxedStrategy<InputRequest> {
         (form.task, form.meta) = (task, meta);
         ElicitParams::from(form).into()
     });
-    // The one member that is required in one of the newest revisions and unknown to the other.
+    // The field that one of the two newest revisions requires and the other does not have.
     let url = (text(), of(text()), task(), session_meta(range));
     let url = url.prop_map(|(message, id, task, meta)| {
         let mut url = ElicitUrlParams::new(message, "https://example.com/a");
@@ -124,7 +124,7 @@ fn create_message(range: Range) -> BoxedStrategy<InputRequest> {
         it.cost_priority = cost;
         it
     }));
-    // The published schema of 2026-07-28 forgets `null` and fractions here.
+    // The schema of 2026-07-28 does not allow `null` and fractions here.
     let metadata = vec(("[a-z]{1,3}", text().prop_map(Value::from)), 0..3);
     let metadata = metadata.prop_map(|it| it.into_iter().collect::<JsonObject>());
     let options = (of(text()), of(number()), vec(text(), 0..2), of(metadata));
@@ -148,7 +148,7 @@ fn create_message(range: Range) -> BoxedStrategy<InputRequest> {
         .boxed()
 }
 
-/// A request of a server with an answer to it.
+/// A request of a server with a response.
 pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerRequest, ClientResponse)> {
     let ping = Just((ServerRequest::Ping, ClientResponse::Pong));
     let input = input_request(range).prop_flat_map(move |request| {
@@ -163,7 +163,7 @@ pub(crate) fn asked_and_answered(range: Range) -> BoxedStrategy<(ServerRequest, 
     prop_oneof![1 => ping, 8 => input, 1 => fault].boxed()
 }
 
-/// An answer to a request for input.
+/// A response to a request for input.
 pub(crate) fn input_response(request: &InputRequest, range: Range) -> BoxedStrategy<InputResponse> {
     match request {
         InputRequest::Elicit(params) => elicited(params, range),
@@ -194,7 +194,7 @@ pub(crate) fn input_response(request: &InputRequest, range: Range) -> BoxedStrat
     }
 }
 
-/// What a user fills in: a list of texts where a list is asked for.
+/// The values of a form: a list where the field has several values.
 fn elicited(params: &ElicitParams, range: Range) -> BoxedStrategy<InputResponse> {
     let content = match params {
         ElicitParams::Form(form) => {
@@ -228,7 +228,7 @@ fn elicited(params: &ElicitParams, range: Range) -> BoxedStrategy<InputResponse>
         .boxed()
 }
 
-/// A modern result that asks first.
+/// A modern result that asks for input.
 pub(crate) fn input_required(range: Range) -> BoxedStrategy<InputRequired> {
     (
         vec((text(), input_request(range)), 0..4),
@@ -243,7 +243,7 @@ pub(crate) fn input_required(range: Range) -> BoxedStrategy<InputRequired> {
         .boxed()
 }
 
-/// What a client sends along when it asks again.
+/// The input of a repeated request.
 pub(crate) fn retried() -> BoxedStrategy<InputState> {
     let answered = input_request(Range::All).prop_flat_map(|asked| {
         let answer = input_response(&asked, Range::All);

@@ -1,4 +1,4 @@
-//! Who the sides are and what they offer.
+//! Identities and capabilities.
 
 use std::sync::Arc;
 

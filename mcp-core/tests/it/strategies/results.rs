@@ -1,4 +1,4 @@
-//! What servers answer.
+//! Replies of servers.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn tool_result(range: Range) -> BoxedStrategy<CallToolResult> {
         .boxed()
 }
 
-/// A question with a result that answers it.
+/// A request with its result.
 pub(crate) fn exchange(
     range: Range,
     version: ProtocolVersion,
@@ -128,7 +128,7 @@ fn call_body(call: &Call, range: Range) -> BoxedStrategy<ResultBody> {
     }
 }
 
-/// Failures of every kind.
+/// Faults of every kind.
 pub(crate) fn fault() -> BoxedStrategy<Fault> {
     let url = ElicitUrlParams::new("Sign in", "https://example.com/a");
     let fixed = vec![
@@ -167,7 +167,7 @@ pub(crate) fn fault() -> BoxedStrategy<Fault> {
     prop_oneof![2 => proptest::sample::select(fixed), 1 => own].boxed()
 }
 
-/// A reply of any kind to a question.
+/// A request with a reply of any kind.
 pub(crate) fn reply(
     range: Range,
     version: ProtocolVersion,

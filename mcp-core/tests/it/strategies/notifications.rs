@@ -1,4 +1,4 @@
-//! What both sides tell.
+//! Notifications of both sides.
 
 use mcp_core::{ClientNotification, ServerNotification};
 use mcp_types::{Cancelled, ElicitationComplete, LogMessage, ProgressUpdate, RequestId};
@@ -35,7 +35,7 @@ fn cancelled(range: Range) -> BoxedStrategy<Cancelled> {
         .boxed()
 }
 
-/// What a server tells, and the subscription that it may belong to.
+/// A notification of a server, and the subscription that it may belong to.
 pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNotification, Option<RequestId>)> {
     let note = prop_oneof![
         (token(), progress())
@@ -55,7 +55,7 @@ pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNotification, Op
     ];
     (note, of(id()), any::<bool>())
         .prop_map(|(note, subscription, same)| match note {
-            // The one note that names the subscription itself.
+            // The notification that names the subscription itself.
             ServerNotification::Cancelled(mut it) if same && it.request_id.is_some() => {
                 it.request_id.clone_from(&subscription);
                 (ServerNotification::Cancelled(it), subscription)
@@ -65,7 +65,7 @@ pub(crate) fn server_note(range: Range) -> BoxedStrategy<(ServerNotification, Op
         .boxed()
 }
 
-/// What a client tells.
+/// A notification of a client.
 pub(crate) fn client_note(range: Range) -> BoxedStrategy<ClientNotification> {
     prop_oneof![
         Just(ClientNotification::Initialized),
