@@ -172,7 +172,7 @@ pub enum InputResponseError {
     #[error("there is no answer to {0:?}")]
     Missing(String),
     /// A response has no request.
-    #[error("nobody asked for {0:?}")]
+    #[error("the response {0:?} has no request")]
     Unexpected(String),
     /// The response is of another kind than its request.
     #[error("the answer to {key:?} is none to {method}")]

@@ -15,7 +15,7 @@ pub struct ReplyTarget {
     pub id: RequestId,
     /// The server that replies.
     pub profile: Arc<ServerProfile>,
-    /// The wire of the revision that the client speaks.
+    /// The wire of the revision of the request.
     pub wire: &'static dyn Wire,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Control over the connection that carries the events of a call.
 ///
-/// It is in the extensions of an [`Exchange`](crate::Exchange) when the connection can end before
+/// A transport inserts it into the extensions of an [`Exchange`](crate::Exchange) when the connection can end before
 /// the call does: in a session of 2025-11-25 over HTTP, on a server with an event store.
 // spec: RSM-06
 #[derive(Clone)]

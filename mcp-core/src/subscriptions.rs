@@ -26,7 +26,7 @@ pub const MAX_URI_BYTES: usize = 128 * 1024;
 
 /// The protocol of one subscription: an acknowledgement first, then notifications, then the result.
 ///
-/// It does no IO. The acknowledgement comes with the constructor and the result consumes the value,
+/// This type does no IO. The acknowledgement comes with the constructor and the result consumes the value,
 /// so nothing can be sent before the one or after the other.
 #[derive(Debug)]
 pub struct ServerSubscription {

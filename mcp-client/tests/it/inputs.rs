@@ -475,7 +475,7 @@ async fn answers_by_hand_that_do_not_fit() {
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tools/call \"add\" at script:: nobody asked for \"other\""
+        "tools/call \"add\" at script:: the response \"other\" has no request"
     );
     assert!(matches!(error.input(), Some(InputError::Answer(_))));
     assert_eq!(script.sent().len(), 1);

@@ -62,8 +62,8 @@ fn new_filter_keeps_only_covered_marks() {
 #[test]
 fn many_resources_below_a_uri_are_merged_into_it() {
     let bus = MemoryBus::new();
-    let asked = ["file:///logs", "file:///logs/today/", "file:///other"];
-    let wanted = asked
+    let subscribed = ["file:///logs", "file:///logs/today/", "file:///other"];
+    let wanted = subscribed
         .into_iter()
         .fold(SubscriptionFilter::new(), |filter, uri| {
             filter.resource(uri)
@@ -74,17 +74,17 @@ fn many_resources_below_a_uri_are_merged_into_it() {
         bus.publish(updated("file:///other"));
     }
     bus.publish(updated("file:///logs/yesterday"));
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     while let Some(ChangeEvent::Resource { uri }) = watch.try_next() {
-        told.push(uri);
+        events.push(uri);
     }
-    assert!(told.len() < 100, "{}", told.len());
+    assert!(events.len() < 100, "{}", events.len());
     for uri in [
         "file:///logs/today/",
         "file:///logs/yesterday",
         "file:///other",
     ] {
-        assert!(told.iter().any(|one| **one == *uri), "{uri}: {told:?}");
+        assert!(events.iter().any(|one| **one == *uri), "{uri}: {events:?}");
     }
 }
 

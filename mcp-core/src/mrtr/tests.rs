@@ -99,12 +99,12 @@ fn invalid_results_are_errors() {
     let round = Mrtr::new(1).start_round(&tool(), required);
     assert!(matches!(round, Err(MrtrError::Malformed(_))));
 
-    for asked in [
+    for request in [
         ClientRequest::Discover,
         Call::ListTools(Page::first()).into(),
     ] {
-        let round = Mrtr::new(1).start_round(&asked, InputRequired::again("s"));
-        assert!(matches!(round, Err(MrtrError::NotAllowed)), "{asked:?}");
+        let round = Mrtr::new(1).start_round(&request, InputRequired::again("s"));
+        assert!(matches!(round, Err(MrtrError::NotAllowed)), "{request:?}");
     }
 
     let many = (0..=Mrtr::MAX_REQUESTS).map(|key| (key.to_string(), form()));

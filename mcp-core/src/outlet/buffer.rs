@@ -15,7 +15,7 @@ use crate::{Framing, ServerNotification};
 /// A bounded buffer of encoded, framed messages. Running calls append to it, and one reader drains
 /// it.
 ///
-/// When the buffer is full:
+/// Behavior of a full buffer:
 ///
 /// - A progress report waits for space. After [`mark_stalled`](Self::mark_stalled) it replaces the
 ///   report before it instead.

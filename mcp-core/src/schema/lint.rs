@@ -1,6 +1,6 @@
 //! Lints: properties of a tool that make clients drop or misread it.
 //!
-//! They do not violate the specification. Clients and the language models behind them are known to
+//! Tools with lints conform to the specification. Clients and the language models behind them are known to
 //! refuse them, and one such tool can cost all tools of its server.
 
 use std::fmt;

@@ -134,7 +134,7 @@ impl<S: EventStore + ?Sized> EventStore for Arc<S> {
 
 /// A store in the memory of this process.
 ///
-/// It holds at most 65,536 events and 64 MiB, each event for at most 15 minutes. The oldest events of
+/// The store holds at most 65,536 events and 64 MiB, each event for at most 15 minutes. The oldest events of
 /// all streams are dropped first.
 #[derive(Debug)]
 pub struct MemoryEventStore {

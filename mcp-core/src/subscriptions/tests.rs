@@ -104,9 +104,9 @@ fn filter_is_reduced_to_the_offer() {
             all(),
         ),
     ] {
-        let mut asked = all().resource("a://b").task("t");
-        asked.other.insert("weather".to_owned(), json!({}));
-        assert_eq!(offered(asked, &offers), granted, "{offers:?}");
+        let mut filter = all().resource("a://b").task("t");
+        filter.other.insert("weather".to_owned(), json!({}));
+        assert_eq!(offered(filter, &offers), granted, "{offers:?}");
         assert!(offered(SubscriptionFilter::new(), &offers).is_empty());
     }
 }
@@ -406,11 +406,11 @@ fn slow_reader_receives_merged_changes() {
 #[test]
 fn invisible_resource_is_never_notified() {
     let server = Server::new();
-    let asked = SubscriptionFilter::new()
+    let filter = SubscriptionFilter::new()
         .resource("a://")
         .resource("a://secret");
     server.hidden.store(true, Ordering::SeqCst);
-    let mut running = listen(&server, 1, &asked);
+    let mut running = listen(&server, 1, &filter);
     let (notes, _) = said(&mut running);
     let granted = json!({"resourceSubscriptions": ["a://"]});
     assert_eq!(notes[0]["params"]["notifications"], granted);
@@ -439,9 +439,9 @@ fn gate_is_checked_for_each_change() {
     let server = Server::new();
     let gate: Arc<dyn Gate> = Arc::new(Scopes);
     let who = Principal::new("https://issuer", "me");
-    for (principal, told) in [(None, 1), (Some(who), 2)] {
-        let asked = SubscriptionFilter::new().resource("a://x");
-        let mut inbound = inbound(&server, 1, &asked).unwrap();
+    for (principal, times) in [(None, 1), (Some(who), 2)] {
+        let filter = SubscriptionFilter::new().resource("a://x");
+        let mut inbound = inbound(&server, 1, &filter).unwrap();
         inbound.authorize(&gate, principal.as_ref()).unwrap();
         let mut extensions = Extensions::new();
         if let Some(principal) = principal {
@@ -452,10 +452,10 @@ fn gate_is_checked_for_each_change() {
         said(&mut running);
         server.changes.publish(updated("a://x/private"));
         server.changes.publish(updated("a://x/public"));
-        assert_eq!(said(&mut running).0.len(), told);
+        assert_eq!(said(&mut running).0.len(), times);
     }
-    let asked = SubscriptionFilter::new().resource("a://private");
-    let mut refused = inbound(&server, 1, &asked).unwrap();
+    let filter = SubscriptionFilter::new().resource("a://private");
+    let mut refused = inbound(&server, 1, &filter).unwrap();
     let refused = refused.authorize(&gate, None);
     assert_eq!(refused, Err(Fault::Refused("sign in first".into())));
 }
@@ -468,14 +468,14 @@ async fn paced_changes_are_sent_in_rounds() {
     inbound.pace_subscription(move || Box::pin(tokio::time::sleep(pause)));
     let mut running = begin(&server, 1, inbound);
     assert_eq!(said(&mut running).0.len(), 1);
-    let mut told = Vec::new();
+    let mut times = Vec::new();
     for step in 0..50 {
         server.changes.publish(ChangeEvent::Tools);
         if !said(&mut running).0.is_empty() {
-            told.push(step * 10);
+            times.push(step * 10);
         }
         tokio::time::advance(std::time::Duration::from_millis(10)).await;
     }
-    assert_eq!(told[..2], [0, 100], "the first at once, then in rounds");
-    assert!(told.len() <= 6, "{told:?}");
+    assert_eq!(times[..2], [0, 100], "the first at once, then in rounds");
+    assert!(times.len() <= 6, "{times:?}");
 }

@@ -143,7 +143,7 @@ pub enum Step {
 #[non_exhaustive]
 pub enum ProbeError {
     /// The two sides have no revision in common.
-    #[error("no protocol version in common: the server speaks {theirs:?}, this client {ours:?}")]
+    #[error("no protocol version in common: the server supports {theirs:?}, this client {ours:?}")]
     NothingInCommon {
         /// The revisions that the server supports.
         theirs: Vec<String>,
@@ -158,7 +158,7 @@ pub enum ProbeError {
     #[error("the server failed (HTTP status {0})")]
     Failed(StatusCode),
     /// The server refuses the client in every revision.
-    #[error("the server refuses to be asked what it speaks: {0}")]
+    #[error("the server refuses the client in every protocol version: {0}")]
     Refused(Fault),
     /// The responses to `server/discover` and `initialize` fit no era.
     #[error("the server answers `initialize` with {0}")]

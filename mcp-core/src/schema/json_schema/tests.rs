@@ -32,7 +32,7 @@ fn violation_says_expected_and_actual_value() {
         "required": ["user"],
         "additionalProperties": false,
     });
-    for (value, told) in [
+    for (value, expected) in [
         (json!({"user": {}, "how": "x", "one": 1, "id": null}), ""),
         (json!([]), "expected object, got an array of 0"),
         (json!({}), "missing `user`"),
@@ -65,7 +65,7 @@ fn violation_says_expected_and_actual_value() {
     ] {
         let result = check(schema.clone(), &value).err().unwrap_or_default();
         let (mut parts, mut expected): (Vec<_>, Vec<_>) =
-            (result.split("; ").collect(), told.split("; ").collect());
+            (result.split("; ").collect(), expected.split("; ").collect());
         parts.sort_unstable();
         expected.sort_unstable();
         assert_eq!(parts, expected, "{value}");

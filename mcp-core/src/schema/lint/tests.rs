@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Severity, lint};
 
 /// Returns the location, the severity and the start of the clients of each lint.
-fn told(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
+fn lints_of(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
     let lints = lint(tool).into_iter();
     lints
         .map(|lint| {
@@ -39,7 +39,7 @@ fn tool_name_that_clients_refuse_is_a_lint() {
         (&*long, vec!["Claude"]),
         (&*longest, vec!["many", "Claude"]),
     ] {
-        let told = told(&Tool::new(name));
+        let told = lints_of(&Tool::new(name));
         let concerned: Vec<_> = told.iter().map(|(_, _, first)| *first).collect();
         assert_eq!(concerned, clients, "{name}");
         assert!(
@@ -120,7 +120,7 @@ fn schema_that_clients_refuse_is_a_lint() {
             vec![("outputSchema".to_owned(), Note, "clients")],
         ),
     ] {
-        assert_eq!(told(&tool), expected, "{:?}", tool.input_schema);
+        assert_eq!(lints_of(&tool), expected, "{:?}", tool.input_schema);
     }
 }
 

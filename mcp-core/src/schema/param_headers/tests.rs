@@ -59,7 +59,7 @@ fn annotated_properties_are_found() {
 #[test]
 fn invalid_header_name_or_type_is_an_error() {
     let typed = |kind: Value| json!({"a": {"type": kind, "x-mcp-header": "A"}});
-    for (properties, told) in [
+    for (properties, expected) in [
         (json!({"a": string("")}), "the name is empty"),
         (
             json!({"a": {"type": "string", "x-mcp-header": 1}}),
@@ -98,7 +98,7 @@ fn invalid_header_name_or_type_is_an_error() {
         (json!({"a": {"x-mcp-header": "A"}}), "its type is not given"),
     ] {
         let error = plan(properties.clone()).expect_err(&properties.to_string());
-        assert!(error.contains(told), "{properties}: {error}");
+        assert!(error.contains(expected), "{properties}: {error}");
     }
 }
 

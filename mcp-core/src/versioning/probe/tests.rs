@@ -36,12 +36,12 @@ fn status(code: u16) -> Evidence<'static> {
 }
 
 /// An error on a pipe.
-fn told(fault: &Fault) -> Evidence<'_> {
+fn fault_on_pipe(fault: &Fault) -> Evidence<'_> {
     Evidence::Fault(fault, None)
 }
 
 /// An error with an HTTP status.
-fn refused(fault: &Fault, code: u16) -> Evidence<'_> {
+fn fault_with_status(fault: &Fault, code: u16) -> Evidence<'_> {
     Evidence::Fault(fault, Some(StatusCode::from_u16(code).unwrap()))
 }
 
@@ -54,19 +54,19 @@ fn short(step: &Step) -> String {
         Step::Fail(ProbeError::Unauthorized(_)) => "unauthorized".into(),
         Step::Fail(ProbeError::Failed(_)) => "failed".into(),
         Step::Fail(ProbeError::Refused(_)) => "refused".into(),
-        Step::Fail(ProbeError::UnexpectedResponse(_)) => "bewildered".into(),
+        Step::Fail(ProbeError::UnexpectedResponse(_)) => "unexpected response".into(),
     }
 }
 
 #[test]
 fn first_step_follows_from_the_supported_revisions() {
-    for (spoken, expected) in [
+    for (supported, expected) in [
         (ALL, "discover 2026-07-28"),
         (MODERN, "discover 2026-07-28"),
         (&[V2025_11_25, V2024_11_05], "initialize 2025-11-25"),
         (&[], "nothing in common"),
     ] {
-        assert_eq!(short(&Probe::start(spoken).1), expected);
+        assert_eq!(short(&Probe::start(supported).1), expected);
     }
 }
 
@@ -95,11 +95,11 @@ fn step_after_discover_follows_from_the_evidence() {
                 Unreadable,
                 Silence,
                 Gone,
-                told(&no_method),
-                refused(&no_method, 404),
-                refused(&no_method, 200),
-                refused(&other, 400),
-                refused(&mismatch, 200),
+                fault_on_pipe(&no_method),
+                fault_with_status(&no_method, 404),
+                fault_with_status(&no_method, 200),
+                fault_with_status(&other, 400),
+                fault_with_status(&mismatch, 200),
                 status(400),
                 status(404),
                 status(405),
@@ -109,27 +109,27 @@ fn step_after_discover_follows_from_the_evidence() {
         (
             "nothing in common",
             "nothing in common",
-            &[Discovered(&odd), told(&nothing)][..],
+            &[Discovered(&odd), fault_on_pipe(&nothing)][..],
         ),
         (
             "discover 2026-07-28",
             "discover 2026-07-28",
-            &[told(&newer)][..],
+            &[fault_on_pipe(&newer)][..],
         ),
         (
             "initialize 2025-06-18",
             "nothing in common",
-            &[refused(&older, 400)][..],
+            &[fault_with_status(&older, 400)][..],
         ),
         (
             "failed",
             "failed",
-            &[refused(&other, 500), status(429), status(503)][..],
+            &[fault_with_status(&other, 500), status(429), status(503)][..],
         ),
         (
             "refused",
             "refused",
-            &[told(&mismatch), refused(&mismatch, 400)][..],
+            &[fault_on_pipe(&mismatch), fault_with_status(&mismatch, 400)][..],
         ),
         (
             "unauthorized",
@@ -137,11 +137,11 @@ fn step_after_discover_follows_from_the_evidence() {
             &[status(401), status(403)][..],
         ),
     ] {
-        for (spoken, expected) in [(ALL, all), (MODERN, modern_alone)] {
+        for (supported, expected) in [(ALL, all), (MODERN, modern_alone)] {
             for evidence in evidence {
-                let (mut probe, _) = Probe::start(spoken);
+                let (mut probe, _) = Probe::start(supported);
                 let step = short(&probe.next(*evidence));
-                assert_eq!(step, expected, "{evidence:?} {spoken:?}");
+                assert_eq!(step, expected, "{evidence:?} {supported:?}");
             }
         }
     }
@@ -159,15 +159,15 @@ fn step_after_initialize_follows_from_the_evidence() {
         (Evidence::Initialized(&older), "done 2024-11-05"),
         (Evidence::Initialized(&modern), "nothing in common"),
         (Evidence::Initialized(&odd), "nothing in common"),
-        (told(&late), "discover 2026-07-28"),
-        (told(&never), "nothing in common"),
-        (told(&other), "bewildered"),
-        (status(404), "bewildered"),
+        (fault_on_pipe(&late), "discover 2026-07-28"),
+        (fault_on_pipe(&never), "nothing in common"),
+        (fault_on_pipe(&other), "unexpected response"),
+        (status(404), "unexpected response"),
         (status(401), "unauthorized"),
         (status(500), "failed"),
-        (Evidence::Silence, "bewildered"),
-        (Evidence::Gone, "bewildered"),
-        (Evidence::Unreadable, "bewildered"),
+        (Evidence::Silence, "unexpected response"),
+        (Evidence::Gone, "unexpected response"),
+        (Evidence::Unreadable, "unexpected response"),
     ] {
         let (mut probe, _) = Probe::start(ALL);
         probe.next(Evidence::Silence);
@@ -179,7 +179,7 @@ fn step_after_initialize_follows_from_the_evidence() {
 fn every_probe_ends() {
     let again = unsupported(&["2026-07-28"]);
     let (mut probe, _) = Probe::start(ALL);
-    let evidence = told(&again);
+    let evidence = fault_on_pipe(&again);
     assert_eq!(short(&probe.next(evidence)), "discover 2026-07-28");
     assert_eq!(short(&probe.next(evidence)), "refused");
 

@@ -226,7 +226,7 @@ fn progress_message_exists_since_2025_03_26() {
 /// Encodes a call as a client and decodes it as a server.
 fn over_the_wire(
     version: ProtocolVersion,
-    asked: &ClientRequest,
+    request: &ClientRequest,
 ) -> (Value, Result<wire::DecodedRequest, Fault>) {
     let (id, profile) = (
         RequestId::from("a"),
@@ -238,7 +238,7 @@ fn over_the_wire(
     from.progress_token = Some(&token);
     from.meta = Some(&meta);
     let wire = wire::client_for_version(version);
-    let text = wire.encode_request(asked, &from);
+    let text = wire.encode_request(request, &from);
     let Ok(Message::Request(request)) = Message::parse(&text) else {
         panic!()
     };
@@ -288,7 +288,7 @@ fn modern_methods_are_unknown() {
 
 #[test]
 fn replies_read_back() {
-    let asked = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
+    let request = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
     for version in ALL {
         let value = answer(version, CallToolResult::from_text("hi")).to_string();
         let Ok(Message::Response(response)) = Message::parse(value.as_bytes()) else {
@@ -297,7 +297,7 @@ fn replies_read_back() {
         let Ok(Reply::Complete {
             body: ResultBody::CallTool(result),
             cache: None,
-        }) = wire::client_for_version(version).decode_reply(&asked, &response)
+        }) = wire::client_for_version(version).decode_reply(&request, &response)
         else {
             panic!("{version}")
         };
@@ -312,7 +312,7 @@ fn replies_read_back() {
             panic!()
         };
         let reply = wire::client_for_version(version)
-            .decode_reply(&asked, &response)
+            .decode_reply(&request, &response)
             .unwrap();
         assert!(matches!(reply, Reply::Fault(fault) if fault == missing));
     }

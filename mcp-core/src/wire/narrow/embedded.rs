@@ -1,6 +1,6 @@
 //! Requests for input inside a modern result, without the fields that only sessions have.
 //!
-//! They are edited as JSON, so that fields that this library does not know survive a proxy.
+//! The requests are edited as JSON, so that fields that this library does not know survive a proxy.
 
 use mcp_types::{ContentBlock, JsonObject, Method, RawObject};
 use serde_json::Value;
