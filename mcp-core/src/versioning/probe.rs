@@ -143,7 +143,7 @@ pub enum Step {
 #[non_exhaustive]
 pub enum ProbeError {
     /// The two sides have no revision in common.
-    #[error("no protocol version in common: the server supports {theirs:?}, this client {ours:?}")]
+    #[error("no protocol version in common: the server speaks {theirs:?}, this client {ours:?}")]
     NothingInCommon {
         /// The revisions that the server supports.
         theirs: Vec<String>,
