@@ -22,10 +22,10 @@ use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
 /// having them larger; the boxed handler, the list of contents and the text in it.
 const PLAIN: u64 = 4;
 
-/// Each layer boxes its answer, once. The end of the call travels with it: the map of extensions,
-/// its table, the shared end and its place in the table.
-const FIRST_LAYER: u64 = 5;
-const FURTHER_LAYER: u64 = 1;
+/// Each layer boxes its answer, and a function as a layer boxes the call of what it wraps. The end of the
+/// call travels with it: the map of extensions, its table, the shared end and its place in the table.
+const FIRST_LAYER: u64 = 6;
+const FURTHER_LAYER: u64 = 2;
 
 /// A log that nobody reads: just the layer.
 const UNREAD_LOG: u64 = FIRST_LAYER;
