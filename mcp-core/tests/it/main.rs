@@ -1,7 +1,5 @@
-//! Tests of the wires: round trips, golden messages, and the schemas of the specification.
-//!
-//! The schemas are no part of this repository: `MCP_SPEC_DIR` names the folder with one folder per
-//! revision. Without it the test says that it was skipped.
+//! Tests of the wires: round trips, golden messages, and the schemas of the specification
+//! (`docs/spec/schema`).
 
 #[cfg(test)]
 mod golden;

@@ -1,7 +1,5 @@
-//! The vocabulary held against the specification's own schemas and examples, and against itself.
-//!
-//! The schemas and examples are no part of this repository: `MCP_SPEC_DIR` names the folder with
-//! one folder per revision. Without it those tests say that they were skipped.
+//! The vocabulary held against the specification's own schemas and examples (`docs/spec/schema`), and
+//! against itself.
 
 #[cfg(test)]
 mod examples;

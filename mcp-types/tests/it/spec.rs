@@ -5,13 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-/// The folder, or `None` and a word about what is skipped.
-pub(crate) fn folder(what: &str) -> Option<PathBuf> {
-    let folder = std::env::var_os("MCP_SPEC_DIR").map(PathBuf::from);
-    if folder.is_none() {
-        eprintln!("skipped (1): {what}; MCP_SPEC_DIR does not name the folder of the revisions");
-    }
-    folder
+/// Returns the folder with one folder per revision.
+pub(crate) fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/spec/schema"))
 }
 
 pub(crate) fn read_json(path: &PathBuf) -> Value {
