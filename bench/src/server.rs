@@ -4,22 +4,6 @@ use mcp::prelude::*;
 
 use crate::arguments::{Add, Echo, Steps};
 
-// Those of an `echo` that does not copy what it is given; docs would be listed.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct EchoText {
-    message: Text,
-}
-
-/// A server with `echo` alone, which does not copy what it is given.
-#[must_use]
-pub fn text_server() -> Server {
-    Server::new("bench-server", env!("CARGO_PKG_VERSION")).tool(
-        Tool::new("echo")
-            .describe("Say it again")
-            .handler(async |Args(echo): Args<EchoText>| echo.message),
-    )
-}
-
 /// The SDK's server with the three tools, and `listed` more in its list.
 #[must_use]
 pub fn server(listed: usize) -> Server {

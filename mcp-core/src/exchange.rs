@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use mcp_types::json;
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject};
 
@@ -52,7 +51,7 @@ impl Exchange {
     }
 
     fn parsed_meta(&self) -> Option<Meta> {
-        json::from_str(self.meta.as_ref()?.as_str()).ok()
+        serde_json::from_str(self.meta.as_ref()?.as_str()).ok()
     }
 
     /// Returns the principal that a layer has verified.

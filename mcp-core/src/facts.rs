@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use mcp_types::json;
 use mcp_types::meta::keys;
 use mcp_types::{
     CacheHint, ClientCapabilities, DiscoverResult, Implementation, LoggingLevel, ProtocolVersion,
@@ -64,7 +63,7 @@ impl ClientFacts {
     /// call.
     // spec: VER-08
     pub fn client_info(&self) -> Option<Implementation> {
-        json::from_str(self.info.as_ref()?.as_str()).ok()
+        serde_json::from_str(self.info.as_ref()?.as_str()).ok()
     }
 }
 

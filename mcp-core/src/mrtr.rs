@@ -122,7 +122,7 @@ impl InputRound {
         }
         let mut state = InputState::default();
         if self.required.input_requests.is_some() {
-            state.responses = RawObject::of(&answers).ok();
+            state.responses = RawObject::from_value(&answers).ok();
         }
         state.state = self.required.request_state.as_deref().map(Into::into);
         Ok(state)

@@ -24,7 +24,6 @@ mod results;
 mod server;
 mod server_requests;
 mod sessions;
-mod text;
 mod write;
 
 use mcp_types::ProtocolVersion;
@@ -37,8 +36,7 @@ pub use legacy::batch;
 pub use modern::Envelope;
 pub use reply::{DecodeError, EncodedReply};
 pub use server::Wire;
-use text::write_text;
-use write::{RequestHead, splice_called, splice_json, write_error, write_json, write_request};
+use write::{RequestHead, splice_json, write_error, write_json, write_request};
 
 /// The server's half of the wire of 2026-07-28.
 pub static MODERN: &dyn Wire = &modern::Modern;

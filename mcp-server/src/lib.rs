@@ -101,7 +101,7 @@ pub use handler::{Async, CompletionHandler, Handler, PromptHandler, ReadHandler,
 pub use handles::{EditError, Prompts, Resources, Templates, Tools};
 pub use mcp_types::{
     CallToolResult, ContentBlock, Prompt, PromptMessage, Resource, ResourceContents,
-    ResourceTemplate, Text, Tool,
+    ResourceTemplate, Tool,
 };
 pub use notify::Notify;
 pub use prompts::{IntoPrompt, PromptExt, PromptRoute, assistant, user};

@@ -1,49 +1,37 @@
-//! How long a result stays fresh, and for whom.
+//! Cache hints: freshness and scope of results.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
 
 use std::time::Duration;
 
-use crate::text::as_text;
+use serde::{Deserialize, Serialize};
 
-/// Who may share a cached result. A scope that this library does not know is read as the narrowest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Scope of a cached result. An unknown scope is read as [`Private`](Self::Private).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum CacheScope {
-    /// Everybody.
+    /// The result may be shared by all users.
     Public,
-    /// Only the authorization context that asked.
+    /// The result belongs to the authorization context of the request.
     #[default]
+    #[serde(other)]
     Private,
 }
 
-as_text!(
-    CacheScope,
-    Self::Private,
-    |scope| match scope {
-        Self::Public => "public",
-        Self::Private => "private",
-    },
-    |text| Ok(match &*text {
-        "public" => Self::Public,
-        _ => Self::Private,
-    })
-);
-
-/// How long a result stays fresh, and for whom. The default is the safe one: private and stale at
-/// once.
+/// Freshness and scope of a result. The default is private and stale at once.
 // spec: CACHE-01, CACHE-12
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheHint {
-    /// How long the result stays fresh after it was received.
+    /// Freshness after receipt (`ttlMs`).
     pub ttl: Duration,
-    /// Who may share it.
+    /// Scope of the cached result (`cacheScope`).
     pub scope: CacheScope,
 }
 
 impl CacheHint {
-    /// Fresh for `ttl`, for the one who asked.
+    /// Creates a hint with private scope.
     pub const fn private(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -51,7 +39,7 @@ impl CacheHint {
         }
     }
 
-    /// Fresh for `ttl`, for everybody.
+    /// Creates a hint with public scope.
     pub const fn public(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -59,7 +47,7 @@ impl CacheHint {
         }
     }
 
-    /// The time as the wire has it.
+    /// Returns the freshness in milliseconds, the unit of `ttlMs`.
     pub fn ttl_ms(&self) -> u64 {
         u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX)
     }
@@ -70,7 +58,7 @@ mod tests {
     use super::CacheScope;
 
     #[test]
-    fn only_public_is_public() {
+    fn unknown_scope_is_read_as_private() {
         for (text, scope) in [
             (r#""public""#, CacheScope::Public),
             (r#""private""#, CacheScope::Private),

@@ -1,32 +1,32 @@
-//! Requests that nobody waits for any more.
+//! Cancellation of requests.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/cancellation>
 
-use crate::json::members;
+use serde::{Deserialize, Serialize};
+
 use crate::{Meta, RequestId};
 
 /// Parameters of `notifications/cancelled`.
 // spec: CAN-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cancelled {
-    /// The request. Absent only for tasks of 2025-11-25, where it says nothing.
+    /// Id of the cancelled request. Only 2025-11-25 allows it to be absent, for tasks; such a
+    /// notification has no effect.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
-    /// Why, for people.
+    /// Reason, for logs and users.
     // spec: CAN-08
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What the notification carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(Cancelled as "what is cancelled" {
-    "requestId" => request_id or nothing,
-    "reason" => reason or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl Cancelled {
-    /// Nobody waits for the request any more.
+    /// Creates the cancellation of a request.
     pub fn new(request_id: impl Into<RequestId>) -> Self {
         Self {
             request_id: Some(request_id.into()),
@@ -34,7 +34,7 @@ impl Cancelled {
         }
     }
 
-    /// Says why.
+    /// Sets the reason.
     #[must_use]
     pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());

@@ -1,85 +1,80 @@
-//! Error codes of JSON-RPC and of the protocol, and the `data` of those that have one.
+//! Error codes of JSON-RPC and of the protocol, and the types of their `data`.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 
-use crate::json::members;
+use serde::{Deserialize, Serialize};
+
 use crate::{ClientCapabilities, ElicitUrlParams, ProtocolVersion};
 
-/// Invalid JSON was received.
+/// The message is not valid JSON.
 pub const PARSE_ERROR: i64 = -32700;
-/// The JSON is not a valid request object.
+/// The JSON is not a valid request.
 pub const INVALID_REQUEST: i64 = -32600;
-/// The method does not exist or is not offered.
+/// The method does not exist or is not available.
 pub const METHOD_NOT_FOUND: i64 = -32601;
-/// The parameters of the method are not valid.
+/// The parameters of the method are invalid.
 pub const INVALID_PARAMS: i64 = -32602;
-/// The server failed for a reason of its own.
+/// Internal error of the receiver.
 pub const INTERNAL_ERROR: i64 = -32603;
 
-/// An HTTP server cannot take the request as it is: no session, another reader (legacy era, in use
-/// by convention).
+/// An HTTP server cannot accept the request in its current state: the session id is missing, or a
+/// stream is already open (legacy revisions, by convention).
 pub const BAD_REQUEST: i64 = -32000;
-/// An HTTP server does not know the session (legacy era, in use by convention).
+/// An HTTP server does not know the session (legacy revisions, by convention).
 pub const SESSION_NOT_FOUND: i64 = -32001;
 /// A resource does not exist (up to 2025-11-25; later revisions use [`INVALID_PARAMS`]).
 pub const RESOURCE_NOT_FOUND: i64 = -32002;
-/// A mirrored header is missing or says something else than the body (2026-07-28).
+/// A mirrored header is missing or differs from the body (2026-07-28).
 pub const HEADER_MISMATCH: i64 = -32020;
-/// The request needs a capability that the client did not declare (2026-07-28).
+/// The request requires a capability that the client did not declare (2026-07-28).
 pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-/// The revision that the request names is not offered (2026-07-28).
+/// The server does not support the revision of the request (2026-07-28).
 pub const UNSUPPORTED_PROTOCOL_VERSION: i64 = -32022;
-/// The user has to visit a URL first (2025-11-25 alone).
+/// The user has to visit a URL first (only 2025-11-25).
 pub const URL_ELICITATION_REQUIRED: i64 = -32042;
-/// The user refused to sample (legacy era, in use by convention).
+/// The user rejected a sampling request (legacy revisions, by convention).
 // spec: ERR-10
 pub const USER_REJECTED: i64 = -1;
 
-/// The codes that JSON-RPC keeps for itself: codes of one's own lie outside.
+/// Codes that JSON-RPC reserves. Applications define their codes outside of this range.
 // spec: ERR-08
 pub const RESERVED: std::ops::RangeInclusive<i64> = -32768..=-32000;
 
-/// A receiver may know what the code means: it is not one that implementations once used as they
-/// liked.
+/// Returns `false` for codes in the implementation-defined range (-32019 to -32000) except
+/// [`RESOURCE_NOT_FOUND`]. Implementations used these codes for purposes of their own, so they have no
+/// protocol meaning.
 // spec: ERR-03
 pub const fn has_meaning(code: i64) -> bool {
     !matches!(code, -32019..=-32000) || code == RESOURCE_NOT_FOUND
 }
 
-/// `data` of [`RESOURCE_NOT_FOUND`] and, in 2026-07-28, of [`INVALID_PARAMS`] for the same reason.
+/// `data` of [`RESOURCE_NOT_FOUND`], and of [`INVALID_PARAMS`] for a missing resource in 2026-07-28.
 // spec: RSRC-05
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MissingResource {
-    /// The resource that does not exist.
+    /// URI of the resource.
     pub uri: String,
 }
 
-members!(MissingResource as "a missing resource" {
-    "uri" => uri,
-});
-
 impl MissingResource {
-    /// The resource does not exist.
+    /// Creates the data from the URI of the resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
 }
 
 /// `data` of [`MISSING_CLIENT_CAPABILITY`].
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct MissingCapabilities {
-    /// Just what is missing.
+    /// Capabilities that the request requires and the client did not declare.
     pub required_capabilities: ClientCapabilities,
 }
 
-members!(MissingCapabilities as "missing capabilities" {
-    "requiredCapabilities" => required_capabilities,
-});
-
 impl MissingCapabilities {
-    /// The client has to declare these.
+    /// Creates the data from the missing capabilities.
     pub fn new(required: ClientCapabilities) -> Self {
         Self {
             required_capabilities: required,
@@ -88,22 +83,17 @@ impl MissingCapabilities {
 }
 
 /// `data` of [`UNSUPPORTED_PROTOCOL_VERSION`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnsupportedVersion {
-    /// The revisions that are offered, also those this library does not know.
+    /// Names of the supported revisions, including revisions that this crate does not know.
     pub supported: Vec<String>,
-    /// The revision that was named.
+    /// Name of the requested revision.
     pub requested: String,
 }
 
-members!(UnsupportedVersion as "an unsupported version" {
-    "supported" => supported,
-    "requested" => requested,
-});
-
 impl UnsupportedVersion {
-    /// The revision is not among those that are offered.
+    /// Creates the data from the requested and the supported revisions.
     pub fn new(requested: impl Into<String>, supported: &[ProtocolVersion]) -> Self {
         Self {
             supported: supported.iter().map(ToString::to_string).collect(),
@@ -111,7 +101,7 @@ impl UnsupportedVersion {
         }
     }
 
-    /// The offered revisions that this library knows.
+    /// Returns the supported revisions that this crate knows.
     pub fn known(&self) -> impl Iterator<Item = ProtocolVersion> {
         self.supported.iter().filter_map(|text| text.parse().ok())
     }
@@ -119,19 +109,15 @@ impl UnsupportedVersion {
 
 /// `data` of [`URL_ELICITATION_REQUIRED`].
 // spec: ERR-13
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RequiredElicitations {
-    /// Where the user has to go; each has an id.
+    /// URLs that the user has to visit. Each elicitation has an id.
     pub elicitations: Vec<ElicitUrlParams>,
 }
 
-members!(RequiredElicitations as "URLs to visit" {
-    "elicitations" => elicitations,
-});
-
 impl RequiredElicitations {
-    /// The user has to visit these URLs first.
+    /// Creates the data from the URLs that the user has to visit.
     pub fn new(elicitations: impl IntoIterator<Item = ElicitUrlParams>) -> Self {
         Self {
             elicitations: elicitations.into_iter().collect(),
@@ -148,7 +134,7 @@ mod tests {
     use crate::{ClientCapabilities, ElicitUrlParams, ErrorObject, ProtocolVersion};
 
     #[test]
-    fn data_of_errors_reads_back() {
+    fn error_data_round_trips() {
         #[track_caller]
         fn round_trip<T>(data: &T, text: &str)
         where
@@ -178,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_that_mean_nothing() {
+    fn has_meaning_of_code_without_definition_is_false() {
         for code in [-32001, -32000, -32019] {
             assert!(!has_meaning(code) && RESERVED.contains(&code), "{code}");
         }

@@ -2,34 +2,28 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/completion>
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess};
 
-use crate::json::{members, read_and_written, read_via, unknown_text, written_via};
-use crate::{JsonObject, Meta};
+use crate::tagged::{self, Tagged};
+use crate::{JsonObject, Meta, de};
 
 /// Parameters of `completion/complete`.
 // spec: COMP-02
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct CompleteParams {
-    /// What has the argument.
+    /// Prompt or resource template that has the argument.
+    #[serde(rename = "ref")]
     pub reference: CompletionReference,
-    /// The argument and what was typed so far.
+    /// The argument to complete.
     pub argument: CompletionArgument,
-    /// What is known beside.
+    /// Arguments that already have a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<CompletionContext>,
 }
 
-members!(CompleteParams as "what to complete" {
-    "ref" => reference,
-    "argument" => argument,
-    "context" => context or nothing,
-});
-
 impl CompleteParams {
-    /// Completes the argument `name`, of which `value` was typed so far.
-    #[inline]
+    /// Requests completions of `value` for the argument `name`.
     pub fn new(
         reference: CompletionReference,
         name: impl Into<String>,
@@ -46,95 +40,40 @@ impl CompleteParams {
         }
     }
 
-    /// Tells the arguments that have their values already.
+    /// Sets the arguments that already have a value.
     #[must_use]
-    #[inline]
     pub fn context(mut self, arguments: JsonObject) -> Self {
         self.context = Some(CompletionContext { arguments });
         self
     }
 }
 
-/// What has the argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Prompt or resource template whose argument is completed.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(tag = "type")]
 #[non_exhaustive]
 pub enum CompletionReference {
-    /// A prompt, by its name.
+    /// A prompt.
+    #[serde(rename = "ref/prompt")]
     Prompt {
-        /// Its name.
+        /// Name of the prompt.
         name: String,
     },
-    /// A resource template, by its URI template.
+    /// A resource template.
+    #[serde(rename = "ref/resource")]
     Resource {
-        /// Its URI template.
+        /// URI template.
         uri: String,
     },
 }
 
-/// Read as it came, without the buffer of a tagged enum.
-const PROMPT: &str = "ref/prompt";
-const RESOURCE: &str = "ref/resource";
-
-/// A reference of either kind.
-struct Reference {
-    kind: String,
-    name: Option<Value>,
-    uri: Option<Value>,
-}
-
-members!(Reference as "a reference" {
-    "type" => kind,
-    "name" => name or nothing,
-    "uri" => uri or nothing,
-});
-
-impl Reference {
-    #[inline]
-    fn decided(self) -> Result<CompletionReference, String> {
-        #[inline]
-        fn text(key: &str, value: Option<Value>) -> Result<String, String> {
-            let value = value.ok_or_else(|| format!("missing field `{key}`"))?;
-            String::deserialize(value).map_err(|error| error.to_string())
-        }
-
-        match &*self.kind {
-            PROMPT => text("name", self.name).map(|name| CompletionReference::Prompt { name }),
-            RESOURCE => text("uri", self.uri).map(|uri| CompletionReference::Resource { uri }),
-            kind => Err(unknown_text(kind, &[PROMPT, RESOURCE])),
-        }
-    }
-}
-
-impl From<&CompletionReference> for Reference {
-    #[inline]
-    fn from(reference: &CompletionReference) -> Self {
-        let (kind, name, uri) = match reference {
-            CompletionReference::Prompt { name } => (PROMPT, Some(name), None),
-            CompletionReference::Resource { uri } => (RESOURCE, None, Some(uri)),
-        };
-        Self {
-            kind: kind.to_owned(),
-            name: name.cloned().map(Value::from),
-            uri: uri.cloned().map(Value::from),
-        }
-    }
-}
-
-read_via!(CompletionReference, Self::prompt(""), |found: Reference| {
-    found.decided()
-});
-written_via!(CompletionReference, Reference);
-read_and_written!(CompletionReference);
-
 impl CompletionReference {
-    /// A prompt, by its name.
-    #[inline]
+    /// References a prompt by its name.
     pub fn prompt(name: impl Into<String>) -> Self {
         Self::Prompt { name: name.into() }
     }
 
-    /// A resource template, by its URI template.
-    #[inline]
+    /// References a resource template by its URI template.
     pub fn resource(uri_template: impl Into<String>) -> Self {
         Self::Resource {
             uri: uri_template.into(),
@@ -142,51 +81,79 @@ impl CompletionReference {
     }
 }
 
-/// The argument that is completed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl<'de> Deserialize<'de> for CompletionReference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl Tagged for CompletionReference {
+    const EXPECTING: &'static str = "a reference to a prompt or a resource template";
+
+    fn from_members<'de, A: MapAccess<'de>>(kind: &str, members: A) -> Result<Self, A::Error> {
+        #[derive(serde::Deserialize)]
+        struct Prompt {
+            name: String,
+        }
+
+        #[derive(serde::Deserialize)]
+        struct Resource {
+            uri: String,
+        }
+
+        match kind {
+            "ref/prompt" => {
+                let Prompt { name } = tagged::read(members)?;
+                Ok(Self::Prompt { name })
+            }
+            "ref/resource" => {
+                let Resource { uri } = tagged::read(members)?;
+                Ok(Self::Resource { uri })
+            }
+            _ => Err(A::Error::unknown_variant(
+                kind,
+                &["ref/prompt", "ref/resource"],
+            )),
+        }
+    }
+}
+
+/// Argument to complete.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct CompletionArgument {
-    /// Its name.
+    /// Name of the argument.
     pub name: String,
-    /// What was typed so far.
+    /// Value typed so far.
     pub value: String,
 }
 
-members!(CompletionArgument as "an argument" {
-    "name" => name,
-    "value" => value,
-});
-
-/// What is known beside the argument.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Arguments that already have a value.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct CompletionContext {
-    /// The arguments that have their values already.
+    /// Values by the name of the argument.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "JsonObject::is_empty"
+    )]
     pub arguments: JsonObject,
 }
 
-members!(CompletionContext as "arguments that are known" {
-    "arguments" => arguments or nothing,
-});
-
-/// The result of `completion/complete`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `completion/complete`.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct CompleteResult {
     /// The suggestions.
     pub completion: Completion,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(CompleteResult as "a completion" {
-    "completion" => completion,
-    "_meta" => meta or nothing,
-});
-
 impl CompleteResult {
-    /// Some suggestions.
-    #[inline]
+    /// Creates a result with suggestions.
     pub fn new(completion: impl Into<Completion>) -> Self {
         Self {
             completion: completion.into(),
@@ -195,31 +162,30 @@ impl CompleteResult {
     }
 }
 
-/// Suggestions, best first.
+/// Suggestions for the value of an argument, best first.
 // spec: COMP-03
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {
-    /// At most 100 of them.
+    /// Suggested values, at most [`MAX_VALUES`](Self::MAX_VALUES).
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// Total number of matching values, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
-    /// There are more than `values`.
+    /// `true` if there are more matching values than `values` has.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub has_more: Option<bool>,
 }
 
-members!(Completion as "values of a completion" {
-    "values" => values,
-    "total" => total or nothing,
-    "hasMore" => has_more or nothing,
-});
-
 impl Completion {
-    /// Suggestions that one answer may have.
+    /// Maximum number of suggestions in one result: 100.
     pub const MAX_VALUES: usize = 100;
 
-    /// Suggestions, best first. Of more than [`MAX_VALUES`](Self::MAX_VALUES) the first ones are
-    /// kept, and the answer says how many there are.
+    /// Creates a completion from suggested values, best first.
+    ///
+    /// If there are more than [`MAX_VALUES`](Self::MAX_VALUES), the first ones are kept, and `total` and
+    /// `has_more` are set.
     ///
     /// # Examples
     ///
@@ -232,7 +198,6 @@ impl Completion {
     /// assert_eq!((many.values.len(), many.total, many.has_more), (100, Some(300), Some(true)));
     /// ```
     // spec: COMP-03
-    #[inline]
     pub fn new(values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut rest = values.into_iter();
         let mut found = Self {
@@ -251,9 +216,8 @@ impl Completion {
         found
     }
 
-    /// Says how many there are in all.
+    /// Sets the total number of matching values, and `has_more` accordingly.
     #[must_use]
-    #[inline]
     pub fn total(mut self, total: u64) -> Self {
         self.total = Some(total);
         self.has_more = Some(total > self.values.len() as u64);
@@ -262,7 +226,6 @@ impl Completion {
 }
 
 impl<T: Into<String>> From<Vec<T>> for Completion {
-    #[inline]
     fn from(values: Vec<T>) -> Self {
         Self::new(values)
     }

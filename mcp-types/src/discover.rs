@@ -1,34 +1,32 @@
-//! What a server tells about itself.
+//! Discovery of a server's revisions and capabilities.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/discover>
 
-use crate::json::members;
+use serde::{Deserialize, Serialize};
+
 use crate::{Implementation, Meta, ProtocolVersion, ServerCapabilities, meta::keys};
 
-/// The result of `server/discover`.
+/// Result of `server/discover`.
 // spec: VER-06
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct DiscoverResult {
-    /// The revisions that the endpoint speaks, newest first; also those this library does not know.
+    /// Names of the supported revisions, newest first. Revisions that this crate does not know are
+    /// included.
     pub supported_versions: Vec<String>,
-    /// What the server offers.
+    /// Capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// How to use the server, for a language model.
+    /// Instructions for a language model on how to use the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// What the result carries beside, the server's identity above all.
+    /// Protocol-level metadata (`_meta`), in particular name and version of the server.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(DiscoverResult as "what a server is" {
-    "supportedVersions" => supported_versions,
-    "capabilities" => capabilities,
-    "instructions" => instructions or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl DiscoverResult {
-    /// The revisions that a server speaks and what it offers.
+    /// Creates a result from the supported revisions and the capabilities of a server.
     pub fn new(versions: &[ProtocolVersion], capabilities: ServerCapabilities) -> Self {
         Self {
             supported_versions: versions.iter().map(ToString::to_string).collect(),
@@ -37,15 +35,14 @@ impl DiscoverResult {
         }
     }
 
-    /// Sets how to use the server.
+    /// Sets the instructions on how to use the server.
     #[must_use]
     pub fn instructions(mut self, instructions: Option<String>) -> Self {
         self.instructions = instructions;
         self
     }
 
-    /// The identity that the server gave.
-    #[inline]
+    /// Returns name and version of the server from `_meta`.
     pub fn server_info(&self) -> Option<Implementation> {
         self.meta.as_ref()?.get(keys::SERVER_INFO)
     }

@@ -1,47 +1,52 @@
-//! Who a client or a server says it is.
+//! Name and version of clients and servers.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#implementation>
 
-use crate::Settings;
-use crate::json::members;
-use crate::setters::{display_name, setters};
-use crate::text::text_enum;
+use serde::{Deserialize, Serialize};
 
-/// Name and version of a client or a server. Never changes behaviour, never decides security.
+use crate::setters::{display_name, setters};
+use crate::text_enum::text_enum;
+use crate::{ExtraFields, de};
+
+/// Name and version of a client or a server, as it claims them.
+///
+/// Use it for display and logs. It is unverified, so neither behaviour nor security depends on it.
 // spec: VER-08, LIFE-16
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Implementation {
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Version of the program.
+    /// Version of the program. Empty if the peer did not send it.
+    #[serde(default, deserialize_with = "de::null_to_default")]
     pub version: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the program does.
+    /// Description of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Where to read more.
+    /// URL of the website of the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(Implementation as "a name and a version" {
-    "name" => name,
-    "version" => version or default,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "websiteUrl" => website_url or nothing,
-    "icons" => icons or nothing,
-} and other);
 
 impl Implementation {
     setters! { title, icon }
     display_name!();
 
-    /// A name and a version.
+    /// Creates an implementation from its name and version.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,14 +55,14 @@ impl Implementation {
         }
     }
 
-    /// Says what the program does.
+    /// Sets the description of the program.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// Says where to read more.
+    /// Sets the URL of the website.
     #[must_use]
     pub fn website_url(mut self, url: impl Into<String>) -> Self {
         self.website_url = Some(url.into());
@@ -65,30 +70,31 @@ impl Implementation {
     }
 }
 
-/// A picture for user interfaces.
+/// An icon for user interfaces.
 // spec: ICON-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Icon {
-    /// An `https:` or `data:` URI.
+    /// URI of the image: `https:` or `data:`.
     pub src: String,
-    /// The MIME type.
+    /// MIME type of the image.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub sizes: Vec<String>,
-    /// The background it is made for.
+    /// Background that the icon is designed for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub theme: Option<IconTheme>,
 }
 
-members!(Icon as "a picture" {
-    "src" => src,
-    "mimeType" => mime_type or nothing,
-    "sizes" => sizes or nothing,
-    "theme" => theme or nothing,
-});
-
 text_enum! {
-    /// The background that an icon is made for.
+    /// Background that an icon is designed for.
     pub enum IconTheme {
         /// A light background.
         Light = "light",
@@ -98,7 +104,7 @@ text_enum! {
 }
 
 impl Icon {
-    /// A picture at an `https:` or `data:` URI.
+    /// Creates an icon from an `https:` or `data:` URI.
     pub fn new(src: impl Into<String>) -> Self {
         Self {
             src: src.into(),
@@ -120,7 +126,7 @@ impl Icon {
         self
     }
 
-    /// Sets the background that it is made for.
+    /// Sets the background that the icon is designed for.
     #[must_use]
     pub fn theme(mut self, theme: IconTheme) -> Self {
         self.theme = Some(theme);

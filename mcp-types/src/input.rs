@@ -1,56 +1,49 @@
-//! Results that ask for input first, what they ask, and the answers.
+//! Results that request input of the client, the requested inputs, and the responses.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 
 use std::collections::BTreeMap;
 
+use serde::de::{Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 
-use crate::json::{
-    self, Piece, Read, ReadMembers, Take, Write, WriteMembers, members, read_and_written, read_via,
-    written_as_content,
-};
 use crate::{
     CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult, JsonObject,
-    ListRootsResult, Meta, Method, RawObject, RawObjectError, reread,
+    ListRootsResult, Meta, Method, RawObject, RawObjectError, tagged,
 };
 
-/// The answer that asks the client for input and to send the request again with it.
+/// Result that requests input. The client sends the request again with the responses.
 // spec: MRTR-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InputRequired {
-    /// What is asked, by key: raw, so that what a proxy passes on stays as it is. Read it with
+    /// Requested inputs by key, as raw JSON, so that a proxy passes them on unchanged. Read them with
     /// [`requests`](Self::requests).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<RawObject>,
-    /// What the client has to send back unchanged.
+    /// State that the client returns unchanged.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_state: Option<String>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(InputRequired as "a request for more input" {
-    "inputRequests" => input_requests or nothing,
-    "requestState" => request_state or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl InputRequired {
-    /// Asks for input.
+    /// Requests inputs.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`] when a request holds something that JSON cannot have.
-    #[inline]
+    /// Returns [`RawObjectError`] if a request cannot be serialized.
     pub fn new(requests: &InputRequests) -> Result<Self, RawObjectError> {
         Ok(Self {
-            input_requests: Some(RawObject::of(requests)?),
+            input_requests: Some(RawObject::from_value(requests)?),
             ..Self::default()
         })
     }
 
-    /// Asks for nothing but to be called again with `state`.
-    #[inline]
+    /// Requests a repetition of the request with `state` and without inputs.
     pub fn again(state: impl Into<String>) -> Self {
         Self {
             request_state: Some(state.into()),
@@ -58,21 +51,18 @@ impl InputRequired {
         }
     }
 
-    /// Sets what the client has to send back unchanged.
+    /// Sets the state that the client returns unchanged.
     #[must_use]
-    #[inline]
     pub fn request_state(mut self, state: impl Into<String>) -> Self {
         self.request_state = Some(state.into());
         self
     }
 
-    /// What is asked, by key.
+    /// Reads the requested inputs.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when a request is malformed.
-    // Inline, so that a server, which never asks for it, does not compile the types in it.
-    #[inline]
+    /// Returns the error of `serde_json` if a request is malformed.
     pub fn requests(&self) -> serde_json::Result<InputRequests> {
         match &self.input_requests {
             Some(raw) => raw.parse(),
@@ -81,16 +71,16 @@ impl InputRequired {
     }
 }
 
-/// What is asked, by key.
+/// Requested inputs by key.
 // spec: MRTR-04
 pub type InputRequests = BTreeMap<String, InputRequest>;
 
-/// The answers by the key of what was asked: raw, because only the question tells what kind of
-/// answer it is. Read them with [`InputRequest::read`] or [`RawObject::parse`].
+/// Responses by the key of the requested input, as raw JSON, because the request determines the type of
+/// the response. Read them with [`InputRequest::read`] or [`RawObject::parse`].
 // spec: MRTR-11, MRTR-17
 pub type InputResponses = BTreeMap<String, RawObject>;
 
-/// Something that a server asks of a client: a request without envelope.
+/// Requested input: a request of a server to its client without a JSON-RPC envelope.
 ///
 /// # Examples
 ///
@@ -107,24 +97,23 @@ pub type InputResponses = BTreeMap<String, RawObject>;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum InputRequest {
-    /// Ask the user.
+    /// Elicitation: a request to the user.
     Elicit(Box<ElicitParams>),
-    /// Ask the language model.
+    /// Sampling: a request to the language model.
     CreateMessage(Box<CreateMessageParams>),
-    /// Tell the roots.
+    /// A request for the roots of the client.
     ListRoots,
-    /// Something that this library does not know.
+    /// A request that this crate does not define.
     Other {
-        /// The method.
+        /// Name of the method.
         method: String,
-        /// Its parameters.
+        /// Parameters of the request.
         params: Option<JsonObject>,
     },
 }
 
 impl InputRequest {
-    /// The name of the method.
-    #[inline]
+    /// Returns the name of the method.
     pub fn method(&self) -> &str {
         match self {
             Self::Elicit(_) => Method::Elicit.as_str(),
@@ -134,182 +123,166 @@ impl InputRequest {
         }
     }
 
-    /// Reads the answer to this request, by the kind of the request.
+    /// Reads the response to this request.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the answer is none that this request can have.
+    /// Returns the error of `serde_json` if the response is not valid for this kind of request.
     // spec: MRTR-14, MRTR-17
-    #[inline]
-    pub fn read(&self, answer: &RawObject) -> serde_json::Result<InputResponse> {
-        self.read_text(answer.as_str())
+    pub fn read(&self, response: &RawObject) -> serde_json::Result<InputResponse> {
+        self.read_text(response.as_str())
     }
 
-    /// Reads the text of the answer to this request. What an answer can be is compiled here, once;
-    /// who reads one as a type of its own compiles that again.
+    /// Reads the response to this request from a JSON string.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the answer is none that this request can have.
-    #[inline]
-    pub fn read_text(&self, answer: &str) -> serde_json::Result<InputResponse> {
+    /// Returns the error of `serde_json` if the response is not valid for this kind of request.
+    pub fn read_text(&self, response: &str) -> serde_json::Result<InputResponse> {
         match self {
-            Self::Elicit(_) => json::from_str(answer).map(InputResponse::Elicit),
-            Self::CreateMessage(_) => json::from_str(answer).map(InputResponse::CreateMessage),
-            Self::ListRoots => json::from_str(answer).map(InputResponse::ListRoots),
-            Self::Other { .. } => json::from_str(answer).map(InputResponse::Other),
+            Self::Elicit(_) => serde_json::from_str(response).map(InputResponse::Elicit),
+            Self::CreateMessage(_) => {
+                serde_json::from_str(response).map(InputResponse::CreateMessage)
+            }
+            Self::ListRoots => serde_json::from_str(response).map(InputResponse::ListRoots),
+            Self::Other { .. } => serde_json::from_str(response).map(InputResponse::Other),
         }
     }
 
-    /// The parameters as they travel: without any where the request has none.
+    /// Serializes the parameters. A request without parameters gives an empty object.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`] when they hold something that JSON cannot have.
-    #[inline]
+    /// Returns [`RawObjectError`] if the parameters cannot be serialized.
     pub fn params_to_raw(&self) -> Result<RawObject, RawObjectError> {
+        match self.params() {
+            Some(params) => RawObject::from_value(&params),
+            None => Ok(RawObject::empty()),
+        }
+    }
+
+    fn params(&self) -> Option<ParamsRef<'_>> {
         match self {
-            Self::Elicit(params) => RawObject::of(&**params),
-            Self::CreateMessage(params) => RawObject::of(&**params),
-            Self::ListRoots | Self::Other { params: None, .. } => Ok(RawObject::empty()),
-            Self::Other { params, .. } => RawObject::of(params),
+            Self::Elicit(params) => Some(ParamsRef::Elicit(params)),
+            Self::CreateMessage(params) => Some(ParamsRef::CreateMessage(params)),
+            Self::ListRoots => None,
+            Self::Other { params, .. } => params.as_ref().map(ParamsRef::Other),
         }
     }
 }
 
 impl From<ElicitParams> for InputRequest {
-    #[inline]
     fn from(params: ElicitParams) -> Self {
         Self::Elicit(Box::new(params))
     }
 }
 
 impl From<CreateMessageParams> for InputRequest {
-    #[inline]
     fn from(params: CreateMessageParams) -> Self {
         Self::CreateMessage(Box::new(params))
     }
 }
 
-impl Write for InputRequest {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        Piece::Members(self)
-    }
+/// Parameters of any request.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ParamsRef<'a> {
+    Elicit(&'a ElicitParams),
+    CreateMessage(&'a CreateMessageParams),
+    Other(&'a JsonObject),
 }
 
-impl WriteMembers for InputRequest {
-    #[inline]
-    fn give(&self, take: &mut Take<'_>) {
-        let params: &dyn Write = match self {
-            Self::Elicit(params) => params,
-            Self::CreateMessage(params) => params,
-            Self::ListRoots => &None::<JsonObject>,
-            Self::Other { params, .. } => params,
+impl Serialize for InputRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Members<'a> {
+            method: &'a str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            params: Option<ParamsRef<'a>>,
+        }
+
+        let members = Members {
+            method: self.method(),
+            params: self.params(),
         };
-        take(Asked::blank().shape(), &[&self.method(), params], None);
+        members.serialize(serializer)
     }
 }
 
-/// A request of any method.
-struct Asked {
-    method: String,
-    params: Option<JsonObject>,
-}
-
-members!(Asked as "a request for input" {
-    "method" => method,
-    "params" => params or nothing,
-});
-
-read_via!(InputRequest, Self::ListRoots, |asked: Asked| read_request(
-    asked.method,
-    asked.params
-));
-read_and_written!(InputRequest);
-
-#[inline]
-fn read_request(method: String, params: Option<JsonObject>) -> Result<InputRequest, String> {
-    match Method::from_name(&method) {
-        Some(Method::Elicit) => {
-            let params = reread::members(&params.unwrap_or_default())?;
-            Ok(InputRequest::Elicit(Box::new(params)))
+/// Keeps the parameters as raw JSON until the method is known.
+impl<'de> Deserialize<'de> for InputRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        struct Members {
+            method: String,
+            params: Option<RawObject>,
         }
-        Some(Method::CreateMessage) => {
-            let params = reread::members(&params.unwrap_or_default())?;
-            Ok(InputRequest::CreateMessage(Box::new(params)))
+
+        let Members { method, params } = Members::deserialize(deserializer)?;
+        let required = || params.clone().unwrap_or_else(RawObject::empty);
+        match Method::from_name(&method) {
+            Some(Method::Elicit) => tagged::from_object(&required()).map(Self::Elicit),
+            Some(Method::CreateMessage) => {
+                tagged::from_object(&required()).map(Self::CreateMessage)
+            }
+            Some(Method::ListRoots) => Ok(Self::ListRoots),
+            _ => {
+                let params = params.as_ref().map(tagged::from_object).transpose()?;
+                Ok(Self::Other { method, params })
+            }
         }
-        Some(Method::ListRoots) => Ok(InputRequest::ListRoots),
-        _ => Ok(InputRequest::Other { method, params }),
     }
 }
 
-/// The answer to an [`InputRequest`]. There is no error among them: to refuse, elicitation has its
-/// own words, and for the others the client does not ask again.
+/// Response to an [`InputRequest`]. There is no error response: elicitation has actions for refusal, and
+/// for the other kinds the client does not send the request again.
 // spec: MRTR-17
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum InputResponse {
-    /// What the user answered.
+    /// Result of an elicitation.
     Elicit(ElicitResult),
-    /// What the language model answered.
+    /// Result of a sampling request.
     CreateMessage(Box<CreateMessageResult>),
-    /// The roots.
+    /// Roots of the client.
     ListRoots(ListRootsResult),
-    /// The answer to a request that this library does not know.
+    /// Response to a request that this crate does not define.
     Other(JsonObject),
 }
 
-written_as_content!(InputResponse {
-    Elicit,
-    CreateMessage,
-    ListRoots,
-    Other
-});
-
-impl Serialize for InputResponse {
-    #[inline]
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.piece().serialize(serializer)
-    }
-}
-
 impl InputResponse {
-    /// The answer as it travels in [`InputResponses`]: without `_meta`.
+    /// Serializes the response for [`InputResponses`], without `_meta`.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`] when it holds something that JSON cannot have.
+    /// Returns [`RawObjectError`] if the response cannot be serialized.
     // spec: META-17
-    #[inline]
     pub fn to_raw(&self) -> Result<RawObject, RawObjectError> {
-        let mut answer = self.clone();
-        match &mut answer {
+        let mut response = self.clone();
+        match &mut response {
             Self::Elicit(result) => result.meta = None,
             Self::CreateMessage(result) => result.meta = None,
             Self::ListRoots(result) => result.meta = None,
             Self::Other(_) => {}
         }
-        RawObject::of(&answer)
+        RawObject::from_value(&response)
     }
 }
 
 impl From<ElicitResult> for InputResponse {
-    #[inline]
     fn from(result: ElicitResult) -> Self {
         Self::Elicit(result)
     }
 }
 
 impl From<CreateMessageResult> for InputResponse {
-    #[inline]
     fn from(result: CreateMessageResult) -> Self {
         Self::CreateMessage(Box::new(result))
     }
 }
 
 impl From<ListRootsResult> for InputResponse {
-    #[inline]
     fn from(result: ListRootsResult) -> Self {
         Self::ListRoots(result)
     }
@@ -336,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_read_back_in_any_order_of_members() {
+    fn input_requests_round_trip_in_any_member_order() {
         let asked = InputRequired::new(&requests()).unwrap().request_state("s");
         let text = serde_json::to_string(&asked).unwrap();
         let read: InputRequired = serde_json::from_str(&text).unwrap();
@@ -349,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_survives_and_what_is_broken_is_refused() {
+    fn unknown_request_is_kept_and_malformed_request_refused() {
         for value in [
             json!({"method": "dreams/tell", "params": {"a": [1]}}),
             json!({"method": "tools/call"}),
@@ -376,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read_by_what_was_asked() {
+    fn response_is_read_by_kind_of_request() {
         let mut elicited = ElicitResult::decline();
         elicited.meta = Some(crate::Meta::default().with("com.example/x", 1));
         let answers: InputResponses = [
@@ -394,7 +367,7 @@ mod tests {
         assert_eq!(read("form"), ElicitResult::decline().into());
         assert_eq!(read("model"), CreateMessageResult::new("m", "hello").into());
         assert!(matches!(read("roots"), InputResponse::ListRoots(list) if list.roots.len() == 1));
-        // The answer to something else is none.
+        // The response to another kind of request is an error.
         assert!(requests()["form"].read(&answers["model"]).is_err());
         assert!(requests()["roots"].read(&RawObject::empty()).is_err());
     }

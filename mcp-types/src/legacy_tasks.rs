@@ -1,66 +1,59 @@
-//! The experimental tasks of 2025-11-25. Later revisions have an extension for it:
+//! Experimental tasks of 2025-11-25. Later revisions have the tasks extension instead:
 //! [`ext::tasks`](crate::ext::tasks).
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/tasks>
 
+use serde::{Deserialize, Serialize};
+
 pub use crate::ext::tasks::{TaskParams, TaskStatus};
-use crate::json::members;
-use crate::text::text_enum;
-use crate::{Cursor, Meta, Settings};
+use crate::text_enum::text_enum;
+use crate::{Cursor, ExtraFields, Meta};
 
 text_enum! {
-    /// Whether a tool may be called as a task.
+    /// Support of a tool for calls as tasks.
     // spec: TASKL-01
     pub enum TaskSupport {
-        /// It may not.
+        /// Calls as tasks are not allowed.
         Forbidden = "forbidden",
-        /// It may.
+        /// Calls may run as tasks.
         Optional = "optional",
-        /// It has to be.
+        /// Calls have to run as tasks.
         Required = "required",
     }
 }
 
-/// A task: work whose result is fetched later.
+/// A task: a request whose result is fetched later.
 ///
-/// It is also the result of `tasks/get` and `tasks/cancel`, and the parameters of
+/// The type is also the result of `tasks/get` and `tasks/cancel`, and the parameters of
 /// `notifications/tasks/status`.
 // spec: TASKL-04
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Names the task.
+    /// Id of the task.
     pub task_id: String,
-    /// How far it is.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// More about how far it is, for people.
+    /// Description of the status, for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it was created, ISO 8601.
+    /// Time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it changed last, ISO 8601.
+    /// Time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// How long it is kept after its creation, in milliseconds; without an end when `None`.
+    /// Retention after creation in milliseconds. `None` means unlimited.
     pub ttl: Option<u64>,
-    /// How often to ask for it, in milliseconds.
+    /// Suggested polling interval in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub poll_interval: Option<u64>,
-    /// What it carries beside, where it is a result or the parameters of a notification.
+    /// Protocol-level metadata (`_meta`) of a result or a notification.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(Task as "a task" {
-    "taskId" => task_id,
-    "status" => status,
-    "statusMessage" => status_message or nothing,
-    "createdAt" => created_at,
-    "lastUpdatedAt" => last_updated_at,
-    "ttl" => ttl or default,
-    "pollInterval" => poll_interval or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl Task {
-    /// A task that was created just now and runs.
-    #[inline]
+    /// Creates a working task. `now` becomes the time of creation and of the last change.
     pub fn new(task_id: impl Into<String>, now: impl Into<String>, ttl: Option<u64>) -> Self {
         let now = now.into();
         Self {
@@ -75,76 +68,65 @@ impl Task {
         }
     }
 
-    /// Sets how far it is.
+    /// Sets the status.
     #[must_use]
-    #[inline]
     pub fn status(mut self, status: TaskStatus) -> Self {
         self.status = status;
         self
     }
 
-    /// Says more about how far it is, for people.
+    /// Sets the description of the status.
     #[must_use]
-    #[inline]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.status_message = Some(message.into());
         self
     }
 
-    /// Sets how often to ask for it, in milliseconds.
+    /// Sets the suggested polling interval in milliseconds.
     #[must_use]
-    #[inline]
     pub fn poll_interval(mut self, milliseconds: u64) -> Self {
         self.poll_interval = Some(milliseconds);
         self
     }
 }
 
-/// The member `task` of a request's parameters: run it as a task.
+/// The `task` member of request parameters, which requests to run the request as a task.
 // spec: TASKL-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskMetadata {
-    /// How long to keep the task after its creation, in milliseconds.
+    /// Requested retention after creation in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub ttl: Option<u64>,
 }
 
-members!(TaskMetadata as "how to run a task" {
-    "ttl" => ttl or nothing,
-});
-
 impl TaskMetadata {
-    /// Leaves it to the receiver how long the task is kept.
-    #[inline]
+    /// Creates metadata without a requested retention.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets how long to keep the task, in milliseconds.
+    /// Sets the requested retention in milliseconds.
     #[must_use]
-    #[inline]
     pub fn ttl(mut self, milliseconds: u64) -> Self {
         self.ttl = Some(milliseconds);
         self
     }
 }
 
-/// The value of `_meta` that ties a message to a task.
+/// Value of the `_meta` key [`RELATED_TASK`](crate::meta::keys::RELATED_TASK), which associates a
+/// message with a task.
 // spec: META-15, TASKL-06
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RelatedTask {
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
 }
 
-members!(RelatedTask as "the id of a task" {
-    "taskId" => task_id,
-});
-
 impl RelatedTask {
-    /// Belongs to a task.
-    #[inline]
+    /// Creates the value from the id of the task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -152,51 +134,42 @@ impl RelatedTask {
     }
 }
 
-/// The answer to a request that runs as a task.
+/// Result of a request that runs as a task.
 // spec: TASKL-02
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
     pub task: Task,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(CreateTaskResult as "a task that began" {
-    "task" => task,
-    "_meta" => meta or nothing,
-});
-
 impl CreateTaskResult {
-    /// The request runs as a task.
-    #[inline]
+    /// Creates a result from the task.
     pub fn new(task: Task) -> Self {
         Self { task, meta: None }
     }
 }
 
-/// The result of `tasks/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `tasks/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListTasksResult {
-    /// The tasks of this page.
+    /// Tasks of this page.
     pub tasks: Vec<Task>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListTasksResult as "a list of tasks" {
-    "tasks" => tasks,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListTasksResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(tasks: Vec<Task>) -> Self {
         Self {
             tasks,
@@ -205,86 +178,78 @@ impl ListTasksResult {
     }
 }
 
-/// The `tasks` capability of either side.
+/// The `tasks` capability of clients and servers.
 // spec: TASKL-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TasksCapability {
-    /// Tasks can be listed.
-    pub list: Option<Settings>,
-    /// Tasks can be cancelled.
-    pub cancel: Option<Settings>,
-    /// The requests that can run as tasks.
+    /// Support for `tasks/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub list: Option<ExtraFields>,
+    /// Support for `tasks/cancel`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancel: Option<ExtraFields>,
+    /// Requests that can run as tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<TaskRequests>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(TasksCapability as "the tasks capability" {
-    "list" => list or nothing,
-    "cancel" => cancel or nothing,
-    "requests" => requests or nothing,
-} and other);
-
-/// The requests that can run as tasks, by their first word.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Requests that can run as tasks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskRequests {
-    /// Calls of tools, for servers.
+    /// Requests of tools (servers).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ToolTasks>,
-    /// Sampling, for clients.
+    /// Requests of sampling (clients).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingTasks>,
-    /// Elicitation, for clients.
+    /// Requests of elicitation (clients).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationTasks>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(TaskRequests as "the requests that can run as tasks" {
-    "tools" => tools or nothing,
-    "sampling" => sampling or nothing,
-    "elicitation" => elicitation or nothing,
-} and other);
-
-/// Writes the second word of a request that can run as a task.
-macro_rules! second_word {
-    ($(#[$doc:meta])* $name:ident { $(#[$field_doc:meta])* $key:literal => $field:ident }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq)]
-        #[non_exhaustive]
-        pub struct $name {
-            $(#[$field_doc])*
-            pub $field: Option<Settings>,
-            /// Members that this library does not know.
-            pub other: Settings,
-        }
-
-        members!($name as "requests that can run as tasks" { $key => $field or nothing, } and other);
-    };
+/// Requests of tools that can run as tasks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolTasks {
+    /// Support for `tools/call` as a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<ExtraFields>,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-second_word! {
-    /// Requests of tools that can run as tasks.
-    ToolTasks {
-        /// Calls can.
-        "call" => call
-    }
+/// Requests of sampling that can run as tasks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SamplingTasks {
+    /// Support for `sampling/createMessage` as a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub create_message: Option<ExtraFields>,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-second_word! {
-    /// Requests of sampling that can run as tasks.
-    SamplingTasks {
-        /// Messages can be made that way.
-        "createMessage" => create_message
-    }
-}
-
-second_word! {
-    /// Requests of elicitation that can run as tasks.
-    ElicitationTasks {
-        /// Asking can.
-        "create" => create
-    }
+/// Requests of elicitation that can run as tasks.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ElicitationTasks {
+    /// Support for `elicitation/create` as a task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub create: Option<ExtraFields>,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
 #[cfg(test)]
@@ -294,7 +259,7 @@ mod tests {
     use super::{Task, TaskStatus};
 
     #[test]
-    fn a_task_without_end_says_so() {
+    fn task_without_ttl_is_written_with_null() {
         let task = Task::new("t", "2025-11-25T10:00:00Z", None).status(TaskStatus::Completed);
         let value = serde_json::to_value(&task).unwrap();
         assert_eq!(value["ttl"], json!(null));
@@ -303,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_states_survive() {
+    fn unknown_status_is_kept() {
         let status: TaskStatus = serde_json::from_str(r#""paused""#).unwrap();
         assert_eq!(serde_json::to_string(&status).unwrap(), r#""paused""#);
         assert!(!status.is_terminal());

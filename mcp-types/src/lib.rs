@@ -1,19 +1,23 @@
-//! The vocabulary of the Model Context Protocol: one superset of types for every revision.
+//! Types of the Model Context Protocol: one superset for all revisions.
 //!
-//! | you look for | module |
+//! | Topic | Module |
 //! |---|---|
-//! | JSON-RPC: ids, messages, the parser, batches, errors | `jsonrpc` |
-//! | revisions, and what each of them knows | `version` |
-//! | the table of methods | `method` |
-//! | error codes and their data | [`codes`] |
-//! | `_meta`: its reserved keys, the syntax of keys, traces | [`meta`] |
+//! | JSON-RPC: ids, messages, parser, batches, errors | `jsonrpc` |
+//! | revisions and the features of each | `version` |
+//! | table of methods | `method` |
+//! | error codes and their `data` | [`codes`] |
+//! | `_meta`: reserved keys, syntax of keys, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
-//! | what a server asks of a client | `elicitation`, `sampling`, `roots`; `input` has all three |
-//! | the handshake and the tasks of the legacy era | `lifecycle`, [`legacy_tasks`] |
-//! | the official extensions | [`ext`] |
+//! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
+//! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
+//! | official extensions | [`ext`] |
 //!
-//! The types know nothing of transports, clocks or runtimes. What a revision may not see is left
-//! out by the wires in `mcp-core`, never here.
+//! All types derive serde's `Serialize` and `Deserialize`, except for unions and strings with rules of
+//! their own. Optional members may be missing or `null`. Unknown members are kept in fields named
+//! `extra` and ignored by types without such a field. A known member that occurs twice is an error.
+//!
+//! The crate does no IO and knows no clock and no async runtime. The wires in `mcp-core` leave out the
+//! members that a revision does not define.
 
 mod cache;
 mod cancellation;
@@ -21,20 +25,13 @@ mod capabilities;
 pub mod codes;
 mod completion;
 mod content;
+mod de;
 mod discover;
 mod elicitation;
 pub mod ext;
+mod extra;
 mod implementation;
 mod input;
-#[doc(hidden)]
-#[allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    missing_debug_implementations,
-    missing_docs,
-    reason = "for the crates of this workspace"
-)]
-pub mod json;
 mod jsonrpc;
 pub mod legacy_tasks;
 mod lifecycle;
@@ -46,13 +43,13 @@ mod page;
 mod progress;
 mod prompts;
 mod raw;
-mod reread;
 mod resources;
 mod roots;
 mod sampling;
 mod setters;
 mod subscriptions;
-mod text;
+mod tagged;
+mod text_enum;
 mod time;
 mod tools;
 mod version;
@@ -61,7 +58,7 @@ pub use cache::{CacheHint, CacheScope};
 pub use cancellation::Cancelled;
 pub use capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, ResourcesCapability,
-    RootsCapability, SamplingCapability, ServerCapabilities, Settings,
+    RootsCapability, SamplingCapability, ServerCapabilities,
 };
 pub use completion::{
     CompleteParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
@@ -69,7 +66,7 @@ pub use completion::{
 };
 pub use content::{
     Annotations, AudioContent, Blob, BlobResourceContents, ContentBlock, EmbeddedResource,
-    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, Text, TextContent,
+    ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, TextContent,
     TextResourceContents, ToolResultContent, ToolUseContent,
 };
 pub use discover::DiscoverResult;
@@ -78,6 +75,7 @@ pub use elicitation::{
     ElicitUrlParams, ElicitationComplete, EnumSchema, FormError, FormSchema, MultiSelectSchema,
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
+pub use extra::ExtraFields;
 pub use implementation::{Icon, IconTheme, Implementation};
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
 pub use jsonrpc::{
@@ -93,8 +91,6 @@ pub use progress::{ProgressParams, ProgressToken, ProgressUpdate};
 pub use prompts::{
     GetPromptParams, GetPromptResult, ListPromptsResult, Prompt, PromptArgument, PromptMessage,
 };
-#[doc(hidden)]
-pub use raw::plain_until;
 pub use raw::{RawJson, RawObject, RawObjectError};
 pub use resources::{
     ListResourceTemplatesResult, ListResourcesResult, ReadResourceParams, ReadResourceResult,
@@ -108,13 +104,11 @@ pub use sampling::{
 pub use subscriptions::{
     ListenParams, ListenResult, PlainNotification, SubscriptionAcknowledged, SubscriptionFilter,
 };
-#[doc(hidden)]
-pub use text::joined;
 pub use tools::{
     CallToolParams, CallToolResult, ListToolsResult, Tool, ToolAnnotations, ToolExecution,
     UnexpectedResult,
 };
 pub use version::{Era, ProtocolVersion, UnknownVersion};
 
-/// A JSON object whose members keep their order: schemas, settings, unknown members.
+/// A JSON object that keeps the order of its members: a schema, arguments, metadata.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -1,33 +1,29 @@
-//! The handshake of the legacy era.
+//! The `initialize` handshake of legacy revisions.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
 
-use crate::json::members;
+use serde::{Deserialize, Serialize};
+
 use crate::{ClientCapabilities, Implementation, Meta, ProtocolVersion, ServerCapabilities};
 
 /// Parameters of `initialize`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeParams {
-    /// The revision that the client wants to speak, known to this library or not.
+    /// Name of the revision that the client requests. This crate may not know it.
     pub protocol_version: String,
-    /// What the client offers.
+    /// Capabilities of the client.
     pub capabilities: ClientCapabilities,
-    /// Who the client says it is.
+    /// Name and version of the client.
     pub client_info: Implementation,
-    /// What the request carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(InitializeParams as "a handshake" {
-    "protocolVersion" => protocol_version,
-    "capabilities" => capabilities,
-    "clientInfo" => client_info,
-    "_meta" => meta or nothing,
-});
-
 impl InitializeParams {
-    /// A client that wants to speak a revision.
+    /// Creates the parameters from the requested revision and the client's capabilities and identity.
     pub fn new(
         version: ProtocolVersion,
         capabilities: ClientCapabilities,
@@ -41,38 +37,33 @@ impl InitializeParams {
         }
     }
 
-    /// The revision, when this library knows it.
+    /// Returns the requested revision if this crate knows it.
     pub fn version(&self) -> Option<ProtocolVersion> {
         self.protocol_version.parse().ok()
     }
 }
 
-/// The result of `initialize`.
-#[derive(Debug, Clone, PartialEq)]
+/// Result of `initialize`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct InitializeResult {
-    /// The revision that both sides speak from now on, known to this library or not.
+    /// Name of the revision of the session. This crate may not know it.
     pub protocol_version: String,
-    /// What the server offers.
+    /// Capabilities of the server.
     pub capabilities: ServerCapabilities,
-    /// Who the server says it is.
+    /// Name and version of the server.
     pub server_info: Implementation,
-    /// How to use the server, for a language model.
+    /// Instructions for a language model on how to use the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(InitializeResult as "the answer to a handshake" {
-    "protocolVersion" => protocol_version,
-    "capabilities" => capabilities,
-    "serverInfo" => server_info,
-    "instructions" => instructions or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl InitializeResult {
-    /// A server that speaks a revision.
+    /// Creates a result from the revision of the session and the server's capabilities and identity.
     pub fn new(
         version: ProtocolVersion,
         capabilities: ServerCapabilities,
@@ -87,14 +78,14 @@ impl InitializeResult {
         }
     }
 
-    /// Sets how to use the server.
+    /// Sets the instructions on how to use the server.
     #[must_use]
     pub fn instructions(mut self, instructions: Option<String>) -> Self {
         self.instructions = instructions;
         self
     }
 
-    /// The revision, when this library knows it.
+    /// Returns the revision of the session if this crate knows it.
     pub fn version(&self) -> Option<ProtocolVersion> {
         self.protocol_version.parse().ok()
     }

@@ -1,71 +1,55 @@
-//! Log messages for the client.
+//! Log messages of servers.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/logging>
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Meta;
-use crate::json::members;
-use crate::text::plain_enum;
 
-/// How severe a log message is (RFC 5424), least severe first.
+/// Severity of a log message as in RFC 5424. The order is ascending.
 // spec: LOG-02
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum LoggingLevel {
-    /// For developers.
+    /// Debugging information.
     Debug,
-    /// What happens normally.
+    /// Normal operation.
     Info,
-    /// Normal, but worth a look.
+    /// Normal but significant events.
     Notice,
-    /// Something may go wrong.
+    /// Conditions that may lead to an error.
     Warning,
-    /// Something went wrong.
+    /// Errors.
     Error,
-    /// A component failed.
+    /// Failures of a component.
     Critical,
-    /// Somebody has to act at once.
+    /// Conditions that require immediate action.
     Alert,
-    /// The system is unusable.
+    /// An unusable system.
     Emergency,
 }
 
-plain_enum!(LoggingLevel {
-    Debug = "debug",
-    Info = "info",
-    Notice = "notice",
-    Warning = "warning",
-    Error = "error",
-    Critical = "critical",
-    Alert = "alert",
-    Emergency = "emergency",
-} first Debug);
-
 /// Parameters of `notifications/message`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LogMessage {
-    /// How severe.
+    /// Severity.
     pub level: LoggingLevel,
-    /// Which part of the server speaks.
+    /// Name of the logger, such as a component of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says: text or any other JSON. Never secrets.
+    /// Content of the message: a string or any other JSON value. It must not contain secrets.
     // spec: LOG-07
     pub data: Value,
-    /// What the notification carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(LogMessage as "a log message" {
-    "level" => level,
-    "logger" => logger or nothing,
-    "data" => data,
-    "_meta" => meta or nothing,
-});
-
 impl LogMessage {
-    /// A message.
+    /// Creates a log message without the name of a logger.
     pub fn new(level: LoggingLevel, data: impl Into<Value>) -> Self {
         Self {
             level,
@@ -75,7 +59,7 @@ impl LogMessage {
         }
     }
 
-    /// Says which part of the server speaks.
+    /// Sets the name of the logger.
     #[must_use]
     pub fn logger(mut self, logger: impl Into<String>) -> Self {
         self.logger = Some(logger.into());
@@ -83,21 +67,17 @@ impl LogMessage {
     }
 }
 
-/// Parameters of `logging/setLevel` (legacy era alone).
+/// Parameters of `logging/setLevel` (legacy revisions).
 // spec: LOG-03
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SetLevelParams {
-    /// The least level that the client wants.
+    /// Minimum severity of the messages that the client receives.
     pub level: LoggingLevel,
 }
 
-members!(SetLevelParams as "a level of messages" {
-    "level" => level,
-});
-
 impl SetLevelParams {
-    /// Wants this level and every more severe one.
+    /// Requests messages of this and higher severity.
     pub fn new(level: LoggingLevel) -> Self {
         Self { level }
     }

@@ -1,4 +1,4 @@
-//! The table of methods: everything that a method's name implies.
+//! Table of methods: kind, sender, revisions and required capability of each method.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema>, `docs/spec/revisions.md` §1.
 
@@ -6,29 +6,29 @@ use std::fmt;
 
 use crate::ProtocolVersion::{self, V2024_11_05, V2025_06_18, V2025_11_25, V2026_07_28};
 
-/// Whether a method is answered.
+/// Kind of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MethodKind {
-    /// It has an id and is answered.
+    /// The message has an id and expects a response.
     Request,
-    /// It is never answered.
+    /// The message is never answered.
     Notification,
 }
 
-/// Who may send a method.
+/// Side that may send a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sender {
-    /// The client alone.
+    /// Only the client.
     Client,
-    /// The server alone.
+    /// Only the server.
     Server,
-    /// Either side.
+    /// Both sides.
     Both,
 }
 
-/// What the receiver has to declare before a method may be sent to it.
+/// Capability that the receiver of a method has to declare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Capability {
@@ -48,48 +48,48 @@ pub enum Capability {
     Sampling,
     /// The client's `elicitation`.
     Elicitation,
-    /// Either side's experimental `tasks` of 2025-11-25.
+    /// The receiver's experimental `tasks` of 2025-11-25.
     Tasks,
 }
 
-/// A row of the table.
+/// Row of the table of methods.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct MethodSpec {
     /// The method.
     pub method: Method,
-    /// Its name on the wire.
+    /// Name of the method in messages.
     pub name: &'static str,
     /// Request or notification.
     pub kind: MethodKind,
-    /// Who may send it in the legacy era, or in the only era that has it. Ask
-    /// [`sent_by`](Self::sent_by) for a revision.
+    /// Side that may send the method in the legacy era, or in the only era that defines it. Use
+    /// [`sent_by`](Self::sent_by) for a specific revision.
     pub sender: Sender,
     modern_sender: Option<Sender>,
-    /// The first revision that has it.
+    /// First revision that defines the method.
     pub since: ProtocolVersion,
-    /// The last revision that has it.
+    /// Last revision that defines the method.
     pub until: ProtocolVersion,
-    /// The parameter that modern HTTP clients mirror in `Mcp-Name`.
+    /// Parameter that modern HTTP clients mirror in the header `Mcp-Name`.
     // spec: HTTP-SM-07, HTTP-SM-08
     pub name_param: Option<&'static str>,
-    /// Its complete results carry `ttlMs` and `cacheScope` in the modern era.
+    /// `true` if complete results carry `ttlMs` and `cacheScope` in the modern era.
     // spec: CACHE-01
     pub cacheable: bool,
-    /// Its modern result may ask for input first.
+    /// `true` if a modern result may request input.
     // spec: MRTR-02
     pub may_require_input: bool,
-    /// What the receiver has to declare.
+    /// Capability that the receiver has to declare.
     pub capability: Option<Capability>,
 }
 
 impl MethodSpec {
-    /// The method exists in `version`.
+    /// Returns `true` if `version` defines the method.
     pub const fn exists_in(&self, version: ProtocolVersion) -> bool {
         version.within(self.since, self.until)
     }
 
-    /// Who may send the method in `version`.
+    /// Returns the side that may send the method in `version`.
     // spec: BASE-17, PROG-07
     pub const fn sent_by(&self, version: ProtocolVersion) -> Sender {
         match self.modern_sender {
@@ -154,10 +154,10 @@ impl MethodSpec {
     }
 }
 
-/// Writes the enum and its table from one list, so that they cannot drift apart.
+/// Defines the enum and its table from one list.
 macro_rules! methods {
     ($($(#[$doc:meta])* $method:ident = $name:literal, $kind:ident from $sender:ident $(. $fact:ident($($value:expr),*))*;)*) => {
-        /// A method of the protocol or of one of its official extensions.
+        /// Method of the protocol or of an official extension.
         ///
         /// # Examples
         ///
@@ -175,11 +175,11 @@ macro_rules! methods {
         }
 
         impl Method {
-            /// Every method.
+            /// All methods.
             pub const ALL: &'static [Self] = &[$(Self::$method,)*];
         }
 
-        /// One row per method, in the order of the enum.
+        /// Rows in the order of the enum.
         static TABLE: &[MethodSpec] = &[
             $(MethodSpec::row(Method::$method, $name, MethodKind::$kind, Sender::$sender)$(.$fact($($value),*))*,)*
         ];
@@ -237,51 +237,51 @@ methods! {
     Unsubscribe = "resources/unsubscribe", Request from Client.legacy().needs(Capability::Resources);
     /// `notifications/roots/list_changed`
     RootsChanged = "notifications/roots/list_changed", Notification from Client.legacy().needs(Capability::Roots);
-    /// `roots/list`; data of a result in the modern era.
+    /// `roots/list`. In the modern era it is part of a result.
     ListRoots = "roots/list", Request from Server.legacy().needs(Capability::Roots);
-    /// `sampling/createMessage`; data of a result in the modern era.
+    /// `sampling/createMessage`. In the modern era it is part of a result.
     CreateMessage = "sampling/createMessage", Request from Server.legacy().needs(Capability::Sampling);
-    /// `elicitation/create`; data of a result in the modern era.
+    /// `elicitation/create`. In the modern era it is part of a result.
     Elicit = "elicitation/create", Request from Server.since(V2025_06_18).legacy().needs(Capability::Elicitation);
     /// `notifications/elicitation/complete`
     ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
-    /// `tasks/get`: experimental in 2025-11-25, an extension since.
+    /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
     GetTask = "tasks/get", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
-    /// `tasks/cancel`: experimental in 2025-11-25, an extension since.
+    /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
     CancelTask = "tasks/cancel", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
     /// `tasks/result`
     TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
     /// `tasks/list`
     ListTasks = "tasks/list", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
-    /// `tasks/update`: of the tasks extension.
+    /// `tasks/update` (tasks extension).
     UpdateTask = "tasks/update", Request from Client.since(V2026_07_28).named("taskId").needs(Capability::Tasks);
     /// `notifications/tasks/status`
     TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
-    /// `notifications/tasks`: of the tasks extension.
+    /// `notifications/tasks` (tasks extension).
     TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks);
-    /// `skills/list`: of the skills extension.
+    /// `skills/list` (skills extension).
     // spec: SKILL-16
     ListSkills = "skills/list", Request from Client.since(V2026_07_28).cacheable();
-    /// `skills/get`: of the skills extension.
+    /// `skills/get` (skills extension).
     // spec: SKILL-18
     GetSkill = "skills/get", Request from Client.since(V2026_07_28).cacheable();
-    /// `resources/directory/read`: of the skills extension, without `ttlMs` though it is a list.
+    /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
     // spec: SKILL-19
     ReadDirectory = "resources/directory/read", Request from Client.since(V2026_07_28);
 }
 
 impl Method {
-    /// The row of the table.
+    /// Returns the row of the table.
     pub fn spec(self) -> &'static MethodSpec {
         &TABLE[self as usize]
     }
 
-    /// The name on the wire.
+    /// Returns the name of the method in messages.
     pub fn as_str(self) -> &'static str {
         self.spec().name
     }
 
-    /// Finds a method by its name on the wire.
+    /// Returns the method with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         TABLE
             .iter()
@@ -302,7 +302,7 @@ mod tests {
     use crate::ProtocolVersion;
 
     #[test]
-    fn rows_belong_to_their_methods() {
+    fn row_of_method_has_its_name_and_kind() {
         for method in Method::ALL {
             assert_eq!(method.spec().method, *method);
             assert_eq!(Method::from_name(method.as_str()), Some(*method));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn senders_by_revision() {
+    fn sender_depends_on_era() {
         use super::Sender::{Both, Client, Server};
 
         for (method, legacy, modern) in [
@@ -335,17 +335,17 @@ mod tests {
             );
             assert_eq!(spec.sent_by(ProtocolVersion::LATEST), modern, "{method}");
         }
-        // No modern server asks anything by a request.
+        // Modern servers send no requests.
         for method in Method::ALL.iter().map(|method| method.spec()) {
-            let asks = method.kind == MethodKind::Request
+            let is_request_of_server = method.kind == MethodKind::Request
                 && method.exists_in(ProtocolVersion::LATEST)
                 && method.sent_by(ProtocolVersion::LATEST) != Client;
-            assert!(!asks, "{}", method.name);
+            assert!(!is_request_of_server, "{}", method.name);
         }
     }
 
     #[test]
-    fn revisions_of_methods() {
+    fn number_of_methods_depends_on_revision() {
         let count = |version| {
             Method::ALL
                 .iter()

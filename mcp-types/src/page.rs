@@ -1,51 +1,46 @@
-//! Pages of lists.
+//! Pagination of lists.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
-use crate::json::members;
-use crate::text::as_text;
+use serde::{Deserialize, Serialize};
 
-/// Where a list goes on. Opaque: never parse, change or judge it.
+/// Position in a list, returned with a page and sent to request the next one.
+///
+/// Clients treat a cursor as opaque: they do not parse or change it.
 // spec: PAG-03
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Cursor(Box<str>);
 
-as_text!(Cursor, Self::new(""), Self::as_str, |text| {
-    Ok(Self(text.into()))
-});
-
 impl Cursor {
-    /// Wraps the text of a cursor.
+    /// Creates a cursor from a string.
     pub fn new(text: impl Into<Box<str>>) -> Self {
         Self(text.into())
     }
 
-    /// The text.
+    /// Returns the cursor as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Parameters of a list request: the page that is wanted.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Parameters of a list request.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Page {
-    /// Where to go on; absent for the first page.
+    /// Cursor of the page. Absent for the first page.
     // spec: PAG-01
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
 }
 
-members!(Page as "a place in a list" {
-    "cursor" => cursor or nothing,
-});
-
 impl Page {
-    /// The first page.
+    /// Requests the first page.
     pub fn first() -> Self {
         Self::default()
     }
 
-    /// The page at a cursor.
+    /// Requests the page at a cursor.
     pub fn at(cursor: Cursor) -> Self {
         Self {
             cursor: Some(cursor),

@@ -1,38 +1,20 @@
-//! Progress of a running request.
+//! Progress of running requests.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/progress>
 
-use crate::json::{Piece, Read, Slot, Write, members, read_and_written};
-use crate::{Meta, RequestId};
+use serde::{Deserialize, Serialize};
 
-/// The token that ties progress to its request: a string or an integer, echoed with its JSON type.
+use crate::{Meta, RequestId, number};
+
+/// Token that connects progress notifications with their request: a string or an integer, echoed with
+/// the same JSON type.
 // spec: PROG-01
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct ProgressToken(RequestId);
 
-impl Write for ProgressToken {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        self.0.piece()
-    }
-}
-
-impl Read for ProgressToken {
-    #[inline]
-    fn blank() -> Self {
-        Self(RequestId::blank())
-    }
-
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        self.0.slot()
-    }
-}
-
-read_and_written!(ProgressToken);
-
 impl ProgressToken {
-    /// The token as an id, which has the same form.
+    /// Returns the token as an id. Both have the same form.
     pub fn as_id(&self) -> &RequestId {
         &self.0
     }
@@ -44,27 +26,27 @@ impl<T: Into<RequestId>> From<T> for ProgressToken {
     }
 }
 
-/// Parameters of `notifications/progress`, without the token.
+/// Parameters of `notifications/progress` without the token.
 // spec: PROG-02
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProgressUpdate {
-    /// How far the work is; grows with every report.
+    /// Progress so far. It increases with each notification.
+    #[serde(serialize_with = "number::serialize")]
     pub progress: f64,
-    /// Where it will end, if known.
+    /// Total amount of work, if known.
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub total: Option<f64>,
-    /// What is being done, for people.
+    /// Description of the current step, for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-members!(ProgressUpdate as "progress" {
-    "progress" => progress,
-    "total" => total or nothing,
-    "message" => message or nothing,
-});
-
 impl ProgressUpdate {
-    /// So far.
+    /// Creates an update from the progress so far.
     pub fn new(progress: f64) -> Self {
         Self {
             progress,
@@ -73,14 +55,14 @@ impl ProgressUpdate {
         }
     }
 
-    /// Out of `total`.
+    /// Sets the total amount of work.
     #[must_use]
     pub fn of(mut self, total: f64) -> Self {
         self.total = Some(total);
         self
     }
 
-    /// Says what is being done.
+    /// Sets the description of the current step.
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
@@ -90,31 +72,31 @@ impl ProgressUpdate {
 
 /// Parameters of `notifications/progress`.
 // spec: PROG-02
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ProgressParams {
-    /// The token that the request came with.
+    /// Token of the request.
     pub progress_token: ProgressToken,
-    /// How far the work is.
+    /// Progress so far.
+    #[serde(serialize_with = "number::serialize")]
     pub progress: f64,
-    /// Where it will end, if known.
+    /// Total amount of work, if known.
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub total: Option<f64>,
-    /// What is being done, for people (2025-03-26 and later).
+    /// Description of the current step, for users (2025-03-26 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What the notification carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ProgressParams as "progress of a request" {
-    "progressToken" => progress_token,
-    "progress" => progress,
-    "total" => total or nothing,
-    "message" => message or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ProgressParams {
-    /// Progress under the token of a request.
+    /// Creates the parameters from the token of a request and an update.
     pub fn new(token: impl Into<ProgressToken>, progress: ProgressUpdate) -> Self {
         Self {
             progress_token: token.into(),
@@ -125,7 +107,7 @@ impl ProgressParams {
         }
     }
 
-    /// The token and what is reported under it.
+    /// Splits the parameters into token and update. `_meta` is dropped.
     pub fn into_parts(self) -> (ProgressToken, ProgressUpdate) {
         let progress = ProgressUpdate {
             progress: self.progress,

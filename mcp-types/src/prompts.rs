@@ -2,46 +2,51 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
 
-use crate::json::members;
-use crate::setters::{display_name, setters};
-use crate::{ContentBlock, Cursor, Icon, Meta, RawObject, Role, Settings};
+use serde::{Deserialize, Serialize};
 
-/// A prompt as a server lists it. Unknown members survive.
+use crate::setters::{display_name, setters};
+use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
+
+/// Definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
 // spec: PROMPT-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// Description for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it takes.
+    /// Arguments of the prompt.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub arguments: Vec<PromptArgument>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(Prompt as "a prompt" {
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "arguments" => arguments or nothing,
-    "icons" => icons or nothing,
-    "_meta" => meta or nothing,
-} and other);
 
 impl Prompt {
     setters! { title, describe, icon, meta }
     display_name!();
 
-    /// A prompt without arguments.
-    #[inline]
+    /// Creates a prompt without arguments.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,39 +56,33 @@ impl Prompt {
 
     /// Adds an argument.
     #[must_use]
-    #[inline]
     pub fn argument(mut self, argument: PromptArgument) -> Self {
         self.arguments.push(argument);
         self
     }
 }
 
-/// An argument of a prompt; its value is always a string.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Argument of a prompt. Its value is a string.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is for.
+    /// Description for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// It has to be given.
+    /// `true` if a value is required. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub required: Option<bool>,
 }
-
-members!(PromptArgument as "an argument of a prompt" {
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "required" => required or nothing,
-});
 
 impl PromptArgument {
     setters! { title, describe }
 
-    /// An argument that may be left out.
-    #[inline]
+    /// Creates an optional argument.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -91,39 +90,31 @@ impl PromptArgument {
         }
     }
 
-    /// It has to be given.
+    /// Makes the argument required.
     #[must_use]
-    #[inline]
     pub fn required(mut self) -> Self {
         self.required = Some(true);
         self
     }
 
-    /// It has to be given.
-    #[inline]
+    /// Returns `true` if the argument is required.
     pub fn is_required(&self) -> bool {
         self.required == Some(true)
     }
 }
 
-/// A message of a prompt.
-#[derive(Debug, Clone, PartialEq)]
+/// Message of a prompt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PromptMessage {
-    /// Who speaks.
+    /// Speaker of the message.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: ContentBlock,
 }
 
-members!(PromptMessage as "a message of a prompt" {
-    "role" => role,
-    "content" => content,
-});
-
 impl PromptMessage {
-    /// Somebody says something.
-    #[inline]
+    /// Creates a message.
     pub fn new(role: Role, content: impl Into<ContentBlock>) -> Self {
         Self {
             role,
@@ -131,40 +122,34 @@ impl PromptMessage {
         }
     }
 
-    /// The user says something.
-    #[inline]
+    /// Creates a message of the user.
     pub fn user(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// The language model says something.
-    #[inline]
+    /// Creates a message of the language model.
     pub fn assistant(content: impl Into<ContentBlock>) -> Self {
         Self::new(Role::Assistant, content)
     }
 }
 
-/// The result of `prompts/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `prompts/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListPromptsResult {
-    /// The prompts of this page.
+    /// Prompts of this page.
     pub prompts: Vec<Prompt>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListPromptsResult as "a list of prompts" {
-    "prompts" => prompts,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListPromptsResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(prompts: Vec<Prompt>) -> Self {
         Self {
             prompts,
@@ -174,23 +159,18 @@ impl ListPromptsResult {
 }
 
 /// Parameters of `prompts/get`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptParams {
-    /// Which prompt.
+    /// Name of the prompt.
     pub name: String,
-    /// Its arguments: strings by name.
+    /// Arguments: strings by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
 }
 
-members!(GetPromptParams as "which prompt" {
-    "name" => name,
-    "arguments" => arguments or nothing,
-});
-
 impl GetPromptParams {
-    /// Gets a prompt.
-    #[inline]
+    /// Creates the parameters from the name of the prompt and its arguments.
     pub fn new(name: impl Into<String>, arguments: Option<RawObject>) -> Self {
         Self {
             name: name.into(),
@@ -199,29 +179,24 @@ impl GetPromptParams {
     }
 }
 
-/// The result of `prompts/get`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `prompts/get`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
-    /// What the prompt is for.
+    /// Description of the prompt.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The conversation that it makes.
+    /// Messages of the prompt.
     pub messages: Vec<PromptMessage>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(GetPromptResult as "the messages of a prompt" {
-    "description" => description or nothing,
-    "messages" => messages,
-    "_meta" => meta or nothing,
-});
 
 impl GetPromptResult {
     setters! { describe, meta }
 
-    /// The conversation that a prompt makes.
-    #[inline]
+    /// Creates a result from the messages of a prompt.
     pub fn new(messages: impl IntoIterator<Item = PromptMessage>) -> Self {
         Self {
             messages: messages.into_iter().collect(),

@@ -1,57 +1,58 @@
-//! Resources.
+//! Resources and resource templates.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources>
 
-use crate::json::members;
-use crate::setters::{display_name, setters};
-use crate::text::joined;
-use crate::{Annotations, Cursor, Icon, Meta, ResourceContents, Settings};
+use serde::{Deserialize, Serialize};
 
-/// A resource as a server lists it. Unknown members survive.
+use crate::setters::{display_name, setters};
+use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, de};
+
+/// Definition of a resource, as `resources/list` returns it. Unknown members are kept.
 // spec: RSRC-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Resource {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for a language model.
+    /// Description for a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The MIME type.
+    /// MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes, before Base64 encoding.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// Who it is for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(Resource as "a resource" {
-    "uri" => uri,
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "mimeType" => mime_type or nothing,
-    "size" => size or nothing,
-    "icons" => icons or nothing,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-} and other);
 
 impl Resource {
     setters! { name, title, describe, mime_type, size, icon, annotations, meta }
     display_name!();
 
-    /// A resource. Its name for programs is the URI until [`name`](Self::name) sets another.
-    #[inline]
+    /// Creates a resource from its URI. The programmatic name is the URI unless [`name`](Self::name) sets
+    /// another.
     pub fn new(uri: impl Into<String>) -> Self {
         let uri = uri.into();
         Self {
@@ -62,49 +63,52 @@ impl Resource {
     }
 }
 
-/// A family of resources: a URI template of RFC 6570. Unknown members survive.
+/// Definition of a resource template, as `resources/templates/list` returns it. Unknown members are
+/// kept.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-templates>
 // spec: RSRC-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceTemplate {
-    /// The template.
+    /// URI template of RFC 6570.
     pub uri_template: String,
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the resources are, for a language model.
+    /// Description for a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The MIME type that all of them have.
+    /// MIME type, if all resources have the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// Who they are for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(ResourceTemplate as "a resource template" {
-    "uriTemplate" => uri_template,
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "mimeType" => mime_type or nothing,
-    "icons" => icons or nothing,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-} and other);
 
 impl ResourceTemplate {
     setters! { name, title, describe, mime_type, icon, annotations, meta }
     display_name!();
 
-    /// A family of resources: a URI template of RFC 6570. Its name for programs is the template
-    /// until [`name`](Self::name) sets another.
-    #[inline]
+    /// Creates a template from a URI template of RFC 6570. The programmatic name is the URI template
+    /// unless [`name`](Self::name) sets another.
     pub fn new(uri_template: impl Into<String>) -> Self {
         let uri_template = uri_template.into();
         Self {
@@ -115,27 +119,23 @@ impl ResourceTemplate {
     }
 }
 
-/// The result of `resources/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `resources/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourcesResult {
-    /// The resources of this page.
+    /// Resources of this page.
     pub resources: Vec<Resource>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListResourcesResult as "a list of resources" {
-    "resources" => resources,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListResourcesResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -144,27 +144,23 @@ impl ListResourcesResult {
     }
 }
 
-/// The result of `resources/templates/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `resources/templates/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListResourceTemplatesResult {
-    /// The templates of this page.
+    /// Resource templates of this page.
     pub resource_templates: Vec<ResourceTemplate>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListResourceTemplatesResult as "a list of resource templates" {
-    "resourceTemplates" => resource_templates,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListResourceTemplatesResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(resource_templates: Vec<ResourceTemplate>) -> Self {
         Self {
             resource_templates,
@@ -174,46 +170,36 @@ impl ListResourceTemplatesResult {
 }
 
 /// Parameters of `resources/read`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceParams {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
 }
 
-members!(ReadResourceParams as "which resource" {
-    "uri" => uri,
-});
-
 impl ReadResourceParams {
-    /// Reads a resource.
-    #[inline]
+    /// Creates the parameters from the URI of a resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
 }
 
-/// The result of `resources/read`.
+/// Result of `resources/read`.
 // spec: RSRC-04
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadResourceResult {
-    /// The contents; several when the resource has parts.
+    /// Contents of the resource, or of its parts.
     pub contents: Vec<ResourceContents>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(ReadResourceResult as "the contents of a resource" {
-    "contents" => contents,
-    "_meta" => meta or nothing,
-});
 
 impl ReadResourceResult {
     setters! { meta }
 
-    /// The contents; several when the resource has parts.
-    #[inline]
+    /// Creates a result from the contents of a resource or of its parts.
     pub fn new(contents: Vec<ResourceContents>) -> Self {
         Self {
             contents,
@@ -221,7 +207,9 @@ impl ReadResourceResult {
         }
     }
 
-    /// All contents that are text, one per line.
+    /// Returns the text of all text contents, separated by line breaks.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use mcp_types::{ReadResourceResult, ResourceContents};
@@ -230,40 +218,33 @@ impl ReadResourceResult {
     /// let picture = ResourceContents::blob("notes://1/picture", vec![0xff]);
     /// assert_eq!(ReadResourceResult::new(vec![note, picture]).text(), "milk");
     /// ```
-    #[inline]
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
             .contents
             .iter()
             .filter_map(ResourceContents::as_text)
             .collect();
-        joined(&texts, "\n")
+        texts.join("\n")
     }
 }
 
 impl From<ResourceContents> for ReadResourceResult {
-    #[inline]
     fn from(contents: ResourceContents) -> Self {
         Self::new(vec![contents])
     }
 }
 
-/// Parameters of `resources/subscribe` and `resources/unsubscribe` (legacy era alone).
+/// Parameters of `resources/subscribe` and `resources/unsubscribe` (legacy revisions).
 // spec: RSRC-12, SUB-14
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscribeParams {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
 }
 
-members!(SubscribeParams as "which resource" {
-    "uri" => uri,
-});
-
 impl SubscribeParams {
-    /// Names a resource.
-    #[inline]
+    /// Creates the parameters from the URI of a resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
@@ -271,23 +252,18 @@ impl SubscribeParams {
 
 /// Parameters of `notifications/resources/updated`.
 // spec: RSRC-12, SUB-12
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResourceUpdated {
-    /// Which resource, or one below the one that was asked for.
+    /// URI of the changed resource: the subscribed resource or one below it.
     pub uri: String,
-    /// What the notification carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ResourceUpdated as "a resource that changed" {
-    "uri" => uri,
-    "_meta" => meta or nothing,
-});
-
 impl ResourceUpdated {
-    /// A resource has changed.
-    #[inline]
+    /// Creates the parameters from the URI of the changed resource.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),

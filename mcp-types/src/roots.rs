@@ -1,35 +1,31 @@
-//! Roots: where a client's user works.
+//! Roots: folders and files of the client that a server may access.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/roots>
 
+use serde::{Deserialize, Serialize};
+
 use crate::Meta;
-use crate::json::members;
 use crate::setters::setters;
 
-/// A folder or file that a server may look at.
+/// A folder or file that a server may access.
 // spec: ROOT-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Root {
-    /// Where it is: a `file://` URI.
+    /// URI of the folder or file: `file://`.
     pub uri: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(Root as "a root" {
-    "uri" => uri,
-    "name" => name or nothing,
-    "_meta" => meta or nothing,
-});
 
 impl Root {
     setters! { meta }
 
-    /// A folder or file at a `file://` URI.
-    #[inline]
+    /// Creates a root from a `file://` URI.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -37,16 +33,14 @@ impl Root {
         }
     }
 
-    /// Sets the name for people.
+    /// Sets the display name.
     #[must_use]
-    #[inline]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The URI is one that a root may have.
-    #[inline]
+    /// Returns `true` if the URI has the scheme `file://`, which the specification requires.
     pub fn is_file(&self) -> bool {
         self.uri
             .get(..7)
@@ -55,37 +49,30 @@ impl Root {
 }
 
 impl From<&str> for Root {
-    #[inline]
     fn from(uri: &str) -> Self {
         Self::new(uri)
     }
 }
 
 impl From<String> for Root {
-    #[inline]
     fn from(uri: String) -> Self {
         Self::new(uri)
     }
 }
 
-/// The result of `roots/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `roots/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListRootsResult {
-    /// The roots.
+    /// Roots of the client.
     pub roots: Vec<Root>,
-    /// What the result carries beside (legacy era alone).
+    /// Protocol-level metadata (`_meta`), only in legacy revisions.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListRootsResult as "a list of roots" {
-    "roots" => roots,
-    "_meta" => meta or nothing,
-});
-
 impl ListRootsResult {
-    /// All roots there are.
-    #[inline]
+    /// Creates a result from all roots of the client.
     pub fn new(roots: impl IntoIterator<Item = Root>) -> Self {
         Self {
             roots: roots.into_iter().collect(),
@@ -99,7 +86,7 @@ mod tests {
     use super::Root;
 
     #[test]
-    fn roots_are_files() {
+    fn is_file_is_true_for_file_uri() {
         for (uri, is_file) in [
             ("file:///home", true),
             ("FILE:///home", true),

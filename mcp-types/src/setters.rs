@@ -1,6 +1,7 @@
-//! Setters that many types have.
+//! Setter methods that many types share.
 
-/// Writes the setters that are named, for members that every type calls the same.
+/// Defines the named setters in an `impl` block. Each sets the field of the same name; `describe` sets
+/// `description`, `icon` appends to `icons`, and `meta` adds a key to `_meta`.
 macro_rules! setters {
     ($($setter:ident),*) => {
         $($crate::setters::setter!($setter);)*
@@ -9,7 +10,7 @@ macro_rules! setters {
 
 macro_rules! setter {
     (name) => {
-        /// Sets the name for programs.
+        /// Sets the programmatic name.
         #[must_use]
         pub fn name(mut self, name: impl Into<String>) -> Self {
             self.name = name.into();
@@ -17,7 +18,7 @@ macro_rules! setter {
         }
     };
     (title) => {
-        /// Sets the name for people.
+        /// Sets the display name.
         #[must_use]
         pub fn title(mut self, title: impl Into<String>) -> Self {
             self.title = Some(title.into());
@@ -25,7 +26,7 @@ macro_rules! setter {
         }
     };
     (describe) => {
-        /// Says what it is, for a language model or for people.
+        /// Sets the description, which a language model or a user reads.
         #[must_use]
         pub fn describe(mut self, description: impl Into<String>) -> Self {
             self.description = Some(description.into());
@@ -41,7 +42,7 @@ macro_rules! setter {
         }
     };
     (size) => {
-        /// Sets the size in bytes.
+        /// Sets the size in bytes, before Base64 encoding.
         #[must_use]
         pub fn size(mut self, bytes: u64) -> Self {
             self.size = Some(bytes);
@@ -49,7 +50,7 @@ macro_rules! setter {
         }
     };
     (icon) => {
-        /// Adds a picture.
+        /// Adds an icon.
         #[must_use]
         pub fn icon(mut self, icon: $crate::Icon) -> Self {
             self.icons.push(icon);
@@ -57,7 +58,7 @@ macro_rules! setter {
         }
     };
     (annotations) => {
-        /// Says who it is for.
+        /// Sets the annotations: audience, priority, time of the last change.
         #[must_use]
         pub fn annotations(mut self, annotations: $crate::Annotations) -> Self {
             self.annotations = Some(annotations);
@@ -65,7 +66,7 @@ macro_rules! setter {
         }
     };
     (meta) => {
-        /// Adds a key to `_meta`.
+        /// Adds a key to `_meta`, or replaces its value.
         #[must_use]
         pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
             self.meta = Some(self.meta.unwrap_or_default().with(key, value));
@@ -74,10 +75,10 @@ macro_rules! setter {
     };
 }
 
-/// Writes what to show of a type that has a name for programs and one for people.
+/// Defines `display_name` for a type with the fields `name` and `title`.
 macro_rules! display_name {
     () => {
-        /// The name to show to people.
+        /// Returns the name to show to users: `title` if it is set, otherwise `name`.
         // spec: LIFE-16
         pub fn display_name(&self) -> &str {
             self.title.as_deref().unwrap_or(&self.name)

@@ -1,12 +1,15 @@
-//! Changes: who wants to hear of which.
+//! Subscriptions to changes (2026-07-28).
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
-use crate::json::members;
-use crate::meta::keys;
-use crate::{Meta, RequestId, Settings};
+use std::ops::Not;
 
-/// The changes that a client wants to hear of, or that a server will tell.
+use serde::{Deserialize, Serialize};
+
+use crate::meta::keys;
+use crate::{ExtraFields, Meta, RequestId, de};
+
+/// Selection of changes: those that a client subscribes to, or those that a server sends.
 ///
 /// # Examples
 ///
@@ -21,91 +24,110 @@ use crate::{Meta, RequestId, Settings};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 // spec: SUB-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SubscriptionFilter {
     /// Changes of the list of tools.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Not::not"
+    )]
     pub tools_list_changed: bool,
     /// Changes of the list of prompts.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Not::not"
+    )]
     pub prompts_list_changed: bool,
     /// Changes of the list of resources.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Not::not"
+    )]
     pub resources_list_changed: bool,
-    /// Changes of single resources, by URI.
+    /// URIs of resources whose changes are selected.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub resource_subscriptions: Vec<String>,
-    /// Changes of tasks, by id: of the tasks extension.
+    /// Ids of tasks whose changes are selected (tasks extension).
     // spec: TASK-19
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub task_ids: Vec<String>,
-    /// What other extensions add.
-    pub other: Settings,
+    /// Selections of other extensions.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(SubscriptionFilter as "a filter of changes" {
-    "toolsListChanged" => tools_list_changed or nothing,
-    "promptsListChanged" => prompts_list_changed or nothing,
-    "resourcesListChanged" => resources_list_changed or nothing,
-    "resourceSubscriptions" => resource_subscriptions or nothing,
-    "taskIds" => task_ids or nothing,
-} and other);
-
 impl SubscriptionFilter {
-    /// No change at all.
+    /// Creates a filter that selects no changes.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Also changes of the list of tools.
+    /// Selects changes of the list of tools.
     #[must_use]
     pub fn tools_changed(mut self) -> Self {
         self.tools_list_changed = true;
         self
     }
 
-    /// Also changes of the list of prompts.
+    /// Selects changes of the list of prompts.
     #[must_use]
     pub fn prompts_changed(mut self) -> Self {
         self.prompts_list_changed = true;
         self
     }
 
-    /// Also changes of the list of resources.
+    /// Selects changes of the list of resources.
     #[must_use]
     pub fn resources_changed(mut self) -> Self {
         self.resources_list_changed = true;
         self
     }
 
-    /// Also changes of one resource.
+    /// Selects changes of the resource at `uri` and of the resources below it.
     #[must_use]
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.resource_subscriptions.push(uri.into());
         self
     }
 
-    /// Also changes of one task: of the tasks extension.
+    /// Selects changes of a task (tasks extension).
     #[must_use]
     pub fn task(mut self, id: impl Into<String>) -> Self {
         self.task_ids.push(id.into());
         self
     }
 
-    /// A change of the resource at `uri` is wanted: it was asked for, or one above it.
+    /// Returns `true` if changes of the resource at `uri` are selected, by itself or by an ancestor.
     // spec: RSRC-13
     pub fn covers(&self, uri: &str) -> bool {
         self.covering(uri).is_some()
     }
 
-    /// What was asked for of the resource at `uri`: itself, or the nearest one above it.
+    /// Returns the selected resource that covers `uri`: the resource itself or its nearest ancestor.
     pub fn covering(&self, uri: &str) -> Option<&str> {
-        let asked = self.resource_subscriptions.iter().map(String::as_str);
-        let covering = asked.filter(|asked| {
-            uri.strip_prefix(asked).is_some_and(|below| {
-                below.is_empty() || asked.ends_with('/') || below.starts_with('/')
+        let selected = self.resource_subscriptions.iter().map(String::as_str);
+        let covering = selected.filter(|ancestor| {
+            uri.strip_prefix(ancestor).is_some_and(|below| {
+                below.is_empty() || ancestor.ends_with('/') || below.starts_with('/')
             })
         });
-        covering.max_by_key(|asked| asked.len())
+        covering.max_by_key(|ancestor| ancestor.len())
     }
 
-    /// No change at all.
+    /// Returns `true` if no changes are selected.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -113,46 +135,39 @@ impl SubscriptionFilter {
 
 /// Parameters of `subscriptions/listen`.
 // spec: SUB-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListenParams {
-    /// The changes that the client wants to hear of.
+    /// Changes that the client subscribes to.
     pub notifications: SubscriptionFilter,
 }
 
-members!(ListenParams as "what to listen to" {
-    "notifications" => notifications,
-});
-
 impl ListenParams {
-    /// Listens for some changes.
+    /// Creates the parameters from the selected changes.
     pub fn new(notifications: SubscriptionFilter) -> Self {
         Self { notifications }
     }
 }
 
-/// The result of `subscriptions/listen`: the server has ended the subscription in good order.
+/// Result of `subscriptions/listen`, sent when the server ends the subscription.
 // spec: SUB-09
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListenResult {
-    /// What the result carries beside, the id of the subscription above all.
+    /// Protocol-level metadata (`_meta`), in particular the id of the subscription.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListenResult as "the end of a subscription" {
-    "_meta" => meta or nothing,
-});
-
 impl ListenResult {
-    /// The end of the subscription that the request `id` began.
+    /// Creates the result for the subscription that the request `id` opened.
     pub fn new(id: &RequestId) -> Self {
         Self {
             meta: Some(Meta::default().for_subscription(id)),
         }
     }
 
-    /// The id of the request that began the subscription.
+    /// Returns the id of the request that opened the subscription.
     pub fn subscription_id(&self) -> Option<RequestId> {
         self.meta.as_ref()?.subscription_id()
     }
@@ -160,22 +175,18 @@ impl ListenResult {
 
 /// Parameters of `notifications/subscriptions/acknowledged`.
 // spec: SUB-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SubscriptionAcknowledged {
-    /// The changes that the server will tell: a part of what the client asked for.
+    /// Changes that the server sends: a part of the requested ones.
     pub notifications: SubscriptionFilter,
-    /// What the notification carries beside, the id of the subscription above all.
+    /// Protocol-level metadata (`_meta`), in particular the id of the subscription.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(SubscriptionAcknowledged as "a subscription" {
-    "notifications" => notifications,
-    "_meta" => meta or nothing,
-});
-
 impl SubscriptionAcknowledged {
-    /// The subscription that the request `id` began will tell some changes.
+    /// Creates the parameters for the subscription that the request `id` opened.
     pub fn new(id: &RequestId, notifications: SubscriptionFilter) -> Self {
         Self {
             notifications,
@@ -184,34 +195,31 @@ impl SubscriptionAcknowledged {
     }
 }
 
-/// Parameters of notifications that say all by their name: a list has changed, the handshake is
-/// done.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Parameters of notifications without members of their own, such as
+/// `notifications/tools/list_changed`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PlainNotification {
-    /// What the notification carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(PlainNotification as "a notification" {
-    "_meta" => meta or nothing,
-});
-
 impl PlainNotification {
-    /// A notification that carries something beside.
+    /// Creates parameters with metadata.
     pub fn of(meta: Meta) -> Self {
         Self { meta: Some(meta) }
     }
 }
 
 impl Meta {
-    /// The id of the `subscriptions/listen` request that a notification belongs to.
+    /// Returns the id of the `subscriptions/listen` request that a notification belongs to.
     // spec: META-13
     pub fn subscription_id(&self) -> Option<RequestId> {
         self.get(keys::SUBSCRIPTION_ID)
     }
 
-    /// Says which `subscriptions/listen` request a notification belongs to.
+    /// Sets the id of the `subscriptions/listen` request that a notification belongs to.
     // spec: META-13
     #[must_use]
     pub fn for_subscription(self, id: &RequestId) -> Self {
@@ -227,7 +235,7 @@ mod tests {
     use crate::RequestId;
 
     #[test]
-    fn filters_keep_what_extensions_add() {
+    fn unknown_members_of_filter_are_kept() {
         let value = json!({
             "promptsListChanged": true, "resourcesListChanged": true, "taskIds": ["t"],
             "weather": {"city": "Rome"},
@@ -250,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_is_covered_by_itself_and_by_those_above_it() {
+    fn resource_is_covered_by_itself_and_its_ancestors() {
         let filter = SubscriptionFilter::new()
             .resource("file:///a")
             .resource("file:///a/b/")
@@ -271,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn subscriptions_are_named_with_the_type_of_the_id() {
+    fn subscription_id_keeps_its_json_type() {
         for id in [RequestId::from(1), RequestId::from("1")] {
             let end = ListenResult::new(&id);
             assert_eq!(end.subscription_id(), Some(id.clone()));

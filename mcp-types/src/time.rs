@@ -1,8 +1,7 @@
-//! Points in time as text.
+//! Validation of dates and times in ISO 8601.
 
-/// The text is a date or a point in time of ISO 8601 as the protocol writes them: `2026-07-28`,
+/// Returns `true` for a date or a time of ISO 8601 in the forms that the protocol uses: `2026-07-28`,
 /// `2026-07-28T12:00:00Z`, with a fraction of a second or an offset such as `+02:00`.
-#[inline]
 pub(crate) fn is_iso_8601(text: &str) -> bool {
     let (date, time) = match text.split_once(['T', 't']) {
         Some((date, time)) => (date, Some(time)),
@@ -11,8 +10,7 @@ pub(crate) fn is_iso_8601(text: &str) -> bool {
     is_date(date) && time.is_none_or(is_time)
 }
 
-/// The text is a day: `2026-07-28`.
-#[inline]
+/// Returns `true` for a date: `2026-07-28`.
 pub(crate) fn is_date(text: &str) -> bool {
     let mut parts = text.split('-');
     let (Some(year), Some(month), Some(day), None) =
@@ -35,20 +33,17 @@ pub(crate) fn is_date(text: &str) -> bool {
     (1..=days).contains(&day)
 }
 
-/// The text is a day and a time with a zone, as RFC 3339 wants it.
-#[inline]
+/// Returns `true` for a date and a time with an offset, as RFC 3339 defines it.
 pub(crate) fn is_date_time(text: &str) -> bool {
     let zoned = text.ends_with(['Z', 'z']) || text.len() > 6 && is_offset(text);
     zoned && text.contains(['T', 't']) && is_iso_8601(text)
 }
 
-#[inline]
 fn is_offset(text: &str) -> bool {
     let start = text.len() - 6;
     text.is_char_boundary(start) && text[start..].starts_with(['+', '-'])
 }
 
-#[inline]
 fn is_time(text: &str) -> bool {
     let clock = if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         clock
@@ -65,7 +60,7 @@ fn is_time(text: &str) -> bool {
         None => (clock, None),
     };
     let whole = match clock.rsplit_once(':') {
-        // A minute may have 61 seconds.
+        // A leap second makes a minute of 61 seconds.
         Some((rest, second)) if rest.as_bytes().contains(&b':') => {
             hours_and_minutes(rest) && digits(second, 2).is_some_and(|second| second <= 60)
         }
@@ -75,7 +70,6 @@ fn is_time(text: &str) -> bool {
     whole && fraction.is_none_or(is_number)
 }
 
-#[inline]
 fn hours_and_minutes(text: &str) -> bool {
     let Some((hour, minute)) = text.split_once(':') else {
         return false;
@@ -84,7 +78,6 @@ fn hours_and_minutes(text: &str) -> bool {
         && digits(minute, 2).is_some_and(|minute| minute <= 59)
 }
 
-#[inline]
 fn digits(text: &str, count: usize) -> Option<u32> {
     let all = text.len() == count && text.bytes().all(|b| b.is_ascii_digit());
     all.then(|| text.parse().ok()).flatten()
@@ -95,7 +88,7 @@ mod tests {
     use super::{is_date, is_date_time, is_iso_8601};
 
     #[test]
-    fn points_in_time() {
+    fn dates_and_times_are_recognized() {
         for text in [
             "2025-01-12T15:00:58Z",
             "2025-01-12T15:00:58.123456Z",

@@ -1,63 +1,66 @@
-//! Tools.
+//! Tools: definitions, calls, results.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
 
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::json::members;
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
-use crate::text::joined;
-use crate::{ContentBlock, Cursor, Icon, JsonObject, Meta, RawObject, Settings, Text};
+use crate::{ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, de};
 
-/// A tool as a server lists it. Unknown members and every keyword of its schemas survive.
+/// Definition of a tool, as `tools/list` returns it.
+///
+/// Unknown members and all keywords of the schemas are kept.
 // spec: TOOL-05, JSCH-08
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {
-    /// Name for programs: 1 to 128 of `A-Za-z0-9_-.`.
+    /// Programmatic name: 1 to 128 characters of `A-Za-z0-9_-.`.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, for a language model.
+    /// Description for a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// JSON Schema of the arguments; its root has `"type": "object"`.
+    /// JSON Schema of the arguments. Its root has `"type": "object"`.
     // spec: TOOL-06
     pub input_schema: Arc<JsonObject>,
     /// JSON Schema of the structured result.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<JsonObject>>,
-    /// Hints on how it behaves.
+    /// Hints about the behaviour of the tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<ToolAnnotations>,
-    /// How it may be run (2025-11-25 alone).
+    /// Support for calls as experimental tasks (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub execution: Option<ToolExecution>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(Tool as "a tool" {
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "inputSchema" => input_schema,
-    "outputSchema" => output_schema or nothing,
-    "annotations" => annotations or nothing,
-    "execution" => execution or nothing,
-    "icons" => icons or nothing,
-    "_meta" => meta or nothing,
-} and other);
 
 impl Tool {
     setters! { title, describe, icon, meta }
 
-    /// A tool without parameters; `handler` in `mcp-server` fills in what its types say.
+    /// Creates a tool without parameters.
+    ///
+    /// `handler` in `mcp-server` replaces the schemas by those of the handler's types.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -66,7 +69,7 @@ impl Tool {
         }
     }
 
-    /// A tool whose input schema is given as it is.
+    /// Creates a tool with the given input schema.
     pub fn raw(name: impl Into<String>, input_schema: JsonObject) -> Self {
         Self {
             name: name.into(),
@@ -75,53 +78,53 @@ impl Tool {
         }
     }
 
-    /// Sets the JSON Schema of the arguments as it is.
+    /// Sets the JSON Schema of the arguments.
     #[must_use]
     pub fn input_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.input_schema = schema.into();
         self
     }
 
-    /// Sets the JSON Schema of the structured result as it is.
+    /// Sets the JSON Schema of the structured result.
     #[must_use]
     pub fn output_schema(mut self, schema: impl Into<Arc<JsonObject>>) -> Self {
         self.output_schema = Some(schema.into());
         self
     }
 
-    /// Sets all hints on how the tool behaves.
+    /// Sets all hints about the behaviour of the tool.
     #[must_use]
     pub fn annotations(mut self, annotations: ToolAnnotations) -> Self {
         self.annotations = Some(annotations);
         self
     }
 
-    /// Sets whether the tool may be called as an experimental task (2025-11-25 alone).
+    /// Sets the support for calls as experimental tasks (only 2025-11-25).
     #[must_use]
     pub fn task_support(mut self, support: TaskSupport) -> Self {
         self.execution.get_or_insert_default().task_support = Some(support);
         self
     }
 
-    /// The tool changes nothing.
+    /// Sets the hint that the tool does not modify its environment.
     #[must_use]
     pub fn read_only(self) -> Self {
         self.annotate(|annotations| annotations.read_only_hint = Some(true))
     }
 
-    /// Whether the tool may destroy something.
+    /// Sets the hint about destructive changes.
     #[must_use]
     pub fn destructive(self, destructive: bool) -> Self {
         self.annotate(|annotations| annotations.destructive_hint = Some(destructive))
     }
 
-    /// Calling the tool again with the same arguments changes nothing more.
+    /// Sets the hint that repeated calls with the same arguments have no additional effect.
     #[must_use]
     pub fn idempotent(self) -> Self {
         self.annotate(|annotations| annotations.idempotent_hint = Some(true))
     }
 
-    /// Whether the tool deals with the world outside of the server.
+    /// Sets the hint about interaction with external entities.
     #[must_use]
     pub fn open_world(self, open: bool) -> Self {
         self.annotate(|annotations| annotations.open_world_hint = Some(open))
@@ -132,12 +135,12 @@ impl Tool {
         self
     }
 
-    /// The description, or nothing.
+    /// Returns the description, or an empty string if there is none.
     pub fn description(&self) -> &str {
         self.description.as_deref().unwrap_or_default()
     }
 
-    /// The name to show to people.
+    /// Returns the name to show to users: the tool's title, the title of its annotations, or its name.
     // spec: TOOL-10
     pub fn display_name(&self) -> &str {
         let annotated = || self.annotations.as_ref()?.title.as_deref();
@@ -157,68 +160,65 @@ fn no_parameters() -> Arc<JsonObject> {
     Arc::new(schema)
 }
 
-/// Hints on how a tool behaves. Untrusted unless the server is trusted.
+/// Hints about the behaviour of a tool. Clients trust them only if they trust the server.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#toolannotations>
 // spec: TOOL-10, TOOL-11
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
-    /// Name for people; [`Tool::title`] comes first.
+    /// Display name. [`Tool::title`] takes precedence.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// It changes nothing. Taken as false when absent.
+    /// The tool does not modify its environment. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// It may destroy something. Taken as true when absent.
+    /// The tool may perform destructive changes. Default: `true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Calling it again with the same arguments changes nothing more. Taken as false when absent.
+    /// Repeated calls with the same arguments have no additional effect. Default: `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// It deals with the world outside of the server. Taken as true when absent.
+    /// The tool interacts with external entities. Default: `true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(ToolAnnotations as "hints on a tool" {
-    "title" => title or nothing,
-    "readOnlyHint" => read_only_hint or nothing,
-    "destructiveHint" => destructive_hint or nothing,
-    "idempotentHint" => idempotent_hint or nothing,
-    "openWorldHint" => open_world_hint or nothing,
-} and other);
-
-/// How a tool may be run (2025-11-25 alone).
+/// Support of a tool for experimental tasks (only 2025-11-25).
 // spec: TOOL-05, TASKL-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolExecution {
-    /// Whether it may be called as a task. Taken as forbidden when absent.
+    /// Support for calls as tasks. Default: [`TaskSupport::Forbidden`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_support: Option<TaskSupport>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(ToolExecution as "how a tool may be run" {
-    "taskSupport" => task_support or nothing,
-} and other);
-
-/// The result of `tools/list`.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Result of `tools/list`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListToolsResult {
-    /// The tools of this page.
+    /// Tools of this page.
     pub tools: Vec<Tool>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListToolsResult as "a list of tools" {
-    "tools" => tools,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListToolsResult {
-    /// A page; the last one unless `next_cursor` is set.
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(tools: Vec<Tool>) -> Self {
         Self {
             tools,
@@ -229,25 +229,21 @@ impl ListToolsResult {
 
 /// Parameters of `tools/call`.
 // spec: TOOL-12
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct CallToolParams {
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// Its arguments, as they arrived.
+    /// Arguments of the call.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<RawObject>,
-    /// Runs the call as an experimental task (2025-11-25 alone).
+    /// Request to run the call as an experimental task (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
 }
 
-members!(CallToolParams as "a call of a tool" {
-    "name" => name,
-    "arguments" => arguments or nothing,
-    "task" => task or nothing,
-});
-
 impl CallToolParams {
-    /// Calls a tool.
+    /// Creates the parameters from the name of the tool and its arguments.
     pub fn new(name: impl Into<String>, arguments: Option<RawObject>) -> Self {
         Self {
             name: name.into(),
@@ -256,7 +252,7 @@ impl CallToolParams {
         }
     }
 
-    /// Runs the call as an experimental task (2025-11-25 alone).
+    /// Requests to run the call as an experimental task (only 2025-11-25).
     #[must_use]
     pub fn task(mut self, task: TaskMetadata) -> Self {
         self.task = Some(task);
@@ -264,33 +260,36 @@ impl CallToolParams {
     }
 }
 
-/// The result of `tools/call`.
+/// Result of `tools/call`.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
 // spec: TOOL-13
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CallToolResult {
-    /// What the tool says.
+    /// Content of the result.
     pub content: Vec<ContentBlock>,
-    /// What the tool says as one JSON value; `null` is a value.
+    /// Structured result: any JSON value, including `null`.
     // spec: TOOL-14
+    #[serde(
+        default,
+        deserialize_with = "de::present",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub structured_content: Option<Box<RawValue>>,
-    /// The tool failed; the content says why, for a language model.
+    /// Failure flag. The content describes the failure for a language model. Absent means `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_error: Option<bool>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(CallToolResult as "the result of a tool" {
-    "content" => content,
-    "structuredContent" => structured_content even null,
-    "isError" => is_error or nothing,
-    "_meta" => meta or nothing,
-});
 
 impl CallToolResult {
     setters! { meta }
 
-    /// What the tool says.
+    /// Creates a result from content blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
         Self {
             content,
@@ -298,16 +297,17 @@ impl CallToolResult {
         }
     }
 
-    /// One text.
-    pub fn from_text(text: impl Into<Text>) -> Self {
+    /// Creates a result with one text block.
+    pub fn from_text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
     }
 
-    /// A value, as structured content and as text for clients that know only that.
+    /// Creates a result with structured content, and the same JSON as text for clients that do not
+    /// support structured content.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the value cannot be serialized.
+    /// Returns the error of `serde_json` if the value cannot be serialized.
     // spec: TOOL-15
     pub fn structured(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
         let raw = serde_json::value::to_raw_value(value)?;
@@ -317,36 +317,36 @@ impl CallToolResult {
         })
     }
 
-    /// A failure that the language model shall read.
+    /// Creates the result of a failed call. The language model reads the text.
     // spec: TOOL-20
-    pub fn error(text: impl Into<Text>) -> Self {
+    pub fn error(text: impl Into<String>) -> Self {
         Self {
             is_error: Some(true),
             ..Self::from_text(text)
         }
     }
 
-    /// The tool failed.
+    /// Returns `true` if the call failed.
     pub fn is_error(&self) -> bool {
         self.is_error == Some(true)
     }
 
-    /// All text blocks, one per line.
+    /// Returns the text of all text blocks, separated by line breaks.
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
             .content
             .iter()
             .filter_map(ContentBlock::as_text)
             .collect();
-        joined(&texts, "\n")
+        texts.join("\n")
     }
 
-    /// Reads the result as `T`: the structured content where there is one, else the text (as JSON,
-    /// or as it is when `T` is a string).
+    /// Reads the result as `T`: from the structured content if there is any, otherwise from the text as
+    /// JSON, or from the text itself if `T` is a string.
     ///
     /// # Errors
     ///
-    /// [`UnexpectedResult`] when the tool failed or said something else.
+    /// Returns [`UnexpectedResult`] if the call failed or the result is not a valid `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, UnexpectedResult> {
         let text = self.text();
         if self.is_error() {
@@ -361,14 +361,14 @@ impl CallToolResult {
     }
 }
 
-/// A tool's result is not what the caller wanted to read.
+/// Error of [`CallToolResult::parse`].
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnexpectedResult {
-    /// The tool failed and says why.
+    /// The call failed. The text describes the failure.
     #[error("the tool failed: {0}")]
     ToolFailed(String),
-    /// The result does not fit the type.
+    /// The result is not a valid value of the type.
     #[error("the tool's result has another shape: {0}")]
     OtherShape(#[source] serde_json::Error),
 }
@@ -380,7 +380,7 @@ mod tests {
     use super::{CallToolResult, ContentBlock, Tool};
 
     #[test]
-    fn tools_keep_what_they_do_not_know() {
+    fn unknown_members_of_tool_are_kept_in_order() {
         let value = json!({
             "name": "x", "inputSchema": {"type": "object", "$defs": {"a": {"$anchor": "z"}}, "allOf": []},
             "annotations": {"readOnlyHint": true, "sparkles": 3}, "execution": {"taskSupport": "required"},
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_a_structured_value() {
+    fn null_structured_content_round_trips() {
         let result: CallToolResult =
             serde_json::from_str(r#"{"content":[],"structuredContent":null}"#).unwrap();
         assert_eq!(result.parse::<Value>().unwrap(), Value::Null);
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn results_read_as_types() {
+    fn parse_reads_structured_content_or_text() {
         let structured = CallToolResult::structured(&json!({"sum": 3})).unwrap();
         assert_eq!(structured.text(), r#"{"sum":3}"#);
         assert_eq!(structured.parse::<Value>().unwrap(), json!({"sum": 3}));
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn display_names() {
+    fn display_name_prefers_title() {
         assert_eq!(Tool::new("a").display_name(), "a");
         assert_eq!(Tool::new("a").title("A").display_name(), "A");
     }

@@ -1,14 +1,18 @@
-//! Revisions of the protocol, and every fact that depends on one as a named predicate.
+//! Revisions of the protocol, with a predicate for each feature that depends on the revision.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>, `docs/spec/revisions.md`.
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::text::{as_text, joined};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A published revision of the protocol, oldest first.
+use crate::de::Str;
+
+/// Published revision of the protocol. The order is ascending by date.
 ///
-/// The ordering exists for the three places that decide by revision (this module, `versioning`
-/// and `wire` in `mcp-core`); everywhere else ask a predicate.
+/// Only this module and the modules `versioning` and `wire` of `mcp-core` compare revisions. Other code
+/// uses the predicates.
 ///
 /// # Examples
 ///
@@ -35,23 +39,23 @@ pub enum ProtocolVersion {
     V2026_07_28,
 }
 
-/// How requests of a revision get their context.
+/// Era of the protocol: where requests get their context from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Era {
-    /// `initialize` handshake and sessions: up to 2025-11-25.
+    /// Sessions with an `initialize` handshake: up to 2025-11-25.
     Legacy,
-    /// Stateless, everything in the request's `_meta`: from 2026-07-28 on.
+    /// Stateless requests with their context in `_meta`: 2026-07-28 and later.
     Modern,
 }
 
-/// The text names no revision that this library knows.
+/// Error for the name of an unknown revision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol version {0:?}; known are {known}", known = ProtocolVersion::listed(&ProtocolVersion::ALL))]
 pub struct UnknownVersion(String);
 
 impl ProtocolVersion {
-    /// Every known revision, newest first.
+    /// All known revisions, newest first.
     pub const ALL: [Self; 5] = [
         Self::V2026_07_28,
         Self::V2025_11_25,
@@ -59,12 +63,12 @@ impl ProtocolVersion {
         Self::V2025_03_26,
         Self::V2024_11_05,
     ];
-    /// The newest known revision.
+    /// Newest known revision.
     pub const LATEST: Self = Self::V2026_07_28;
-    /// The newest revision with an `initialize` handshake.
+    /// Newest revision with an `initialize` handshake.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// The revision's name on the wire, a date.
+    /// Returns the name of the revision in messages: a date.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -75,7 +79,7 @@ impl ProtocolVersion {
         }
     }
 
-    /// The era this revision belongs to.
+    /// Returns the era of this revision.
     pub const fn era(self) -> Era {
         if self.is_modern() {
             Era::Modern
@@ -84,114 +88,116 @@ impl ProtocolVersion {
         }
     }
 
-    /// Stateless requests that carry their context in `_meta` (2026-07-28 and later).
+    /// Returns `true` if requests are stateless and carry their context in `_meta` (2026-07-28 and later).
     pub const fn is_modern(self) -> bool {
         matches!(self, Self::V2026_07_28)
     }
 
-    /// Clients send `MCP-Protocol-Version` on every HTTP request (2025-06-18 and later).
+    /// Returns `true` if clients send `MCP-Protocol-Version` with every HTTP request (2025-06-18 and
+    /// later).
     pub const fn has_version_header(self) -> bool {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
-    /// A stream begins with an event that carries nothing but an id, and its connection may end
-    /// before it does (2025-11-25 alone).
+    /// Returns `true` if a stream starts with an event that has only an id, and its connection may close
+    /// before the stream ends (only 2025-11-25).
     // spec: RSM-05, RSM-06
     pub const fn has_stream_polling(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// JSON-RPC batches exist (2025-03-26 alone).
+    /// Returns `true` if JSON-RPC batches exist (only 2025-03-26).
     // spec: BASE-14, BASE-16
     pub const fn allows_batch(self) -> bool {
         matches!(self, Self::V2025_03_26)
     }
 
-    /// Tools carry annotations, contents may be sound, progress has words, servers declare
-    /// completions (2025-03-26 and later).
+    /// Returns `true` if tools have annotations, content may be audio, progress has messages, and servers
+    /// declare completions (2025-03-26 and later).
     // spec: TOOL-05, TOOL-13, PROG-02, COMP-01
     pub const fn has_annotations_and_audio(self) -> bool {
         self as u8 >= Self::V2025_03_26 as u8
     }
 
-    /// Definitions have titles and `_meta`, results structured content and resource links,
-    /// completion a context, annotations a date (2025-06-18 and later).
+    /// Returns `true` if definitions have titles and `_meta`, results have structured content and resource
+    /// links, completion has a context, and annotations have a date (2025-06-18 and later).
     // spec: TOOL-05, TOOL-13, RSRC-03, RSRC-11, PROMPT-03, COMP-02, LIFE-16
     pub const fn has_titles_and_structure(self) -> bool {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
-    /// Definitions have icons, implementations a description (2025-11-25 and later).
+    /// Returns `true` if definitions have icons and implementations have a description (2025-11-25 and
+    /// later).
     // spec: ICON-01, LIFE-16
     pub const fn has_icons(self) -> bool {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
-    /// Tools say how they take part in tasks (2025-11-25 alone).
+    /// Returns `true` if tools declare their support for tasks (only 2025-11-25).
     // spec: TOOL-05
     pub const fn has_tool_execution(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Servers ask users by forms (2025-06-18 and later).
+    /// Returns `true` if elicitation by forms exists (2025-06-18 and later).
     // spec: ELIC-01
     pub const fn has_elicitation(self) -> bool {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
-    /// Servers send users to URLs; forms have defaults, choices with titles and multiple choices
-    /// (2025-11-25 and later).
+    /// Returns `true` if elicitation by URLs exists, and forms have default values, titled choices and
+    /// multiple selection (2025-11-25 and later).
     // spec: ELIC-05, ELIC-06, ELIC-08
     pub const fn has_url_elicitation(self) -> bool {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
-    /// An elicitation by URL has an id (2025-11-25 alone, and required there).
+    /// Returns `true` if an elicitation by URL has an id (only 2025-11-25, where it is required).
     // spec: ELIC-08, ELIC-10
     pub const fn has_elicitation_id(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Sampling has tools, and messages of several blocks (2025-11-25 and later).
+    /// Returns `true` if sampling has tools and messages with several blocks (2025-11-25 and later).
     // spec: SAMP-06, SAMP-07
     pub const fn has_sampling_tools(self) -> bool {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
-    /// Requests can run as experimental tasks (2025-11-25 alone).
+    /// Returns `true` if requests can run as experimental tasks (only 2025-11-25).
     // spec: TASKL-01
     pub const fn has_experimental_tasks(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Structured content is any JSON value, an output schema any schema (2026-07-28 and later);
-    /// before, both are objects.
+    /// Returns `true` if structured content is any JSON value and an output schema is any schema
+    /// (2026-07-28 and later). Earlier revisions allow only objects.
     // spec: TOOL-14
     pub const fn has_free_structure(self) -> bool {
         self.is_modern()
     }
 
-    /// A missing resource has an error code of its own (up to 2025-11-25).
+    /// Returns `true` if a missing resource has its own error code (up to 2025-11-25).
     // spec: RSRC-05, ERR-06
     pub const fn has_resource_not_found_code(self) -> bool {
         !self.is_modern()
     }
 
-    /// An error can send the user to a URL (2025-11-25 alone).
+    /// Returns `true` if an error can request a visit of a URL (only 2025-11-25).
     // spec: ERR-13
     pub const fn has_url_elicitation_error(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// The revision lies between `since` and `until`, both included.
+    /// Returns `true` if the revision is between `since` and `until`, inclusive.
     pub const fn within(self, since: Self, until: Self) -> bool {
         since as u8 <= self as u8 && self as u8 <= until as u8
     }
 
-    /// The names of several revisions, for error messages.
+    /// Returns the names of several revisions, separated by commas, for error messages.
     pub fn listed(versions: &[Self]) -> String {
         let names: Vec<_> = versions.iter().map(|v| v.as_str()).collect();
-        joined(&names, ", ")
+        names.join(", ")
     }
 }
 
@@ -212,22 +218,25 @@ impl FromStr for ProtocolVersion {
     }
 }
 
-as_text!(
-    ProtocolVersion,
-    Self::LATEST,
-    |version| version.as_str(),
-    |text| {
-        text.parse()
-            .map_err(|error: UnknownVersion| error.to_string())
+impl Serialize for ProtocolVersion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
-);
+}
+
+impl<'de> Deserialize<'de> for ProtocolVersion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Str(text) = Str::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::{Era, ProtocolVersion};
 
     #[test]
-    fn names_parse_back() {
+    fn name_of_revision_parses_back() {
         for version in ProtocolVersion::ALL {
             assert_eq!(version.as_str().parse(), Ok(version));
         }
@@ -237,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn names_sort_like_revisions() {
+    fn revisions_are_ordered_by_date() {
         assert!(ProtocolVersion::ALL.is_sorted_by(|a, b| a > b && a.as_str() > b.as_str()));
     }
 
     #[test]
-    fn facts() {
+    fn predicates_differ_by_revision() {
         let modern: Vec<_> = ProtocolVersion::ALL.map(|v| v.era() == Era::Modern).into();
         assert_eq!(modern, [true, false, false, false, false]);
         let batch: Vec<_> = ProtocolVersion::ALL

@@ -1,4 +1,4 @@
-//! What reading and writing may cost in memory, counted by the allocator.
+//! Upper bounds for the number of allocations of parsing, reading and writing.
 
 #[cfg(test)]
 mod tests {
@@ -12,50 +12,56 @@ mod tests {
     use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
     use serde::de::DeserializeOwned;
 
-    /// A call as clients of 2026-07-28 send it.
+    /// A `tools/call` request of 2026-07-28.
     const CALL: &[u8] = br#"{"jsonrpc":"2.0","id":42,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}},"name":"echo","arguments":{"message":"hello, world","repeat":3,"loud":false}}}"#;
 
-    /// Parsing a call: the lists of the members of `params` and of its `_meta`. Everything else is
-    /// borrowed or fits in its place; an id that is text costs one more.
-    const PARSE_CALL: u64 = 2;
-    /// Its parameters for the handler: the name of the tool, and the text of its arguments.
+    /// Allocations for parsing a call: the lists of the members of `params` and of `_meta`, and the stack in
+    /// which `serde_json` tracks nested objects of `_meta`. A string id needs one more.
+    const PARSE_CALL: u64 = 3;
+    /// Allocations for copying the parameters: the name of the tool, and its arguments.
     const OWN_PARAMS: u64 = 2;
-    /// Capabilities that say nothing beside their names are not worth an allocation, since they
-    /// come with every request.
+    /// Allocations for reading capabilities without settings, which every request carries.
     const BARE_CAPABILITIES: u64 = 0;
-    /// A result with one text: the list of blocks, and the text.
+    /// Allocations for reading a result with one text block: the list of blocks, and the text.
     const READ_RESULT: u64 = 2;
-    /// Writing a result into a buffer that is large enough.
+    /// Allocations for writing a result into a buffer with enough capacity.
     const WRITE_RESULT: u64 = 0;
 
-    /// A message of any kind, however hostile, costs at most this many times its length …
+    /// Memory for parsing any message, as a multiple of its length …
     const FACTOR: u64 = 4;
-    /// … and this much beside: 64 members of `params`, or 128 messages of a batch and their errors.
-    const BESIDE: u64 = 64 << 10;
+    /// … plus a constant for 64 members of `params`, or for 128 messages of a batch and their errors.
+    const CONSTANT: u64 = 64 << 10;
 
     fn counted(f: impl FnOnce()) -> AllocationInfo {
         let info = measure(f);
-        assert_eq!(info.count_current, 0, "something stayed");
+        assert_eq!(info.count_current, 0, "memory was leaked");
         info
     }
 
+    /// Prints the number of allocations and checks that it does not exceed `most`.
+    #[track_caller]
+    fn within(what: &str, info: &AllocationInfo, most: u64) {
+        println!("{what}: {} allocations, at most {most}", info.count_total);
+        assert!(info.count_total <= most, "{what}: {info:?}");
+    }
+
     #[test]
-    fn a_call_is_parsed_within_its_budget() {
+    fn parse_of_call_stays_within_budget() {
         assert!((240..260).contains(&CALL.len()), "{}", CALL.len());
         let info = counted(|| {
             black_box(Message::parse(CALL).unwrap());
         });
-        assert!(info.count_total <= PARSE_CALL, "{info:?}");
+        within("parse of a call", &info, PARSE_CALL);
         let text = String::from_utf8(CALL.to_vec()).unwrap();
         let named = text.replace("42", r#""forty-two""#);
         let info = counted(|| {
             black_box(Message::parse(named.as_bytes()).unwrap());
         });
-        assert!(info.count_total <= PARSE_CALL + 1, "{info:?}");
+        within("parse of a call with a string id", &info, PARSE_CALL + 1);
     }
 
     #[test]
-    fn its_parameters_are_taken_within_their_budget() {
+    fn copy_of_parameters_stays_within_budget() {
         let Ok(Message::Request(request)) = Message::parse(CALL) else {
             panic!()
         };
@@ -65,11 +71,11 @@ mod tests {
             let arguments = request.params.object("arguments").unwrap();
             black_box(CallToolParams::new(name, arguments));
         });
-        assert!(info.count_total <= OWN_PARAMS, "{info:?}");
+        within("copy of parameters", &info, OWN_PARAMS);
     }
 
     #[test]
-    fn bare_capabilities_cost_nothing() {
+    fn read_of_bare_capabilities_does_not_allocate() {
         fn read<T: DeserializeOwned>(text: &str) -> AllocationInfo {
             counted(|| {
                 black_box(serde_json::from_str::<T>(text).unwrap());
@@ -82,21 +88,21 @@ mod tests {
             r#"{"roots":{"listChanged":true},"elicitation":{"form":{},"url":{}}}"#,
         ] {
             let info = read::<ClientCapabilities>(text);
-            assert_eq!(info.count_total, BARE_CAPABILITIES, "{text}: {info:?}");
+            within(text, &info, BARE_CAPABILITIES);
         }
         assert!(read::<ClientCapabilities>(r#"{"x":1}"#).count_total > 0);
     }
 
     #[test]
-    fn results_are_read_and_written_within_their_budgets() {
+    fn read_and_write_of_result_stay_within_budget() {
         let result = CallToolResult::new(vec![ContentBlock::text("hello, world")]);
         let mut out = Vec::with_capacity(1024);
         let info = measure(|| serde_json::to_writer(&mut out, &result).unwrap());
-        assert_eq!(info.count_total, WRITE_RESULT, "{info:?}");
+        within("write of a result", &info, WRITE_RESULT);
         let info = counted(|| {
             black_box(serde_json::from_slice::<CallToolResult>(&out).unwrap());
         });
-        assert!(info.count_total <= READ_RESULT, "{info:?}");
+        within("read of a result", &info, READ_RESULT);
     }
 
     #[track_caller]
@@ -105,7 +111,7 @@ mod tests {
             black_box(Message::parse(text).is_ok());
             black_box(Message::parse_batch(text).is_ok());
         });
-        let most = FACTOR * text.len() as u64 + BESIDE;
+        let most = FACTOR * text.len() as u64 + CONSTANT;
         let shown = String::from_utf8_lossy(&text[..text.len().min(80)]);
         assert!(
             info.bytes_max <= most,
@@ -115,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_messages_cost_no_more_than_their_length() {
+    fn parse_of_hostile_message_stays_within_budget() {
         let many = |item: &str| vec![item; 100_000].join(",");
         let envelope =
             |members: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m",{members}}}"#);
@@ -201,12 +207,12 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn no_text_is_expensive(pieces in vec(piece(), 0..60)) {
+        fn parse_of_json_like_text_stays_within_budget(pieces in vec(piece(), 0..60)) {
             bounded(pieces.concat().as_bytes());
         }
 
         #[test]
-        fn no_bytes_are_expensive(bytes in any::<Vec<u8>>()) {
+        fn parse_of_any_bytes_stays_within_budget(bytes in any::<Vec<u8>>()) {
             bounded(&bytes);
         }
     }

@@ -85,8 +85,7 @@ pub use mcp_transport_stdio::ServerCommand;
 pub use mcp_transport_stdio::StdioServer;
 pub use mcp_types::{
     CacheHint, CallToolResult, ContentBlock, CreateMessageResult, ElicitResult, Implementation,
-    Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Text,
-    Tool,
+    Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
 #[cfg(feature = "client")]

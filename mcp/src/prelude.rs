@@ -3,7 +3,7 @@
 pub use crate::types::ContentBlock as Content;
 pub use crate::{
     CacheHint, CallToolResult, CreateMessageResult, ElicitResult, Prompt, PromptMessage,
-    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Text, Tool,
+    ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
 };
 
 #[cfg(all(feature = "client", feature = "stdio"))]

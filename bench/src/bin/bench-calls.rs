@@ -1,7 +1,7 @@
 //! So many calls without a socket, for counting instructions: `bench-calls KIND N`.
 //!
-//! The kinds: `call`, `session`, `list` (of 103 tools), `big` and `text` (1 MiB, as `String` and as
-//! `Text`). Each is a whole request to the endpoint's tower service and a whole response from it.
+//! The kinds: `call`, `session`, `list` (of 103 tools) and `big` (1 MiB). Each is a
+//! whole request to the endpoint's tower service and a whole response from it.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -21,15 +21,14 @@ type Endpoint = StreamableHttp;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
-        return Err("usage: bench-calls call|session|list|big|text N".into());
+        return Err("usage: bench-calls call|session|list|big N".into());
     };
     let (scenario, era, server) = match kind.as_str() {
         "call" => (Scenario::Call, Era::Modern, bench::server(0)),
         "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
         "session" => (Scenario::Call, Era::Session, bench::server(0)),
         "big" => (Scenario::Big, Era::Modern, bench::server(0)),
-        "text" => (Scenario::Big, Era::Modern, bench::text_server()),
-        _ => return Err("expected call, session, list, big or text".into()),
+        _ => return Err("expected call, session, list or big".into()),
     };
     let count: usize = count.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -1,10 +1,9 @@
-//! The server that is measured: `bench-server http PORT [--sse] [--stateless] [--short] [--text]`,
+//! The server that is measured: `bench-server http PORT [--sse] [--stateless] [--short]`,
 //! `bench-server stdio`.
 //!
 //! `NTOOLS=n` adds n tools to the list, `WORKERS=n` gives it so many threads. With `--sse` the
-//! calls of a session are answered by events, with `--stateless` there are no sessions, with
-//! `--short` those in which nothing happens end after three seconds, and with `--text` there is
-//! `echo` alone, which takes its message as `Text`.
+//! calls of a session are answered by events, with `--stateless` there are no sessions, and
+//! with `--short` idle sessions end after three seconds.
 
 #![allow(clippy::print_stderr, reason = "it tells its URL")]
 
@@ -16,8 +15,7 @@ use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
 use tokio::runtime;
 
-const USAGE: &str =
-    "usage: bench-server http PORT [--sse] [--stateless] [--short] [--text] | stdio";
+const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--short] | stdio";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -46,10 +44,6 @@ fn number(variable: &str) -> Option<usize> {
 }
 
 async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
-    let server = match flags.contains(&"--text") {
-        true => bench::text_server(),
-        false => server,
-    };
     let sessions = match flags.contains(&"--stateless") {
         true => Sessions::stateless(),
         false => Sessions::in_memory().max(100_000),

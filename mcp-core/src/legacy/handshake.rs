@@ -26,7 +26,7 @@ pub(super) fn initialize(
             supported: profile.versions.iter().map(ToString::to_string).collect(),
         });
     };
-    let info = RawObject::of(&params.client_info).ok();
+    let info = RawObject::from_value(&params.client_info).ok();
     let facts = ClientFacts::new(version)
         .capabilities(params.capabilities.clone())
         .log_level(Some(DEFAULT_LEVEL))

@@ -1,13 +1,14 @@
 //! The stored state of a session.
 
-use mcp_types::json::members;
 use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
+use serde::{Deserialize, Serialize};
 
 use crate::{ClientFacts, Principal};
 
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SessionRecord {
     /// The revision of the session.
@@ -15,27 +16,22 @@ pub struct SessionRecord {
     /// The capabilities that the client declared.
     pub capabilities: ClientCapabilities,
     /// The name and version that the client claims, as JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub client_info: Option<RawObject>,
     /// The least severe level of log messages that the client wants.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub log_level: Option<LoggingLevel>,
     /// The URIs of the resources that the client subscribed to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub subscriptions: Vec<String>,
     /// The issuer and subject of the principal that opened the session.
     // spec: SESS-11
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<(String, String)>,
     /// True after the client has sent `notifications/initialized`.
+    #[serde(default)]
     pub ready: bool,
 }
-
-members!(SessionRecord as "a session" {
-    "version" => version,
-    "capabilities" => capabilities,
-    "clientInfo" => client_info or nothing,
-    "logLevel" => log_level or nothing,
-    "subscriptions" => subscriptions or nothing,
-    "owner" => owner or nothing,
-    "ready" => ready or default,
-});
 
 impl SessionRecord {
     /// Returns the principal that opened the session. It has no scopes.

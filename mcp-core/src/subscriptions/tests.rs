@@ -105,7 +105,7 @@ fn filter_is_reduced_to_the_offer() {
         ),
     ] {
         let mut filter = all().resource("a://b").task("t");
-        filter.other.insert("weather".to_owned(), json!({}));
+        filter.extra.insert("weather".to_owned(), json!({}));
         assert_eq!(offered(filter, &offers), granted, "{offers:?}");
         assert!(offered(SubscriptionFilter::new(), &offers).is_empty());
     }

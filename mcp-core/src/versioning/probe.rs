@@ -6,15 +6,16 @@
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning#backward-compatibility>
 
 use http::StatusCode;
-use mcp_types::json::{members, read_and_written, read_via, written_via};
 use mcp_types::{DiscoverResult, InitializeResult, ProtocolVersion};
+use serde::{Deserialize, Serialize};
 
 use super::newest_common;
 use crate::Fault;
 
 /// The era and the revision of a server. A stored verdict saves the detection on the next connection.
 // spec: COMPAT-12
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Written", from = "Written")]
 #[non_exhaustive]
 pub enum Verdict {
     /// The server serves self-contained requests.
@@ -53,56 +54,50 @@ impl Verdict {
     }
 }
 
-const MODERN: &str = "modern";
-const LEGACY: &str = "legacy";
-
-/// The stored form of a verdict.
+/// The serialized form of a [`Verdict`].
+#[derive(Serialize, Deserialize)]
 struct Written {
-    era: String,
+    era: WrittenEra,
     version: ProtocolVersion,
+    #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Box<DiscoverResult>>,
 }
 
-members!(Written as "what is known of a server" {
-    "era" => era,
-    "version" => version,
-    "server" => server or nothing,
-});
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WrittenEra {
+    Modern,
+    Legacy,
+}
 
-impl From<&Verdict> for Written {
-    fn from(verdict: &Verdict) -> Self {
+impl From<Verdict> for Written {
+    fn from(verdict: Verdict) -> Self {
+        let version = verdict.version();
         let (era, server) = match verdict {
-            Verdict::Modern { server, .. } => (MODERN, server.clone()),
-            Verdict::Legacy { .. } => (LEGACY, None),
+            Verdict::Modern { server, .. } => (WrittenEra::Modern, server),
+            Verdict::Legacy { .. } => (WrittenEra::Legacy, None),
         };
         Self {
-            era: era.to_owned(),
-            version: verdict.version(),
+            era,
+            version,
             server,
         }
     }
 }
 
-impl Written {
-    fn verdict(self) -> Result<Verdict, String> {
-        let Self {
-            version, server, ..
-        } = self;
-        match &*self.era {
-            MODERN => Ok(Verdict::Modern { version, server }),
-            LEGACY => Ok(Verdict::Legacy { version }),
-            era => Err(format!("no era is called {era:?}")),
+impl From<Written> for Verdict {
+    fn from(written: Written) -> Self {
+        let Written {
+            era,
+            version,
+            server,
+        } = written;
+        match era {
+            WrittenEra::Modern => Self::Modern { version, server },
+            WrittenEra::Legacy => Self::Legacy { version },
         }
     }
 }
-
-read_via!(
-    Verdict,
-    Self::legacy(ProtocolVersion::LATEST),
-    |found: Written| found.verdict()
-);
-written_via!(Verdict, Written);
-read_and_written!(Verdict);
 
 /// The outcome of a step.
 #[derive(Debug, Clone, Copy)]

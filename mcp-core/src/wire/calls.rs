@@ -18,7 +18,7 @@ use crate::{Call, Fault};
 pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Call, Fault> {
     let raw = &request.params;
     let page = || -> Result<Page, Fault> {
-        let cursor = raw.optional_value::<Cursor>("cursor")?;
+        let cursor = raw.optional::<Cursor>("cursor")?;
         Ok(cursor.map_or_else(Page::first, Page::at))
     };
     let other = || Call::Other {
@@ -42,7 +42,7 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
             // A malformed value is ignored, as by servers without tasks.
             // spec: TASKL-01, TASKL-02
             if version.has_experimental_tasks() {
-                call.task = raw.optional_value("task").unwrap_or_default();
+                call.task = raw.optional("task").unwrap_or_default();
             }
             Call::CallTool(call)
         }

@@ -1,14 +1,14 @@
 //! Notifications of both sides. Malformed and unknown ones are ignored.
 
-use mcp_types::json::{self, Write};
 use mcp_types::meta::keys;
 use mcp_types::{
     Cancelled, JsonObject, Meta, Method, MethodKind, Notification, ProgressParams, ProgressToken,
     ProgressUpdate, ProtocolVersion, RawObject, RequestId, ResourceUpdated, Sender,
     SubscriptionAcknowledged,
 };
+use serde::Serialize;
 
-use super::{splice_json, write_text};
+use super::{splice_json, write_json};
 use crate::{ClientNotification, ServerNotification};
 
 /// Decodes a notification of a server. Returns `None` for one that no server of this revision may send.
@@ -24,20 +24,20 @@ pub(super) fn read_server(
             ServerNotification::Progress { token, progress }
         }
         Some(Method::LogMessage) => {
-            ServerNotification::Log(json::from_str(params.to_object().as_str()).ok()?)
+            ServerNotification::Log(serde_json::from_str(params.to_object().as_str()).ok()?)
         }
         Some(Method::Cancelled) => ServerNotification::Cancelled(cancelled(notification, from)?),
         Some(Method::ToolsChanged) => ServerNotification::ToolsChanged,
         Some(Method::PromptsChanged) => ServerNotification::PromptsChanged,
         Some(Method::ResourcesChanged) => ServerNotification::ResourcesChanged,
         Some(Method::ResourceUpdated) => ServerNotification::ResourceUpdated {
-            uri: params.required_value("uri").ok()?,
+            uri: params.required("uri").ok()?,
         },
         Some(Method::SubscriptionAcknowledged) => {
-            ServerNotification::Acknowledged(params.required_value("notifications").ok()?)
+            ServerNotification::Acknowledged(params.required("notifications").ok()?)
         }
         Some(Method::ElicitationComplete) => ServerNotification::ElicitationComplete(
-            json::from_str(params.to_object().as_str()).ok()?,
+            serde_json::from_str(params.to_object().as_str()).ok()?,
         ),
         _ => {
             let (method, params) = other(notification);
@@ -91,15 +91,15 @@ fn may_send(method: Method, version: ProtocolVersion, sender: Sender) -> bool {
 
 fn progress(notification: &Notification<'_>) -> Option<(ProgressToken, ProgressUpdate)> {
     let params = &notification.params;
-    let mut progress = ProgressUpdate::new(params.required_value("progress").ok()?);
-    progress.total = params.optional_value("total").ok()?;
-    progress.message = params.optional_value("message").ok()?;
-    Some((params.required_value("progressToken").ok()?, progress))
+    let mut progress = ProgressUpdate::new(params.required("progress").ok()?);
+    progress.total = params.optional("total").ok()?;
+    progress.message = params.optional("message").ok()?;
+    Some((params.required("progressToken").ok()?, progress))
 }
 
 fn cancelled(notification: &Notification<'_>, from: ProtocolVersion) -> Option<Cancelled> {
     let params = notification.params.to_object();
-    let mut cancelled: Cancelled = json::from_str(params.as_str()).ok()?;
+    let mut cancelled: Cancelled = serde_json::from_str(params.as_str()).ok()?;
     if from.is_modern() {
         cancelled.meta = cancelled.meta.and_then(without_subscription);
     }
@@ -127,7 +127,7 @@ fn other(notification: &Notification<'_>) -> (Box<str>, Option<RawObject>) {
 /// Returns the id of the subscription that a notification belongs to.
 // spec: META-13, SUB-07
 pub(super) fn subscription_id(notification: &Notification<'_>) -> Option<RequestId> {
-    json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
+    serde_json::from_str(notification.params.meta(keys::SUBSCRIPTION_ID)?.as_str()).ok()
 }
 
 /// Encodes a notification of a server, with the id of its subscription. Returns false when the
@@ -306,10 +306,10 @@ fn stamp(meta: Option<Meta>, subscription: Option<&RequestId>) -> Option<Meta> {
 
 fn open(method: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-    write_text(out, method);
+    write_json(out, method);
 }
 
-fn write(method: &str, params: &dyn Write, out: &mut Vec<u8>) {
+fn write(method: &str, params: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {
     open(method, out);
     out.extend_from_slice(br#","params":{"#);
     splice_json(out, params);

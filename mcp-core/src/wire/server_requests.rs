@@ -1,6 +1,5 @@
 //! Requests of servers, and the responses of clients. Only revisions with sessions have them.
 
-use mcp_types::json;
 use mcp_types::meta::keys;
 use mcp_types::{
     ElicitParams, InputRequest, InputResponse, JsonObject, Meta, Method, MethodKind, Params,
@@ -129,7 +128,7 @@ pub(super) fn read(
 /// ignored.
 // spec: META-06, PROG-01
 pub(super) fn progress_token(params: &Params<'_>) -> Option<ProgressToken> {
-    json::from_str(params.meta(keys::PROGRESS_TOKEN)?.as_str()).ok()
+    serde_json::from_str(params.meta(keys::PROGRESS_TOKEN)?.as_str()).ok()
 }
 
 /// Deserializes all parameters of a request. The fault names the path of the value that does not

@@ -16,12 +16,12 @@ pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionRequest>, Faul
         Some(Method::Initialize) => SessionRequest::Initialize(Arc::new(params(request)?)),
         Some(Method::Ping) => SessionRequest::Ping,
         // spec: LOG-03
-        Some(Method::SetLevel) => SessionRequest::SetLevel(raw.required_value("level")?),
+        Some(Method::SetLevel) => SessionRequest::SetLevel(raw.required("level")?),
         Some(Method::Subscribe) => {
-            SessionRequest::Subscribe(SubscribeParams::new(raw.required_value::<String>("uri")?))
+            SessionRequest::Subscribe(SubscribeParams::new(raw.required::<String>("uri")?))
         }
         Some(Method::Unsubscribe) => {
-            SessionRequest::Unsubscribe(SubscribeParams::new(raw.required_value::<String>("uri")?))
+            SessionRequest::Unsubscribe(SubscribeParams::new(raw.required::<String>("uri")?))
         }
         _ => return Ok(None),
     }))

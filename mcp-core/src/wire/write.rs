@@ -1,19 +1,20 @@
 //! Functions that append JSON to a buffer.
 
-use mcp_types::json::{self, Write};
 use mcp_types::meta::keys;
-use mcp_types::{CallToolResult, ContentBlock, ErrorObject, Meta, ProgressToken, RequestId};
+use mcp_types::{ErrorObject, Meta, ProgressToken, RequestId};
+use serde::Serialize;
 
-use super::{ClientRequestContext, ServerRequestContext, write_text};
+use super::{ClientRequestContext, ServerRequestContext};
 
 /// Appends `value` as JSON without line breaks. Raw JSON from a handler may contain line breaks
 /// between tokens, and a line break would end the message in an event stream or on a pipe.
 ///
-/// Values that contain no raw JSON (strings, numbers, ids) are written by [`json::write`].
+/// The types of `mcp-types` cannot fail to serialize: their keys are strings, and `out` is memory.
 // spec: STDIO-02
-pub(super) fn write_json(out: &mut Vec<u8>, value: &dyn Write) {
+pub(super) fn write_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let start = out.len();
-    json::write(out, value);
+    let written = serde_json::to_writer(&mut *out, value);
+    debug_assert!(written.is_ok(), "{written:?}");
     let mut rest = out.get_mut(start..).unwrap_or_default();
     // Line breaks inside strings are escaped, so these are between tokens.
     while let Some(at) = memchr::memchr2(b'\n', b'\r', rest) {
@@ -26,7 +27,7 @@ pub(super) fn write_json(out: &mut Vec<u8>, value: &dyn Write) {
 }
 
 /// Appends the members of `value`, an object, to the open object at the end of `out`, and closes it.
-pub(super) fn splice_json(out: &mut Vec<u8>, value: &dyn Write) {
+pub(super) fn splice_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
     let start = out.len();
     let is_first = out.last() == Some(&b'{');
     write_json(out, value);
@@ -41,38 +42,6 @@ pub(super) fn splice_json(out: &mut Vec<u8>, value: &dyn Write) {
     }
 }
 
-/// Appends the members of a tool result to the open object at the end of `out`, and closes it.
-/// Results that contain nothing but text, the most frequent ones, are written without a serializer.
-pub(super) fn splice_called(out: &mut Vec<u8>, result: &CallToolResult) {
-    let texts = || result.content.iter().map(ContentBlock::as_plain_text);
-    let is_plain = result.structured_content.is_none()
-        && result.meta.is_none()
-        && texts().all(|text| text.is_some());
-    if !is_plain {
-        return splice_json(out, result);
-    }
-    if out.last() != Some(&b'{') {
-        out.push(b',');
-    }
-    out.extend_from_slice(br#""content":["#);
-    for (index, text) in texts().flatten().enumerate() {
-        out.extend_from_slice(match index {
-            0 => br#"{"type":"text","text":"#.as_slice(),
-            _ => br#",{"type":"text","text":"#,
-        });
-        write_text(out, text);
-        out.push(b'}');
-    }
-    out.push(b']');
-    if let Some(is_error) = result.is_error {
-        out.extend_from_slice(match is_error {
-            true => br#","isError":true"#.as_slice(),
-            false => br#","isError":false"#,
-        });
-    }
-    out.push(b'}');
-}
-
 /// Encodes a request of a session. `own` is the `_meta` of the parameters; the keys of `head` are
 /// added to it. An empty `_meta` is left out.
 // spec: BASE-01, META-06
@@ -85,7 +54,7 @@ pub(super) fn write_request(
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_json(&mut out, head.id);
     out.extend_from_slice(br#","method":"#);
-    write_text(&mut out, head.method);
+    write_json(&mut out, head.method);
     out.extend_from_slice(br#","params":{"#);
     let mut meta = own.unwrap_or_default();
     for (key, value) in head.extra_meta.into_iter().flat_map(Meta::as_object) {
@@ -137,7 +106,7 @@ pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &Err
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
         out.extend_from_slice(br#""id":"#);
-        json::write(out, id);
+        write_json(out, id);
         out.push(b',');
     }
     out.extend_from_slice(br#""error":"#);

@@ -11,10 +11,10 @@ use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
     BooleanSchema, Cancelled, Choice, ClientCapabilities, ContentBlock, CreateMessageParams,
     CreateMessageResult, ElicitParams, ElicitResult, ElicitUrlParams, ElicitationComplete,
-    EnumSchema, FormSchema, Implementation, InitializeParams, InitializeResult, InputRequest,
-    InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel, Method,
-    MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject, RequestId, Root, SamplingMessage,
-    ServerCapabilities, Settings, StringSchema, SubscribeParams, SubscriptionFilter,
+    EnumSchema, ExtraFields, FormSchema, Implementation, InitializeParams, InitializeResult,
+    InputRequest, InputRequests, InputRequired, ListRootsResult, ListenResult, LoggingLevel,
+    Method, MultiSelectSchema, NumberSchema, ProtocolVersion, RawObject, RequestId, Root,
+    SamplingMessage, ServerCapabilities, StringSchema, SubscribeParams, SubscriptionFilter,
     ToolUseContent,
 };
 use serde_json::{Value, json};
@@ -168,7 +168,7 @@ fn handshakes(book: &mut Book) {
 
     for version in LEGACY {
         let mut capabilities = ServerCapabilities::default();
-        capabilities.completions = Some(Settings::default());
+        capabilities.completions = Some(ExtraFields::default());
         capabilities.tasks = Some(Arc::<TasksCapability>::default());
         let result = InitializeResult::new(version, capabilities, info());
         let body = ResultBody::Initialize(Arc::new(result.instructions(Some("i".to_owned()))));

@@ -61,7 +61,7 @@ impl CallContext {
         let arguments = self.take_arguments();
         match self.has_texts() {
             true => text::parse(&arguments),
-            false => arguments.share(json::parse),
+            false => json::parse(&arguments),
         }
     }
 

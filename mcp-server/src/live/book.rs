@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use mcp_core::{Changes, MemoryBus, ServerProfile};
-use mcp_types::{CacheHint, Implementation, ProtocolVersion, ServerCapabilities, Settings};
+use mcp_types::{CacheHint, ExtraFields, Implementation, ProtocolVersion, ServerCapabilities};
 
 use super::{Live, MakeOthers};
 use crate::caller::Caller;
@@ -143,8 +143,8 @@ impl Book {
         if edits.prompts || self.prompts.in_use().next().is_some() {
             offers = offers.with_prompts(edits.prompts || edits.any);
         }
-        offers.completions = self.completes().then(Settings::default);
-        offers.logging = self.logs().then(Settings::default);
+        offers.completions = self.completes().then(ExtraFields::default);
+        offers.logging = self.logs().then(ExtraFields::default);
         offers
     }
 }

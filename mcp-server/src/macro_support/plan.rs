@@ -56,11 +56,10 @@ impl Plan {
         if !self.has_arguments() {
             return take(&mut self.input(&mut call, &[]));
         }
-        call.take_arguments().share(|arguments| {
-            let mut values = [None; N];
-            self.split(arguments.as_raw(), &mut values)?;
-            take(&mut self.input(&mut call, &values))
-        })
+        let arguments = call.take_arguments();
+        let mut values = [None; N];
+        self.split(arguments.as_raw(), &mut values)?;
+        take(&mut self.input(&mut call, &values))
     }
 
     fn input<'a>(

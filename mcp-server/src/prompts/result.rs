@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_types::{ContentBlock, GetPromptResult, PromptMessage, Text};
+use mcp_types::{ContentBlock, GetPromptResult, PromptMessage};
 
 use crate::failure::PromptError;
 
@@ -10,7 +10,7 @@ use crate::failure::PromptError;
 ///
 /// | type | conversation |
 /// |---|---|
-/// | `String`, `&str`, `Cow<'_, str>`, [`Text`], [`ContentBlock`] | one message of the user |
+/// | `String`, `&str`, `Cow<'_, str>`, [`ContentBlock`] | one message of the user |
 /// | [`PromptMessage`], arrays and `Vec`s of them | those messages; see [`user`] and [`assistant`] |
 /// | [`GetPromptResult`] | itself |
 /// | `Result<T, E>` with `E: Into<PromptError>` | the value, or the failure |
@@ -100,4 +100,4 @@ macro_rules! texts {
     };
 }
 
-texts!(String, &str, Box<str>, Cow<'_, str>, Text);
+texts!(String, &str, Box<str>, Cow<'_, str>);

@@ -21,11 +21,10 @@ use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
     Reply,
 };
-use mcp_types::json::{self, members};
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 use parking_lot::Mutex;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::request_state::{Binding, SealError, StateKeys};
@@ -74,7 +73,7 @@ struct Board {
 }
 
 /// What travels through the client.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct Memory {
     /// Keys of questions that were asked.
     asked: BTreeSet<String>,
@@ -83,13 +82,6 @@ struct Memory {
     done: BTreeMap<String, Box<RawValue>>,
     kept: Option<Box<RawValue>>,
 }
-
-members!(Memory as "what a handler remembers" {
-    "asked" => asked,
-    "answers" => answers,
-    "done" => done,
-    "kept" => kept or default,
-});
 
 /// A round, as it is seen by what stands around a handler. It is begun by what `Ask` names, and by nothing
 /// else: the program of a server that never asks has no code of rounds.
@@ -280,8 +272,8 @@ impl Round {
         let Way::Reply { binding, keys } = &self.way else {
             return Err(Fault::internal("this call asks by its session"));
         };
-        let mut plain = Vec::new();
-        json::write(&mut plain, memory);
+        let plain =
+            serde_json::to_vec(memory).map_err(|error| Fault::internal(error.to_string()))?;
         let keys = keys.clone().map_or_else(StateKeys::of_process, Ok);
         let state = keys
             .and_then(|keys| keys.seal(&plain, binding))
@@ -347,9 +339,7 @@ impl Board {
                 let keys = keys.cloned().map_or_else(StateKeys::of_process, Ok);
                 let keys = keys.map_err(|error| unsealed(&error))?;
                 let plain = keys.open(state, binding).map_err(|_| start_again())?;
-                // Text, like all that is read here: from bytes it would be compiled once more.
-                let plain = std::str::from_utf8(&plain).map_err(|_| start_again())?;
-                json::from_str(plain).map_err(|_| start_again())?
+                serde_json::from_slice(&plain).map_err(|_| start_again())?
             }
             None => Memory::default(),
         };

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_core::ClientFacts;
 use mcp_types::{
-    ClientCapabilities, CreateMessageParams, ElicitParams, IncludeContext, InputRequest,
-    SamplingCapability, Settings,
+    ClientCapabilities, CreateMessageParams, ElicitParams, ExtraFields, IncludeContext,
+    InputRequest, SamplingCapability,
 };
 
 use super::AskError;
@@ -34,14 +34,14 @@ pub(crate) fn check(request: &InputRequest, client: &ClientFacts) -> Result<(), 
 #[inline]
 fn for_sampling(asked: &CreateMessageParams, client: &ClientFacts) -> ClientCapabilities {
     let mut sampling = SamplingCapability::default();
-    sampling.tools = asked.needs_tools().then(Settings::default);
+    sampling.tools = asked.needs_tools().then(ExtraFields::default);
     // Before there was a capability for it, context was everybody's.
     let others = matches!(
         asked.include_context,
         Some(IncludeContext::ThisServer | IncludeContext::AllServers)
     );
     let declares = client.version.has_sampling_tools();
-    sampling.context = (others && declares).then(Settings::default);
+    sampling.context = (others && declares).then(ExtraFields::default);
     let mut needed = ClientCapabilities::default();
     needed.sampling = Some(sampling);
     needed
@@ -86,6 +86,6 @@ pub(crate) fn compare(
 }
 
 #[inline]
-fn lacking(needed: Option<&Settings>, declared: Option<&Settings>) -> Option<Settings> {
+fn lacking(needed: Option<&ExtraFields>, declared: Option<&ExtraFields>) -> Option<ExtraFields> {
     needed.filter(|_| declared.is_none()).cloned()
 }

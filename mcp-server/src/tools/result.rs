@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use mcp_types::{CallToolResult, ContentBlock, JsonObject, Text};
+use mcp_types::{CallToolResult, ContentBlock, JsonObject};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::schema;
 /// | type | result |
 /// |---|---|
 /// | `()` | no content |
-/// | `String`, `&str`, `Cow<'_, str>`, [`Text`], numbers, `bool` | one text |
+/// | `String`, `&str`, `Cow<'_, str>`, numbers, `bool` | one text |
 /// | [`Json<T>`], a type with `#[derive(mcp::Output)]` | structured content, its schema, and its text |
 /// | [`ContentBlock`], `Vec<ContentBlock>` | that content |
 /// | [`CallToolResult`] | itself |
@@ -114,7 +114,7 @@ macro_rules! displayed {
     };
 }
 
-texts!(String, &str, Box<str>, Cow<'_, str>, Text);
+texts!(String, &str, Box<str>, Cow<'_, str>);
 displayed!(
     bool, char, f32, f64, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
 );

@@ -1,7 +1,7 @@
-//! `Text` as an argument, as a member of arguments, and as a result.
+//! Strings of any length as an argument, as a member of arguments, and as a result.
 
 use mcp_macros::server;
-use mcp_server::{Args, ContentBlock, Server, Text, Tool, ToolError, ToolExt};
+use mcp_server::{Args, ContentBlock, Server, Tool, ToolError, ToolExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,9 +10,9 @@ use crate::kit::{ask, call, get_text, input, refused, server};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Change {
-    file: Text,
+    file: String,
     #[serde(default)]
-    notes: Vec<Text>,
+    notes: Vec<String>,
 }
 
 struct Editor;
@@ -20,12 +20,12 @@ struct Editor;
 #[server(crate = mcp_server)]
 impl Editor {
     #[tool]
-    fn echo(&self, text: Text) -> Text {
+    fn echo(&self, text: String) -> String {
         text
     }
 
     #[tool]
-    async fn count(&self, text: Option<Text>, #[arg(default = "none")] end: Text) -> String {
+    async fn count(&self, text: Option<String>, #[arg(default = "none")] end: String) -> String {
         format!("{} {end}", text.map_or(0, |text| text.len()))
     }
 
@@ -39,12 +39,12 @@ impl Editor {
     }
 
     #[prompt]
-    fn review(&self, file: Text) -> Text {
+    fn review(&self, file: String) -> String {
         file
     }
 }
 
-/// Long enough to be shared, with and without escapes in its JSON.
+/// Returns short and long strings, with and without escapes in their JSON.
 fn texts() -> [String; 4] {
     let long = |part: &str| part.repeat(10_000);
     [
@@ -56,7 +56,7 @@ fn texts() -> [String; 4] {
 }
 
 #[test]
-fn every_text_comes_back_as_it_was() {
+fn string_argument_is_returned_unchanged() {
     let server = server(Editor);
     for text in texts() {
         let arguments = json!({"text": text}).to_string();
@@ -85,7 +85,7 @@ fn every_text_comes_back_as_it_was() {
 }
 
 #[test]
-fn they_may_be_left_out_and_have_defaults() {
+fn missing_string_argument_gets_default() {
     let server = server(Editor);
     assert_eq!(ask(&server, "count", "{}"), "0 none");
     assert_eq!(
@@ -99,7 +99,7 @@ fn they_may_be_left_out_and_have_defaults() {
 }
 
 #[test]
-fn to_clients_they_are_strings() {
+fn string_argument_has_string_schema() {
     let server = server(Editor);
     assert_eq!(
         input(&server, "echo")["properties"],
@@ -121,9 +121,8 @@ fn to_clients_they_are_strings() {
     assert!(told.contains("`notes[0]`"), "{told}");
 }
 
-/// What a layer or a handler does with other texts while arguments are read has no part in them.
 #[test]
-fn by_hand() {
+fn string_member_of_args_is_returned_unchanged() {
     let tool = Tool::new("first").handler(|Args(change): Args<Change>| {
         let json = serde_json::to_string(&change)?;
         let again: Change = serde_json::from_str(&json)?;

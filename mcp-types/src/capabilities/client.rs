@@ -1,102 +1,107 @@
-//! What a client offers.
+//! Capabilities of clients.
 
 use std::sync::Arc;
 
-use super::{Settings, extensions};
-use crate::json::members;
-use crate::legacy_tasks::TasksCapability;
+use serde::{Deserialize, Serialize};
 
-/// Capabilities of a client: declared once per session in the legacy era, on every request in the
-/// modern one. Unknown capabilities survive in `other`.
+use super::extensions;
+use crate::legacy_tasks::TasksCapability;
+use crate::{ExtraFields, de};
+
+/// Capabilities of a client. Legacy clients declare them once per session, modern clients with every
+/// request.
 ///
-/// They are read without buffering: `{}` and `{"sampling":{}}` cost no allocation.
+/// Capabilities without settings (`{"sampling":{}}`) are read without an allocation.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#clientcapabilities>
 // spec: VER-16, LIFE-10, EXT-02
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ClientCapabilities {
-    /// The client tells its file system roots.
+    /// Support for `roots/list`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub roots: Option<RootsCapability>,
-    /// The client samples from its language model.
+    /// Support for `sampling/createMessage`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub sampling: Option<SamplingCapability>,
-    /// The client asks its user.
+    /// Support for `elicitation/create`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation: Option<ElicitationCapability>,
-    /// The client runs experimental tasks (2025-11-25 alone).
+    /// Support for experimental tasks (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Arc<TasksCapability>>,
-    /// Extensions by identifier, with their settings.
-    pub extensions: Settings,
+    /// Supported extensions: settings by identifier.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "ExtraFields::is_empty"
+    )]
+    pub extensions: ExtraFields,
     /// Non-standard capabilities.
-    pub experimental: Settings,
-    /// Capabilities that this library does not know.
-    pub other: Settings,
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "ExtraFields::is_empty"
+    )]
+    pub experimental: ExtraFields,
+    /// Capabilities that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(ClientCapabilities as "client capabilities" {
-    "roots" => roots or nothing,
-    "sampling" => sampling or nothing,
-    "elicitation" => elicitation or nothing,
-    "tasks" => tasks or nothing,
-    "extensions" => extensions or nothing,
-    "experimental" => experimental or nothing,
-} and other);
 
 /// The `roots` capability.
 // spec: ROOT-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RootsCapability {
-    /// Changes are announced (legacy era alone).
+    /// Support for `notifications/roots/list_changed` (only legacy revisions).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(RootsCapability as "the roots capability" {
-    "listChanged" => list_changed or nothing,
-} and other);
 
 /// The `sampling` capability.
 // spec: SAMP-03, SAMP-05
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SamplingCapability {
-    /// `includeContext` is understood.
-    pub context: Option<Settings>,
-    /// `tools` and `toolChoice` are understood.
-    pub tools: Option<Settings>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Support for `includeContext`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<ExtraFields>,
+    /// Support for `tools` and `toolChoice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tools: Option<ExtraFields>,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(SamplingCapability as "the sampling capability" {
-    "context" => context or nothing,
-    "tools" => tools or nothing,
-} and other);
-
-/// The `elicitation` capability. Without members it means forms alone.
+/// The `elicitation` capability. Without members it means support for forms.
 // spec: ELIC-01
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitationCapability {
-    /// The user can fill in forms.
-    pub form: Option<Settings>,
-    /// The user can be sent to a URL.
-    pub url: Option<Settings>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Support for forms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub form: Option<ExtraFields>,
+    /// Support for URLs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<ExtraFields>,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(ElicitationCapability as "the elicitation capability" {
-    "form" => form or nothing,
-    "url" => url or nothing,
-} and other);
-
 impl ElicitationCapability {
-    /// The user can fill in forms: declared, or nothing is.
+    /// Returns `true` if the client supports forms: `form` is declared, or `url` is not.
     pub fn allows_form(&self) -> bool {
         self.form.is_some() || self.url.is_none()
     }
 
-    /// The user can be sent to a URL.
+    /// Returns `true` if the client supports URLs.
     pub fn allows_url(&self) -> bool {
         self.url.is_some()
     }
@@ -112,7 +117,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// Declares `roots` and that its changes are announced (legacy era alone).
+    /// Declares `roots` with notifications about changes (only legacy revisions).
     #[must_use]
     pub fn with_roots_changes(mut self) -> Self {
         self.roots.get_or_insert_default().list_changed = Some(true);
@@ -134,7 +139,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// Declares `elicitation` in form mode.
+    /// Declares `elicitation` with forms.
     #[must_use]
     pub fn with_elicitation(mut self) -> Self {
         let elicitation = self.elicitation.get_or_insert_default();
@@ -144,7 +149,7 @@ impl ClientCapabilities {
         self
     }
 
-    /// Declares `elicitation` in URL mode, beside form mode if that is declared already.
+    /// Declares `elicitation` with URLs. Forms stay declared if they were.
     #[must_use]
     pub fn with_url_elicitation(mut self) -> Self {
         if let Some(declared) = self.elicitation.as_mut().filter(|it| it.allows_form()) {
@@ -155,21 +160,21 @@ impl ClientCapabilities {
         self
     }
 
-    /// The client asks its user by forms.
+    /// Returns `true` if the client supports elicitation by forms.
     pub fn allows_form(&self) -> bool {
         self.elicitation
             .as_ref()
             .is_some_and(ElicitationCapability::allows_form)
     }
 
-    /// The client sends its user to URLs.
+    /// Returns `true` if the client supports elicitation by URLs.
     pub fn allows_url(&self) -> bool {
         self.elicitation
             .as_ref()
             .is_some_and(ElicitationCapability::allows_url)
     }
 
-    /// The client samples with tools.
+    /// Returns `true` if the client supports sampling with tools.
     pub fn allows_sampling_tools(&self) -> bool {
         let sampling = self.sampling.as_ref();
         sampling.is_some_and(|sampling| sampling.tools.is_some())
@@ -183,7 +188,7 @@ mod tests {
     use super::ClientCapabilities;
 
     #[test]
-    fn what_is_not_known_survives_at_every_level() {
+    fn unknown_members_are_kept_at_every_level() {
         let value = json!({
             "roots": {"listChanged": true, "x": 1},
             "sampling": {"tools": {"deep": [1]}, "y": {}},
@@ -205,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_are_null_are_absent_and_doubled_ones_refused() {
+    fn null_member_is_absent_and_repeated_member_refused() {
         let read: ClientCapabilities =
             serde_json::from_str(r#"{"roots":null,"extensions":null}"#).unwrap();
         assert_eq!(read, ClientCapabilities::default());
@@ -224,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn elicitation_without_members_means_forms() {
+    fn elicitation_without_members_allows_forms() {
         let none = ClientCapabilities::default();
         assert!(!none.allows_form() && !none.allows_url());
         let form = none.clone().with_elicitation();
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_have_settings() {
+    fn extension_returns_declared_settings() {
         #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         struct Options {
             level: u8,

@@ -1,96 +1,105 @@
-//! What a server offers.
+//! Capabilities of servers.
 
 use std::sync::Arc;
 
-use super::{Settings, extensions};
-use crate::json::members;
-use crate::legacy_tasks::TasksCapability;
+use serde::{Deserialize, Serialize};
 
-/// Capabilities of a server. Unknown capabilities survive in `other`.
+use super::extensions;
+use crate::legacy_tasks::TasksCapability;
+use crate::{ExtraFields, de};
+
+/// Capabilities of a server.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#servercapabilities>
 // spec: VER-16, LIFE-10, EXT-02
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ServerCapabilities {
-    /// The server has tools.
+    /// Support for tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<ListChangedCapability>,
-    /// The server has resources.
+    /// Support for resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resources: Option<ResourcesCapability>,
-    /// The server has prompts.
+    /// Support for prompts.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<ListChangedCapability>,
-    /// The server completes arguments.
-    pub completions: Option<Settings>,
-    /// The server sends log messages.
-    pub logging: Option<Settings>,
-    /// The server runs experimental tasks (2025-11-25 alone).
+    /// Support for completion of arguments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completions: Option<ExtraFields>,
+    /// Support for log messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub logging: Option<ExtraFields>,
+    /// Support for experimental tasks (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tasks: Option<Arc<TasksCapability>>,
-    /// Extensions by identifier, with their settings.
-    pub extensions: Settings,
+    /// Supported extensions: settings by identifier.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "ExtraFields::is_empty"
+    )]
+    pub extensions: ExtraFields,
     /// Non-standard capabilities.
-    pub experimental: Settings,
-    /// Capabilities that this library does not know.
-    pub other: Settings,
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "ExtraFields::is_empty"
+    )]
+    pub experimental: ExtraFields,
+    /// Capabilities that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(ServerCapabilities as "server capabilities" {
-    "tools" => tools or nothing,
-    "resources" => resources or nothing,
-    "prompts" => prompts or nothing,
-    "completions" => completions or nothing,
-    "logging" => logging or nothing,
-    "tasks" => tasks or nothing,
-    "extensions" => extensions or nothing,
-    "experimental" => experimental or nothing,
-} and other);
 
 /// The `tools` or the `prompts` capability.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListChangedCapability {
-    /// Changes of the list are announced.
+    /// Support for notifications about changes of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(ListChangedCapability as "a capability" {
-    "listChanged" => list_changed or nothing,
-} and other);
 
 /// The `resources` capability.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourcesCapability {
-    /// Changes of a single resource are announced to those who ask.
+    /// Support for subscriptions to single resources.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub subscribe: Option<bool>,
-    /// Changes of the list are announced.
+    /// Support for notifications about changes of the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub list_changed: Option<bool>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
-
-members!(ResourcesCapability as "the resources capability" {
-    "subscribe" => subscribe or nothing,
-    "listChanged" => list_changed or nothing,
-} and other);
 
 impl ServerCapabilities {
     extensions!();
 
-    /// Declares `tools`, and whether changes of the list are announced.
+    /// Declares `tools`. `list_changed` declares notifications about changes of the list.
     #[must_use]
     pub fn with_tools(mut self, list_changed: bool) -> Self {
         self.tools.get_or_insert_default().list_changed = list_changed.then_some(true);
         self
     }
 
-    /// Declares `prompts`, and whether changes of the list are announced.
+    /// Declares `prompts`. `list_changed` declares notifications about changes of the list.
     #[must_use]
     pub fn with_prompts(mut self, list_changed: bool) -> Self {
         self.prompts.get_or_insert_default().list_changed = list_changed.then_some(true);
         self
     }
 
-    /// Declares `resources`, and whether changes of the list and of single resources are announced.
+    /// Declares `resources`. `list_changed` declares notifications about changes of the list,
+    /// `subscribe` subscriptions to single resources.
     #[must_use]
     pub fn with_resources(mut self, list_changed: bool, subscribe: bool) -> Self {
         let resources = self.resources.get_or_insert_default();
@@ -121,7 +130,7 @@ mod tests {
     use super::ServerCapabilities;
 
     #[test]
-    fn what_is_not_known_survives_at_every_level() {
+    fn unknown_members_are_kept_at_every_level() {
         let value = json!({
             "tools": {"listChanged": true, "a": 1},
             "prompts": {"b": {}},

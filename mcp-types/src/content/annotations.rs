@@ -1,20 +1,23 @@
-//! Hints on who content is for.
+//! Annotations: audience and importance of content.
 
-use crate::json::members;
-use crate::text::text_enum;
-use crate::{Settings, time};
+use serde::{Deserialize, Serialize};
+
+use crate::text_enum::text_enum;
+use crate::{ExtraFields, de, number, time};
 
 text_enum! {
-    /// Who speaks, or who is spoken to.
+    /// Speaker or addressee of content.
     pub enum Role {
-        /// The person.
+        /// The user.
         User = "user",
         /// The language model.
         Assistant = "assistant",
     }
 }
 
-/// Hints on who content is for and how much it matters.
+/// Hints about the audience, the importance and the age of content.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#annotations>
 ///
 /// # Examples
 ///
@@ -26,75 +29,76 @@ text_enum! {
 /// assert!(Annotations::new().priority(8.0).check().is_err());
 /// ```
 // spec: RSRC-11
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Annotations {
-    /// Who it is for.
+    /// Intended audience. Empty if it is not restricted.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub audience: Vec<Role>,
-    /// From 0 (may be left out) to 1 (has to be there).
+    /// Importance from 0 (optional) to 1 (required).
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub priority: Option<f64>,
-    /// When it last changed, ISO 8601.
+    /// Time of the last change, in ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
-    /// Members that this library does not know.
-    pub other: Settings,
+    /// Members that this crate does not define.
+    #[serde(flatten)]
+    pub extra: ExtraFields,
 }
 
-members!(Annotations as "annotations" {
-    "audience" => audience or nothing,
-    "priority" => priority or nothing,
-    "lastModified" => last_modified or nothing,
-} and other);
-
-/// Annotations are not as the specification wants them. They are hints: a receiver may use the
-/// content all the same.
+/// Error for annotations with an invalid value. They are hints, so a receiver can still use the
+/// content.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidAnnotations {
     /// The priority is not between 0 and 1.
     #[error("`priority` is {0}; it goes from 0 to 1")]
     Priority(f64),
-    /// The time is none of ISO 8601.
+    /// The time of the last change is not in ISO 8601.
     #[error("`lastModified` is {0:?}; write a time of ISO 8601 such as `2026-07-28T12:00:00Z`")]
     LastModified(String),
 }
 
 impl Annotations {
-    /// No hints yet.
-    #[inline]
+    /// Creates annotations without any hint.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds somebody whom it is for.
+    /// Adds a role to the audience.
     #[must_use]
-    #[inline]
     pub fn audience(mut self, role: Role) -> Self {
         self.audience.push(role);
         self
     }
 
-    /// Sets how much it matters: from 0 (may be left out) to 1 (has to be there).
+    /// Sets the importance, from 0 (optional) to 1 (required).
     #[must_use]
-    #[inline]
     pub fn priority(mut self, priority: f64) -> Self {
         self.priority = Some(priority);
         self
     }
 
-    /// Sets when it last changed: a time of ISO 8601 such as `2026-07-28T12:00:00Z`.
+    /// Sets the time of the last change, in ISO 8601: `2026-07-28T12:00:00Z`.
     #[must_use]
-    #[inline]
     pub fn last_modified(mut self, time: impl Into<String>) -> Self {
         self.last_modified = Some(time.into());
         self
     }
 
-    /// Checks the values.
+    /// Checks priority and time of the last change.
     ///
     /// # Errors
     ///
-    /// [`InvalidAnnotations`] that names the first value that is not as it should be.
-    #[inline]
+    /// Returns [`InvalidAnnotations`] for the first invalid value.
     pub fn check(&self) -> Result<(), InvalidAnnotations> {
         if let Some(priority) = self.priority.filter(|value| !(0.0..=1.0).contains(value)) {
             return Err(InvalidAnnotations::Priority(priority));
@@ -115,7 +119,7 @@ mod tests {
     use super::{Annotations, InvalidAnnotations, Role};
 
     #[test]
-    fn unknown_values_and_members_survive() {
+    fn unknown_values_and_members_are_kept() {
         let value = json!({"audience": ["user", "robot"], "priority": 1, "mood": {"x": [1]}});
         let hints: Annotations = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_checked() {
+    fn check_of_value_out_of_range_fails() {
         let fine = Annotations::new()
             .audience(Role::Assistant)
             .priority(1.0)

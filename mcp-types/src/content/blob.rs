@@ -1,22 +1,23 @@
-//! Binary data: bytes for users, base64 on the wire.
+//! Binary data: bytes in Rust, Base64 in JSON.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::{FromText, Piece, Read, Slot, Write, read_and_written};
+use crate::de::Str;
 
-/// Padded as RFC 4648 wants it; peers that leave the padding out are understood.
+/// Standard Base64 of RFC 4648. Encoding adds padding, decoding does not require it.
 const STANDARD: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Binary data that travels as standard base64.
+/// Binary data, a string of standard Base64 in JSON.
 ///
 /// # Examples
 ///
@@ -32,27 +33,22 @@ const STANDARD: GeneralPurpose = GeneralPurpose::new(
 pub struct Blob(Bytes);
 
 impl Blob {
-    /// The text on the wire.
-    pub(crate) fn to_base64(&self) -> String {
-        STANDARD.encode(&self.0)
-    }
-
-    /// The bytes.
+    /// Returns the bytes.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The bytes, without a copy.
+    /// Returns the bytes without copying them.
     pub fn into_bytes(self) -> Bytes {
         self.0
     }
 
-    /// How many bytes there are.
+    /// Returns the number of bytes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// There are no bytes.
+    /// Returns `true` if there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -88,42 +84,27 @@ impl fmt::Debug for Blob {
     }
 }
 
-impl Write for Blob {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        Piece::Blob(self)
+impl Serialize for Blob {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
     }
 }
 
-impl Read for Blob {
-    #[inline]
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        Slot::Text(self)
-    }
-}
-
-impl FromText for Blob {
-    fn set(&mut self, text: Cow<'_, str>) -> Result<(), String> {
+impl<'de> Deserialize<'de> for Blob {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Str(text) = Str::deserialize(deserializer)?;
         let bytes = STANDARD.decode(text.as_bytes());
-        let bytes = bytes.map_err(|error| format!("invalid base64: {error}"))?;
-        *self = bytes.into();
-        Ok(())
+        let bytes = bytes.map_err(|error| D::Error::custom(format!("invalid base64: {error}")))?;
+        Ok(bytes.into())
     }
 }
-
-read_and_written!(Blob);
 
 #[cfg(test)]
 mod tests {
     use super::Blob;
 
     #[test]
-    fn padding_may_be_missing_and_nothing_else() {
+    fn base64_without_padding_is_accepted_and_other_errors_refused() {
         for text in [r#""aGk=""#, r#""aGk""#] {
             let blob: Blob = serde_json::from_str(text).unwrap();
             assert_eq!((blob.as_bytes(), blob.len()), (&b"hi"[..], 2));

@@ -1,16 +1,20 @@
 //! Content blocks.
 
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, MapAccess};
 
 use super::{
-    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, Text, ToolResultContent,
+    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolResultContent,
     ToolUseContent,
 };
-use crate::json::{self, Piece, Read, Slot, Tagged, Write, members, read_and_written};
 use crate::setters::setters;
+use crate::tagged::{self, Tagged};
 use crate::{JsonObject, Meta};
 
-/// A piece of content. Kinds that this library does not know survive unchanged.
+/// A piece of content of a tool result, a prompt message or a sampling message.
+///
+/// Blocks of an unknown kind are kept unchanged in [`Other`](Self::Other).
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
 ///
 /// # Examples
 ///
@@ -23,90 +27,80 @@ use crate::{JsonObject, Meta};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 // spec: TOOL-13
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ContentBlock {
     /// Text.
     Text(TextContent),
-    /// A picture.
+    /// An image.
     Image(ImageContent),
-    /// Sound (2025-03-26 and later).
+    /// Audio (2025-03-26 and later).
     Audio(AudioContent),
-    /// A whole resource.
+    /// The contents of a resource.
     Resource(EmbeddedResource),
     /// A link to a resource (2025-06-18 and later).
     ResourceLink(ResourceLink),
-    /// A language model wants to call a tool (2025-11-25 and later, in sampling alone).
+    /// A tool call by a language model (2025-11-25 and later, only in sampling).
     ToolUse(ToolUseContent),
-    /// What a tool said to a language model (2025-11-25 and later, in sampling alone).
+    /// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
     ToolResult(ToolResultContent),
-    /// A kind that this library does not know, with its `type`.
+    /// A block of another kind: all members, including `type`.
+    #[serde(untagged)]
     Other(JsonObject),
 }
 
-/// Text.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Text content.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct TextContent {
     /// The text.
-    pub text: Text,
-    /// Who it is for.
+    pub text: String,
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(TextContent as "text" {
-    "text" => text,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-});
-
-/// A picture.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Image content.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ImageContent {
-    /// The bytes of the file.
+    /// Bytes of the image file.
     pub data: Blob,
-    /// The MIME type.
+    /// MIME type, such as `image/png`.
     pub mime_type: String,
-    /// Who it is for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ImageContent as "a picture" {
-    "data" => data,
-    "mimeType" => mime_type,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-});
-
-/// Sound.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Audio content.
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AudioContent {
-    /// The bytes of the file.
+    /// Bytes of the audio file.
     pub data: Blob,
-    /// The MIME type.
+    /// MIME type, such as `audio/wav`.
     pub mime_type: String,
-    /// Who it is for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(AudioContent as "sound" {
-    "data" => data,
-    "mimeType" => mime_type,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl TextContent {
-    /// Text.
-    pub fn new(text: impl Into<Text>) -> Self {
+    /// Creates text content.
+    pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             ..Self::default()
@@ -117,7 +111,7 @@ impl TextContent {
 }
 
 impl ImageContent {
-    /// A picture: the bytes of a file and its MIME type.
+    /// Creates image content from the bytes of a file and its MIME type.
     pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -130,7 +124,7 @@ impl ImageContent {
 }
 
 impl AudioContent {
-    /// Sound: the bytes of a file and its MIME type.
+    /// Creates audio content from the bytes of a file and its MIME type.
     pub fn new(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
         Self {
             data: data.into(),
@@ -143,51 +137,33 @@ impl AudioContent {
 }
 
 impl ContentBlock {
-    /// Reads a block from its JSON.
-    ///
-    /// # Errors
-    ///
-    /// What `serde_json` says when the text is no block.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use mcp_types::ContentBlock;
-    ///
-    /// let block = ContentBlock::from_json(r#"{"type":"text","text":"hello"}"#)?;
-    /// assert_eq!(block, ContentBlock::text("hello"));
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    pub fn from_json(text: &str) -> serde_json::Result<Self> {
-        json::from_str(text)
-    }
-
-    /// Text.
-    pub fn text(text: impl Into<Text>) -> Self {
+    /// Creates a text block.
+    pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextContent::new(text))
     }
 
-    /// A picture: the bytes of a file and its MIME type.
+    /// Creates an image block from the bytes of a file and its MIME type.
     pub fn image(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
         Self::Image(ImageContent::new(data, mime_type))
     }
 
-    /// Sound: the bytes of a file and its MIME type.
+    /// Creates an audio block from the bytes of a file and its MIME type.
     pub fn audio(data: impl Into<Blob>, mime_type: impl Into<String>) -> Self {
         Self::Audio(AudioContent::new(data, mime_type))
     }
 
-    /// A whole resource.
+    /// Creates a block with the contents of a resource.
     pub fn resource(contents: ResourceContents) -> Self {
         Self::Resource(EmbeddedResource::new(contents))
     }
 
-    /// A link to a resource: its URI and its name for programs.
+    /// Creates a block with a link to a resource, from its URI and its programmatic name.
     pub fn link(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self::ResourceLink(ResourceLink::new(uri, name))
     }
 
-    /// Says who it is for. Calls and results of tools and unknown kinds cannot say it.
+    /// Sets the annotations. Tool calls, tool results and blocks of another kind have none and stay
+    /// unchanged.
     #[must_use]
     pub fn annotations(mut self, annotations: Annotations) -> Self {
         let slot = match &mut self {
@@ -202,29 +178,17 @@ impl ContentBlock {
         self
     }
 
-    /// The text, when it is text.
+    /// Returns the text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
             _ => None,
         }
     }
-
-    /// The text, when it is text and carries nothing beside.
-    pub fn as_plain_text(&self) -> Option<&str> {
-        match self {
-            Self::Text(TextContent {
-                text,
-                annotations: None,
-                meta: None,
-            }) => Some(text),
-            _ => None,
-        }
-    }
 }
 
-/// Writes `From` for every kind of block.
-macro_rules! from_kind {
+/// Implements `From<Content>` for each variant.
+macro_rules! from_content {
     ($($kind:ident($content:ty),)*) => {
         $(impl From<$content> for ContentBlock {
             fn from(content: $content) -> Self {
@@ -234,7 +198,7 @@ macro_rules! from_kind {
     };
 }
 
-from_kind! {
+from_content! {
     Text(TextContent),
     Image(ImageContent),
     Audio(AudioContent),
@@ -250,131 +214,59 @@ impl From<String> for ContentBlock {
     }
 }
 
-impl From<Text> for ContentBlock {
-    fn from(text: Text) -> Self {
-        Self::text(text)
-    }
-}
-
 impl From<&str> for ContentBlock {
     fn from(text: &str) -> Self {
         Self::text(text)
     }
 }
 
-impl Write for ContentBlock {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        match self {
-            Self::Text(content) => Piece::Tagged("text", content),
-            Self::Image(content) => Piece::Tagged("image", content),
-            Self::Audio(content) => Piece::Tagged("audio", content),
-            Self::Resource(content) => Piece::Tagged("resource", content),
-            Self::ResourceLink(content) => Piece::Tagged("resource_link", content),
-            Self::ToolUse(content) => Piece::Tagged("tool_use", content),
-            Self::ToolResult(content) => Piece::Tagged("tool_result", content),
-            Self::Other(members) => Piece::Object(members),
-        }
-    }
-}
+const EXPECTING: &str = "a content block";
 
-impl Read for ContentBlock {
-    #[inline]
-    fn blank() -> Self {
-        Self::Other(JsonObject::new())
-    }
-
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        Slot::Tagged(self)
+impl<'de> Deserialize<'de> for ContentBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
     }
 }
 
 impl Tagged for ContentBlock {
-    #[inline]
-    fn what(&self) -> &'static str {
-        BLOCK
-    }
+    const EXPECTING: &'static str = EXPECTING;
 
-    #[inline]
-    fn choose(&mut self, kind: &str) -> Slot<'_> {
-        *self = match kind {
-            "tool_use" => Self::ToolUse(Read::blank()),
-            "tool_result" => Self::ToolResult(Read::blank()),
-            _ => return choose_plain(self, kind),
+    fn from_members<'de, A: MapAccess<'de>>(kind: &str, members: A) -> Result<Self, A::Error> {
+        match kind {
+            "tool_use" => tagged::read(members).map(Self::ToolUse),
+            "tool_result" => tagged::read(members).map(Self::ToolResult),
+            _ => ResultBlock::from_members(kind, members).map(|block| block.0),
+        }
+    }
+}
+
+/// A block inside of a tool result, which cannot contain tool calls and tool results. These are kept as
+/// [`ContentBlock::Other`].
+pub(super) struct ResultBlock(pub(super) ContentBlock);
+
+impl<'de> Deserialize<'de> for ResultBlock {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        tagged::deserialize(deserializer)
+    }
+}
+
+impl Tagged for ResultBlock {
+    const EXPECTING: &'static str = EXPECTING;
+
+    fn from_members<'de, A: MapAccess<'de>>(kind: &str, members: A) -> Result<Self, A::Error> {
+        let block = match kind {
+            "text" => ContentBlock::Text(tagged::read(members)?),
+            "image" => ContentBlock::Image(tagged::read(members)?),
+            "audio" => ContentBlock::Audio(tagged::read(members)?),
+            "resource" => ContentBlock::Resource(tagged::read(members)?),
+            "resource_link" => ContentBlock::ResourceLink(tagged::read(members)?),
+            _ => {
+                let mut object = JsonObject::from_iter([("type".to_owned(), kind.into())]);
+                object.extend(tagged::read::<JsonObject, _>(members)?);
+                ContentBlock::Other(object)
+            }
         };
-        self.members()
-    }
-}
-
-read_and_written!(ContentBlock);
-
-const BLOCK: &str = "a content block";
-
-/// A block inside of the result of a tool, where calls and results of tools are unknown kinds.
-pub(super) struct PlainBlock(pub(super) ContentBlock);
-
-impl Write for PlainBlock {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        self.0.piece()
-    }
-}
-
-impl Read for PlainBlock {
-    #[inline]
-    fn blank() -> Self {
-        Self(ContentBlock::blank())
-    }
-
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        Slot::Tagged(self)
-    }
-}
-
-impl Tagged for PlainBlock {
-    #[inline]
-    fn what(&self) -> &'static str {
-        BLOCK
-    }
-
-    #[inline]
-    fn choose(&mut self, kind: &str) -> Slot<'_> {
-        choose_plain(&mut self.0, kind)
-    }
-}
-
-#[inline]
-fn choose_plain<'a>(block: &'a mut ContentBlock, kind: &str) -> Slot<'a> {
-    *block = match kind {
-        "text" => ContentBlock::Text(Read::blank()),
-        "image" => ContentBlock::Image(Read::blank()),
-        "audio" => ContentBlock::Audio(Read::blank()),
-        "resource" => ContentBlock::Resource(Read::blank()),
-        "resource_link" => ContentBlock::ResourceLink(Read::blank()),
-        _ => {
-            let tag = std::iter::once(("type".to_owned(), Value::from(kind)));
-            ContentBlock::Other(tag.collect())
-        }
-    };
-    block.members()
-}
-
-impl ContentBlock {
-    /// Where the members go beside the tag.
-    #[inline]
-    fn members(&mut self) -> Slot<'_> {
-        match self {
-            Self::Text(content) => Slot::Members(content),
-            Self::Image(content) => Slot::Members(content),
-            Self::Audio(content) => Slot::Members(content),
-            Self::Resource(content) => Slot::Members(content),
-            Self::ResourceLink(content) => Slot::Members(content),
-            Self::ToolUse(content) => Slot::Members(content),
-            Self::ToolResult(content) => content.slot(),
-            Self::Other(members) => Slot::Object(members),
-        }
+        Ok(Self(block))
     }
 }
 
@@ -405,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_reads_back() {
+    fn every_kind_round_trips_with_tag_first_and_last() {
         round_trip(&ContentBlock::text("hi"));
         round_trip(&ContentBlock::image(b"png", "image/png"));
         round_trip(&ContentBlock::audio(b"wav", "audio/wav"));
@@ -420,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_kinds_survive() {
+    fn unknown_kind_is_kept() {
         let value = json!({"type": "hologram", "data": {"x": [1]}, "text": 7});
         let block: ContentBlock = serde_json::from_value(value.clone()).unwrap();
         assert!(matches!(block, ContentBlock::Other(_)));
@@ -428,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_blocks_say_what_is_wrong() {
+    fn invalid_block_error_names_the_cause() {
         for (text, reason) in [
             (r#"{"text":"hi"}"#, "missing field `type`"),
             (r#"{"type":"text"}"#, "missing field `text`"),

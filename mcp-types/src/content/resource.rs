@@ -1,13 +1,20 @@
-//! Resources inside of content: their contents, or a link to them.
+//! Resources in content: embedded contents and links.
+
+use serde::{Deserialize, Serialize};
 
 use super::{Annotations, Blob};
-use crate::json::{members, read_and_written, read_via, written_as_content};
 use crate::setters::setters;
-use crate::{Icon, Meta};
+use crate::{Icon, Meta, de};
 
-/// The contents of a resource (or of a part of it): text or bytes.
+/// Contents of a resource or of a part of it: text or bytes.
+///
+/// In JSON the member `text` or `blob` determines the variant. An object with both or none of them is an
+/// error.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/resources#resource-contents>
 // spec: RSRC-04
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, try_from = "EitherContents")]
 #[non_exhaustive]
 pub enum ResourceContents {
     /// Text.
@@ -16,50 +23,42 @@ pub enum ResourceContents {
     Blob(BlobResourceContents),
 }
 
-/// A resource's text.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Text contents of a resource.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TextResourceContents {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
-    /// The MIME type.
+    /// MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The text.
     pub text: String,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(TextResourceContents as "a text" {
-    "uri" => uri,
-    "mimeType" => mime_type or nothing,
-    "text" => text,
-    "_meta" => meta or nothing,
-});
-
-/// A resource's bytes.
-#[derive(Debug, Clone, Default, PartialEq)]
+/// Binary contents of a resource.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct BlobResourceContents {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
-    /// The MIME type.
+    /// MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
     /// The bytes.
     pub blob: Blob,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(BlobResourceContents as "bytes" {
-    "uri" => uri,
-    "mimeType" => mime_type or nothing,
-    "blob" => blob,
-    "_meta" => meta or nothing,
-});
-
 impl ResourceContents {
-    /// Text of a resource.
+    /// Creates text contents of the resource at `uri`.
     pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
         Self::Text(TextResourceContents {
             uri: uri.into(),
@@ -68,7 +67,7 @@ impl ResourceContents {
         })
     }
 
-    /// Bytes of a resource.
+    /// Creates binary contents of the resource at `uri`.
     pub fn blob(uri: impl Into<String>, bytes: impl Into<Blob>) -> Self {
         Self::Blob(BlobResourceContents {
             uri: uri.into(),
@@ -88,7 +87,7 @@ impl ResourceContents {
         self
     }
 
-    /// Adds a key to `_meta`.
+    /// Adds a key to `_meta`, or replaces its value.
     #[must_use]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<serde_json::Value>) -> Self {
         let slot = match &mut self {
@@ -99,7 +98,7 @@ impl ResourceContents {
         self
     }
 
-    /// The text, when it is text.
+    /// Returns the text of text contents.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(contents) => Some(&contents.text),
@@ -107,7 +106,7 @@ impl ResourceContents {
         }
     }
 
-    /// Which resource.
+    /// Returns the URI of the resource.
     pub fn uri(&self) -> &str {
         match self {
             Self::Text(contents) => &contents.uri,
@@ -116,80 +115,66 @@ impl ResourceContents {
     }
 }
 
-/// Text and bytes are told apart by the member that is there, not by trying one after the other.
-/// Contents of either kind.
-struct Contents {
+/// Members of both variants of [`ResourceContents`].
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct EitherContents {
     uri: String,
     mime_type: Option<String>,
     text: Option<String>,
     blob: Option<Blob>,
+    #[serde(rename = "_meta")]
     meta: Option<Meta>,
 }
 
-members!(Contents as "contents of a resource" {
-    "uri" => uri,
-    "mimeType" => mime_type or nothing,
-    "text" => text or nothing,
-    "blob" => blob or nothing,
-    "_meta" => meta or nothing,
-});
+impl TryFrom<EitherContents> for ResourceContents {
+    type Error = &'static str;
 
-impl Contents {
-    fn decided(self) -> Result<ResourceContents, String> {
-        let Self {
+    fn try_from(found: EitherContents) -> Result<Self, &'static str> {
+        let EitherContents {
             uri,
             mime_type,
             text,
             blob,
             meta,
-        } = self;
+        } = found;
         match (text, blob) {
-            (Some(text), None) => Ok(ResourceContents::Text(TextResourceContents {
+            (Some(text), None) => Ok(Self::Text(TextResourceContents {
                 uri,
                 mime_type,
                 text,
                 meta,
             })),
-            (None, Some(blob)) => Ok(ResourceContents::Blob(BlobResourceContents {
+            (None, Some(blob)) => Ok(Self::Blob(BlobResourceContents {
                 uri,
                 mime_type,
                 blob,
                 meta,
             })),
-            (None, None) => Err("contents need `text` or `blob`".to_owned()),
-            (Some(_), Some(_)) => Err("contents have only one of `text` and `blob`".to_owned()),
+            (None, None) => Err("contents need `text` or `blob`"),
+            (Some(_), Some(_)) => Err("contents have only one of `text` and `blob`"),
         }
     }
 }
 
-read_via!(ResourceContents, Self::text("", ""), |found: Contents| {
-    found.decided()
-});
-written_as_content!(ResourceContents { Text, Blob });
-read_and_written!(ResourceContents);
-
-/// A resource put into content as a whole.
-#[derive(Debug, Clone, PartialEq)]
+/// Contents of a resource, embedded in content.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EmbeddedResource {
-    /// Its contents.
+    /// Contents of the resource.
     pub resource: ResourceContents,
-    /// Who it is for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(EmbeddedResource as "a resource" {
-    "resource" => resource,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-});
 
 impl EmbeddedResource {
     setters! { annotations, meta }
 
-    /// Embeds contents.
+    /// Embeds the contents of a resource.
     pub fn new(resource: ResourceContents) -> Self {
         Self {
             resource,
@@ -199,47 +184,49 @@ impl EmbeddedResource {
     }
 }
 
-/// A link to a resource that the server can read.
+/// A link to a resource that the client can read from the server.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#resource-links>
 // spec: TOOL-25
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceLink {
-    /// Which resource.
+    /// URI of the resource.
     pub uri: String,
-    /// Name for programs.
+    /// Programmatic name.
     pub name: String,
-    /// Name for people.
+    /// Display name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is, for a language model.
+    /// Description for a language model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The MIME type.
+    /// MIME type.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its size in bytes.
+    /// Size in bytes, before Base64 encoding.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// Pictures for user interfaces.
+    /// Icons for user interfaces.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
-    /// Who it is for.
+    /// Hints about audience and importance.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
-
-members!(ResourceLink as "a link to a resource" {
-    "uri" => uri,
-    "name" => name,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "mimeType" => mime_type or nothing,
-    "size" => size or nothing,
-    "icons" => icons or nothing,
-    "annotations" => annotations or nothing,
-    "_meta" => meta or nothing,
-});
 
 impl ResourceLink {
     setters! { title, describe, mime_type, size, icon, annotations, meta }
 
-    /// A link with a name for programs.
+    /// Creates a link from the URI and the programmatic name of a resource.
     pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -250,7 +237,6 @@ impl ResourceLink {
 }
 
 impl From<&crate::Resource> for ResourceLink {
-    #[inline]
     fn from(resource: &crate::Resource) -> Self {
         Self {
             uri: resource.uri.clone(),

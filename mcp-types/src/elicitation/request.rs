@@ -1,17 +1,18 @@
-//! What is asked: a form to fill in, or a URL to visit.
+//! Parameters of elicitation requests.
 
+use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::FormSchema;
-use crate::json::{members, read_and_written, read_via, written_as_content};
 use crate::legacy_tasks::TaskMetadata;
-use crate::text::fixed_text;
-use crate::{JsonObject, Meta, reread};
+use crate::{JsonObject, Meta, RawObject, tagged};
 
 const FORM: &str = "form";
 const URL: &str = "url";
 
 /// Parameters of `elicitation/create`.
+///
+/// In JSON the member `mode` names the variant. A missing `mode` means a form.
 ///
 /// # Examples
 ///
@@ -24,130 +25,148 @@ const URL: &str = "url";
 /// assert!(text.starts_with(r#"{"message":"Who are you?","requestedSchema":{"type":"object""#));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum ElicitParams {
     /// A form to fill in.
     Form(ElicitFormParams),
     /// A URL to visit (2025-11-25 and later).
     Url(ElicitUrlParams),
-    /// A mode that this library does not know, with all members.
+    /// Another mode: all members, including `mode`.
     Other(JsonObject),
 }
 
-/// Asks the user to fill in a form. Never for secrets.
+/// Request to fill in a form. Forms must not ask for secrets.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#form-mode-elicitation-requests>
 // spec: ELIC-04, ELIC-11
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitFormParams {
-    // Absent means the same, and is all that 2025-06-18 knows.
+    // Revision 2025-06-18 does not define the member.
+    #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<FormMode>,
-    /// What the user reads.
+    /// Message for the user.
     pub message: String,
-    /// What the form has.
+    /// Fields of the form.
     pub requested_schema: FormSchema,
-    /// Runs the request as an experimental task (2025-11-25 alone).
+    /// Request to run the request as an experimental task (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// What the request carries beside (legacy era alone).
+    /// Protocol-level metadata (`_meta`), only in legacy revisions.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ElicitFormParams as "a form to fill" {
-    "mode" => mode or nothing,
-    "message" => message,
-    "requestedSchema" => requested_schema,
-    "task" => task or nothing,
-    "_meta" => meta or nothing,
-});
-
-/// Asks the user to visit a URL, where the rest happens: for secrets, payments, consents of others.
+/// Request to visit a URL, for secrets, payments and third-party authorization.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation#url-mode-elicitation-requests>
 // spec: ELIC-08
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitUrlParams {
     mode: UrlMode,
-    /// What the user reads.
+    /// Message for the user.
     pub message: String,
-    /// Where to go. Has no data of the user in it.
+    /// URL to visit. It must not contain data of the user.
     // spec: ELIC-15
     pub url: String,
-    /// Names the elicitation (2025-11-25 alone, and required there).
+    /// Id of the elicitation (only 2025-11-25, where it is required).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub elicitation_id: Option<String>,
-    /// Runs the request as an experimental task (2025-11-25 alone).
+    /// Request to run the request as an experimental task (only 2025-11-25).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskMetadata>,
-    /// What the request carries beside (legacy era alone).
+    /// Protocol-level metadata (`_meta`), only in legacy revisions.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ElicitUrlParams as "a URL to visit" {
-    "mode" => mode,
-    "message" => message,
-    "url" => url,
-    "elicitationId" => elicitation_id or nothing,
-    "task" => task or nothing,
-    "_meta" => meta or nothing,
-});
+/// The value `form` of `mode`.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FormMode {
+    Form,
+}
 
-fixed_text!(FormMode = "form");
-fixed_text!(UrlMode = "url");
+/// The value `url` of `mode`.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum UrlMode {
+    Url,
+}
 
 impl ElicitParams {
-    /// Asks the user to fill in a form.
-    #[inline]
+    /// Creates a request to fill in a form.
     pub fn form(message: impl Into<String>, schema: FormSchema) -> Self {
         Self::Form(ElicitFormParams::new(message, schema))
     }
 
-    /// Asks the user to visit a URL.
-    #[inline]
+    /// Creates a request to visit a URL.
     pub fn url(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self::Url(ElicitUrlParams::new(message, url))
     }
 
-    /// What the user reads.
-    #[inline]
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         match self {
-            Self::Form(asked) => &asked.message,
-            Self::Url(asked) => &asked.message,
-            Self::Other(members) => members
-                .get("message")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
+            Self::Form(params) => &params.message,
+            Self::Url(params) => &params.message,
+            Self::Other(members) => string_member(members, "message"),
         }
     }
 
-    /// The name of the mode.
-    #[inline]
+    /// Returns the name of the mode.
     pub fn mode(&self) -> &str {
         match self {
             Self::Form(_) => FORM,
             Self::Url(_) => URL,
-            Self::Other(members) => members
-                .get("mode")
-                .and_then(Value::as_str)
-                .unwrap_or_default(),
+            Self::Other(members) => string_member(members, "mode"),
         }
     }
 }
 
+fn string_member<'a>(members: &'a JsonObject, key: &str) -> &'a str {
+    let value = members.get(key).and_then(Value::as_str);
+    value.unwrap_or_default()
+}
+
 impl From<ElicitFormParams> for ElicitParams {
-    #[inline]
-    fn from(asked: ElicitFormParams) -> Self {
-        Self::Form(asked)
+    fn from(params: ElicitFormParams) -> Self {
+        Self::Form(params)
     }
 }
 
 impl From<ElicitUrlParams> for ElicitParams {
-    #[inline]
-    fn from(asked: ElicitUrlParams) -> Self {
-        Self::Url(asked)
+    fn from(params: ElicitUrlParams) -> Self {
+        Self::Url(params)
+    }
+}
+
+/// Reads `mode` first and then the variant, because an optional tag may be missing.
+// spec: ELIC-03
+impl<'de> Deserialize<'de> for ElicitParams {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        struct Tag {
+            mode: Option<Value>,
+        }
+
+        let object = RawObject::deserialize(deserializer)?;
+        let Tag { mode } = tagged::from_object(&object)?;
+        match mode.as_ref().map(Value::as_str) {
+            None | Some(Some(FORM)) => tagged::from_object(&object).map(Self::Form),
+            Some(Some(URL)) => tagged::from_object(&object).map(Self::Url),
+            _ => tagged::from_object(&object).map(Self::Other),
+        }
     }
 }
 
 impl ElicitFormParams {
-    /// Asks the user to fill in a form.
-    #[inline]
+    /// Creates a request to fill in a form. `mode` is not written.
     pub fn new(message: impl Into<String>, schema: FormSchema) -> Self {
         Self {
             mode: None,
@@ -158,17 +177,15 @@ impl ElicitFormParams {
         }
     }
 
-    /// Writes the mode, which 2025-06-18 does not have and later revisions assume.
+    /// Writes `mode`, which 2025-06-18 does not define and which is optional in later revisions.
     #[must_use]
-    #[inline]
     pub fn with_mode(mut self) -> Self {
-        self.mode = Some(FormMode);
+        self.mode = Some(FormMode::Form);
         self
     }
 
-    /// Leaves the mode out, which means the same.
+    /// Omits `mode`.
     #[must_use]
-    #[inline]
     pub fn without_mode(mut self) -> Self {
         self.mode = None;
         self
@@ -176,11 +193,10 @@ impl ElicitFormParams {
 }
 
 impl ElicitUrlParams {
-    /// Asks the user to visit a URL.
-    #[inline]
+    /// Creates a request to visit a URL.
     pub fn new(message: impl Into<String>, url: impl Into<String>) -> Self {
         Self {
-            mode: UrlMode,
+            mode: UrlMode::Url,
             message: message.into(),
             url: url.into(),
             elicitation_id: None,
@@ -189,55 +205,27 @@ impl ElicitUrlParams {
         }
     }
 
-    /// Names the elicitation (2025-11-25 alone, and required there).
+    /// Sets the id of the elicitation (only 2025-11-25, where it is required).
     #[must_use]
-    #[inline]
     pub fn elicitation_id(mut self, id: impl Into<String>) -> Self {
         self.elicitation_id = Some(id.into());
         self
     }
 }
 
-/// Read by `mode`; without one it is a form.
-// spec: ELIC-03
-#[inline]
-fn read_mode(members: JsonObject) -> Result<ElicitParams, String> {
-    let mode = match members.get("mode") {
-        None | Some(Value::Null) => FORM,
-        Some(mode) => mode.as_str().unwrap_or_default(),
-    };
-    match mode {
-        FORM => reread::members(&members).map(ElicitParams::Form),
-        URL => reread::members(&members).map(ElicitParams::Url),
-        _ => Ok(ElicitParams::Other(members)),
-    }
-}
-
-read_via!(
-    ElicitParams,
-    Self::Other(JsonObject::new()),
-    |members: JsonObject| read_mode(members)
-);
-written_as_content!(ElicitParams { Form, Url, Other });
-read_and_written!(ElicitParams);
-
-/// Parameters of `notifications/elicitation/complete` (2025-11-25 alone): the user has done what
-/// there was to do at the URL.
+/// Parameters of `notifications/elicitation/complete` (only 2025-11-25), sent when the user has finished
+/// the interaction at the URL.
 // spec: ELIC-10
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ElicitationComplete {
-    /// Which elicitation.
+    /// Id of the elicitation.
     pub elicitation_id: String,
 }
 
-members!(ElicitationComplete as "the id of a visit" {
-    "elicitationId" => elicitation_id,
-});
-
 impl ElicitationComplete {
-    /// Names the elicitation.
-    #[inline]
+    /// Creates the parameters from the id of the elicitation.
     pub fn new(elicitation_id: impl Into<String>) -> Self {
         Self {
             elicitation_id: elicitation_id.into(),

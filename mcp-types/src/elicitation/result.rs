@@ -1,25 +1,25 @@
-//! What the user answered.
+//! Results of elicitation requests.
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::json::members;
-use crate::text::text_enum;
+use crate::text_enum::text_enum;
 use crate::{JsonObject, Meta};
 
 text_enum! {
-    /// What the user did.
+    /// Action of the user.
     // spec: ELIC-09
     pub enum ElicitAction {
-        /// Agreed. With a URL that means only that it is visited.
+        /// The user agreed. For a URL this means agreement to visit it.
         Accept = "accept",
-        /// Said no.
+        /// The user declined.
         Decline = "decline",
-        /// Went away without an answer.
+        /// The user dismissed the request without a choice.
         Cancel = "cancel",
     }
 }
 
-/// The result of `elicitation/create`.
+/// Result of `elicitation/create`.
 ///
 /// # Examples
 ///
@@ -32,25 +32,20 @@ text_enum! {
 /// assert!(ElicitResult::decline().content.is_none());
 /// ```
 // spec: ELIC-09
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
-    /// What the user did.
+    /// Action of the user.
     pub action: ElicitAction,
-    /// What the form has, for accepted forms alone: texts, numbers, booleans and lists of texts.
+    /// Answers of an accepted form: strings, numbers, booleans and lists of strings.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<JsonObject>,
-    /// What the result carries beside (legacy era alone).
+    /// Protocol-level metadata (`_meta`), only in legacy revisions.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ElicitResult as "the answer of a user" {
-    "action" => action,
-    "content" => content or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ElicitResult {
-    #[inline]
     fn new(action: ElicitAction, content: Option<JsonObject>) -> Self {
         Self {
             action,
@@ -59,42 +54,36 @@ impl ElicitResult {
         }
     }
 
-    /// The user filled in the form.
-    #[inline]
+    /// Creates the result of an accepted form.
     pub fn accept(content: JsonObject) -> Self {
         Self::new(ElicitAction::Accept, Some(content))
     }
 
-    /// The user agreed to visit the URL.
-    #[inline]
+    /// Creates the result of an accepted URL.
     pub fn accept_url() -> Self {
         Self::new(ElicitAction::Accept, None)
     }
 
-    /// The user said no.
-    #[inline]
+    /// Creates the result of a declined request.
     pub fn decline() -> Self {
         Self::new(ElicitAction::Decline, None)
     }
 
-    /// The user went away without an answer.
-    #[inline]
+    /// Creates the result of a dismissed request.
     pub fn cancel() -> Self {
         Self::new(ElicitAction::Cancel, None)
     }
 
-    /// The user agreed.
-    #[inline]
+    /// Returns `true` if the user agreed.
     pub fn is_accepted(&self) -> bool {
         self.action == ElicitAction::Accept
     }
 
-    /// Reads the content as `T`; a form without content is one without members.
+    /// Reads the answers as `T`. Missing content is read as an object without members.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the members do not fit `T`.
-    #[inline]
+    /// Returns the error of `serde_json` if the answers are not a valid `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         let content = self.content.clone().unwrap_or_default();
         serde_json::from_value(content.into())

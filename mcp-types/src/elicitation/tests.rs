@@ -1,4 +1,4 @@
-//! Forms and answers as they are read, written and checked.
+//! Tests of forms and of the check of answers.
 
 use serde_json::{Value, json};
 
@@ -45,7 +45,7 @@ fn form() -> FormSchema {
 }
 
 #[test]
-fn every_kind_of_field_reads_back_in_order() {
+fn form_round_trips_with_fields_in_order() {
     let form = form();
     let value = serde_json::to_value(&form).unwrap();
     assert_eq!(
@@ -74,7 +74,7 @@ fn every_kind_of_field_reads_back_in_order() {
 }
 
 #[test]
-fn all_forms_of_choices() {
+fn choices_round_trip_in_every_form() {
     for (value, choices) in [
         (
             json!({"type": "string", "enum": ["a"]}),
@@ -106,7 +106,7 @@ fn all_forms_of_choices() {
         value["items"]["anyOf"][0],
         json!({"const": "#f00", "title": "Red"})
     );
-    // A title that is missing is the value.
+    // The value replaces a missing title.
     let short = Choices::Legacy {
         values: vec!["a".to_owned()],
         titles: vec![],
@@ -115,7 +115,7 @@ fn all_forms_of_choices() {
 }
 
 #[test]
-fn unknown_fields_and_modes_survive() {
+fn unknown_field_and_unknown_mode_are_kept() {
     for value in [
         json!({"type": "object", "properties": {}}),
         json!({"type": ["string", "null"]}),
@@ -135,7 +135,7 @@ fn unknown_fields_and_modes_survive() {
 }
 
 #[test]
-fn a_mode_is_what_tells_forms_from_urls() {
+fn mode_determines_kind_of_elicitation() {
     let schema = json!({"type": "object", "properties": {}});
     for mode in [None, Some(json!("form"))] {
         let mut value = json!({"message": "m", "requestedSchema": schema});
@@ -144,7 +144,7 @@ fn a_mode_is_what_tells_forms_from_urls() {
         }
         let asked: ElicitParams = serde_json::from_value(value.clone()).unwrap();
         assert_eq!(asked.mode(), "form");
-        // The mode is written where it was.
+        // The mode is written only if it was present.
         assert_eq!(serde_json::to_value(&asked).unwrap(), value);
     }
     let url = ElicitUrlParams::new("m", "https://example.com/x").elicitation_id("e");
@@ -172,7 +172,7 @@ fn a_mode_is_what_tells_forms_from_urls() {
 }
 
 #[test]
-fn forms_have_an_end() {
+fn form_with_too_many_fields_is_refused() {
     let fields: Vec<_> = (0..10_000).map(|n| format!(r#""f{n}":{{}}"#)).collect();
     let text = format!(
         r#"{{"type":"object","properties":{{{}}}}}"#,
@@ -183,7 +183,7 @@ fn forms_have_an_end() {
 }
 
 #[test]
-fn defaults_fill_what_is_not_answered() {
+fn fill_defaults_adds_missing_answers() {
     let mut answers = object(json!({"name": "Ada", "mail": "a@b", "age": 30}));
     form().fill_defaults(&mut answers);
     let filled = json!({
@@ -198,7 +198,7 @@ fn defaults_fill_what_is_not_answered() {
 }
 
 #[test]
-fn answers_that_do_not_fit_are_told_apart() {
+fn check_of_invalid_answer_names_field_and_problem() {
     for (change, problem) in [
         (json!({"name": null}), "`name` must be a text, not null"),
         (json!({"name": "A"}), "`name` has 1 characters; at least 2"),
@@ -246,13 +246,13 @@ fn answers_that_do_not_fit_are_told_apart() {
     }
     let error = form().check(&JsonObject::new()).unwrap_err();
     assert_eq!(error.to_string(), "`name` is missing");
-    // What nobody asked for is not judged.
+    // Unknown answers are not checked.
     let more = object(json!({"name": "Ada", "mail": "a@b", "extra": []}));
     assert_eq!(form().check(&more), Ok(()));
 }
 
 #[test]
-fn formats_of_texts() {
+fn check_validates_string_formats() {
     for (format, good, bad) in [
         (StringFormat::Uri, "mailto:a@b", "://x"),
         (StringFormat::Uri, "https://example.com/x", "no uri"),

@@ -1,38 +1,35 @@
-//! MCP Apps: tools with a user interface, which is a resource of its own.
+//! MCP Apps: tools with a user interface, which is a resource of the server.
 //!
-//! These are the types that clients and servers exchange. What a host and the shown page say to
-//! each other is no part of the protocol.
+//! The types are those that clients and servers exchange. The messages between a host and a displayed
+//! page are not part of this crate.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-apps>
 
-use crate::json::members;
-use crate::meta::keys;
-use crate::text::text_enum;
-use crate::{Meta, Settings, Tool};
+use serde::{Deserialize, Serialize};
 
-/// The MIME type of a user interface.
+use crate::meta::keys;
+use crate::text_enum::text_enum;
+use crate::{ExtraFields, Meta, Tool, de};
+
+/// MIME type of a user interface.
 // spec: APP-02
 pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
-/// What the URI of a user interface begins with.
+/// URI scheme of a user interface.
 // spec: APP-02
 pub const SCHEME: &str = "ui://";
 
-/// The settings that a client declares.
+/// Settings of the extension for clients.
 // spec: APP-01
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct AppsSettings {
-    /// The MIME types that the client can show.
+    /// MIME types that the client can display.
     pub mime_types: Vec<String>,
 }
 
-members!(AppsSettings as "settings of apps" {
-    "mimeTypes" => mime_types,
-});
-
 impl Default for AppsSettings {
-    /// A client that shows what the extension describes.
-    #[inline]
+    /// Declares support for [`MIME_TYPE`].
     fn default() -> Self {
         Self {
             mime_types: vec![MIME_TYPE.to_owned()],
@@ -41,43 +38,43 @@ impl Default for AppsSettings {
 }
 
 impl AppsSettings {
-    /// The client can show what the extension describes.
-    #[inline]
+    /// Returns `true` if the client can display [`MIME_TYPE`].
     pub fn shows_apps(&self) -> bool {
         self.mime_types.iter().any(|known| known == MIME_TYPE)
     }
 }
 
-/// What a tool has to do with user interfaces: at `ui` in its `_meta`.
+/// User interface of a tool: the value of `ui` in its `_meta`.
 // spec: APP-04
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolUi {
-    /// The user interface that shows its results.
+    /// URI of the user interface that displays the results.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub resource_uri: Option<String>,
-    /// Who may call it; everybody when empty.
+    /// Parties that may call the tool. Empty means all.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub visibility: Vec<Visibility>,
 }
 
-members!(ToolUi as "the UI of a tool" {
-    "resourceUri" => resource_uri or nothing,
-    "visibility" => visibility or nothing,
-});
-
 text_enum! {
-    /// Who may call a tool.
+    /// Party that may call a tool.
     // spec: APP-08
     pub enum Visibility {
         /// The language model.
         Model = "model",
-        /// The shown page.
+        /// The displayed page.
         App = "app",
     }
 }
 
 impl ToolUi {
-    /// Results are shown by the user interface at a `ui://` URI.
-    #[inline]
+    /// Creates the value from the `ui://` URI of the user interface.
     pub fn new(resource_uri: impl Into<String>) -> Self {
         Self {
             resource_uri: Some(resource_uri.into()),
@@ -85,48 +82,43 @@ impl ToolUi {
         }
     }
 
-    /// Adds somebody who may call it. Without any everybody may.
+    /// Adds a party that may call the tool. Without any, all parties may call it.
     #[must_use]
-    #[inline]
     pub fn visible_to(mut self, visibility: Visibility) -> Self {
         self.visibility.push(visibility);
         self
     }
 
-    /// What a tool has to do with user interfaces, in either way to write it.
+    /// Returns the user interface of a tool, from the current or the deprecated key of its `_meta`.
     // spec: APP-04
-    #[inline]
     pub fn of(tool: &Tool) -> Option<Self> {
         let meta = tool.meta.as_ref()?;
-        let old = || meta.get::<String>(keys::UI_RESOURCE_URI);
+        let deprecated = || meta.get::<String>(keys::UI_RESOURCE_URI);
         match meta.get::<Self>(keys::UI) {
             Some(ui) if ui.resource_uri.is_some() => Some(ui),
             Some(ui) => Some(Self {
-                resource_uri: old(),
+                resource_uri: deprecated(),
                 ..ui
             }),
-            None => old().map(Self::new),
+            None => deprecated().map(Self::new),
         }
     }
 
-    /// The language model may call it.
-    #[inline]
+    /// Returns `true` if the language model may call the tool.
     pub fn for_model(&self) -> bool {
         self.visibility.is_empty() || self.visibility.contains(&Visibility::Model)
     }
 
-    /// The shown page may call it.
-    #[inline]
+    /// Returns `true` if the displayed page may call the tool.
     pub fn for_app(&self) -> bool {
         self.visibility.is_empty() || self.visibility.contains(&Visibility::App)
     }
 }
 
 impl Tool {
-    /// Says what the tool has to do with user interfaces.
+    /// Sets the user interface of the tool.
     // spec: APP-04
     #[must_use]
-    #[inline]
     pub fn ui(self, ui: &ToolUi) -> Self {
         match serde_json::to_value(ui) {
             Ok(value) => self.meta(keys::UI, value),
@@ -135,62 +127,55 @@ impl Tool {
     }
 }
 
-/// What a host has to know to show a user interface: at `ui` in the `_meta` of its contents.
+/// Display requirements of a user interface: the value of `ui` in the `_meta` of its contents.
 // spec: APP-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResourceUi {
-    /// Where it may load from and connect to.
+    /// Content security policy.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub csp: Option<Csp>,
-    /// What it would like to use of the machine.
+    /// Requested permissions.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub permissions: Option<Permissions>,
-    /// A domain of its own, in the form that the host wants.
+    /// Requested domain of the page, in a host-specific format.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// It looks better with a border, or without one.
+    /// Preference for a visible border.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub prefers_border: Option<bool>,
 }
 
-members!(ResourceUi as "how a UI is shown" {
-    "csp" => csp or nothing,
-    "permissions" => permissions or nothing,
-    "domain" => domain or nothing,
-    "prefersBorder" => prefers_border or nothing,
-});
-
 impl ResourceUi {
-    /// A user interface that needs nothing.
-    #[inline]
+    /// Creates a value without requirements.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says where it may load from and connect to.
+    /// Sets the content security policy.
     #[must_use]
-    #[inline]
     pub fn csp(mut self, csp: Csp) -> Self {
         self.csp = Some(csp);
         self
     }
 
-    /// Says what it would like to use of the machine.
+    /// Sets the requested permissions.
     #[must_use]
-    #[inline]
     pub fn permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
         self
     }
 
-    /// Asks for a domain of its own.
+    /// Sets the requested domain of the page.
     #[must_use]
-    #[inline]
     pub fn domain(mut self, domain: impl Into<String>) -> Self {
         self.domain = Some(domain.into());
         self
     }
 
-    /// Says whether it looks better with a border.
+    /// Sets the preference for a visible border.
     #[must_use]
-    #[inline]
     pub fn prefers_border(mut self, border: bool) -> Self {
         self.prefers_border = Some(border);
         self
@@ -198,10 +183,9 @@ impl ResourceUi {
 }
 
 impl Meta {
-    /// Says what a host has to know to show a user interface.
+    /// Sets the display requirements of a user interface.
     // spec: APP-03
     #[must_use]
-    #[inline]
     pub fn with_ui(self, ui: &ResourceUi) -> Self {
         match serde_json::to_value(ui) {
             Ok(value) => self.with(keys::UI, value),
@@ -210,127 +194,130 @@ impl Meta {
     }
 }
 
-/// Where a user interface may load from and connect to; nowhere else. The strings come from a
-/// server: check each before it goes into a header.
+/// Content security policy of a user interface. Domains that are not listed are blocked.
+///
+/// The domains come from a server. Validate each one before you write it into a header.
 // spec: APP-03, APP-11
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Csp {
-    /// Where it may connect to.
+    /// Domains that the page may connect to.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub connect_domains: Vec<String>,
-    /// Where it may load scripts, styles, pictures and fonts from.
+    /// Domains that the page may load scripts, styles, images and fonts from.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub resource_domains: Vec<String>,
-    /// What it may show in frames.
+    /// Domains that the page may display in frames.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub frame_domains: Vec<String>,
-    /// What its base may be.
+    /// Domains that the base URI of the page may have.
+    #[serde(
+        default,
+        deserialize_with = "de::null_to_default",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub base_uri_domains: Vec<String>,
 }
 
-members!(Csp as "domains of a UI" {
-    "connectDomains" => connect_domains or nothing,
-    "resourceDomains" => resource_domains or nothing,
-    "frameDomains" => frame_domains or nothing,
-    "baseUriDomains" => base_uri_domains or nothing,
-});
-
 impl Csp {
-    /// It may load from nowhere and connect to nothing.
-    #[inline]
+    /// Creates a policy that blocks all domains.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// It may connect to a domain.
+    /// Allows connections to a domain.
     #[must_use]
-    #[inline]
     pub fn connect(mut self, domain: impl Into<String>) -> Self {
         self.connect_domains.push(domain.into());
         self
     }
 
-    /// It may load from a domain.
+    /// Allows scripts, styles, images and fonts from a domain.
     #[must_use]
-    #[inline]
     pub fn load(mut self, domain: impl Into<String>) -> Self {
         self.resource_domains.push(domain.into());
         self
     }
 
-    /// It may show a domain in frames.
+    /// Allows frames with a domain.
     #[must_use]
-    #[inline]
     pub fn frame(mut self, domain: impl Into<String>) -> Self {
         self.frame_domains.push(domain.into());
         self
     }
 
-    /// Its base may be a domain.
+    /// Allows a domain as base URI.
     #[must_use]
-    #[inline]
     pub fn base_uri(mut self, domain: impl Into<String>) -> Self {
         self.base_uri_domains.push(domain.into());
         self
     }
 }
 
-/// What a user interface would like to use of the machine. Present means wanted.
+/// Permissions that a user interface requests. A present member requests the permission.
 // spec: APP-03
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Permissions {
-    /// The camera.
-    pub camera: Option<Settings>,
-    /// The microphone.
-    pub microphone: Option<Settings>,
-    /// Where the machine is.
-    pub geolocation: Option<Settings>,
-    /// Writing to the clipboard.
-    pub clipboard_write: Option<Settings>,
+    /// Access to the camera.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub camera: Option<ExtraFields>,
+    /// Access to the microphone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub microphone: Option<ExtraFields>,
+    /// Access to the location.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub geolocation: Option<ExtraFields>,
+    /// Write access to the clipboard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipboard_write: Option<ExtraFields>,
 }
 
-members!(Permissions as "permissions of a UI" {
-    "camera" => camera or nothing,
-    "microphone" => microphone or nothing,
-    "geolocation" => geolocation or nothing,
-    "clipboardWrite" => clipboard_write or nothing,
-});
-
 impl Permissions {
-    /// It wants nothing.
-    #[inline]
+    /// Creates a value without permissions.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// It would like to use the camera.
+    /// Requests access to the camera.
     #[must_use]
-    #[inline]
     pub fn camera(mut self) -> Self {
-        self.camera = Some(Settings::default());
+        self.camera = Some(ExtraFields::default());
         self
     }
 
-    /// It would like to use the microphone.
+    /// Requests access to the microphone.
     #[must_use]
-    #[inline]
     pub fn microphone(mut self) -> Self {
-        self.microphone = Some(Settings::default());
+        self.microphone = Some(ExtraFields::default());
         self
     }
 
-    /// It would like to know where the machine is.
+    /// Requests access to the location.
     #[must_use]
-    #[inline]
     pub fn geolocation(mut self) -> Self {
-        self.geolocation = Some(Settings::default());
+        self.geolocation = Some(ExtraFields::default());
         self
     }
 
-    /// It would like to write to the clipboard.
+    /// Requests write access to the clipboard.
     #[must_use]
-    #[inline]
     pub fn clipboard_write(mut self) -> Self {
-        self.clipboard_write = Some(Settings::default());
+        self.clipboard_write = Some(ExtraFields::default());
         self
     }
 }
@@ -344,7 +331,7 @@ mod tests {
     use crate::{ClientCapabilities, Meta, Tool};
 
     #[test]
-    fn clients_declare_what_they_show() {
+    fn apps_settings_declare_mime_types() {
         let client = ClientCapabilities::default()
             .with_extension(keys::UI_EXTENSION, &AppsSettings::default());
         let value = serde_json::to_value(&client).unwrap();
@@ -360,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_linked_in_either_way() {
+    fn tool_ui_is_read_in_both_forms() {
         let tool = Tool::new("x").ui(&ToolUi::new("ui://x").visible_to(Visibility::App));
         let value = serde_json::to_value(&tool).unwrap();
         assert_eq!(
@@ -383,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn resources_say_what_they_need() {
+    fn resource_ui_round_trips_through_meta() {
         let ui = ResourceUi::new()
             .csp(
                 Csp::new()

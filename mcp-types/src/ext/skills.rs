@@ -1,79 +1,68 @@
-//! The skills extension: instructions for a language model, as files that a server keeps.
+//! The skills extension: instructions for a language model, stored as resources of a server.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-skills>
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use crate::json::{Piece, Write, members, read_and_written, read_via};
 use crate::{Cursor, JsonObject, Meta, Resource};
 
-/// What the URI of a skill begins with, as a rule.
+/// Usual URI scheme of a skill.
 // spec: SKILL-06
 pub const SCHEME: &str = "skill://";
-/// The MIME type of a directory.
+/// MIME type of a directory.
 // spec: SKILL-19
 pub const DIRECTORY_MIME_TYPE: &str = "inode/directory";
-/// Files that one skill may have.
+/// Maximum number of files of a skill: 512.
 // spec: SKILL-15
 pub const MAX_RESOURCES: usize = 512;
-/// Bytes that the files of one skill may have together.
+/// Maximum total size of the files of a skill: 16 MiB.
 // spec: SKILL-15
 pub const MAX_BYTES: u64 = 16 << 20;
 
-/// The settings that a server declares.
+/// Settings of the extension for servers.
 // spec: SKILL-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SkillsSettings {
-    /// Directories can be read; false when absent.
+    /// Support for `resources/directory/read`. Default: `false`.
     // spec: SKILL-03, SKILL-04
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_read: Option<bool>,
 }
 
-members!(SkillsSettings as "settings of skills" {
-    "directoryRead" => directory_read or nothing,
-});
-
 impl SkillsSettings {
-    /// Directories cannot be read.
-    #[inline]
+    /// Creates settings without support for directories.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Directories can be read.
+    /// Declares support for directories.
     #[must_use]
-    #[inline]
     pub fn directory_read(mut self) -> Self {
         self.directory_read = Some(true);
         self
     }
 }
 
-/// A skill as a server lists it.
+/// Definition of a skill, as `skills/list` returns it.
 // spec: SKILL-10
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Skill {
-    /// Where its instructions are.
+    /// URI of the instructions.
     pub uri: String,
-    /// What stands at the top of its instructions, word for word: `name`, `description` and more.
+    /// Front matter of the instructions, verbatim: `name`, `description` and more.
     // spec: SKILL-11
     pub frontmatter: JsonObject,
-    /// Its files.
+    /// Files of the skill.
+    #[serde(default)]
     pub resources: SkillResources,
 }
 
-members!(Skill as "a skill" {
-    "uri" => uri,
-    "frontmatter" => frontmatter,
-    "resources" => resources or default,
-});
-
 impl Skill {
-    /// A skill: where its instructions are, what stands at their top, and all of its files.
-    #[inline]
+    /// Creates a skill from the URI of its instructions, their front matter, and its files.
     pub fn new(uri: impl Into<String>, frontmatter: JsonObject, resources: SkillResources) -> Self {
         Self {
             uri: uri.into(),
@@ -82,30 +71,31 @@ impl Skill {
         }
     }
 
-    /// Its name: a label that others may have, too.
+    /// Returns the name of the skill. Names are labels and need not be unique.
     // spec: SKILL-28
-    #[inline]
     pub fn name(&self) -> Option<&str> {
         self.frontmatter.get("name")?.as_str()
     }
 
-    /// What it is for.
-    #[inline]
+    /// Returns the description of the skill.
     pub fn description(&self) -> Option<&str> {
         self.frontmatter.get("description")?.as_str()
     }
 }
 
-/// The files of a skill.
+/// Files of a skill.
+///
+/// In JSON the value is an array of files or the string `dynamic`. Any other value is read as
+/// [`Invalid`](Self::Invalid), so that one invalid skill does not affect the other skills of a list.
 // spec: SKILL-10, SKILL-12, SKILL-13
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillResources {
-    /// Every file once, the instructions among them.
+    /// All files, including the instructions. Each is listed once.
     Listed(Vec<SkillResource>),
-    /// They change; there is no list.
+    /// Files that change. There is no list.
     Dynamic,
-    /// Missing or something else: the skill is invalid and must not be loaded.
+    /// A missing or malformed value. The skill must not be loaded.
     // spec: SKILL-14
     #[default]
     Invalid,
@@ -114,8 +104,7 @@ pub enum SkillResources {
 const DYNAMIC: &str = "dynamic";
 
 impl SkillResources {
-    /// A file by its URI.
-    #[inline]
+    /// Returns a file by its URI.
     pub fn get(&self, uri: &str) -> Option<&SkillResource> {
         match self {
             Self::Listed(files) => files.iter().find(|file| file.uri == uri),
@@ -123,9 +112,9 @@ impl SkillResources {
         }
     }
 
-    /// There are no more files and bytes than a host has to support. Without a list nobody knows.
+    /// Returns `true` if the files do not exceed [`MAX_RESOURCES`] and [`MAX_BYTES`], the limits that
+    /// every host supports. Dynamic files are assumed to be within the limits.
     // spec: SKILL-15
-    #[inline]
     pub fn is_within_limits(&self) -> bool {
         match self {
             Self::Listed(files) => {
@@ -138,48 +127,42 @@ impl SkillResources {
     }
 }
 
-impl Write for SkillResources {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
+impl Serialize for SkillResources {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Listed(files) => Piece::List(files),
-            Self::Dynamic => Piece::Text(DYNAMIC),
-            Self::Invalid => Piece::Null,
+            Self::Listed(files) => files.serialize(serializer),
+            Self::Dynamic => serializer.serialize_str(DYNAMIC),
+            Self::Invalid => serializer.serialize_unit(),
         }
     }
 }
 
-read_via!(SkillResources, Self::Invalid, |value: Value| Ok(
-    match value {
-        Value::String(text) if text == DYNAMIC => Self::Dynamic,
-        Value::Array(_) => Vec::deserialize(value).map_or(Self::Invalid, Self::Listed),
-        _ => Self::Invalid,
+impl<'de> Deserialize<'de> for SkillResources {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        if serde_json::from_str::<String>(raw.get()).is_ok_and(|text| text == DYNAMIC) {
+            return Ok(Self::Dynamic);
+        }
+        let files = serde_json::from_str(raw.get());
+        Ok(files.map_or(Self::Invalid, Self::Listed))
     }
-));
-read_and_written!(SkillResources);
+}
 
 /// A file of a skill.
 // spec: SKILL-10
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SkillResource {
-    /// Where it is.
+    /// URI of the file.
     pub uri: String,
-    /// The hash of its bytes: `sha256:` and 64 hexadecimal digits in lower case.
+    /// Digest of the bytes: `sha256:` and 64 hexadecimal digits in lower case.
     pub digest: String,
-    /// How many bytes it has.
+    /// Size in bytes.
     pub size: u64,
 }
 
-members!(SkillResource as "a file of a skill" {
-    "uri" => uri,
-    "digest" => digest,
-    "size" => size,
-});
-
 impl SkillResource {
-    /// A file: where it is, the SHA-256 of its bytes, and how many these are.
-    #[inline]
+    /// Creates a file from its URI, the SHA-256 of its bytes, and its size in bytes.
     pub fn new(uri: impl Into<String>, sha256: [u8; 32], size: u64) -> Self {
         let digest = sha256.iter().fold("sha256:".to_owned(), |mut text, byte| {
             for half in [byte >> 4, byte & 15] {
@@ -194,8 +177,7 @@ impl SkillResource {
         }
     }
 
-    /// The SHA-256 of its bytes, when the digest is written as it should be.
-    #[inline]
+    /// Returns the SHA-256 of the bytes. Returns `None` if the digest is malformed.
     pub fn sha256(&self) -> Option<[u8; 32]> {
         let text = self.digest.strip_prefix("sha256:")?.as_bytes();
         let digit = |byte: u8| match byte {
@@ -214,28 +196,24 @@ impl SkillResource {
     }
 }
 
-/// The result of `skills/list`.
+/// Result of `skills/list`.
 // spec: SKILL-16
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ListSkillsResult {
-    /// The skills of this page.
+    /// Skills of this page.
     pub skills: Vec<Skill>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ListSkillsResult as "a list of skills" {
-    "skills" => skills,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ListSkillsResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a list. Set `next_cursor` for other pages.
     pub fn new(skills: Vec<Skill>) -> Self {
         Self {
             skills,
@@ -246,44 +224,34 @@ impl ListSkillsResult {
 
 /// Parameters of `skills/get`.
 // spec: SKILL-18
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetSkillParams {
-    /// Which skill.
+    /// URI of the skill.
     pub uri: String,
 }
 
-members!(GetSkillParams as "which skill" {
-    "uri" => uri,
-});
-
 impl GetSkillParams {
-    /// Names a skill.
-    #[inline]
+    /// Creates the parameters from the URI of a skill.
     pub fn new(uri: impl Into<String>) -> Self {
         Self { uri: uri.into() }
     }
 }
 
-/// The result of `skills/get`.
+/// Result of `skills/get`.
 // spec: SKILL-18
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetSkillResult {
     /// The skill.
     pub skill: Skill,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(GetSkillResult as "a skill" {
-    "skill" => skill,
-    "_meta" => meta or nothing,
-});
-
 impl GetSkillResult {
-    /// A skill.
-    #[inline]
+    /// Creates a result from the skill.
     pub fn new(skill: Skill) -> Self {
         Self { skill, meta: None }
     }
@@ -291,23 +259,18 @@ impl GetSkillResult {
 
 /// Parameters of `resources/directory/read`.
 // spec: SKILL-19
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReadDirectoryParams {
-    /// Which directory.
+    /// URI of the directory.
     pub uri: String,
-    /// Where to go on; absent for the first page.
+    /// Cursor of the page. Absent for the first page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<Cursor>,
 }
 
-members!(ReadDirectoryParams as "which directory" {
-    "uri" => uri,
-    "cursor" => cursor or nothing,
-});
-
 impl ReadDirectoryParams {
-    /// The first page of a directory.
-    #[inline]
+    /// Requests the first page of a directory.
     pub fn new(uri: impl Into<String>) -> Self {
         Self {
             uri: uri.into(),
@@ -315,37 +278,32 @@ impl ReadDirectoryParams {
         }
     }
 
-    /// The page at a cursor.
+    /// Sets the cursor of the page.
     #[must_use]
-    #[inline]
     pub fn at(mut self, cursor: Cursor) -> Self {
         self.cursor = Some(cursor);
         self
     }
 }
 
-/// The result of `resources/directory/read`.
+/// Result of `resources/directory/read`.
 // spec: SKILL-19
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ReadDirectoryResult {
-    /// What is directly in the directory; directories have [`DIRECTORY_MIME_TYPE`].
+    /// Direct children of the directory. Directories have the MIME type [`DIRECTORY_MIME_TYPE`].
     pub resources: Vec<Resource>,
-    /// Where the list goes on; absent on the last page.
+    /// Cursor of the next page. Absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(ReadDirectoryResult as "a directory" {
-    "resources" => resources,
-    "nextCursor" => next_cursor or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl ReadDirectoryResult {
-    /// A page; the last one unless `next_cursor` is set.
-    #[inline]
+    /// Creates the last page of a directory. Set `next_cursor` for other pages.
     pub fn new(resources: Vec<Resource>) -> Self {
         Self {
             resources,
@@ -365,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn digests() {
+    fn sha256_of_malformed_digest_is_none() {
         let file = file("SKILL.md", 3);
         assert_eq!(file.digest, format!("sha256:{}", "a7".repeat(32)));
         assert_eq!(file.sha256(), Some([0xa7; 32]));
@@ -387,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn one_invalid_skill_leaves_the_others() {
+    fn invalid_skill_does_not_affect_the_others() {
         let front = json!({"name": "a", "description": "b", "x": [1]});
         let listed = json!([{"uri": "skill://a/SKILL.md", "digest": "sha256:0", "size": 1}]);
         let text = json!({"skills": [
@@ -412,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn is_within_limits_checks_count_and_size() {
         let within = |files| SkillResources::Listed(files).is_within_limits();
         assert!(within(vec![file("a", MAX_BYTES)]));
         assert!(!within(vec![file("a", MAX_BYTES), file("b", 1)]));

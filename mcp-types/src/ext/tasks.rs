@@ -1,65 +1,60 @@
-//! The tasks extension: a tool answers at once, and its result is fetched later.
+//! The tasks extension: a tool call returns a task, and the result is fetched later.
 //!
 //! Spec: <https://github.com/modelcontextprotocol/ext-tasks>
 
-use crate::json::members;
-use crate::text::text_enum;
-use crate::{CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject};
+use serde::{Deserialize, Serialize};
+
+use crate::text_enum::text_enum;
+use crate::{
+    CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject,
+    RawObjectError,
+};
 
 /// The `resultType` of a result that is a task.
 // spec: TASK-06
 pub const RESULT_TYPE: &str = "task";
 
-/// The settings of the extension, on both sides.
+/// Settings of the extension, for clients and servers.
 // spec: TASK-01
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TasksSettings {}
 
-members!(TasksSettings as "settings of tasks" {
-});
-
 text_enum! {
-    /// How far a task is. The last three never change any more.
+    /// Status of a task. The last three are final.
     // spec: TASKL-04, TASK-07
     pub enum TaskStatus {
-        /// It runs.
+        /// The task runs.
         Working = "working",
-        /// It waits for input.
+        /// The task waits for input of the client.
         InputRequired = "input_required",
-        /// It is done and has a result.
+        /// The task is finished and has a result.
         Completed = "completed",
-        /// It failed and has an error.
+        /// The task failed and has an error.
         Failed = "failed",
-        /// It was cancelled.
+        /// The task was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 impl TaskStatus {
-    /// The task will not change any more.
-    #[inline]
+    /// Returns `true` if the status is final.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 }
 
-/// Parameters that only name a task: of `tasks/get` and `tasks/cancel`, and of the experimental
-/// `tasks/result` of 2025-11-25.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Parameters of `tasks/get` and `tasks/cancel`, and of `tasks/result` of 2025-11-25.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct TaskParams {
-    /// Which task.
+    /// Id of the task.
     pub task_id: String,
 }
 
-members!(TaskParams as "the id of a task" {
-    "taskId" => task_id,
-});
-
 impl TaskParams {
-    /// Names a task.
-    #[inline]
+    /// Creates the parameters from the id of a task.
     pub fn new(task_id: impl Into<String>) -> Self {
         Self {
             task_id: task_id.into(),
@@ -67,8 +62,10 @@ impl TaskParams {
     }
 }
 
-/// A task: the result of a `tools/call` that runs as one, the result of `tasks/get`, and the
-/// parameters of `notifications/tasks`. `tasks/cancel` and `tasks/update` have empty results.
+/// A task: a tool call whose result is fetched later.
+///
+/// The type is the result of such a `tools/call`, the result of `tasks/get`, and the parameters of
+/// `notifications/tasks`. The results of `tasks/cancel` and `tasks/update` are empty.
 ///
 /// # Examples
 ///
@@ -82,52 +79,45 @@ impl TaskParams {
 /// # Ok::<(), mcp_types::RawObjectError>(())
 /// ```
 // spec: TASK-06, TASK-11, TASK-19
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Task {
-    /// Names the task. Nobody can guess it.
+    /// Id of the task. It must not be guessable.
     // spec: TASK-22
     pub task_id: String,
-    /// How far it is.
+    /// Status of the task.
     pub status: TaskStatus,
-    /// More about how far it is, for people.
+    /// Description of the status, for users.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status_message: Option<String>,
-    /// When it was created, ISO 8601.
+    /// Time of creation, in ISO 8601.
     pub created_at: String,
-    /// When it changed last, ISO 8601.
+    /// Time of the last change, in ISO 8601.
     pub last_updated_at: String,
-    /// How long it is kept after its creation; without an end when `None`.
+    /// Retention after creation in milliseconds. `None` means unlimited.
     pub ttl_ms: Option<u64>,
-    /// How often to ask for it.
+    /// Suggested polling interval in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub poll_interval_ms: Option<u64>,
-    /// All that it waits for, when it waits for input.
+    /// Input that the task waits for, if the status is [`TaskStatus::InputRequired`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input_requests: Option<InputRequests>,
-    /// The result, when it is completed.
+    /// Result of the call, if the status is [`TaskStatus::Completed`].
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<RawObject>,
-    /// The error, when it failed.
+    /// Error of the call, if the status is [`TaskStatus::Failed`].
     // spec: TASK-08
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorObject>,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(Task as "a task" {
-    "taskId" => task_id,
-    "status" => status,
-    "statusMessage" => status_message or nothing,
-    "createdAt" => created_at,
-    "lastUpdatedAt" => last_updated_at,
-    "ttlMs" => ttl_ms or default,
-    "pollIntervalMs" => poll_interval_ms or nothing,
-    "inputRequests" => input_requests or nothing,
-    "result" => result or nothing,
-    "error" => error or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl Task {
-    /// A task that was created just now, runs, and is kept without an end.
-    #[inline]
+    /// Creates a working task with unlimited retention. `now` becomes the time of creation and of the
+    /// last change.
     pub fn new(task_id: impl Into<String>, now: impl Into<String>) -> Self {
         let now = now.into();
         Self {
@@ -145,32 +135,28 @@ impl Task {
         }
     }
 
-    /// Sets how long it is kept after its creation.
+    /// Sets the retention after creation.
     #[must_use]
-    #[inline]
     pub fn ttl_ms(mut self, milliseconds: u64) -> Self {
         self.ttl_ms = Some(milliseconds);
         self
     }
 
-    /// Sets how often to ask for it.
+    /// Sets the suggested polling interval.
     #[must_use]
-    #[inline]
     pub fn poll_interval_ms(mut self, milliseconds: u64) -> Self {
         self.poll_interval_ms = Some(milliseconds);
         self
     }
 
-    /// Says more about how far it is, for people.
+    /// Sets the description of the status.
     #[must_use]
-    #[inline]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         self.status_message = Some(message.into());
         self
     }
 
-    #[inline]
-    fn turn(mut self, status: TaskStatus, now: impl Into<String>) -> Self {
+    fn with_status(mut self, status: TaskStatus, now: impl Into<String>) -> Self {
         self.status = status;
         self.last_updated_at = now.into();
         self.input_requests = None;
@@ -179,61 +165,55 @@ impl Task {
         self
     }
 
-    /// It runs (again).
+    /// Changes the status to [`TaskStatus::Working`].
     #[must_use]
-    #[inline]
     pub fn work(self, now: impl Into<String>) -> Self {
-        self.turn(TaskStatus::Working, now)
+        self.with_status(TaskStatus::Working, now)
     }
 
-    /// It waits for input.
+    /// Changes the status to [`TaskStatus::InputRequired`] with the requested input.
     // spec: TASK-11, TASK-14
     #[must_use]
-    #[inline]
     pub fn ask(self, requests: InputRequests, now: impl Into<String>) -> Self {
-        let mut task = self.turn(TaskStatus::InputRequired, now);
+        let mut task = self.with_status(TaskStatus::InputRequired, now);
         task.input_requests = Some(requests);
         task
     }
 
-    /// It is done. A tool that says it failed is done, too.
+    /// Changes the status to [`TaskStatus::Completed`] with the result. A result that reports a failure
+    /// of the tool completes the task as well.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`](crate::RawObjectError) when the result holds something that JSON cannot
-    /// have.
+    /// Returns [`RawObjectError`] if the result cannot be serialized.
     // spec: TASK-08
-    #[inline]
     pub fn complete(
         self,
         result: &CallToolResult,
         now: impl Into<String>,
-    ) -> Result<Self, crate::RawObjectError> {
-        let mut task = self.turn(TaskStatus::Completed, now);
-        task.result = Some(RawObject::of(result)?);
+    ) -> Result<Self, RawObjectError> {
+        let mut task = self.with_status(TaskStatus::Completed, now);
+        task.result = Some(RawObject::from_value(result)?);
         Ok(task)
     }
 
-    /// It failed by an error of the protocol.
+    /// Changes the status to [`TaskStatus::Failed`] with a protocol error.
     // spec: TASK-08
     #[must_use]
-    #[inline]
     pub fn fail(self, error: ErrorObject, now: impl Into<String>) -> Self {
         let message = error.message.clone();
-        let mut task = self.turn(TaskStatus::Failed, now).message(message);
+        let mut task = self.with_status(TaskStatus::Failed, now).message(message);
         task.error = Some(error);
         task
     }
 
-    /// It was cancelled.
+    /// Changes the status to [`TaskStatus::Cancelled`].
     #[must_use]
-    #[inline]
     pub fn cancel(self, now: impl Into<String>) -> Self {
-        self.turn(TaskStatus::Cancelled, now)
+        self.with_status(TaskStatus::Cancelled, now)
     }
 
-    /// The text of its result, when it is completed.
-    #[inline]
+    /// Returns the result of a completed task as raw JSON.
     pub fn raw_result(&self) -> Option<RawJson<'_>> {
         self.result.as_ref().map(RawObject::as_raw)
     }
@@ -241,23 +221,18 @@ impl Task {
 
 /// Parameters of `tasks/update`.
 // spec: TASK-13
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct UpdateTaskParams {
-    /// Which task.
+    /// Id of the task.
     pub task_id: String,
-    /// Answers to what it waits for, all or some.
+    /// Responses to all or some of the requested inputs.
     pub input_responses: InputResponses,
 }
 
-members!(UpdateTaskParams as "answers for a task" {
-    "taskId" => task_id,
-    "inputResponses" => input_responses,
-});
-
 impl UpdateTaskParams {
-    /// Answers what a task waits for.
-    #[inline]
+    /// Creates the parameters from the id of a task and the responses.
     pub fn new(task_id: impl Into<String>, responses: InputResponses) -> Self {
         Self {
             task_id: task_id.into(),
@@ -295,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn tasks_carry_what_their_state_has() {
+    fn task_round_trips_in_every_status() {
         let task = || Task::new("t", NOW).ttl_ms(60_000).poll_interval_ms(500);
         round_trip(&task().message("half"));
         let roots = InputRequests::from([("r".to_owned(), InputRequest::ListRoots)]);
@@ -312,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_wire() {
+    fn task_and_update_are_written_as_specified() {
         let value = serde_json::to_value(Task::new("t", NOW)).unwrap();
         let wanted = json!({
             "taskId": "t", "status": "working", "createdAt": NOW, "lastUpdatedAt": NOW, "ttlMs": null,

@@ -1,28 +1,33 @@
-//! Several messages at once, which only 2025-03-26 knows.
+//! JSON-RPC batches, which only revision 2025-03-26 defines.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-03-26/basic#batching>
 
 use std::borrow::Cow;
+use std::fmt;
 
+use serde::Deserializer;
+use serde::de::{SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::parse::first_byte;
 use super::{Message, ParseError};
-use crate::raw::{Malformed, Scanner};
 
 impl<'a> Message<'a> {
-    /// Messages that one batch may have.
+    /// Maximum number of messages in a batch: 128.
     pub const MAX_BATCH: usize = 128;
 
-    /// Parses a JSON array of messages: the way on when [`parse`](Self::parse) has said
-    /// [`ParseError::Batch`] and the peer speaks 2025-03-26
+    /// Parses a batch: a JSON array of messages.
+    ///
+    /// Use it when [`parse`](Self::parse) returns [`ParseError::Batch`] and the peer speaks 2025-03-26
     /// ([`ProtocolVersion::allows_batch`](crate::ProtocolVersion::allows_batch)).
     ///
-    /// Every element is parsed by itself: what is wrong with one does not touch the others. A batch
-    /// inside of a batch is such an error. That `initialize` is never in a batch is not looked at
-    /// here.
+    /// An invalid element does not affect the others. A batch inside of a batch is an invalid element.
+    /// The rule that `initialize` is never part of a batch is not checked here.
     ///
     /// # Errors
     ///
-    /// [`ParseError`]: no JSON, no array, an array without elements, or with more than
-    /// [`MAX_BATCH`](Self::MAX_BATCH).
+    /// Returns [`ParseError`] if the bytes are not valid JSON or not an array, or if the array is empty or
+    /// has more than [`MAX_BATCH`](Self::MAX_BATCH) elements.
     ///
     /// # Examples
     ///
@@ -42,45 +47,56 @@ impl<'a> Message<'a> {
         Ok(texts.into_iter().map(parse).collect())
     }
 
-    /// Cuts a JSON array of messages into their texts, for those who hand them on.
+    /// Splits a batch into its messages as JSON strings, for callers that forward them.
     ///
     /// # Errors
     ///
-    /// Those of [`parse_batch`](Self::parse_batch).
+    /// Returns the same errors as [`parse_batch`](Self::parse_batch).
     pub fn split_batch(text: &'a [u8]) -> Result<Vec<&'a str>, ParseError> {
         let text = ParseError::utf8(text)?;
+        if first_byte(text) != Some(&b'[') {
+            return Err(ParseError::unexpected_kind(text, "a batch is a JSON array"));
+        }
         let invalid = |reason| ParseError::Invalid {
             id: None,
             reason: Cow::Borrowed(reason),
         };
-        let mut scanner = Scanner::new(text);
-        if scanner.peek() != b'[' {
-            return Err(ParseError::other_kind(text, "a batch is a JSON array"));
-        }
-        match elements(scanner) {
-            Err(Malformed) => Err(ParseError::syntax(text)),
-            Ok(None) => Err(invalid("the batch has too many messages")),
-            Ok(Some(elements)) if elements.is_empty() => Err(invalid("the batch has no messages")),
-            Ok(Some(elements)) => Ok(elements),
+        match read_elements(text).map_err(|error| ParseError::syntax(&error))? {
+            None => Err(invalid("the batch has too many messages")),
+            Some(elements) if elements.is_empty() => Err(invalid("the batch has no messages")),
+            Some(elements) => Ok(elements),
         }
     }
 }
 
-/// Finds the elements; `None` when there are too many. The rest of the text is still read, so that
-/// broken JSON is told first.
-fn elements(mut scanner: Scanner<'_>) -> Result<Option<Vec<&str>>, Malformed> {
-    let mut elements = Vec::new();
-    let (mut first, mut too_many) = (true, false);
-    scanner.expect(b'[')?;
-    while let Some(element) = scanner.element(first)? {
-        first = false;
-        match elements.len() < Message::MAX_BATCH {
-            true => elements.push(element.as_str()),
-            false => too_many = true,
-        }
+/// Returns the elements of an array, or `None` if there are too many. The rest of the input is read in
+/// either case, because a syntax error takes precedence.
+fn read_elements(text: &str) -> serde_json::Result<Option<Vec<&str>>> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let elements = json.deserialize_seq(ElementsVisitor)?;
+    json.end()?;
+    Ok(elements)
+}
+
+struct ElementsVisitor;
+
+impl<'de> Visitor<'de> for ElementsVisitor {
+    type Value = Option<Vec<&'de str>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a batch")
     }
-    scanner.end()?;
-    Ok((!too_many).then_some(elements))
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Some(Vec::new());
+        while let Some(element) = seq.next_element::<&RawValue>()? {
+            match &mut elements {
+                Some(known) if known.len() < Message::MAX_BATCH => known.push(element.get()),
+                _ => elements = None,
+            }
+        }
+        Ok(elements)
+    }
 }
 
 #[cfg(test)]
@@ -89,7 +105,7 @@ mod tests {
     use crate::{RequestId, codes};
 
     #[test]
-    fn every_element_by_itself() {
+    fn invalid_element_does_not_affect_the_others() {
         let text = br#" [ {"jsonrpc":"2.0","id":"a","method":"m","params":{"x":[1]}},
             {"jsonrpc":"2.0","method":"n"}, {"jsonrpc":"2.0","id":2,"result":{}},
             {"jsonrpc":"1.0","id":3,"method":"m"}, [{"jsonrpc":"2.0","method":"n"}], null,
@@ -109,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_that_are_none() {
+    fn text_that_is_not_a_batch_is_refused() {
         for (text, code) in [
             ("[", codes::PARSE_ERROR),
             ("", codes::PARSE_ERROR),
@@ -127,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_have_an_end() {
+    fn batch_with_too_many_messages_is_refused() {
         let of = |count| {
             format!(
                 "[{}]",
@@ -140,7 +156,7 @@ mod tests {
         let more = of(Message::MAX_BATCH + 1);
         let error = Message::parse_batch(more.as_bytes()).unwrap_err();
         assert!(error.to_string().contains("too many"), "{error}");
-        // Broken JSON is told first.
+        // A syntax error takes precedence.
         let error = Message::parse_batch(&more.as_bytes()[..more.len() - 1]).unwrap_err();
         assert!(matches!(error, ParseError::Syntax(_)), "{error}");
     }

@@ -1,9 +1,7 @@
-//! Error objects.
+//! Error objects of responses.
 
 use std::fmt;
 
-use crate::RawObject;
-use crate::json::{Write, members};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -11,25 +9,20 @@ use serde_json::value::RawValue;
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#errors>
 // spec: BASE-09
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// What kind of error; see [`codes`](crate::codes).
+    /// Error code. [`codes`](crate::codes) lists the codes of the protocol.
     pub code: i64,
-    /// One concise sentence.
+    /// Short description of the error, limited to one sentence.
     pub message: String,
-    /// More about the error, any JSON value.
+    /// Additional information about the error: any JSON value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
 }
 
-members!(ErrorObject as "an error object" {
-    "code" => code,
-    "message" => message,
-    "data" => data or nothing,
-});
-
 impl ErrorObject {
-    /// An error without data.
+    /// Creates an error without data.
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -38,30 +31,21 @@ impl ErrorObject {
         }
     }
 
-    /// Adds data. A value that cannot be serialized is left out.
+    /// Sets the data. A value that cannot be serialized leaves the error without data.
     #[must_use]
-    pub fn with_data(mut self, data: &impl Serialize) -> Self {
+    pub fn with_data(mut self, data: &(impl Serialize + ?Sized)) -> Self {
         self.data = serde_json::value::to_raw_value(data).ok();
         self
     }
 
-    /// [`with_data`](Self::with_data) without another copy of the writer in the crate that asks.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn with_object(mut self, data: &dyn Write) -> Self {
-        let text = RawObject::of(data).ok().map(RawObject::into_text);
-        self.data = text.and_then(|text| RawValue::from_string(text.into()).ok());
-        self
-    }
-
-    /// The same error under another code.
+    /// Replaces the code.
     #[must_use]
     pub fn with_code(mut self, code: i64) -> Self {
         self.code = code;
         self
     }
 
-    /// The data as `T`, when it is there and fits.
+    /// Reads the data as `T`. Returns `None` if there is no data or it is not a valid `T`.
     pub fn data_as<'a, T: Deserialize<'a>>(&'a self) -> Option<T> {
         serde_json::from_str(self.data.as_deref()?.get()).ok()
     }
@@ -75,7 +59,7 @@ impl fmt::Display for ErrorObject {
 
 impl std::error::Error for ErrorObject {}
 
-/// Compares the data by its text.
+/// Compares the data as strings.
 impl PartialEq for ErrorObject {
     fn eq(&self, other: &Self) -> bool {
         let text = |error: &Self| error.data.as_ref().map(|raw| raw.get().to_owned());

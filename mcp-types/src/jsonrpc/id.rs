@@ -3,16 +3,18 @@
 use std::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::RawJson;
-use crate::json::Piece;
 
-/// The id of a request: an integer or a string, echoed with the JSON type it came with.
+/// Id of a request: an integer or a string, echoed with the same JSON type.
 ///
-/// `1` and `"1"` are different ids. `null`, fractions and integers outside of 64 bits are none.
+/// `1` and `"1"` are different ids. `null`, fractions and integers beyond 64 bits are not ids.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#requests>
 // spec: BASE-02, BASE-03, BASE-06
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum RequestId {
     /// An integer.
@@ -22,20 +24,12 @@ pub enum RequestId {
 }
 
 impl RequestId {
-    /// The id that a raw value is, if it is one.
-    /// What it is for a serializer.
-    pub(crate) fn to_piece(&self) -> Piece<'_> {
-        match self {
-            Self::Number(number) => Piece::Whole(*number),
-            Self::String(text) => Piece::Text(text),
-        }
-    }
-
+    /// Returns the id in `raw`, or `None` if the value is not an id.
     pub(super) fn from_raw(raw: RawJson<'_>) -> Option<Self> {
         if let Some(text) = raw.text() {
             return Some(Self::String(text.into()));
         }
-        // JSON has no leading `+`; its `-0` is a fraction.
+        // Valid JSON has no leading `+`. `-0` is a fraction.
         let number = raw.as_str().parse().ok()?;
         (number != 0 || raw.as_str() == "0").then_some(Self::Number(number))
     }
@@ -77,38 +71,32 @@ impl fmt::Display for RequestId {
     }
 }
 
-impl Serialize for RequestId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_piece().serialize(serializer)
+impl<'de> Deserialize<'de> for RequestId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(IdVisitor)
     }
 }
 
-impl<'de> Deserialize<'de> for RequestId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct IdVisitor;
+struct IdVisitor;
 
-        impl Visitor<'_> for IdVisitor {
-            type Value = RequestId;
+impl Visitor<'_> for IdVisitor {
+    type Value = RequestId;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a 64-bit integer")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string or a 64-bit integer")
+    }
 
-            fn visit_i64<E>(self, number: i64) -> Result<RequestId, E> {
-                Ok(RequestId::Number(number))
-            }
+    fn visit_i64<E>(self, number: i64) -> Result<RequestId, E> {
+        Ok(RequestId::Number(number))
+    }
 
-            fn visit_u64<E: Error>(self, number: u64) -> Result<RequestId, E> {
-                i64::try_from(number)
-                    .map(RequestId::Number)
-                    .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
-            }
+    fn visit_u64<E: Error>(self, number: u64) -> Result<RequestId, E> {
+        i64::try_from(number)
+            .map(RequestId::Number)
+            .map_err(|_| E::invalid_value(Unexpected::Unsigned(number), &self))
+    }
 
-            fn visit_str<E>(self, text: &str) -> Result<RequestId, E> {
-                Ok(RequestId::String(text.into()))
-            }
-        }
-
-        deserializer.deserialize_any(IdVisitor)
+    fn visit_str<E>(self, text: &str) -> Result<RequestId, E> {
+        Ok(RequestId::String(text.into()))
     }
 }

@@ -1,52 +1,55 @@
-//! Messages as they arrive: the envelope decoded, everything else borrowed.
+//! Parsed messages. They borrow everything but the id from the input.
 
 use std::borrow::Cow;
 
 use super::{ErrorObject, Params, RequestId};
 use crate::RawJson;
 
-/// One JSON-RPC message, borrowed from its text. Made by [`Message::parse`].
+/// A JSON-RPC message, created by [`Message::parse`].
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#messages>
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Message<'a> {
-    /// A call that wants an answer.
+    /// A request, which expects a response.
     Request(Request<'a>),
-    /// A message that is never answered.
+    /// A notification, which is never answered.
     Notification(Notification<'a>),
-    /// An answer.
+    /// A response to a request.
     Response(Response<'a>),
 }
 
-/// A call that wants an answer.
+/// A JSON-RPC request.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The id that the answer has to carry.
+    /// Id of the request, echoed by the response.
     pub id: RequestId,
-    /// The name of the method.
+    /// Name of the method.
     pub method: Cow<'a, str>,
-    /// The members of `params`; empty when there are none.
+    /// Members of `params`. Empty if the request has no `params`.
     pub params: Params<'a>,
 }
 
-/// A message that is never answered.
+/// A JSON-RPC notification.
 // spec: BASE-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Notification<'a> {
-    /// The name of the method.
+    /// Name of the method.
     pub method: Cow<'a, str>,
-    /// The members of `params`; empty when there are none.
+    /// Members of `params`. Empty if the notification has no `params`.
     pub params: Params<'a>,
 }
 
-/// An answer: its result raw, to be decoded by the method that was asked.
+/// A JSON-RPC response.
 // spec: BASE-07, BASE-08
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Response<'a> {
-    /// The id of the request; `None` when the peer could not read it.
+    /// Id of the request. `None` if the peer could not read it.
     pub id: Option<RequestId>,
-    /// The raw result, or the error.
+    /// The result as raw JSON, or the error. The method of the request determines the type of the
+    /// result.
     pub outcome: Result<RawJson<'a>, ErrorObject>,
 }

@@ -1,191 +1,145 @@
-//! The members of `params`, found in the one pass over the message and left raw.
+//! Parameters of requests and notifications.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use crate::json::{self, Read};
-use crate::raw::{Malformed, Scanner};
+use super::members::Members;
 use crate::{RawJson, RawObject, RawObjectError};
 
-/// The members of a `params` object, each still raw JSON.
+/// Members of a `params` object, each as raw JSON.
 ///
-/// Large members (`arguments`) are therefore walked twice in all: once to find their end, once
-/// by the type that reads them.
+/// [`Message::parse`](crate::Message::parse) finds the members while it validates the message. The
+/// members of `_meta` are found as well.
 #[derive(Debug, Clone, Default)]
 pub struct Params<'a> {
     members: Members<'a>,
     meta: Members<'a>,
 }
 
-type Members<'a> = Vec<(Cow<'a, str>, RawJson<'a>)>;
-
-/// A member of `params` is missing or does not fit.
+/// Error for a missing or invalid member of `params`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParamError {
-    /// A required member is not there.
+    /// A required member is missing.
     #[error("missing `params.{0}`")]
     Missing(&'static str),
-    /// A member is there, but of another shape.
+    /// A member has the wrong type or an invalid value.
     #[error("`params.{key}`: {reason}")]
     Invalid {
-        /// The member.
+        /// Name of the member.
         key: &'static str,
-        /// What is wrong with it.
+        /// Description of the error.
         reason: String,
     },
 }
 
 impl<'a> Params<'a> {
-    /// Members that `params` may have, and their `_meta`: more than any method or extension uses.
+    /// Maximum number of members of `params`, and of its `_meta`: 64. No method and no extension comes
+    /// near it.
     pub const MAX_MEMBERS: usize = 64;
 
-    /// Reads `params` that are an object. What is wrong with the members goes to `problem`, so that
-    /// the rest of the message is still read.
-    pub(crate) fn find(
-        scanner: &mut Scanner<'a>,
-        mut problem: impl FnMut(Cow<'static, str>),
-    ) -> Result<Self, Malformed> {
-        /// Most have no more.
-        const ROOM: usize = 4;
-        let mut members = Members::with_capacity(ROOM);
-        let mut meta = Members::new();
-        scanner.object(|scanner, key| {
-            let value = match &*key {
-                "_meta" if scanner.peek() == b'{' => {
-                    meta.reserve(ROOM);
-                    scanner.object(|scanner, key| {
-                        let value = scanner.value()?;
-                        add(&mut meta, key, value, "params._meta", &mut problem);
-                        Ok(())
-                    })?
-                }
-                _ => scanner.value()?,
-            };
-            add(&mut members, key, value, "params", &mut problem);
-            Ok(())
-        })?;
-        Ok(Self { members, meta })
+    pub(super) fn new(members: Members<'a>, meta: Members<'a>) -> Self {
+        Self { members, meta }
     }
 
-    /// The raw member `key` of `_meta`.
+    /// Returns the member `key` of `_meta`.
     pub fn meta(&self, key: &str) -> Option<RawJson<'a>> {
-        get(&self.meta, key)
+        self.meta.get(key)
     }
 
-    /// The members of `_meta` in the order in which they came; none when it is no object.
+    /// Returns the members of `_meta` in their order. There are none if `_meta` is not an object.
     pub fn meta_members(&self) -> impl ExactSizeIterator<Item = (&str, RawJson<'a>)> {
-        self.meta.iter().map(|(key, value)| (key.as_ref(), *value))
+        self.meta.iter()
     }
 
-    /// The raw member `key`.
+    /// Returns the member `key`.
     pub fn get(&self, key: &str) -> Option<RawJson<'a>> {
-        get(&self.members, key)
+        self.members.get(key)
     }
 
-    /// The members in the order in which they came.
+    /// Returns the members in their order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, RawJson<'a>)> {
-        self.members
-            .iter()
-            .map(|(key, value)| (key.as_ref(), *value))
+        self.members.iter()
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// There are none.
+    /// Returns `true` if there are no members.
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.len() == 0
     }
 
-    /// Reads the required member `key`.
+    /// Reads the required member `key` as `T`.
     ///
     /// # Errors
     ///
-    /// [`ParamError`] when it is missing or no `T`.
+    /// Returns [`ParamError`] if the member is missing or not a valid `T`.
     pub fn required<T: Deserialize<'a>>(&self, key: &'static str) -> Result<T, ParamError> {
-        let raw = self.get(key).ok_or(ParamError::Missing(key))?;
-        read(key, raw)
+        read(key, self.get(key).ok_or(ParamError::Missing(key))?)
     }
 
-    /// Reads the member `key` if it is there and not `null`.
+    /// Reads the optional member `key` as `T`. Returns `None` if it is missing or `null`.
     ///
     /// # Errors
     ///
-    /// [`ParamError::Invalid`] when it is there and no `T`.
+    /// Returns [`ParamError::Invalid`] if the member is not a valid `T`.
     pub fn optional<T: Deserialize<'a>>(&self, key: &'static str) -> Result<Option<T>, ParamError> {
-        match self.get(key) {
-            Some(raw) if !raw.is_null() => read(key, raw).map(Some),
-            _ => Ok(None),
-        }
+        self.non_null(key).map(|raw| read(key, raw)).transpose()
     }
 
-    /// [`required`](Self::required) without another copy of the reader in the crate that asks.
-    #[doc(hidden)]
-    pub fn required_value<T: Read>(&self, key: &'static str) -> Result<T, ParamError> {
-        read_value(key, self.get(key).ok_or(ParamError::Missing(key))?)
-    }
-
-    /// [`optional`](Self::optional) without another copy of the reader in the crate that asks.
-    #[doc(hidden)]
-    pub fn optional_value<T: Read>(&self, key: &'static str) -> Result<Option<T>, ParamError> {
-        match self.get(key) {
-            Some(raw) if !raw.is_null() => read_value(key, raw).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The member `key` as a string, borrowed unless it has escapes, if it is there and not `null`.
+    /// Returns the string in the optional member `key`, borrowed unless it contains escapes.
     ///
     /// # Errors
     ///
-    /// [`ParamError::Invalid`] when it is another kind of value.
+    /// Returns [`ParamError::Invalid`] if the member is not a string.
     pub fn text(&self, key: &'static str) -> Result<Option<Cow<'a, str>>, ParamError> {
-        match self.get(key) {
-            Some(raw) if !raw.is_null() => read_text(key, raw).map(Some),
-            _ => Ok(None),
-        }
+        let raw = self.non_null(key);
+        raw.map(|raw| read_text(key, raw)).transpose()
     }
 
-    /// The required member `key` as a string, borrowed unless it has escapes.
+    /// Returns the string in the required member `key`, borrowed unless it contains escapes.
     ///
     /// # Errors
     ///
-    /// [`ParamError`] when it is missing or another kind of value.
+    /// Returns [`ParamError`] if the member is missing or not a string.
     pub fn required_text(&self, key: &'static str) -> Result<Cow<'a, str>, ParamError> {
         read_text(key, self.get(key).ok_or(ParamError::Missing(key))?)
     }
 
-    /// The member `key` as raw text of an object, if it is there and not `null`.
+    /// Copies the object in the optional member `key`.
     ///
     /// # Errors
     ///
-    /// [`ParamError::Invalid`] when it is another kind of value.
+    /// Returns [`ParamError::Invalid`] if the member is not an object.
     pub fn object(&self, key: &'static str) -> Result<Option<RawObject>, ParamError> {
         let invalid = |error: RawObjectError| ParamError::Invalid {
             key,
             reason: error.to_string(),
         };
-        match self.get(key) {
-            Some(raw) if !raw.is_null() => RawObject::from_raw(raw).map(Some).map_err(invalid),
-            _ => Ok(None),
-        }
+        let raw = self.non_null(key);
+        raw.map(|raw| RawObject::from_raw(raw).map_err(invalid))
+            .transpose()
     }
 
-    /// All members again as one object.
+    /// Returns all members as one object.
     pub fn to_object(&self) -> RawObject {
-        Self::joined(self.iter())
+        Self::join(self.iter())
     }
 
-    /// All members but `_meta` as one object.
+    /// Returns all members except `_meta` as one object.
     pub fn without_meta(&self) -> RawObject {
-        Self::joined(self.iter().filter(|(key, _)| *key != "_meta"))
+        Self::join(self.iter().filter(|(key, _)| *key != "_meta"))
     }
 
-    fn joined<'b>(members: impl Iterator<Item = (&'b str, RawJson<'a>)>) -> RawObject
+    fn non_null(&self, key: &str) -> Option<RawJson<'a>> {
+        self.get(key).filter(|raw| !raw.is_null())
+    }
+
+    fn join<'b>(members: impl Iterator<Item = (&'b str, RawJson<'a>)>) -> RawObject
     where
         'a: 'b,
     {
@@ -199,32 +153,9 @@ impl<'a> Params<'a> {
             text.push_str(value.as_str());
         }
         text.push('}');
+        // Valid members make a valid object.
         RawObject::from_text(text).unwrap_or_else(|_| RawObject::empty())
     }
-}
-
-/// Adds a member once.
-fn add<'a>(
-    members: &mut Members<'a>,
-    key: Cow<'a, str>,
-    value: RawJson<'a>,
-    place: &'static str,
-    problem: &mut impl FnMut(Cow<'static, str>),
-) {
-    if members.len() == Params::MAX_MEMBERS {
-        problem(Cow::Owned(format!("`{place}` has too many members")));
-    } else if get(members, &key).is_some() {
-        problem(Cow::Owned(format!("`{place}.{key}` comes twice")));
-    } else {
-        members.push((key, value));
-    }
-}
-
-fn get<'a>(members: &Members<'a>, key: &str) -> Option<RawJson<'a>> {
-    let mut members = members.iter();
-    members
-        .find(|(name, _)| name == key)
-        .map(|(_, value)| *value)
 }
 
 fn read_text<'a>(key: &'static str, raw: RawJson<'a>) -> Result<Cow<'a, str>, ParamError> {
@@ -235,15 +166,8 @@ fn read_text<'a>(key: &'static str, raw: RawJson<'a>) -> Result<Cow<'a, str>, Pa
 }
 
 fn read<'a, T: Deserialize<'a>>(key: &'static str, raw: RawJson<'a>) -> Result<T, ParamError> {
-    raw.read().map_err(|error| invalid(key, &error))
-}
-
-fn read_value<T: Read>(key: &'static str, raw: RawJson<'_>) -> Result<T, ParamError> {
-    json::from_str(raw.as_str()).map_err(|error| invalid(key, &error))
-}
-
-#[cold]
-fn invalid(key: &'static str, error: &serde_json::Error) -> ParamError {
-    let reason = error.to_string();
-    ParamError::Invalid { key, reason }
+    raw.read().map_err(|error| ParamError::Invalid {
+        key,
+        reason: error.to_string(),
+    })
 }

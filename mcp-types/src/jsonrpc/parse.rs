@@ -1,35 +1,35 @@
-//! The parser: text to [`Message`] in one pass, nothing copied that need not be.
+//! The parser for single messages.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-use super::{ErrorObject, Message, Notification, Params, Request, RequestId, Response};
-use crate::raw::{Malformed, Scanner};
-use crate::{RawJson, codes};
+use super::envelope::Envelope;
+use super::{ErrorObject, Message, RequestId};
+use crate::codes;
 
-/// The text is no JSON-RPC message.
+/// Error for bytes that are not a JSON-RPC message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Not JSON at all.
+    /// The input is not valid JSON.
     #[error("invalid JSON: {0}")]
     Syntax(String),
-    /// JSON, but no valid message.
+    /// The JSON is not a valid message.
     #[error("invalid message: {reason}")]
     Invalid {
-        /// The id of the message where it could be read.
+        /// Id of the message, if it could be read.
         id: Option<RequestId>,
-        /// What is wrong.
+        /// Description of the error.
         reason: Cow<'static, str>,
     },
-    /// An array: several messages at once, which only 2025-03-26 knows.
+    /// The JSON is an array: a batch, which only revision 2025-03-26 defines.
     #[error("batches of messages are not part of this protocol revision; send one message")]
     Batch,
 }
 
 impl ParseError {
-    /// The id that an answer to the broken message has to carry.
+    /// Returns the id for the error response, if it could be read.
     pub fn id(&self) -> Option<&RequestId> {
         match self {
             Self::Invalid { id, .. } => id.as_ref(),
@@ -41,29 +41,23 @@ impl ParseError {
         std::str::from_utf8(text).map_err(|error| Self::Syntax(format!("not UTF-8: {error}")))
     }
 
-    /// Tells JSON of another kind (-32600) from no JSON (-32700).
-    #[cold]
-    pub(super) fn other_kind(text: &str, reason: &'static str) -> Self {
-        let mut scanner = Scanner::new(text);
-        match scanner.value().and_then(|_| scanner.end()) {
-            Ok(()) => Self::Invalid {
+    /// Returns the error for input that does not start with the expected bracket: `Invalid` with
+    /// `reason` for valid JSON, otherwise `Syntax`.
+    pub(super) fn unexpected_kind(text: &str, reason: &'static str) -> Self {
+        match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => Self::Invalid {
                 id: None,
                 reason: Cow::Borrowed(reason),
             },
-            Err(Malformed) => Self::syntax(text),
+            Err(error) => Self::syntax(&error),
         }
     }
 
-    /// Tells where text is no JSON.
-    #[cold]
-    pub(super) fn syntax(text: &str) -> Self {
-        let error = serde_json::from_str::<IgnoredAny>(text).err();
-        // What only we refuse is a name whose escapes make no character.
-        let reason = error.map(|error| error.to_string());
-        Self::Syntax(reason.unwrap_or_else(|| "a name has a broken escape".to_owned()))
+    pub(super) fn syntax(error: &serde_json::Error) -> Self {
+        Self::Syntax(error.to_string())
     }
 
-    /// The error object that tells the peer.
+    /// Returns the error object for the response.
     pub fn to_error(&self) -> ErrorObject {
         let code = match self {
             Self::Syntax(_) => codes::PARSE_ERROR,
@@ -74,14 +68,15 @@ impl ParseError {
 }
 
 impl<'a> Message<'a> {
-    /// Parses one message. The members of `params` and a `result` are borrowed, not decoded.
+    /// Parses one message. The values of `params` and `result` are borrowed and not interpreted.
     ///
-    /// Envelope keys and members of `params` that come twice are refused: two readers of one
-    /// message must never see two different messages.
+    /// A repeated member of the message, of `params` or of `_meta` is an error, because two readers
+    /// could understand such a message differently.
     ///
     /// # Errors
     ///
-    /// [`ParseError`]: no JSON, an array, or no valid request, notification or response.
+    /// Returns [`ParseError`] if the bytes are not valid JSON, are an array, or are not a valid request,
+    /// notification or response.
     ///
     /// # Examples
     ///
@@ -96,140 +91,324 @@ impl<'a> Message<'a> {
     /// ```
     pub fn parse(text: &'a [u8]) -> Result<Self, ParseError> {
         let text = ParseError::utf8(text)?;
-        let mut scanner = Scanner::new(text);
-        match scanner.peek() {
-            b'[' => return Err(ParseError::Batch),
-            b'{' => {}
-            _ => return Err(ParseError::other_kind(text, "a message is a JSON object")),
+        match first_byte(text) {
+            Some(b'[') => Err(ParseError::Batch),
+            Some(b'{') => Envelope::read(text)
+                .map_err(|error| ParseError::syntax(&error))?
+                .into_message(),
+            _ => Err(ParseError::unexpected_kind(
+                text,
+                "a message is a JSON object",
+            )),
         }
-        Envelope::find(scanner)
-            .map_err(|Malformed| ParseError::syntax(text))?
-            .into_message()
     }
 }
 
-/// What was found in the text, before it is judged.
-#[derive(Default)]
-struct Envelope<'a> {
-    version: Option<RawJson<'a>>,
-    id: Option<RawJson<'a>>,
-    method: Option<RawJson<'a>>,
-    params: Option<Params<'a>>,
-    result: Option<RawJson<'a>>,
-    error: Option<RawJson<'a>>,
-    problem: Option<Cow<'static, str>>,
-}
-
-impl<'a> Envelope<'a> {
-    fn find(mut scanner: Scanner<'a>) -> Result<Self, Malformed> {
-        let mut found = Self::default();
-        scanner.object(|scanner, name| {
-            let slot = match &*name {
-                "jsonrpc" => &mut found.version,
-                "id" => &mut found.id,
-                "method" => &mut found.method,
-                "result" => &mut found.result,
-                "error" => &mut found.error,
-                "params" => return found.find_params(scanner),
-                _ => return scanner.value().map(drop),
-            };
-            if slot.replace(scanner.value()?).is_some() {
-                found.note(format!("`{name}` comes twice"));
-            }
-            Ok(())
-        })?;
-        scanner.end()?;
-        Ok(found)
-    }
-
-    // spec: BASE-13
-    fn find_params(&mut self, scanner: &mut Scanner<'a>) -> Result<(), Malformed> {
-        let params = match scanner.peek() {
-            b'{' => Params::find(scanner, |problem| self.note(problem))?,
-            _ => {
-                if !scanner.value()?.is_null() {
-                    self.note("`params` must be an object");
-                }
-                Params::default()
-            }
-        };
-        if self.params.replace(params).is_some() {
-            self.note("`params` comes twice");
-        }
-        Ok(())
-    }
-
-    /// Keeps the first problem: it is the one closest to the cause.
-    #[cold]
-    fn note(&mut self, problem: impl Into<Cow<'static, str>>) {
-        self.problem.get_or_insert_with(|| problem.into());
-    }
-
-    fn into_message(mut self) -> Result<Message<'a>, ParseError> {
-        let id = self.read_id();
-        if let Some(problem) = self.problem {
-            return invalid(id, problem);
-        }
-        if self.version.is_none_or(|raw| raw.as_str() != r#""2.0""#) {
-            return invalid(id, r#"`jsonrpc` must be "2.0""#);
-        }
-        let params = self.params.unwrap_or_default();
-        match (self.method, self.result, self.error) {
-            (Some(method), None, None) => {
-                let Some(method) = method.text() else {
-                    return invalid(id, "`method` must be a string");
-                };
-                // A null id on a request would make it unanswerable.
-                match (self.id, id) {
-                    (None, _) => Ok(Message::Notification(Notification { method, params })),
-                    (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
-                    (Some(_), None) => {
-                        invalid(None, "`id` must be a string or an integer, not null")
-                    }
-                }
-            }
-            (None, Some(result), None) if id.is_some() => Ok(Message::Response(Response {
-                id,
-                outcome: Ok(result),
-            })),
-            (None, None, Some(error)) => match error.read::<ErrorObject>() {
-                Ok(error) => Ok(Message::Response(Response {
-                    id,
-                    outcome: Err(error),
-                })),
-                Err(error) => invalid(id, format!("`error`: {error}")),
-            },
-            (None, Some(_), None) => invalid(id, "a result needs an `id`"),
-            (None, None, None) => {
-                invalid(id, "a message has one of `method`, `result` and `error`")
-            }
-            _ => invalid(
-                id,
-                "a message has only one of `method`, `result` and `error`",
-            ),
-        }
-    }
-
-    /// The id, when it is one. `null` is left for the shape of the message to judge.
-    // spec: BASE-11
-    fn read_id(&mut self) -> Option<RequestId> {
-        let raw = self.id.filter(|raw| !raw.is_null())?;
-        let id = RequestId::from_raw(raw);
-        if id.is_none() {
-            self.note("`id` must be a string or a 64-bit integer");
-        }
-        id
-    }
-}
-
-#[cold]
-fn invalid<T>(
-    id: Option<RequestId>,
-    reason: impl Into<Cow<'static, str>>,
-) -> Result<T, ParseError> {
-    let reason = reason.into();
-    Err(ParseError::Invalid { id, reason })
+/// Returns the first byte after JSON whitespace.
+pub(super) fn first_byte(text: &str) -> Option<&u8> {
+    let mut bytes = text.as_bytes().iter();
+    bytes.find(|byte| !matches!(byte, b' ' | b'\n' | b'\t' | b'\r'))
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::borrow::Cow;
+
+    use proptest::prelude::{ProptestConfig, any, proptest};
+
+    use super::ParseError;
+    use crate::{Message, ParamError, RequestId, codes};
+
+    fn parse(text: &str) -> Result<Message<'_>, ParseError> {
+        Message::parse(text.as_bytes())
+    }
+
+    #[track_caller]
+    fn refused(text: &str, code: i64, id: Option<RequestId>, reason: &str) {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error.to_error().code, code, "{error}");
+        assert_eq!(error.id().cloned(), id, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+
+    #[test]
+    fn request_id_keeps_its_json_type() {
+        for (text, id) in [
+            ("7", RequestId::from(7)),
+            (r#""7""#, RequestId::from("7")),
+            (r#""""#, RequestId::from("")),
+            (r#""\u0037""#, RequestId::from("7")),
+            ("-9223372036854775808", RequestId::from(i64::MIN)),
+            ("9223372036854775807", RequestId::from(i64::MAX)),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{text},"method":"tools/list"}}"#);
+            let Ok(Message::Request(request)) = parse(&text) else {
+                panic!("{text}")
+            };
+            assert_eq!(request.id, id);
+            assert!(request.params.is_empty());
+        }
+    }
+
+    #[test]
+    fn members_in_any_order_are_accepted_and_unknown_ones_skipped() {
+        let text = r#" {"params":{"name":"add","arguments":{"a":[1,{}]}},"x":{"y":1},
+            "method":"tools\/call","id":-1,"jsonrpc":"2.0"} "#;
+        let Ok(Message::Request(request)) = parse(text) else {
+            panic!()
+        };
+        assert_eq!(request.method, "tools/call");
+        assert_eq!(request.params.required::<&str>("name"), Ok("add"));
+        let arguments = request.params.object("arguments").unwrap().unwrap();
+        assert_eq!(arguments.as_str(), r#"{"a":[1,{}]}"#);
+        assert_eq!(
+            request.params.to_object().as_str(),
+            r#"{"name":"add","arguments":{"a":[1,{}]}}"#
+        );
+    }
+
+    #[test]
+    fn notification_and_response_are_recognized() {
+        let text = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":null}"#;
+        assert!(matches!(parse(text), Ok(Message::Notification(note)) if note.params.is_empty()));
+
+        let text = r#"{"jsonrpc":"2.0","id":"a","result":{"x":1}}"#;
+        let Ok(Message::Response(response)) = parse(text) else {
+            panic!()
+        };
+        assert_eq!(response.outcome.unwrap().as_str(), r#"{"x":1}"#);
+
+        for id in [r#","id":null"#, ""] {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0"{id},"error":{{"code":-32700,"message":"no"}}}}"#);
+            let Ok(Message::Response(response)) = parse(&text) else {
+                panic!("{text}")
+            };
+            assert_eq!(response.id, None);
+            assert_eq!(response.outcome.unwrap_err().code, codes::PARSE_ERROR);
+        }
+    }
+
+    #[test]
+    fn invalid_json_is_a_parse_error() {
+        for text in [
+            "",
+            "{",
+            "nope",
+            "\u{feff}{}",
+            r#"{"jsonrpc":"2.0"} x"#,
+            r#"{"a":}"#,
+        ] {
+            refused(text, codes::PARSE_ERROR, None, "");
+        }
+        let error = Message::parse(b"{\"jsonrpc\":\"\xff\"}").unwrap_err();
+        assert!(matches!(error, ParseError::Syntax(_)), "{error}");
+    }
+
+    #[test]
+    fn json_that_is_not_a_message_is_an_invalid_request() {
+        let invalid = codes::INVALID_REQUEST;
+        let one = || Some(RequestId::from(1));
+        refused("[]", invalid, None, "batches");
+        refused("\"text\"", invalid, None, "object");
+        refused("{}", invalid, None, "jsonrpc");
+        refused(r#"{"jsonrpc":"2.0"}"#, invalid, None, "one of");
+        refused(
+            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+            invalid,
+            one(),
+            "2.0",
+        );
+        refused(r#"{"id":1,"method":"m"}"#, invalid, one(), "2.0");
+        refused(
+            r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#,
+            invalid,
+            None,
+            "id",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#,
+            invalid,
+            None,
+            "id",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":{},"method":"m"}"#,
+            invalid,
+            None,
+            "id",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"m"}"#,
+            invalid,
+            None,
+            "id",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"method":7}"#,
+            invalid,
+            one(),
+            "method",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"method":"m","result":1}"#,
+            invalid,
+            one(),
+            "only one",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"result":1,"error":{}}"#,
+            invalid,
+            one(),
+            "only one",
+        );
+        refused(r#"{"jsonrpc":"2.0","result":1}"#, invalid, None, "id");
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x"}}"#,
+            invalid,
+            one(),
+            "error",
+        );
+        for id in [
+            "1.0",
+            "1e3",
+            "-0",
+            "18446744073709551616",
+            "true",
+            "[1]",
+            "{}",
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+            refused(&text, invalid, None, "`id`");
+        }
+        for params in ["[1]", "1", "-1", "1.5", "true", "\"x\""] {
+            let text = format!(r#"{{"params":{params},"jsonrpc":"2.0","id":1,"method":"m"}}"#);
+            refused(&text, invalid, one(), "object");
+        }
+    }
+
+    #[test]
+    fn repeated_member_is_refused() {
+        let invalid = codes::INVALID_REQUEST;
+        let one = || Some(RequestId::from(1));
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#,
+            invalid,
+            one(),
+            "twice",
+        );
+        refused(
+            r#"{"jsonrpc":"2.0","id":1,"method":"a","m\u0065thod":"b"}"#,
+            invalid,
+            one(),
+            "twice",
+        );
+        let text = r#"{"jsonrpc":"2.0","params":{"a":1,"\u0061":2},"id":1,"method":"m"}"#;
+        refused(text, invalid, one(), "`params.a` comes twice");
+        let text = r#"{"jsonrpc":"2.0","params":{},"params":{},"id":1,"method":"m"}"#;
+        refused(text, invalid, one(), "twice");
+    }
+
+    #[test]
+    fn too_many_members_of_params_are_refused() {
+        let members: Vec<_> = (0..10_000).map(|n| format!(r#""k{n}":0"#)).collect();
+        let members = members.join(",");
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{{members}}}}}"#);
+        refused(
+            &text,
+            codes::INVALID_REQUEST,
+            Some(RequestId::from(1)),
+            "too many",
+        );
+    }
+
+    #[test]
+    fn members_of_meta_are_found_and_bounded() {
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"_meta":{"a/b":"x","c":{"d":1}},"c":2}}"#;
+        let Ok(Message::Request(request)) = parse(text) else {
+            panic!()
+        };
+        let params = &request.params;
+        assert_eq!(params.meta("a/b").unwrap().as_str(), r#""x""#);
+        assert_eq!(params.meta("c").unwrap().as_str(), r#"{"d":1}"#);
+        assert_eq!(params.get("c").unwrap().as_str(), "2");
+        assert_eq!(params.meta_members().len(), 2);
+        assert_eq!(
+            params.get("_meta").unwrap().as_str(),
+            r#"{"a/b":"x","c":{"d":1}}"#
+        );
+
+        for meta in ["null", "7", "[]", r#""text""#, "{}"] {
+            let text =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"_meta":{meta}}}}}"#);
+            let Ok(Message::Request(request)) = parse(&text) else {
+                panic!("{meta}")
+            };
+            assert_eq!(request.params.meta_members().len(), 0, "{meta}");
+            assert_eq!(request.params.get("_meta").unwrap().as_str(), meta);
+        }
+
+        let members: Vec<_> = (0..65).map(|n| format!(r#""k{n}":0"#)).collect();
+        for (meta, reason) in [
+            (r#""a":1,"\u0061":2"#, "`params._meta.a` comes twice"),
+            (&members.join(","), "`params._meta` has too many members"),
+        ] {
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"_meta":{{{meta}}}}}}}"#
+            );
+            refused(
+                &text,
+                codes::INVALID_REQUEST,
+                Some(RequestId::from(1)),
+                reason,
+            );
+        }
+    }
+
+    #[test]
+    fn deep_nesting_is_accepted() {
+        let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+        let text = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"arguments":{deep}}},"x":{deep}}}"#
+        );
+        assert!(matches!(parse(&text), Ok(Message::Request(_))));
+    }
+
+    #[test]
+    fn string_members_of_params_are_decoded() {
+        let text = r#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"x","b":"\u0079","c":7,"d":null,"e":"\ud800"}}"#;
+        let Ok(Message::Request(request)) = parse(text) else {
+            panic!()
+        };
+        let params = &request.params;
+        assert!(matches!(params.text("a"), Ok(Some(Cow::Borrowed("x")))));
+        assert_eq!(params.text("b").unwrap().as_deref(), Some("y"));
+        assert_eq!(params.text("d"), Ok(None));
+        assert_eq!(params.text("f"), Ok(None));
+        assert_eq!(params.required_text("b").as_deref(), Ok("y"));
+        assert_eq!(params.required_text("f"), Err(ParamError::Missing("f")));
+        for key in ["c", "e"] {
+            assert!(matches!(params.text(key), Err(ParamError::Invalid { .. })));
+        }
+        for key in ["c", "d", "e"] {
+            let read = params.required_text(key);
+            assert!(matches!(read, Err(ParamError::Invalid { .. })), "{key}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn parse_of_any_bytes_does_not_panic(bytes in any::<Vec<u8>>()) {
+            let _ = Message::parse(&bytes);
+        }
+
+        #[test]
+        fn parse_of_nearly_valid_text_does_not_panic(
+            text in r#"\{("(jsonrpc|id|method|params|result|error)":("2.0"|1|null|\{\}|\[\]|\{"a":1\}),?){0,5}\}"#
+        ) {
+            let _ = Message::parse(text.as_bytes());
+        }
+    }
+}

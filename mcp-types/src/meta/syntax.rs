@@ -1,6 +1,6 @@
-//! What a key of `_meta` may look like, and which keys belong to the protocol.
+//! Syntax of `_meta` keys, and keys reserved for the protocol.
 
-/// A key of `_meta` is not as the specification wants it. Such keys are still read and passed on.
+/// Error for a malformed `_meta` key. Malformed keys are still read and passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidKey {
@@ -18,11 +18,11 @@ pub enum InvalidKey {
     Name,
 }
 
-/// Checks how a key is written: an optional prefix and a slash, then a name.
+/// Checks the syntax of a key: an optional prefix with a slash, then a name.
 ///
 /// # Errors
 ///
-/// [`InvalidKey`] that says which part is malformed.
+/// Returns [`InvalidKey`] with the malformed part.
 ///
 /// # Examples
 ///
@@ -35,7 +35,6 @@ pub enum InvalidKey {
 /// assert!(!meta::is_reserved_key("com.example.mcp/anything"));
 /// ```
 // spec: META-01, META-04
-#[inline]
 pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     let (prefix, name) = split(key);
     if prefix.is_some_and(|prefix| !prefix.split('.').all(is_label)) {
@@ -48,17 +47,16 @@ pub fn check_key(key: &str) -> Result<(), InvalidKey> {
     }
 }
 
-/// The key has a prefix that only the protocol may give meaning to. Make no assumption about what
-/// is at such a key unless you know it.
+/// Returns `true` if the prefix of the key is reserved for the protocol.
+///
+/// Applications make no assumptions about reserved keys that they do not know.
 // spec: META-03, META-05
-#[inline]
 pub fn is_reserved_key(key: &str) -> bool {
     let second = |prefix: &str| prefix.split('.').nth(1).map(str::to_ascii_lowercase);
     let second = split(key).0.and_then(second);
     matches!(second.as_deref(), Some("modelcontextprotocol" | "mcp"))
 }
 
-#[inline]
 fn split(key: &str) -> (Option<&str>, &str) {
     match key.rsplit_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -66,20 +64,17 @@ fn split(key: &str) -> (Option<&str>, &str) {
     }
 }
 
-#[inline]
 fn is_name(name: &str) -> bool {
     let inside = |c: char| alphanumeric(c) || matches!(c, '-' | '_' | '.');
     name.starts_with(alphanumeric) && name.ends_with(alphanumeric) && name.chars().all(inside)
 }
 
-#[inline]
 fn is_label(label: &str) -> bool {
     label.starts_with(|c: char| c.is_ascii_alphabetic())
         && label.ends_with(alphanumeric)
         && label.chars().all(|c| alphanumeric(c) || c == '-')
 }
 
-#[inline]
 fn alphanumeric(c: char) -> bool {
     c.is_ascii_alphanumeric()
 }
@@ -90,7 +85,7 @@ mod tests {
     use super::{InvalidKey, check_key, is_reserved_key};
 
     #[test]
-    fn keys_as_they_should_be() {
+    fn check_of_valid_key_succeeds() {
         for key in [
             "a",
             "",
@@ -108,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_as_they_should_not_be() {
+    fn check_of_malformed_key_fails() {
         for key in [
             "/x", "1a/x", "a-/x", "a..b/x", ".a/x", "a./x", "a_b/x", "a/b/c", "ä/x",
         ] {
@@ -120,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_the_protocol() {
+    fn key_with_protocol_prefix_is_reserved() {
         for key in [
             keys::PROTOCOL_VERSION,
             "dev.mcp/x",

@@ -1,4 +1,4 @@
-//! The trace that a message belongs to: W3C Trace Context and W3C Baggage in `_meta`.
+//! W3C Trace Context and W3C Baggage in `_meta`.
 //!
 //! Spec: <https://www.w3.org/TR/trace-context/>, <https://www.w3.org/TR/baggage/>
 
@@ -8,9 +8,9 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Meta, keys};
-use crate::text::Str;
+use crate::de::Str;
 
-/// The trace that a message belongs to.
+/// Trace context of a message.
 ///
 /// # Examples
 ///
@@ -27,15 +27,14 @@ use crate::text::Str;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TraceContext {
-    /// The trace and the span that the message comes from.
+    /// Trace and span of the sender.
     pub parent: TraceParent,
-    /// What the tracing systems on the way have added.
+    /// State of the tracing systems that the message passed.
     pub state: Option<TraceState>,
 }
 
 impl TraceContext {
-    /// A message that comes from a span.
-    #[inline]
+    /// Creates a trace context without state.
     pub fn new(parent: TraceParent) -> Self {
         Self {
             parent,
@@ -43,30 +42,28 @@ impl TraceContext {
         }
     }
 
-    /// Sets what the tracing systems on the way have added.
+    /// Sets the state of the tracing systems.
     #[must_use]
-    #[inline]
     pub fn state(mut self, state: TraceState) -> Self {
         self.state = Some(state);
         self
     }
 }
 
-/// `traceparent`: the trace and the span that a message comes from.
+/// `traceparent`: trace and span of the sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct TraceParent {
-    /// The trace; never 0.
+    /// Id of the trace, never 0.
     pub trace_id: u128,
-    /// The span; never 0.
+    /// Id of the span, never 0.
     pub parent_id: u64,
-    /// Its flags; the lowest bit says that the trace is recorded.
+    /// Flags. The lowest bit is set if the trace is recorded (sampled).
     pub flags: u8,
 }
 
 impl TraceParent {
-    /// A span of a trace; `None` when one of them is 0.
-    #[inline]
+    /// Creates a parent without flags. Returns `None` if an id is 0.
     pub fn new(trace_id: u128, parent_id: u64) -> Option<Self> {
         (trace_id != 0 && parent_id != 0).then_some(Self {
             trace_id,
@@ -75,23 +72,20 @@ impl TraceParent {
         })
     }
 
-    /// Says that the trace is recorded.
+    /// Sets the flag for a recorded trace.
     #[must_use]
-    #[inline]
     pub fn sampled(mut self) -> Self {
         self.flags |= 1;
         self
     }
 
-    /// The trace is recorded.
-    #[inline]
+    /// Returns `true` if the trace is recorded.
     pub fn is_sampled(self) -> bool {
         self.flags & 1 == 1
     }
 }
 
 impl fmt::Display for TraceParent {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -101,26 +95,25 @@ impl fmt::Display for TraceParent {
     }
 }
 
-/// The text is no trace context.
+/// Error for malformed trace context or baggage.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTrace {
-    /// It is no `traceparent`.
+    /// `traceparent` is malformed.
     #[error("`{key}` is malformed", key = keys::TRACEPARENT)]
     Parent,
-    /// It is no `tracestate`.
+    /// `tracestate` is malformed.
     #[error("`{key}` is malformed", key = keys::TRACESTATE)]
     State,
-    /// It is no `baggage`.
+    /// `baggage` is malformed.
     #[error("`{key}` is malformed", key = keys::BAGGAGE)]
     Baggage,
 }
 
-/// Reads version 00 strictly, and of later versions what version 00 has.
+/// Parses version 00 strictly. Of later versions, the fields of version 00 are used.
 impl FromStr for TraceParent {
     type Err = InvalidTrace;
 
-    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let mut parts = text.splitn(5, '-');
         let mut part = |length| lower_hex(parts.next(), length).ok_or(InvalidTrace::Parent);
@@ -137,29 +130,26 @@ impl FromStr for TraceParent {
     }
 }
 
-#[inline]
 fn lower_hex(part: Option<&str>, length: usize) -> Option<u128> {
     let part = part.filter(|part| part.len() == length)?;
     let lower = part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     lower.then(|| u128::from_str_radix(part, 16).ok()).flatten()
 }
 
-/// `tracestate`: what the tracing systems on the way have added, newest first.
+/// `tracestate`: state of the tracing systems that the message passed, newest first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TraceState(Box<str>);
 
 impl TraceState {
-    /// Entries that one state may have.
+    /// Maximum number of entries: 32.
     pub const MAX_ENTRIES: usize = 32;
 
-    /// The text.
-    #[inline]
+    /// Returns the value as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The entries, newest first.
-    #[inline]
+    /// Returns the entries as pairs of key and value, newest first.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.0).filter_map(|entry| entry.split_once('='))
     }
@@ -168,7 +158,6 @@ impl TraceState {
 impl FromStr for TraceState {
     type Err = InvalidTrace;
 
-    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let fits = |entry: &str| {
             let parts = entry.split_once('=');
@@ -181,14 +170,12 @@ impl FromStr for TraceState {
     }
 }
 
-/// The entries between commas; empty ones are allowed and say nothing.
-#[inline]
+/// Returns the comma-separated entries without empty ones.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     let entries = text.split(',').map(|entry| entry.trim_matches([' ', '\t']));
     entries.filter(|entry| !entry.is_empty())
 }
 
-#[inline]
 fn is_state_key(key: &str) -> bool {
     let inside = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-' | '*' | '/');
     let part = |part: &str, most: usize| {
@@ -202,13 +189,12 @@ fn is_state_key(key: &str) -> bool {
     }
 }
 
-#[inline]
 fn is_state_value(value: &str) -> bool {
     let printable = |c: char| matches!(c, ' '..='~') && c != ',' && c != '=';
     (1..=256).contains(&value.len()) && value.chars().all(printable)
 }
 
-/// `baggage`: what the application sends along with a trace.
+/// `baggage`: key-value pairs of the application.
 ///
 /// # Examples
 ///
@@ -224,17 +210,16 @@ fn is_state_value(value: &str) -> bool {
 pub struct Baggage(Box<str>);
 
 impl Baggage {
-    /// Bytes that baggage may have: what every system has to pass on.
+    /// Maximum size: 8192 bytes, which every system has to propagate.
     pub const MAX_BYTES: usize = 8192;
 
-    /// The text.
-    #[inline]
+    /// Returns the value as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The entries without their properties; values as they are written, with percent escapes.
-    #[inline]
+    /// Returns the entries as pairs of key and value, without properties. Values keep their percent
+    /// escapes.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         entries(&self.0).filter_map(|entry| {
             let (key, rest) = entry.split_once('=')?;
@@ -243,8 +228,7 @@ impl Baggage {
         })
     }
 
-    /// The value at `key`, without percent escapes.
-    #[inline]
+    /// Returns the value of `key` with percent escapes decoded.
     pub fn get(&self, key: &str) -> Option<String> {
         let (_, value) = self.iter().find(|(known, _)| *known == key)?;
         Some(unescape(value))
@@ -254,7 +238,6 @@ impl Baggage {
 impl FromStr for Baggage {
     type Err = InvalidTrace;
 
-    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidTrace> {
         let property = |property: &str| match property.split_once('=') {
             Some((key, value)) => is_token(key.trim()) && is_baggage_value(value.trim()),
@@ -276,20 +259,17 @@ impl FromStr for Baggage {
     }
 }
 
-/// A token of HTTP.
-#[inline]
+/// Returns `true` for a token as HTTP defines it.
 fn is_token(text: &str) -> bool {
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     !text.is_empty() && text.bytes().all(inside)
 }
 
-#[inline]
 fn is_baggage_value(text: &str) -> bool {
     text.chars()
         .all(|c| matches!(c, '!'..='~') && !matches!(c, '"' | ',' | ';' | '\\'))
 }
 
-#[inline]
 fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -313,18 +293,16 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Writes both directions of serde for a type that is text.
-macro_rules! as_text {
+/// Implements serde by `Display` and `FromStr`.
+macro_rules! serde_as_string {
     ($($name:ident),*) => {
         $(impl Serialize for $name {
-            #[inline]
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
             }
         }
 
         impl<'de> Deserialize<'de> for $name {
-            #[inline]
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let Str(text) = Str::deserialize(deserializer)?;
                 text.parse().map_err(serde::de::Error::custom)
@@ -333,27 +311,24 @@ macro_rules! as_text {
     };
 }
 
-as_text!(TraceParent, TraceState, Baggage);
+serde_as_string!(TraceParent, TraceState, Baggage);
 
 impl fmt::Display for TraceState {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 impl fmt::Display for Baggage {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
 impl Meta {
-    /// The trace that the message belongs to. Without a valid `traceparent` there is none; a
-    /// malformed `tracestate` is left out.
+    /// Returns the trace context. A missing or malformed `traceparent` gives `None`, a malformed
+    /// `tracestate` is ignored.
     // spec: META-14
-    #[inline]
     pub fn trace(&self) -> Option<TraceContext> {
         Some(TraceContext {
             parent: self.get(keys::TRACEPARENT)?,
@@ -361,10 +336,9 @@ impl Meta {
         })
     }
 
-    /// Says which trace the message belongs to.
+    /// Sets the trace context.
     // spec: META-14
     #[must_use]
-    #[inline]
     pub fn with_trace(self, trace: &TraceContext) -> Self {
         let traced = self.with(keys::TRACEPARENT, trace.parent.to_string());
         match &trace.state {
@@ -373,17 +347,15 @@ impl Meta {
         }
     }
 
-    /// What the application sends along, when it is well formed.
+    /// Returns the baggage if it is well formed.
     // spec: META-14
-    #[inline]
     pub fn baggage(&self) -> Option<Baggage> {
         self.get(keys::BAGGAGE)
     }
 
-    /// Sends something along.
+    /// Sets the baggage.
     // spec: META-14
     #[must_use]
-    #[inline]
     pub fn with_baggage(self, baggage: &Baggage) -> Self {
         self.with(keys::BAGGAGE, baggage.as_str())
     }
@@ -397,7 +369,7 @@ mod tests {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn parents() {
+    fn trace_parent_is_parsed_strictly() {
         let parent: TraceParent = PARENT.parse().unwrap();
         assert_eq!(parent.trace_id, 0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c);
         assert_eq!((parent.parent_id, parent.flags), (0xb7ad_6b71_6920_3331, 1));
@@ -430,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn states() {
+    fn trace_state_is_parsed_strictly() {
         let state: TraceState = "rojo=00f067aa0ba902b7, a@b=t61 x,".parse().unwrap();
         let entries: Vec<_> = state.iter().collect();
         assert_eq!(entries, [("rojo", "00f067aa0ba902b7"), ("a@b", "t61 x")]);
@@ -457,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn baggage() {
+    fn baggage_is_parsed_strictly() {
         let text = "key1=value1;p1;p2=x, key2 = a%20%C3%A9%zz";
         let baggage: Baggage = text.parse().unwrap();
         assert_eq!(baggage.as_str(), text);
@@ -481,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_in_meta() {
+    fn trace_context_round_trips_through_meta() {
         let trace = TraceContext::new(PARENT.parse().unwrap()).state("a=b".parse().unwrap());
         let meta = Meta::default()
             .with_trace(&trace)
@@ -494,7 +466,7 @@ mod tests {
             Some(trace)
         );
 
-        // A state without a parent says nothing, a broken one does no harm.
+        // A state without a parent is ignored, and so is a malformed state.
         assert_eq!(Meta::default().with("tracestate", "a=b").trace(), None);
         assert_eq!(Meta::default().with("traceparent", 7).trace(), None);
         let broken = Meta::default()

@@ -1,17 +1,17 @@
-//! JSON text that is known to be an object.
+//! A JSON object that is stored as it arrived.
 
 use std::fmt;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::RawJson;
-use crate::json::{self, Piece, Write, read_and_written, read_via};
 
-/// The text of a JSON object, kept as it arrived: arguments of a tool, an opaque result.
+/// A JSON object stored as the string that arrived: arguments of a tool, an opaque result.
 ///
-/// Nothing is parsed until somebody asks for it, so no member, key order or number is lost.
+/// The object is validated and not interpreted, so member order, repeated members and the spelling of
+/// numbers survive.
 ///
 /// # Examples
 ///
@@ -22,99 +22,83 @@ use crate::json::{self, Piece, Write, read_and_written, read_via};
 /// assert_eq!(raw.as_str(), r#"{"a": 1}"#);
 /// # Ok::<(), mcp_types::RawObjectError>(())
 /// ```
-#[derive(Clone)]
-pub struct RawObject(Box<str>);
+#[derive(Clone, Serialize)]
+#[serde(transparent)]
+pub struct RawObject(Box<RawValue>);
 
-/// The text or value is not a JSON object.
+/// Error for JSON that is not an object.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RawObjectError {
-    /// The text is no JSON.
+    /// The input is not valid JSON, or a value cannot be serialized.
     #[error("not valid JSON: {0}")]
     Json(#[from] serde_json::Error),
-    /// It is JSON, but another kind of value.
+    /// The JSON is another kind of value.
     #[error("expected a JSON object, got {0}")]
     NotAnObject(&'static str),
 }
 
 impl RawObject {
-    /// Takes the text of a JSON object.
+    /// Creates an object from a JSON string and validates it.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`] when the text is no JSON or no object.
+    /// Returns [`RawObjectError`] if the string is not valid JSON or not an object.
     pub fn from_text(text: impl Into<String>) -> Result<Self, RawObjectError> {
         Self::from_boxed(RawValue::from_string(text.into())?)
     }
 
-    /// Serializes a value that becomes a JSON object: a struct or a map.
+    /// Serializes a struct or a map.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError`] when the value cannot be serialized or becomes something else.
-    pub fn from_value(value: &impl Serialize) -> Result<Self, RawObjectError> {
+    /// Returns [`RawObjectError`] if the value cannot be serialized or does not become an object.
+    pub fn from_value(value: &(impl Serialize + ?Sized)) -> Result<Self, RawObjectError> {
         Self::from_boxed(serde_json::value::to_raw_value(value)?)
     }
 
-    /// Copies the text of an object that was borrowed from a message.
+    /// Copies an object out of its message.
     ///
     /// # Errors
     ///
-    /// [`RawObjectError::NotAnObject`] when it is another kind of value.
+    /// Returns [`RawObjectError::NotAnObject`] if `raw` is another kind of value.
     pub fn from_raw(raw: RawJson<'_>) -> Result<Self, RawObjectError> {
         check(raw.as_str())?;
-        Ok(Self(raw.as_str().into()))
-    }
-
-    /// [`from_value`](Self::from_value) without another copy of the writer in the crate that asks.
-    ///
-    /// # Errors
-    ///
-    /// [`RawObjectError`] when the value is no object.
-    #[doc(hidden)]
-    pub fn of(value: &dyn Write) -> Result<Self, RawObjectError> {
-        let mut text = Vec::new();
-        json::write(&mut text, value);
-        let text = String::from_utf8(text).unwrap_or_default();
-        check(&text)?;
-        Ok(Self(text.into()))
+        Ok(Self(raw.to_boxed()))
     }
 
     fn from_boxed(raw: Box<RawValue>) -> Result<Self, RawObjectError> {
         check(raw.get())?;
-        Ok(Self(raw.into()))
+        Ok(Self(raw))
     }
 
-    /// The object without members.
+    /// Returns the object without members.
     pub fn empty() -> Self {
-        Self("{}".into())
+        // The literal is an object.
+        Self::from_text("{}").unwrap_or_else(|_| Self(RawValue::NULL.to_owned()))
     }
 
-    pub(crate) fn into_text(self) -> Box<str> {
-        self.0
-    }
-
-    /// The text.
+    /// Returns the JSON as a string.
     pub fn as_str(&self) -> &str {
-        &self.0
+        self.0.get()
     }
 
-    /// The text as a value, to look into.
+    /// Returns the object as a borrowed JSON value.
     pub fn as_raw(&self) -> RawJson<'_> {
-        RawJson::checked(&self.0)
+        RawJson::new(&self.0)
     }
 
     /// Reads the object as `T`.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the members do not fit `T`.
+    /// Returns the error of `serde_json` if the object is not a valid `T`.
     pub fn parse<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         serde_json::from_str(self.as_str())
     }
 }
 
-/// Tells an object from every other value by its first character: raw JSON has no leading space.
+/// Checks the first character, which tells the kind of the value: a `RawValue` has no leading space.
 fn check(text: &str) -> Result<(), RawObjectError> {
     let kind = match text.as_bytes().first() {
         Some(b'{') => return Ok(()),
@@ -133,7 +117,7 @@ impl fmt::Debug for RawObject {
     }
 }
 
-/// Compares the JSON values, not their texts.
+/// Compares the JSON values. Whitespace and member order do not matter.
 impl PartialEq for RawObject {
     fn eq(&self, other: &Self) -> bool {
         fn value(raw: &RawObject) -> Option<serde_json::Value> {
@@ -143,25 +127,18 @@ impl PartialEq for RawObject {
     }
 }
 
-impl Write for RawObject {
-    fn piece(&self) -> Piece<'_> {
-        // The one form in which serde_json takes text as it is.
-        serde_json::from_str(&self.0).map_or(Piece::Null, Piece::Raw)
+impl<'de> Deserialize<'de> for RawObject {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_boxed(Box::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
-
-read_via!(RawObject, Self::empty(), |raw: Box<RawValue>| {
-    Self::from_boxed(raw).map_err(|error| error.to_string())
-});
-
-read_and_written!(RawObject);
 
 #[cfg(test)]
 mod tests {
     use super::RawObject;
 
     #[test]
-    fn only_objects() {
+    fn from_text_other_than_object_is_refused() {
         for text in ["[]", "1", "-1", "null", "true", "\"x\"", "{", ""] {
             assert!(RawObject::from_text(text).is_err(), "{text}");
         }
@@ -173,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn survives_serde_in_both_forms() {
+    fn deserialize_from_value_and_from_text_gives_same_object() {
         let value = serde_json::json!({"b": 1, "a": [true]});
         let from_value: RawObject = serde_json::from_value(value.clone()).unwrap();
         let from_text: RawObject = serde_json::from_str(&value.to_string()).unwrap();

@@ -1,15 +1,15 @@
-//! One value of a message, as text.
+//! A JSON value borrowed from its message.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde_json::value::RawValue;
 
-use super::Scanner;
-
-/// The text of a JSON value, borrowed from the message in which it came and checked with it.
+/// A JSON value that is borrowed from its message and was validated with it.
 ///
-/// Nothing is decoded until somebody asks for it.
+/// Reading the value as a type happens on demand ([`read`](Self::read)).
 ///
 /// # Examples
 ///
@@ -25,87 +25,162 @@ use super::Scanner;
 /// assert_eq!(names, ["tools", "ttlMs"]);
 /// # Ok::<(), mcp_types::ParseError>(())
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct RawJson<'a>(&'a str);
+#[derive(Clone, Copy)]
+pub struct RawJson<'a>(&'a RawValue);
 
 impl<'a> RawJson<'a> {
-    /// Takes text that was found to be a value.
-    pub(super) fn checked(text: &'a str) -> Self {
-        Self(text)
+    pub(crate) fn new(raw: &'a RawValue) -> Self {
+        Self(raw)
     }
 
-    /// The text.
+    pub(super) fn to_boxed(self) -> Box<RawValue> {
+        self.0.to_owned()
+    }
+
+    /// Returns the JSON as a string.
     pub fn as_str(self) -> &'a str {
-        self.0
+        self.0.get()
     }
 
-    /// It is `null`.
+    /// Returns `true` if the value is `null`.
     pub fn is_null(self) -> bool {
-        self.0 == "null"
+        self.as_str() == "null"
     }
 
-    /// It is an object.
+    /// Returns `true` if the value is an object.
     pub fn is_object(self) -> bool {
-        self.0.starts_with('{')
+        self.as_str().starts_with('{')
     }
 
     /// Reads the value as `T`.
     ///
     /// # Errors
     ///
-    /// What `serde_json` says when the value does not fit `T`.
+    /// Returns the error of `serde_json` if the value is not a valid `T`.
     pub fn read<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
-        serde_json::from_str(self.0)
+        serde_json::from_str(self.as_str())
     }
 
-    /// The text of a string, borrowed unless it has escapes; `None` for other values.
+    /// Returns the content of a JSON string, borrowed unless it contains escapes.
+    ///
+    /// Returns `None` for other values and for a string with an invalid escape.
     pub fn text(self) -> Option<Cow<'a, str>> {
-        let inner = self.0.strip_prefix('"')?.strip_suffix('"')?;
+        let inner = self.as_str().strip_prefix('"')?.strip_suffix('"')?;
         match inner.as_bytes().contains(&b'\\') {
             false => Some(Cow::Borrowed(inner)),
             true => self.read().ok().map(Cow::Owned),
         }
     }
 
-    /// The members of an object in their order, a repeated one every time; none for other values. A
-    /// name whose escapes make no character is given as it stands.
+    /// Returns the members of an object in their order.
+    ///
+    /// A repeated member is returned each time. Other values have no members. A name with an invalid
+    /// escape is returned undecoded.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, RawJson<'a>)> + Clone {
-        let mut scanner = Scanner::new(self.0);
-        let is_object = scanner.expect(b'{').is_ok();
-        Members {
-            scanner: is_object.then_some(scanner),
-            first: true,
-        }
+        let members = self.read::<Members<'a>>();
+        members.map_or_else(|_| Vec::new(), |it| it.0).into_iter()
     }
 }
 
 impl fmt::Debug for RawJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Display for RawJson<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0)
+        f.write_str(self.as_str())
     }
 }
 
-#[derive(Clone)]
-struct Members<'a> {
-    scanner: Option<Scanner<'a>>,
-    first: bool,
+/// Compares the JSON as strings.
+impl PartialEq for RawJson<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
 }
 
-impl<'a> Iterator for Members<'a> {
-    type Item = (Cow<'a, str>, RawJson<'a>);
+impl Eq for RawJson<'_> {}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let scanner = self.scanner.as_mut()?;
-        let first = std::mem::replace(&mut self.first, false);
-        // The text was checked: only its end is nothing.
-        let name = scanner.name(first).ok().flatten()?;
-        let value = scanner.value().ok()?;
-        Some((name.decode_or_keep(), value))
+struct Members<'a>(Vec<(Cow<'a, str>, RawJson<'a>)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Vec::new();
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            let decoded = RawJson(name).text();
+            let name = decoded.unwrap_or_else(|| name.get().trim_matches('"').into());
+            members.push((name, RawJson(value)));
+        }
+        Ok(Members(members))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::RawJson;
+
+    fn raw(text: &str) -> Box<RawValue> {
+        RawValue::from_string(text.to_owned()).unwrap()
+    }
+
+    #[test]
+    fn members_of_object_keep_order_and_text() {
+        let value = raw(r#"{ "a" : [1, {"b": "}"}] ,"\u0062":"\"","c":{},"a":null, "\ud800":1 }"#);
+        let members: Vec<_> = RawJson::new(&value).members().collect();
+        let members: Vec<_> = members
+            .iter()
+            .map(|(name, value)| (name.as_ref(), value.as_str()))
+            .collect();
+        assert_eq!(
+            members,
+            [
+                ("a", r#"[1, {"b": "}"}]"#),
+                ("b", r#""\"""#),
+                ("c", "{}"),
+                ("a", "null"),
+                (r"\ud800", "1"),
+            ]
+        );
+    }
+
+    #[test]
+    fn members_of_other_values_are_empty() {
+        for text in ["[1]", "null", "1", r#""{""#, "{}", r#"["a",1]"#] {
+            let value = raw(text);
+            assert_eq!(RawJson::new(&value).members().count(), 0, "{text}");
+        }
+    }
+
+    #[test]
+    fn text_of_string_is_decoded() {
+        for (json, text) in [
+            (r#""a""#, Some("a")),
+            (r#""\u0061\n""#, Some("a\n")),
+            (r#""""#, Some("")),
+            (r#""\ud800""#, None),
+            ("1", None),
+            ("null", None),
+        ] {
+            let value = raw(json);
+            assert_eq!(RawJson::new(&value).text().as_deref(), text, "{json}");
+        }
     }
 }

@@ -1,36 +1,33 @@
-//! The messages of a conversation.
+//! Messages of a conversation with a language model.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::slice;
 
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-use crate::json::{OneOrMany, Piece, Read, Slot, Write, members, read_and_written};
-use crate::text::joined;
 use crate::{ContentBlock, Meta, Role, ToolResultContent, ToolUseContent};
 
-/// A message of a conversation with a language model.
+/// Message of a conversation with a language model.
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/schema#samplingmessage>
 // spec: SAMP-07
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Who speaks.
+    /// Speaker of the message.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: SamplingContent,
-    /// What it carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(SamplingMessage as "a message" {
-    "role" => role,
-    "content" => content,
-    "_meta" => meta or nothing,
-});
-
 impl SamplingMessage {
-    /// Somebody says something: one block, or a list of them.
-    #[inline]
+    /// Creates a message from one block or a list of blocks.
     pub fn new(role: Role, content: impl Into<SamplingContent>) -> Self {
         Self {
             role,
@@ -39,38 +36,38 @@ impl SamplingMessage {
         }
     }
 
-    /// The user says something.
-    #[inline]
+    /// Creates a message of the user.
     pub fn user(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// The language model says something.
-    #[inline]
+    /// Creates a message of the language model.
     pub fn assistant(content: impl Into<SamplingContent>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    /// The results of the tools that the language model called.
+    /// Creates a message with the results of tool calls.
     // spec: SAMP-08
-    #[inline]
     pub fn tool_results(results: impl IntoIterator<Item = ToolResultContent>) -> Self {
         let blocks: Vec<_> = results.into_iter().map(ContentBlock::ToolResult).collect();
         Self::user(blocks)
     }
 
-    /// Adds a key to `_meta`.
+    /// Adds a key to `_meta`, or replaces its value.
     #[must_use]
-    #[inline]
     pub fn meta(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.meta = Some(self.meta.unwrap_or_default().with(key, value));
         self
     }
 }
 
-/// What is said: one block, the only form up to 2025-06-18, or a list of blocks. The form survives.
-#[expect(clippy::large_enum_variant, reason = "one block is the rule")]
-#[derive(Debug, Clone, PartialEq)]
+/// Content of a message: one block, the only form up to 2025-06-18, or a list of blocks.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most messages have exactly one block"
+)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum SamplingContent {
     /// One block.
@@ -80,8 +77,7 @@ pub enum SamplingContent {
 }
 
 impl SamplingContent {
-    /// The blocks, however many.
-    #[inline]
+    /// Returns the blocks.
     pub fn blocks(&self) -> &[ContentBlock] {
         match self {
             Self::One(block) => slice::from_ref(block),
@@ -89,8 +85,7 @@ impl SamplingContent {
         }
     }
 
-    /// The blocks, however many.
-    #[inline]
+    /// Returns the blocks by value.
     pub fn into_blocks(self) -> Vec<ContentBlock> {
         match self {
             Self::One(block) => vec![block],
@@ -98,19 +93,17 @@ impl SamplingContent {
         }
     }
 
-    /// All text blocks, one per line.
-    #[inline]
+    /// Returns the text of all text blocks, separated by line breaks.
     pub fn text(&self) -> String {
         let texts: Vec<_> = self
             .blocks()
             .iter()
             .filter_map(ContentBlock::as_text)
             .collect();
-        joined(&texts, "\n")
+        texts.join("\n")
     }
 
-    /// The calls of tools among the blocks.
-    #[inline]
+    /// Returns the tool calls among the blocks.
     pub fn tool_uses(&self) -> impl Iterator<Item = &ToolUseContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolUse(call) => Some(call),
@@ -118,8 +111,7 @@ impl SamplingContent {
         })
     }
 
-    /// The results of tools among the blocks.
-    #[inline]
+    /// Returns the tool results among the blocks.
     pub fn tool_results(&self) -> impl Iterator<Item = &ToolResultContent> {
         self.blocks().iter().filter_map(|block| match block {
             ContentBlock::ToolResult(result) => Some(result),
@@ -129,109 +121,77 @@ impl SamplingContent {
 }
 
 impl<T: Into<ContentBlock>> From<T> for SamplingContent {
-    #[inline]
     fn from(block: T) -> Self {
         Self::One(block.into())
     }
 }
 
 impl From<Vec<ContentBlock>> for SamplingContent {
-    #[inline]
     fn from(blocks: Vec<ContentBlock>) -> Self {
         Self::Many(blocks)
     }
 }
 
-impl Write for SamplingContent {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        match self {
-            Self::One(block) => block.piece(),
-            Self::Many(blocks) => blocks.piece(),
-        }
+impl<'de> Deserialize<'de> for SamplingContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 
-impl Read for SamplingContent {
-    #[inline]
-    fn blank() -> Self {
-        Self::Many(Vec::new())
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = SamplingContent;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a content block or an array of them")
     }
 
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        Slot::OneOrMany(self)
-    }
-}
-
-impl OneOrMany for SamplingContent {
-    #[inline]
-    fn what(&self) -> &'static str {
-        "a content block or an array of them"
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SamplingContent, A::Error> {
+        ContentBlock::deserialize(MapAccessDeserializer::new(map)).map(SamplingContent::One)
     }
 
-    #[inline]
-    fn one(&mut self) -> Slot<'_> {
-        *self = Self::One(ContentBlock::blank());
-        self.part()
-    }
-
-    #[inline]
-    fn many(&mut self) -> Slot<'_> {
-        *self = Self::Many(Vec::new());
-        self.part()
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<SamplingContent, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(seq)).map(SamplingContent::Many)
     }
 }
 
-impl SamplingContent {
-    #[inline]
-    fn part(&mut self) -> Slot<'_> {
-        match self {
-            Self::One(block) => block.slot(),
-            Self::Many(blocks) => blocks.slot(),
-        }
-    }
-}
-
-read_and_written!(SamplingContent);
-
-/// Calls and results of tools do not belong together in a conversation.
+/// Error for a conversation whose tool calls and tool results do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrokenConversation {
-    /// A message has results of tools and something else.
+    /// A message mixes tool results with other content.
     #[error("message {message} has results of tools beside other content")]
     Mixed {
-        /// The message, counted from 0.
+        /// Index of the message.
         message: usize,
     },
-    /// A message has results of tools and does not come from the user.
+    /// A message with tool results is not a message of the user.
     #[error("message {message} has results of tools but is not the user's")]
     NotTheUser {
-        /// The message, counted from 0.
+        /// Index of the message.
         message: usize,
     },
-    /// A call of a tool has no result in the next message.
+    /// A tool call has no result in the next message.
     #[error("the next message after message {message} has no result of the tool call {id:?}")]
     Unanswered {
-        /// The message with the call, counted from 0.
+        /// Index of the message with the call.
         message: usize,
-        /// The id of the call.
+        /// Id of the call.
         id: String,
     },
-    /// A result of a tool answers no call of the message before.
+    /// A tool result has no call in the previous message.
     #[error("message {message} has a result of the tool call {id:?}, which nobody made")]
     Unasked {
-        /// The message with the result, counted from 0.
+        /// Index of the message with the result.
         message: usize,
-        /// The id of the call.
+        /// Id of the call.
         id: String,
     },
 }
 
-/// Checks that every call of a tool is answered by the next message, and by nothing but results.
+/// Checks that the message after tool calls contains one result for each call and nothing else.
 // spec: SAMP-08, SAMP-09
-#[inline]
 pub(super) fn check(messages: &[SamplingMessage]) -> Result<(), BrokenConversation> {
     let mut open = BTreeSet::new();
     let unanswered = |message: usize, open: &BTreeSet<&str>| match open.first() {

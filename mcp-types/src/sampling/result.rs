@@ -1,38 +1,33 @@
-//! What a language model answered.
+//! Results of sampling requests.
+
+use serde::{Deserialize, Serialize};
 
 use super::{SamplingContent, SamplingMessage};
-use crate::json::members;
-use crate::text::text_enum;
+use crate::text_enum::text_enum;
 use crate::{Meta, Role};
 
-/// The result of `sampling/createMessage`.
+/// Result of `sampling/createMessage`.
 // spec: SAMP-12
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CreateMessageResult {
-    /// Who speaks: the language model, as a rule.
+    /// Speaker of the message, usually the language model.
     pub role: Role,
-    /// What is said.
+    /// Content of the message.
     pub content: SamplingContent,
-    /// The language model that answered.
+    /// Name of the language model.
     pub model: String,
-    /// Why it stopped, if known.
+    /// Reason why the language model stopped, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<StopReason>,
-    /// What the result carries beside.
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
 }
 
-members!(CreateMessageResult as "the answer of a model" {
-    "role" => role,
-    "content" => content,
-    "model" => model,
-    "stopReason" => stop_reason or nothing,
-    "_meta" => meta or nothing,
-});
-
 impl CreateMessageResult {
-    /// The language model `model` says something.
-    #[inline]
+    /// Creates a result with a message of the language model `model`.
     pub fn new(model: impl Into<String>, content: impl Into<SamplingContent>) -> Self {
         Self {
             role: Role::Assistant,
@@ -43,32 +38,30 @@ impl CreateMessageResult {
         }
     }
 
-    /// Says why it stopped.
+    /// Sets the reason why the language model stopped.
     #[must_use]
-    #[inline]
     pub fn stop_reason(mut self, reason: impl Into<StopReason>) -> Self {
         self.stop_reason = Some(reason.into());
         self
     }
 
-    /// The answer as a message, to go on with the conversation.
-    #[inline]
+    /// Converts the result into a message that continues the conversation.
     pub fn into_message(self) -> SamplingMessage {
         SamplingMessage::new(self.role, self.content)
     }
 }
 
 text_enum! {
-    /// Why a language model stopped. Every other text is a reason, too.
+    /// Reason why a language model stopped. Other strings are valid as well.
     // spec: SAMP-12
     pub enum StopReason {
-        /// It had said everything.
+        /// The language model finished its turn.
         EndTurn = "endTurn",
-        /// It came to one of the texts at which to stop.
+        /// The language model generated a stop sequence.
         StopSequence = "stopSequence",
-        /// It had made as many tokens as it may.
+        /// The language model reached the maximum number of tokens.
         MaxTokens = "maxTokens",
-        /// It wants to call tools (2025-11-25 and later).
+        /// The language model calls tools (2025-11-25 and later).
         ToolUse = "toolUse",
     }
 }

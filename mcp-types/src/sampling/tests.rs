@@ -1,4 +1,4 @@
-//! Conversations as they are read, written and checked.
+//! Tests of sampling messages and of the check of conversations.
 
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn answer(id: &str) -> ToolResultContent {
 }
 
 #[test]
-fn one_block_stays_one_and_a_list_stays_a_list() {
+fn single_block_and_list_keep_their_form() {
     for content in [
         json!({"type": "text", "text": "hi"}),
         json!([{"type": "text", "text": "hi"}]),
@@ -41,7 +41,7 @@ fn one_block_stays_one_and_a_list_stays_a_list() {
 }
 
 #[test]
-fn tools_in_conversations() {
+fn conversation_with_tool_calls_and_results_is_valid() {
     let result =
         CreateMessageResult::new("m", vec![call("a"), call("b")]).stop_reason(StopReason::ToolUse);
     let asked: Vec<_> = result
@@ -65,8 +65,8 @@ fn tools_in_conversations() {
 }
 
 #[test]
-fn results_are_read_flat() {
-    // Blocks inside of a result hold no blocks: what looks like a call stays as it is.
+fn nested_tool_result_is_read_as_other() {
+    // A tool result cannot contain tool calls and tool results. Such a block is kept unchanged.
     let value = json!({
         "type": "tool_result", "toolUseId": "a", "structuredContent": null,
         "content": [{"type": "tool_result", "toolUseId": 7, "content": "?"}],
@@ -81,7 +81,7 @@ fn results_are_read_flat() {
 }
 
 #[test]
-fn unknown_reasons_survive() {
+fn unknown_stop_reason_is_kept() {
     let value = json!({
         "role": "assistant", "content": {"type": "text", "text": "x"}, "model": "m",
         "stopReason": "lunch",
@@ -92,7 +92,7 @@ fn unknown_reasons_survive() {
 }
 
 #[test]
-fn broken_conversations_are_found() {
+fn check_messages_of_broken_conversation_fails() {
     use BrokenConversation::{Mixed, NotTheUser, Unanswered, Unasked};
 
     let asks = || SamplingMessage::assistant(vec![call("a"), call("b")]);

@@ -1,5 +1,4 @@
-//! Every official example message of 2026-07-28 is read into its type and written again as the
-//! same JSON value.
+//! Tests that the example messages of 2026-07-28 round trip through their types.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -27,7 +26,7 @@ use serde_json::{Value, json};
 use crate::spec;
 
 #[test]
-fn every_example_reads_and_writes_as_itself() {
+fn example_message_round_trips() {
     let root = spec::folder().join("2026-07-28/examples");
     let mut count = 0;
     for kind in fs::read_dir(&root).unwrap() {
@@ -37,7 +36,7 @@ fn every_example_reads_and_writes_as_itself() {
             let file = file.unwrap().path();
             let mut value = spec::read_json(&file);
             if name == "ListRootsRequest" {
-                // The example still has an id, which its schema has not.
+                // The example has an `id`, which its schema does not allow.
                 value.as_object_mut().unwrap().shift_remove("id").unwrap();
             }
             assert_eq!(again(&name, &value), value, "{}", file.display());
@@ -48,7 +47,7 @@ fn every_example_reads_and_writes_as_itself() {
     assert!(count >= 129, "only {count} examples");
 }
 
-/// Reads a value of a kind into its type, from text as it arrives, and writes it again.
+/// Reads a value as the type of its definition and writes it again.
 fn again(kind: &str, value: &Value) -> Value {
     if let Some(message) = kind.strip_suffix("ResultResponse") {
         return response(value, |result| {
@@ -84,7 +83,7 @@ fn again(kind: &str, value: &Value) -> Value {
     }
 }
 
-/// What messages are made of.
+/// Round trips a part of a message.
 fn part(kind: &str, value: &Value) -> Value {
     match kind {
         "AudioContent" | "EmbeddedResource" | "ImageContent" | "ResourceLink" | "TextContent"
@@ -133,7 +132,7 @@ fn plain<T: DeserializeOwned + Serialize>(value: &Value) -> Value {
     write(&read::<T>(value))
 }
 
-/// A field of a form is the same by itself and among others.
+/// Round trips a field of a form and checks that the union of all fields reads the same value.
 fn field<T>(value: &Value) -> Value
 where
     T: DeserializeOwned + Serialize + Into<PrimitiveSchema> + PartialEq + Debug,
@@ -143,7 +142,8 @@ where
     plain::<T>(value)
 }
 
-/// Parameters stand beside the `_meta` of their request, whose keys have types of their own.
+/// Round trips parameters. Those of requests are read without their `_meta`, whose keys have separate
+/// types.
 fn params(kind: &str, value: &Value) -> Value {
     match kind {
         "CancelledNotificationParams" => return plain::<Cancelled>(value),
@@ -253,7 +253,7 @@ fn notification(value: &Value) -> Value {
     json!({"jsonrpc": "2.0", "method": note.method, "params": params})
 }
 
-/// Results stand beside what the wire stamps on them.
+/// Round trips a result without the members that the wire adds.
 fn result(kind: &str, value: &Value) -> Value {
     let mut rest = value.clone();
     let members = rest.as_object_mut().unwrap();
@@ -320,7 +320,7 @@ fn data(typed: Option<impl Serialize>) -> Option<Value> {
     Some(write(&typed.expect("the data has its type")))
 }
 
-/// Answers are read by what was asked: here, by the example of the questions with the same keys.
+/// Round trips responses. The example of the requests with the same keys determines their types.
 fn answers(value: &Value) -> Value {
     let folder = spec::folder().join("2026-07-28/examples/InputRequests");
     let questions = fs::read_dir(folder)

@@ -1,8 +1,10 @@
-//! The vocabulary held against the specification's own schemas and examples (`docs/spec/schema`), and
-//! against itself.
+//! Tests of all types against the schemas and examples of the specification (`docs/spec/schema`), against
+//! repeated members, and against themselves.
 
 #[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod repeated_members;
 #[cfg(test)]
 mod round_trips;
 #[cfg(test)]

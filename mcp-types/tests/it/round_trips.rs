@@ -1,5 +1,4 @@
-//! What is written by hand reads back what it wrote: as text, as a value, and with the members in
-//! another order.
+//! Property tests: values round trip through text and `serde_json::Value`, with members in any order.
 
 use std::fmt::Debug;
 
@@ -9,11 +8,11 @@ use mcp_types::meta::TraceParent;
 use mcp_types::{
     Annotations, AudioContent, Blob, BooleanSchema, CacheScope, CallToolResult, Choice, Choices,
     ClientCapabilities, ContentBlock, CreateMessageParams, ElicitFormParams, ElicitParams,
-    ElicitUrlParams, ElicitationCapability, EmbeddedResource, EnumSchema, FormSchema, ImageContent,
-    InputRequest, InputRequests, InputRequired, JsonObject, Meta, MultiSelectSchema, NumberSchema,
-    PrimitiveSchema, ProgressParams, ProgressUpdate, RawObject, RequestId, ResourceContents,
-    ResourceLink, Role, RootsCapability, SamplingCapability, SamplingContent, SamplingMessage,
-    Settings, StopReason, StringFormat, StringSchema, SubscriptionFilter, TextContent,
+    ElicitUrlParams, ElicitationCapability, EmbeddedResource, EnumSchema, ExtraFields, FormSchema,
+    ImageContent, InputRequest, InputRequests, InputRequired, JsonObject, Meta, MultiSelectSchema,
+    NumberSchema, PrimitiveSchema, ProgressParams, ProgressUpdate, RawObject, RequestId,
+    ResourceContents, ResourceLink, Role, RootsCapability, SamplingCapability, SamplingContent,
+    SamplingMessage, StopReason, StringFormat, StringSchema, SubscriptionFilter, TextContent,
     ToolResultContent, ToolUseContent,
 };
 use proptest::collection::{btree_map, vec};
@@ -31,7 +30,7 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(it: &T) {
     let value = serde_json::to_value(it).unwrap();
     let from_value: T = serde_json::from_value(value.clone()).unwrap();
     assert_eq!(&from_value, it, "{text}");
-    // Lists keep their order, members need not.
+    // Arrays keep their order. The order of members does not matter.
     let from_reversed: T = serde_json::from_value(reversed(value.clone())).unwrap();
     assert_eq!(serde_json::to_value(&from_reversed).unwrap(), value);
 }
@@ -43,11 +42,11 @@ fn reversed(value: Value) -> Value {
             members.map(|(key, value)| (key, reversed(value))).collect()
         }
         Value::Array(items) => items.into_iter().map(reversed).collect(),
-        other => other,
+        extra => extra,
     }
 }
 
-/// Text that needs escapes now and then.
+/// Strings, some of which need escapes.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{0,6}",
@@ -56,7 +55,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A number that survives its way through text.
+/// Numbers that round trip exactly through text.
 fn number() -> impl Strategy<Value = f64> {
     (-4_000_i32..4_000).prop_map(|quarters| f64::from(quarters) / 4.0)
 }
@@ -79,7 +78,7 @@ fn json() -> BoxedStrategy<Value> {
     .boxed()
 }
 
-/// Members that no type knows.
+/// Members that no type defines.
 fn unknown() -> impl Strategy<Value = JsonObject> {
     btree_map("x-[a-z]{1,3}", json(), 0..3).prop_map(|members| members.into_iter().collect())
 }
@@ -100,12 +99,12 @@ fn hints() -> BoxedStrategy<Option<Annotations>> {
         option::of(text()),
         unknown(),
     );
-    let made = made.prop_map(|(audience, priority, last_modified, other)| {
+    let made = made.prop_map(|(audience, priority, last_modified, extra)| {
         let mut hints = Annotations::new();
         hints.audience = audience;
         hints.priority = priority;
         hints.last_modified = last_modified;
-        hints.other = other.into();
+        hints.extra = extra.into();
         hints
     });
     option::weighted(0.3, made).boxed()
@@ -131,7 +130,7 @@ fn resource() -> BoxedStrategy<ResourceContents> {
         .boxed()
 }
 
-/// Blocks that hold no blocks.
+/// Blocks without nested blocks.
 fn plain_block() -> BoxedStrategy<ContentBlock> {
     let bytes = || vec(any::<u8>(), 0..9);
     prop_oneof![
@@ -188,24 +187,25 @@ fn block() -> BoxedStrategy<ContentBlock> {
     .boxed()
 }
 
-fn settings() -> impl Strategy<Value = Option<Settings>> {
-    option::of(unknown().prop_map(Settings::from))
+fn extra_fields() -> impl Strategy<Value = Option<ExtraFields>> {
+    option::of(unknown().prop_map(ExtraFields::from))
 }
 
 fn client() -> BoxedStrategy<ClientCapabilities> {
-    let roots = (any::<Option<bool>>(), unknown()).prop_map(|(changed, other)| {
+    let roots = (any::<Option<bool>>(), unknown()).prop_map(|(changed, extra)| {
         let mut roots = RootsCapability::default();
-        (roots.list_changed, roots.other) = (changed, other.into());
+        (roots.list_changed, roots.extra) = (changed, extra.into());
         roots
     });
-    let sampling = (settings(), settings(), unknown()).prop_map(|(context, tools, other)| {
-        let mut sampling = SamplingCapability::default();
-        (sampling.context, sampling.tools, sampling.other) = (context, tools, other.into());
-        sampling
-    });
-    let elicitation = (settings(), settings(), unknown()).prop_map(|(form, url, other)| {
+    let sampling =
+        (extra_fields(), extra_fields(), unknown()).prop_map(|(context, tools, extra)| {
+            let mut sampling = SamplingCapability::default();
+            (sampling.context, sampling.tools, sampling.extra) = (context, tools, extra.into());
+            sampling
+        });
+    let elicitation = (extra_fields(), extra_fields(), unknown()).prop_map(|(form, url, extra)| {
         let mut elicitation = ElicitationCapability::default();
-        (elicitation.form, elicitation.url, elicitation.other) = (form, url, other.into());
+        (elicitation.form, elicitation.url, elicitation.extra) = (form, url, extra.into());
         elicitation
     });
     let tasks = option::of(Just(
@@ -219,13 +219,13 @@ fn client() -> BoxedStrategy<ClientCapabilities> {
     );
     (known, unknown(), unknown(), unknown())
         .prop_map(
-            |((roots, sampling, elicitation, tasks), extensions, experimental, other)| {
+            |((roots, sampling, elicitation, tasks), extensions, experimental, extra)| {
                 let mut client = ClientCapabilities::default();
                 (client.roots, client.sampling, client.elicitation) =
                     (roots, sampling, elicitation);
                 client.tasks = tasks.map(|tasks| serde_json::from_value(tasks).unwrap());
-                (client.extensions, client.experimental, client.other) =
-                    (extensions.into(), experimental.into(), other.into());
+                (client.extensions, client.experimental, client.extra) =
+                    (extensions.into(), experimental.into(), extra.into());
                 client
             },
         )
@@ -350,13 +350,13 @@ fn input() -> BoxedStrategy<InputRequest> {
 fn filter() -> impl Strategy<Value = SubscriptionFilter> {
     let flags = any::<(bool, bool, bool)>();
     (flags, vec(text(), 0..3), vec(text(), 0..3), unknown()).prop_map(
-        |((tools, prompts, resources), uris, ids, other)| {
+        |((tools, prompts, resources), uris, ids, extra)| {
             let mut filter = SubscriptionFilter::new();
             filter.tools_list_changed = tools;
             filter.prompts_list_changed = prompts;
             filter.resources_list_changed = resources;
-            (filter.resource_subscriptions, filter.task_ids, filter.other) =
-                (uris, ids, other.into());
+            (filter.resource_subscriptions, filter.task_ids, filter.extra) =
+                (uris, ids, extra.into());
             filter
         },
     )
@@ -366,7 +366,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn ids_and_words(number in any::<i64>(), text in text(), public in any::<bool>()) {
+    fn id_and_string_enum_round_trip(number in any::<i64>(), text in text(), public in any::<bool>()) {
         round_trip(&RequestId::from(number));
         round_trip(&RequestId::from(&*text));
         round_trip(&Role::from(&*text));
@@ -376,19 +376,19 @@ proptest! {
     }
 
     #[test]
-    fn bytes(bytes in vec(any::<u8>(), 0..99)) {
+    fn blob_round_trips(bytes in vec(any::<u8>(), 0..99)) {
         round_trip(&Blob::from(bytes));
     }
 
     #[test]
-    fn raw_objects_and_meta(raw in raw(), meta in unknown()) {
+    fn raw_object_and_meta_round_trip(raw in raw(), meta in unknown()) {
         round_trip(&raw);
         round_trip(&Meta::from(meta.clone()));
-        round_trip(&Settings::from(meta));
+        round_trip(&ExtraFields::from(meta));
     }
 
     #[test]
-    fn blocks(block in block(), contents in resource()) {
+    fn content_block_round_trips(block in block(), contents in resource()) {
         round_trip(&block);
         round_trip(&contents);
         let result = CallToolResult::new(vec![block]);
@@ -398,20 +398,20 @@ proptest! {
     }
 
     #[test]
-    fn capabilities(client in client()) {
+    fn client_capabilities_round_trip(client in client()) {
         round_trip(&client);
     }
 
     #[test]
-    fn forms(field in field(), form in form()) {
+    fn form_round_trips(field in field(), form in form()) {
         round_trip(&field);
         let text = serde_json::to_string(&form).unwrap();
-        // The order of fields means something.
+        // The order of fields is significant, so the members are not reversed.
         assert_eq!(serde_json::from_str::<FormSchema>(&text).unwrap(), form);
     }
 
     #[test]
-    fn asking(asked in elicit(), message in message(), input in input()) {
+    fn input_request_round_trips(asked in elicit(), message in message(), input in input()) {
         let text = serde_json::to_string(&asked).unwrap();
         assert_eq!(serde_json::from_str::<ElicitParams>(&text).unwrap(), asked);
         round_trip(&message);
@@ -423,28 +423,28 @@ proptest! {
     }
 
     #[test]
-    fn subscriptions_and_progress(filter in filter(), (done, total) in (number(), number())) {
+    fn filter_and_progress_round_trip(filter in filter(), (done, total) in (number(), number())) {
         round_trip(&filter);
         let progress = ProgressParams::new("t", ProgressUpdate::new(done).of(total));
         round_trip(&progress);
     }
 
     #[test]
-    fn traces(trace in 1..u128::MAX, span in 1..u64::MAX, flags in any::<u8>()) {
+    fn trace_parent_round_trips(trace in 1..u128::MAX, span in 1..u64::MAX, flags in any::<u8>()) {
         let mut parent = TraceParent::new(trace, span).unwrap();
         parent.flags = flags;
         round_trip(&parent);
     }
 
     #[test]
-    fn traces_from_anything(text in "[0-9a-f-]{0,60}|\\PC{0,60}") {
+    fn trace_parent_parsed_from_any_text_round_trips(text in "[0-9a-f-]{0,60}|\\PC{0,60}") {
         if let Ok(parent) = text.parse::<TraceParent>() {
             assert_eq!(parent.to_string().parse(), Ok(parent));
         }
     }
 
     #[test]
-    fn skills(files in option::of(vec((text(), any::<[u8; 32]>(), any::<u64>()), 0..3))) {
+    fn skill_resources_round_trip(files in option::of(vec((text(), any::<[u8; 32]>(), any::<u64>()), 0..3))) {
         let resources = match files {
             None => SkillResources::Dynamic,
             Some(files) => SkillResources::Listed(

@@ -1,4 +1,4 @@
-//! Values of every type, held against the schema of every revision that has the type.
+//! Validation of values of every type against the schema of every revision that defines the type.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::spec;
 use crate::values::{self, Case, Shape};
 
-/// Definitions of 2026-07-28 that no value of ours is held against: unions whose members all are,
-/// bases that every other definition repeats, and JSON itself.
+/// Definitions of 2026-07-28 that no value is validated against: unions whose variants are validated, base
+/// definitions that others repeat, and JSON itself.
 const NOT_OURS: [&str; 21] = [
     "BaseMetadata",
     "CacheableResult",
@@ -38,7 +38,7 @@ const NOT_OURS: [&str; 21] = [
 ];
 
 #[test]
-fn every_value_fits_the_schema_of_its_revisions() {
+fn value_is_valid_in_schema_of_each_revision() {
     let folder = spec::folder();
     let cases = values::all();
     let mut checked = 0;
@@ -49,12 +49,12 @@ fn every_value_fits_the_schema_of_its_revisions() {
         for case in cases.iter().filter(|case| case.exists_in(version)) {
             checked += definitions.check(case, &mut seen);
         }
-        // A definition that takes anything would prove nothing.
+        // A definition that accepts any value would prove nothing.
         for name in &seen {
             let validator = definitions.validator(name);
             let broken = [json!([[]]), json!({"\u{0}": 0}), json!(0.5)];
             let refused = broken.iter().any(|value| !validator.is_valid(value));
-            assert!(refused, "{name} of {version} takes anything");
+            assert!(refused, "{name} of {version} accepts any value");
         }
         println!(
             "{version}: {} of {} definitions",
@@ -75,23 +75,23 @@ fn every_value_fits_the_schema_of_its_revisions() {
 struct Definitions<'a> {
     version: ProtocolVersion,
     document: &'a Value,
-    place: &'static str,
+    keyword: &'static str,
     all: &'a Map<String, Value>,
     validators: RefCell<BTreeMap<String, Rc<Validator>>>,
 }
 
 impl<'a> Definitions<'a> {
     fn new(version: ProtocolVersion, document: &'a Value) -> Self {
-        let place = if document.get("$defs").is_some() {
+        let keyword = if document.get("$defs").is_some() {
             "$defs"
         } else {
             "definitions"
         };
-        let all = document[place].as_object().unwrap();
+        let all = document[keyword].as_object().unwrap();
         Self {
             version,
             document,
-            place,
+            keyword,
             all,
             validators: RefCell::default(),
         }
@@ -107,15 +107,15 @@ impl<'a> Definitions<'a> {
         let made = validators.entry(name.to_owned()).or_insert_with(|| {
             let schema = json!({
                 "$schema": self.document["$schema"],
-                "allOf": [{"$ref": format!("#/{}/{name}", self.place)}],
-                self.place: self.all,
+                "allOf": [{"$ref": format!("#/{}/{name}", self.keyword)}],
+                self.keyword: self.all,
             });
             Rc::new(jsonschema::validator_for(&schema).unwrap())
         });
         Rc::clone(made)
     }
 
-    /// Checks a value in the message that it is for; how many checks that made.
+    /// Validates a value in its message. Returns the number of validations.
     fn check(&self, case: &Case, seen: &mut BTreeSet<String>) -> usize {
         let message = message(case, self.version);
         let mut checked = 1;
@@ -166,7 +166,7 @@ impl<'a> Definitions<'a> {
     }
 }
 
-/// A value in what the wire puts around it.
+/// Returns the message that the wire writes around a value.
 fn message(case: &Case, version: ProtocolVersion) -> Value {
     let mut value = case.value.clone();
     let modern = version.is_modern();

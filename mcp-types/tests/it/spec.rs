@@ -1,4 +1,4 @@
-//! The folder with the schemas and examples of the specification.
+//! Access to the vendored schemas and examples of the specification.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ pub(crate) fn read_json(path: &PathBuf) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The `_meta` that every request of 2026-07-28 has.
+/// Returns a `_meta` as every request of 2026-07-28 carries it.
 pub(crate) fn request_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -53,7 +53,6 @@ const fn candidate(
 
 const LIMIT: Candidate = candidate("limit", Program::Limit, &[]);
 const MCP: Candidate = candidate("mcp", Program::Server, &[]);
-const MCP_TEXT: Candidate = candidate("mcp, Text", Program::Server, &["--text"]);
 const RMCP: Candidate = candidate("rmcp", Program::RmcpServer, &[]);
 const LIMIT_SSE: Candidate = candidate("limit", Program::Limit, &["--sse"]);
 const MCP_SSE: Candidate = candidate("mcp", Program::Server, &["--sse"]);
@@ -64,7 +63,6 @@ const RMCP_STATELESS: Candidate =
 const RMCP_JSON: Candidate = candidate("rmcp", Program::RmcpServer, &["--json"]);
 
 const MODERN: &[Candidate] = &[LIMIT, MCP, RMCP_JSON];
-const LARGE: &[Candidate] = &[LIMIT, MCP, MCP_TEXT, RMCP_JSON];
 const SESSION: &[Candidate] = &[LIMIT, MCP, RMCP];
 const SESSION_SSE: &[Candidate] = &[LIMIT_SSE, MCP_SSE, RMCP];
 const STATELESS: &[Candidate] = &[LIMIT, MCP_STATELESS, RMCP_STATELESS];
@@ -211,7 +209,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     http(
         "large",
         "large, 1 MiB echo",
-        LARGE,
+        MODERN,
         &["big", "--connections", "2"],
     ),
     with(

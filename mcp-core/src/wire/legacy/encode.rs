@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use mcp_types::json::{self, Write};
 use mcp_types::{ListenParams, ProtocolVersion};
+use serde::Serialize;
 
 use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_called,
-    splice_json, write_error, write_json, write_request,
+    ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_json,
+    write_error, write_json, write_request,
 };
 use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
@@ -43,7 +43,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    json::write(&mut out.head, context.id);
+    write_json(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.push(b"}");
@@ -56,7 +56,7 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
         ResultBody::CallTool(mut body) => {
             body.narrow(version);
             out.head.push(b'{');
-            splice_called(&mut out.head, &body);
+            splice_json(&mut out.head, &body);
         }
         ResultBody::ReadResource(body) => whole(body, version, out),
         ResultBody::GetPrompt(body) => whole(body, version, out),
@@ -74,13 +74,13 @@ fn result(body: ResultBody, version: ProtocolVersion, out: &mut EncodedReply) {
     }
 }
 
-fn whole<T: Write + Narrow>(mut body: T, version: ProtocolVersion, out: &mut EncodedReply) {
+fn whole<T: Serialize + Narrow>(mut body: T, version: ProtocolVersion, out: &mut EncodedReply) {
     body.narrow(version);
     write_json(&mut out.head, &body);
 }
 
 /// Writes a list, whose JSON is cached per revision and shared between replies.
-fn listed<T: Write + Clone + Narrow>(
+fn listed<T: Serialize + Clone + Narrow>(
     list: &Listing<T>,
     version: ProtocolVersion,
     out: &mut EncodedReply,

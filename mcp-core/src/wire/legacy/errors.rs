@@ -16,11 +16,11 @@ pub(super) fn to_error(fault: &Fault, version: ProtocolVersion) -> ErrorObject {
             kind: ItemKind::Resource,
             id,
         } => ErrorObject::new(codes::RESOURCE_NOT_FOUND, fault.to_string())
-            .with_object(&MissingResource::new(&**id)),
+            .with_data(&MissingResource::new(&**id)),
         Fault::UrlElicitationRequired { elicitations } if version.has_url_elicitation_error() => {
             let named = elicitations.iter().cloned().map(with_id);
             ErrorObject::new(codes::URL_ELICITATION_REQUIRED, fault.to_string())
-                .with_object(&RequiredElicitations::new(named))
+                .with_data(&RequiredElicitations::new(named))
         }
         Fault::Protocol(error) if !is_known(error.code, version) => {
             error.clone().with_code(codes::INTERNAL_ERROR)

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_types::json::{self, members};
 use mcp_types::{
     CacheHint, CacheScope, InputRequired, JsonObject, Method, RawJson, RawObject, Request, Response,
 };
+use serde::Deserialize;
 
 use super::{errors, result_type};
 use crate::wire::{DecodeError, DecodedRequest, calls, results};
@@ -19,7 +19,7 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
     let decoded = match method {
         Some(Method::Discover) => ClientRequest::Discover,
         Some(Method::Listen) => {
-            ClientRequest::Listen(Arc::new(request.params.required_value("notifications")?))
+            ClientRequest::Listen(Arc::new(request.params.required("notifications")?))
         }
         _ => ClientRequest::Call(calls::read(request, super::VERSION)?),
     };
@@ -32,18 +32,13 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
 }
 
 /// The fields that the wire adds to every result.
-#[derive(Default)]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Stamp {
     result_type: Option<String>,
     ttl_ms: Option<i64>,
     cache_scope: Option<CacheScope>,
 }
-
-members!(Stamp as "a result" {
-    "resultType" => result_type or nothing,
-    "ttlMs" => ttl_ms or nothing,
-    "cacheScope" => cache_scope or nothing,
-});
 
 /// Decodes the response to `request` by its method.
 pub(super) fn reply(
@@ -94,7 +89,7 @@ fn without_result_type(body: RawObject) -> RawObject {
         return body;
     };
     match members.shift_remove("resultType") {
-        Some(_) => RawObject::of(&members).unwrap_or(body),
+        Some(_) => RawObject::from_value(&members).unwrap_or(body),
         None => body,
     }
 }
@@ -109,7 +104,7 @@ fn stamp(method: Option<Method>, raw: RawJson<'_>) -> Result<Stamp, DecodeError>
     if !cacheable && common.iter().any(|text| raw.as_str().starts_with(text)) {
         return Ok(Stamp::default());
     }
-    json::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
+    serde_json::from_str(raw.as_str()).map_err(|error| DecodeError::malformed(method, error))
 }
 
 // spec: CACHE-05

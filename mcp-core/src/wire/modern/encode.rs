@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use mcp_types::json::{self, Piece, Write, WriteEntries};
 use mcp_types::{
     CacheHint, CacheScope, ContentBlock, JsonObject, ListenParams, Meta, RawObject, meta::keys,
 };
 use memchr::memmem;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::{VERSION, errors, result_type};
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
-    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_called, splice_json,
-    write_error, write_json, write_text,
+    ClientRequestContext, EncodedReply, ReplyContext, calls, splice_json, write_error, write_json,
 };
 use crate::{ClientRequest, Reply, ResultBody};
 
@@ -30,7 +29,7 @@ pub(super) fn reply(reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> 
     }
     out.head.reserve(minimum_size(&reply));
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    json::write(&mut out.head, context.id);
+    write_json(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
         Reply::Complete { body, cache } => complete(body, cache, context, &mut out),
@@ -83,7 +82,7 @@ fn complete(
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
             write_stamp(head, result_type::COMPLETE, None, body.meta.take(), context);
-            splice_called(head, &body);
+            splice_json(head, &body);
         }
         ResultBody::GetPrompt(mut body) => {
             body.narrow(VERSION);
@@ -121,7 +120,7 @@ fn complete(
 fn whole(
     out: &mut Vec<u8>,
     meta: Option<Meta>,
-    body: &dyn Write,
+    body: &impl Serialize,
     cache: Option<CacheHint>,
     context: &ReplyContext<'_>,
 ) {
@@ -147,12 +146,12 @@ fn unstamped(body: RawObject) -> (Option<Meta>, RawObject) {
         Some(Value::Object(meta)) => Some(Meta::from(meta)),
         _ => None,
     };
-    let body = RawObject::of(&members).unwrap_or(body);
+    let body = RawObject::from_value(&members).unwrap_or(body);
     (meta, body)
 }
 
 /// Writes a list. Its JSON is cached and shared between replies unless the page has its own `_meta`.
-fn listed<T: Write + Clone + HasMeta + Narrow>(
+fn listed<T: Serialize + Clone + HasMeta + Narrow>(
     list: &Listing<T>,
     cache: Option<CacheHint>,
     context: &ReplyContext<'_>,
@@ -209,14 +208,10 @@ fn write_stamp(
     context: &ReplyContext<'_>,
 ) {
     out.extend_from_slice(br#"{"resultType":"#);
-    match result_type {
-        // Contains no characters that need an escape.
-        result_type::COMPLETE => out.extend_from_slice(br#""complete""#),
-        other => write_text(out, other),
-    }
+    write_json(out, result_type);
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
-        json::write(out, &cache.ttl_ms());
+        write_json(out, &cache.ttl_ms());
         out.extend_from_slice(match cache.scope {
             CacheScope::Public => br#","cacheScope":"public""#.as_slice(),
             _ => br#","cacheScope":"private""#,
@@ -236,7 +231,7 @@ fn write_stamp(
         if index > 0 {
             out.push(b',');
         }
-        write_text(out, key);
+        write_json(out, key);
         out.push(b':');
         write_json(out, value);
     }
@@ -250,7 +245,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     write_json(&mut out, context.id);
     out.extend_from_slice(br#","method":"#);
-    write_text(&mut out, request.method_name());
+    write_json(&mut out, request.method_name());
     out.extend_from_slice(br#","params":{"_meta":"#);
     write_json(&mut out, &RequestMeta(context));
     if let Some(input) = context.input {
@@ -260,7 +255,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
         }
         if let Some(state) = &input.state {
             out.extend_from_slice(br#","requestState":"#);
-            write_text(&mut out, state);
+            write_json(&mut out, state);
         }
     }
     write_params(&mut out, request);
@@ -282,30 +277,26 @@ fn write_params(out: &mut Vec<u8>, request: &ClientRequest) {
 // spec: META-08, META-11
 struct RequestMeta<'a>(&'a ClientRequestContext<'a>);
 
-impl Write for RequestMeta<'_> {
-    fn piece(&self) -> Piece<'_> {
-        Piece::Entries(self)
-    }
-}
-
-impl WriteEntries for RequestMeta<'_> {
-    fn give(&self, take: &mut dyn FnMut(&str, Piece<'_>)) {
-        let from = self.0;
-        take(keys::PROTOCOL_VERSION, VERSION.piece());
-        take(keys::CLIENT_INFO, from.profile.info.piece());
-        let capabilities = fitting(&from.profile.capabilities, VERSION, narrow::is_modern);
-        take(keys::CLIENT_CAPABILITIES, capabilities.piece());
-        if let Some(token) = from.progress_token {
-            take(keys::PROGRESS_TOKEN, token.piece());
+impl Serialize for RequestMeta<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let context = self.0;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry(keys::PROTOCOL_VERSION, &VERSION)?;
+        map.serialize_entry(keys::CLIENT_INFO, &context.profile.info)?;
+        let capabilities = fitting(&context.profile.capabilities, VERSION, narrow::is_modern);
+        map.serialize_entry(keys::CLIENT_CAPABILITIES, &*capabilities)?;
+        if let Some(token) = context.progress_token {
+            map.serialize_entry(keys::PROGRESS_TOKEN, token)?;
         }
-        if let Some(level) = from.log_level {
-            take(keys::LOG_LEVEL, level.piece());
+        if let Some(level) = context.log_level {
+            map.serialize_entry(keys::LOG_LEVEL, &level)?;
         }
-        for (key, value) in from.meta.into_iter().flat_map(|meta| meta.as_object()) {
+        for (key, value) in context.meta.into_iter().flat_map(Meta::as_object) {
             if !ENVELOPE.contains(&key.as_str()) {
-                take(key, Piece::Value(value));
+                map.serialize_entry(key, value)?;
             }
         }
+        map.end()
     }
 }
 

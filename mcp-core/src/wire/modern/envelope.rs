@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::{ClientFacts, Fault};
-use mcp_types::json::{self, Read};
 use mcp_types::meta::keys;
 use mcp_types::{
     ClientCapabilities, Params, ProgressToken, ProtocolVersion, RawJson, RawObject, Request,
 };
+use serde::de::DeserializeOwned;
 
 /// The version, client and progress token that a modern request carries in `_meta`.
 // spec: META-07
@@ -92,13 +92,15 @@ fn read_capabilities(raw: RawJson<'_>) -> Result<ClientCapabilities, Fault> {
     match raw.as_str() {
         // Most clients declare no capabilities.
         "{}" => Ok(ClientCapabilities::default()),
-        _ => json::from_str(raw.as_str())
+        _ => serde_json::from_str(raw.as_str())
             .map_err(|error| malformed(keys::CLIENT_CAPABILITIES, &error)),
     }
 }
 
 /// Reads an optional field of `_meta`.
-fn read<T: Read>(params: &Params<'_>, key: &str) -> Result<Option<T>, Fault> {
-    let read = params.meta(key).map(|raw| json::from_str(raw.as_str()));
+fn read<T: DeserializeOwned>(params: &Params<'_>, key: &str) -> Result<Option<T>, Fault> {
+    let read = params
+        .meta(key)
+        .map(|raw| serde_json::from_str(raw.as_str()));
     read.transpose().map_err(|error| malformed(key, &error))
 }

@@ -25,17 +25,17 @@ pub(in crate::wire) fn to_error(fault: &Fault) -> ErrorObject {
         Fault::NoSuchItem {
             kind: ItemKind::Resource,
             id,
-        } => plain(codes::INVALID_PARAMS).with_object(&MissingResource::new(&**id)),
+        } => plain(codes::INVALID_PARAMS).with_data(&MissingResource::new(&**id)),
         Fault::NoSuchItem { .. } => plain(codes::INVALID_PARAMS),
         Fault::MissingCapability { required } => plain(codes::MISSING_CLIENT_CAPABILITY)
-            .with_object(&MissingCapabilities::new((**required).clone())),
+            .with_data(&MissingCapabilities::new((**required).clone())),
         Fault::UnsupportedVersion {
             requested,
             supported,
         } => {
             let mut data = UnsupportedVersion::new(&**requested, &[]);
             data.supported.clone_from(supported);
-            plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_object(&data)
+            plain(codes::UNSUPPORTED_PROTOCOL_VERSION).with_data(&data)
         }
         Fault::HeaderMismatch(_) => plain(codes::HEADER_MISMATCH),
         Fault::UserRejected(_) => plain(codes::USER_REJECTED),

@@ -3,6 +3,7 @@
 //! The requests are edited as JSON, so that fields that this library does not know survive a proxy.
 
 use mcp_types::{ContentBlock, JsonObject, Method, RawObject};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::content::describe;
@@ -24,7 +25,7 @@ pub(in crate::wire) fn embedded(raw: RawObject) -> RawObject {
         changed |= narrow(request).unwrap_or_default();
     }
     if changed {
-        RawObject::of(&requests).unwrap_or(raw)
+        RawObject::from_value(&requests).unwrap_or(raw)
     } else {
         raw
     }
@@ -81,7 +82,7 @@ fn replace_content(content: &mut Value, misplaced: &[&str]) -> bool {
                 .flatten()
                 .is_some_and(|inner| replace_content(inner, NOT_RESULTS));
         }
-        let Ok(read) = ContentBlock::from_json(&block.to_string()) else {
+        let Ok(read) = ContentBlock::deserialize(&*block) else {
             return false;
         };
         let text = [("type", "text".to_owned()), ("text", describe(&read))];

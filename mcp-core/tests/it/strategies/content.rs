@@ -58,7 +58,7 @@ pub(super) fn simple_block() -> BoxedStrategy<ContentBlock> {
     prop_oneof![
         (text(), beside()).prop_map(|(text, (annotations, meta))| {
             let mut block = TextContent::default();
-            (block.text, block.annotations, block.meta) = (text.into(), annotations, meta);
+            (block.text, block.annotations, block.meta) = (text, annotations, meta);
             block.into()
         }),
         (bytes(), beside()).prop_map(|(data, (annotations, meta))| {

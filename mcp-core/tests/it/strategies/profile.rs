@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mcp_types::legacy_tasks::TasksCapability;
 use mcp_types::{
-    ClientCapabilities, Implementation, ListChangedCapability, ResourcesCapability,
-    ServerCapabilities, Settings,
+    ClientCapabilities, ExtraFields, Implementation, ListChangedCapability, ResourcesCapability,
+    ServerCapabilities,
 };
 use proptest::option::of;
 use proptest::prelude::*;
@@ -65,8 +65,8 @@ pub(super) fn server_capabilities(range: Range) -> BoxedStrategy<ServerCapabilit
                 it.tools = tools.then(|| changes.clone());
                 it.prompts = prompts.then_some(changes);
                 it.resources = resources.then_some(watched);
-                it.completions = completions.then(Settings::default);
-                it.logging = logging.then(Settings::default);
+                it.completions = completions.then(ExtraFields::default);
+                it.logging = logging.then(ExtraFields::default);
                 it.tasks = tasks;
                 it
             },

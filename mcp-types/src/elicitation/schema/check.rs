@@ -1,5 +1,4 @@
-//! Answers held against the form: what is missing is filled in from the defaults, and what does
-//! not fit is found. Both sides check.
+//! Validation of answers against their form, and default values. Clients and servers use both.
 
 use serde_json::Value;
 
@@ -7,23 +6,21 @@ use super::{
     Choices, FormSchema, MultiSelectSchema, NumberSchema, PrimitiveSchema, StringFormat,
     StringSchema,
 };
-use crate::text::joined;
 use crate::{JsonObject, time};
 
-/// An answer does not fit the form.
+/// Error for an answer that is not valid for its form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{field}` {problem}")]
 #[non_exhaustive]
 pub struct FormError {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// What is wrong with it.
+    /// Description of the problem, to be read after the name of the field.
     pub problem: String,
 }
 
 impl FormError {
-    /// A field, and what is wrong with it: read behind the field's name.
-    #[inline]
+    /// Creates an error from the name of a field and a description of the problem.
     pub fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
         Self {
             field: field.into(),
@@ -33,12 +30,8 @@ impl FormError {
 }
 
 impl FormSchema {
-    /// Fields that one form may have: more than anybody fills in.
-    pub const MAX_FIELDS: usize = 256;
-
-    /// Fills in what is not answered and has a default.
+    /// Adds the default values of fields without an answer.
     // spec: ELIC-07
-    #[inline]
     pub fn fill_defaults(&self, answers: &mut JsonObject) {
         for (name, field) in self.fields() {
             if !answers.contains_key(name)
@@ -49,13 +42,12 @@ impl FormSchema {
         }
     }
 
-    /// Checks answers. Fields of an unknown kind and answers that nobody asked for are not judged.
+    /// Validates answers. Fields of an unknown kind and answers without a field are not checked.
     ///
     /// # Errors
     ///
-    /// [`FormError`] that names the first field with a problem.
+    /// Returns [`FormError`] for the first invalid field.
     // spec: ELIC-13
-    #[inline]
     pub fn check(&self, answers: &JsonObject) -> Result<(), FormError> {
         let missing = |name: &&String| !answers.contains_key(*name);
         if let Some(name) = self.required.iter().find(missing) {
@@ -71,9 +63,9 @@ impl FormSchema {
     }
 }
 
+/// Result of a check. The error describes the problem.
 type Checked = Result<(), String>;
 
-#[inline]
 fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {
     match field {
         PrimitiveSchema::String(field) => check_text(field, answer),
@@ -93,7 +85,6 @@ fn check_field(field: &PrimitiveSchema, answer: &Value) -> Checked {
     }
 }
 
-#[inline]
 fn expected(what: &str, got: &Value) -> String {
     let kind = match got {
         Value::Null => "null",
@@ -106,7 +97,6 @@ fn expected(what: &str, got: &Value) -> String {
     format!("must be {what}, not {kind}")
 }
 
-#[inline]
 fn check_text(field: &StringSchema, answer: &Value) -> Checked {
     let text = answer.as_str().ok_or_else(|| expected("a text", answer))?;
     let length = text.chars().count() as u64;
@@ -140,16 +130,14 @@ fn check_text(field: &StringSchema, answer: &Value) -> Checked {
     }
 }
 
-/// Something on either side of one `@`: mail servers know the rest.
-#[inline]
+/// Returns `true` for non-empty text before and after an `@`, without whitespace.
 fn is_email(text: &str) -> bool {
     let spaced = text.contains(char::is_whitespace);
     let parts = text.rsplit_once('@');
     !spaced && parts.is_some_and(|(user, host)| !user.is_empty() && !host.is_empty())
 }
 
-/// A scheme of RFC 3986 and something behind it, without spaces.
-#[inline]
+/// Returns `true` for a scheme of RFC 3986, a colon and more text without whitespace.
 fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -161,7 +149,6 @@ fn is_uri(text: &str) -> bool {
     letter && scheme && !rest.is_empty() && !rest.contains(char::is_whitespace)
 }
 
-#[inline]
 fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
     let what = if field.is_integer() {
         "a whole number"
@@ -181,7 +168,6 @@ fn check_number(field: &NumberSchema, answer: &Value) -> Checked {
     }
 }
 
-#[inline]
 fn check_choice(choices: &Choices, text: &str) -> Checked {
     if choices.contains(text) {
         return Ok(());
@@ -189,11 +175,10 @@ fn check_choice(choices: &Choices, text: &str) -> Checked {
     let known: Vec<_> = choices.iter().map(|(value, _)| value).collect();
     Err(format!(
         "is {text:?}; it must be one of {}",
-        joined(&known, ", ")
+        known.join(", ")
     ))
 }
 
-#[inline]
 fn check_choices(field: &MultiSelectSchema, answer: &Value) -> Checked {
     let picked = answer
         .as_array()

@@ -1,27 +1,22 @@
-//! Fields where the user picks from a list.
+//! Fields with a selection from a list of values.
 
-use crate::json::{members, read_and_written, read_via, written_via};
+use serde::{Deserialize, Serialize};
+
 use crate::setters::setters;
-use crate::text::fixed_text;
 
-/// One of the texts to pick from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A value with a title.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Choice {
     /// The value.
+    #[serde(rename = "const")]
     pub value: String,
-    /// What the user reads.
+    /// Title for the user.
     pub title: String,
 }
 
-members!(Choice as "a choice" {
-    "const" => value,
-    "title" => title,
-});
-
 impl Choice {
-    /// A value and what the user reads.
-    #[inline]
+    /// Creates a choice from a value and its title.
     pub fn new(value: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -30,26 +25,25 @@ impl Choice {
     }
 }
 
-/// The texts to pick from.
+/// Values to select from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Choices {
-    /// The user reads the values themselves.
+    /// Values without titles.
     Plain(Vec<String>),
-    /// Every value has a title (2025-11-25 and later).
+    /// Values with titles (2025-11-25 and later).
     Titled(Vec<Choice>),
-    /// Values, and titles in a list of their own: all that 2025-06-18 knows, legacy since.
+    /// Values with a separate list of titles: the only form of titles in 2025-06-18, deprecated since.
     Legacy {
         /// The values.
         values: Vec<String>,
-        /// What the user reads, in the order of the values.
+        /// Titles in the order of the values.
         titles: Vec<String>,
     },
 }
 
 impl Choices {
-    /// Values and what the user reads.
-    #[inline]
+    /// Returns pairs of value and title. The value replaces a missing title.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         let (plain, titled, titles) = match self {
             Self::Plain(values) => (values.as_slice(), [].as_slice(), [].as_slice()),
@@ -65,15 +59,13 @@ impl Choices {
         plain.chain(titled.iter().map(|choice| (&*choice.value, &*choice.title)))
     }
 
-    /// The value is among them.
-    #[inline]
+    /// Returns `true` if `value` is one of the values.
     pub fn contains(&self, value: &str) -> bool {
         self.iter().any(|(known, _)| known == value)
     }
 
-    /// The same choices in the form of 2025-06-18, which later revisions still read.
+    /// Converts titled choices into the form of 2025-06-18, which later revisions accept as well.
     #[must_use]
-    #[inline]
     pub fn to_legacy(&self) -> Self {
         match self {
             Self::Titled(choices) => Self::Legacy {
@@ -86,27 +78,24 @@ impl Choices {
 }
 
 impl<T: Into<String>, const N: usize> From<[T; N]> for Choices {
-    #[inline]
     fn from(values: [T; N]) -> Self {
         Self::Plain(values.into_iter().map(Into::into).collect())
     }
 }
 
 impl From<Vec<String>> for Choices {
-    #[inline]
     fn from(values: Vec<String>) -> Self {
         Self::Plain(values)
     }
 }
 
 impl From<Vec<Choice>> for Choices {
-    #[inline]
     fn from(choices: Vec<Choice>) -> Self {
         Self::Titled(choices)
     }
 }
 
-/// A field where the user picks one text.
+/// Field with a selection of one value.
 ///
 /// # Examples
 ///
@@ -118,22 +107,22 @@ impl From<Vec<Choice>> for Choices {
 /// assert!(titled.choices.contains("#f00") && !plain.choices.contains("#f00"));
 /// ```
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "EnumMembers", try_from = "EnumMembers")]
 #[non_exhaustive]
 pub struct EnumSchema {
-    /// What the field is called.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What the field is for.
+    /// Description of the field.
     pub description: Option<String>,
-    /// The texts to pick from.
+    /// Values to select from.
     pub choices: Choices,
-    /// What the field begins with (2025-11-25 and later).
+    /// Default value (2025-11-25 and later).
     pub default: Option<String>,
 }
 
 impl EnumSchema {
-    /// Some texts to pick one from.
-    #[inline]
+    /// Creates a field from the values to select from.
     pub fn new(choices: impl Into<Choices>) -> Self {
         Self {
             title: None,
@@ -145,37 +134,36 @@ impl EnumSchema {
 
     setters! { title, describe }
 
-    /// Sets what the field begins with (2025-11-25 and later).
+    /// Sets the default value (2025-11-25 and later).
     #[must_use]
-    #[inline]
     pub fn default_value(mut self, value: impl Into<String>) -> Self {
         self.default = Some(value.into());
         self
     }
 }
 
-/// A field where the user picks some texts (2025-11-25 and later).
+/// Field with a selection of several values (2025-11-25 and later).
 // spec: ELIC-06
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "MultiSelectMembers", try_from = "MultiSelectMembers")]
 #[non_exhaustive]
 pub struct MultiSelectSchema {
-    /// What the field is called.
+    /// Display name of the field.
     pub title: Option<String>,
-    /// What the field is for.
+    /// Description of the field.
     pub description: Option<String>,
-    /// The texts to pick from, plain or titled.
+    /// Values to select from, plain or titled.
     pub choices: Choices,
-    /// The fewest texts to pick.
+    /// Minimum number of selected values.
     pub min_items: Option<u64>,
-    /// The most texts to pick.
+    /// Maximum number of selected values.
     pub max_items: Option<u64>,
-    /// What the field begins with.
+    /// Default values.
     pub default: Option<Vec<String>>,
 }
 
 impl MultiSelectSchema {
-    /// Some texts to pick some from.
-    #[inline]
+    /// Creates a field from the values to select from.
     pub fn new(choices: impl Into<Choices>) -> Self {
         Self {
             title: None,
@@ -189,66 +177,71 @@ impl MultiSelectSchema {
 
     setters! { title, describe }
 
-    /// Sets the fewest texts to pick.
+    /// Sets the minimum number of selected values.
     #[must_use]
-    #[inline]
     pub fn min_items(mut self, count: u64) -> Self {
         self.min_items = Some(count);
         self
     }
 
-    /// Sets the most texts to pick.
+    /// Sets the maximum number of selected values.
     #[must_use]
-    #[inline]
     pub fn max_items(mut self, count: u64) -> Self {
         self.max_items = Some(count);
         self
     }
 
-    /// Sets what the field begins with.
+    /// Sets the default values.
     #[must_use]
-    #[inline]
     pub fn default_value(mut self, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.default = Some(values.into_iter().map(Into::into).collect());
         self
     }
 }
 
-fixed_text!(StringType = "string");
-fixed_text!(ArrayType = "array");
+/// The value `string` of `type`.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StringType {
+    String,
+}
 
-/// The members of [`EnumSchema`] on the wire.
+/// The value `array` of `type`.
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum ArrayType {
+    Array,
+}
+
+/// [`EnumSchema`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct EnumMembers {
+    #[serde(rename = "type")]
     kind: StringType,
+    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     enum_names: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     one_of: Option<Vec<Choice>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<String>,
 }
 
-members!(EnumMembers as "a choice of one" {
-    "type" => kind,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "enum" => r#enum or nothing,
-    "enumNames" => enum_names or nothing,
-    "oneOf" => one_of or nothing,
-    "default" => default or nothing,
-});
-
-impl From<&EnumSchema> for EnumMembers {
-    #[inline]
-    fn from(field: &EnumSchema) -> Self {
-        let field = field.clone();
+impl From<EnumSchema> for EnumMembers {
+    fn from(field: EnumSchema) -> Self {
         let (r#enum, enum_names, one_of) = match field.choices {
             Choices::Plain(values) => (Some(values), None, None),
             Choices::Titled(choices) => (None, None, Some(choices)),
             Choices::Legacy { values, titles } => (Some(values), Some(titles), None),
         };
         Self {
-            kind: StringType,
+            kind: StringType::String,
             title: field.title,
             description: field.description,
             r#enum,
@@ -260,15 +253,14 @@ impl From<&EnumSchema> for EnumMembers {
 }
 
 impl TryFrom<EnumMembers> for EnumSchema {
-    type Error = String;
+    type Error = &'static str;
 
-    #[inline]
-    fn try_from(members: EnumMembers) -> Result<Self, String> {
+    fn try_from(members: EnumMembers) -> Result<Self, &'static str> {
         let choices = match (members.one_of, members.r#enum, members.enum_names) {
             (Some(choices), _, _) => Choices::Titled(choices),
             (None, Some(values), None) => Choices::Plain(values),
             (None, Some(values), Some(titles)) => Choices::Legacy { values, titles },
-            (None, None, _) => return Err("a choice needs `enum` or `oneOf`".to_owned()),
+            (None, None, _) => return Err("a choice needs `enum` or `oneOf`"),
         };
         Ok(Self {
             title: members.title,
@@ -279,43 +271,39 @@ impl TryFrom<EnumMembers> for EnumSchema {
     }
 }
 
-/// The members of [`MultiSelectSchema`] on the wire.
-struct MultiMembers {
+/// [`MultiSelectSchema`] in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct MultiSelectMembers {
+    #[serde(rename = "type")]
     kind: ArrayType,
+    #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     min_items: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     max_items: Option<u64>,
     items: Items,
+    #[serde(skip_serializing_if = "Option::is_none")]
     default: Option<Vec<String>>,
 }
 
-members!(MultiMembers as "a choice of many" {
-    "type" => kind,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "minItems" => min_items or nothing,
-    "maxItems" => max_items or nothing,
-    "items" => items,
-    "default" => default or nothing,
-});
-
+/// The `items` member of [`MultiSelectMembers`].
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Items {
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<StringType>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     r#enum: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     any_of: Option<Vec<Choice>>,
 }
 
-members!(Items as "the items of a choice" {
-    "type" => kind or nothing,
-    "enum" => r#enum or nothing,
-    "anyOf" => any_of or nothing,
-});
-
-impl From<&MultiSelectSchema> for MultiMembers {
-    #[inline]
-    fn from(field: &MultiSelectSchema) -> Self {
-        let field = field.clone();
+impl From<MultiSelectSchema> for MultiSelectMembers {
+    fn from(field: MultiSelectSchema) -> Self {
         let (r#enum, any_of) = match field.choices {
             Choices::Plain(values) => (Some(values), None),
             Choices::Titled(choices) => (None, Some(choices)),
@@ -326,13 +314,13 @@ impl From<&MultiSelectSchema> for MultiMembers {
             }
         };
         Self {
-            kind: ArrayType,
+            kind: ArrayType::Array,
             title: field.title,
             description: field.description,
             min_items: field.min_items,
             max_items: field.max_items,
             items: Items {
-                kind: r#enum.is_some().then_some(StringType),
+                kind: r#enum.is_some().then_some(StringType::String),
                 r#enum,
                 any_of,
             },
@@ -341,15 +329,14 @@ impl From<&MultiSelectSchema> for MultiMembers {
     }
 }
 
-impl TryFrom<MultiMembers> for MultiSelectSchema {
-    type Error = String;
+impl TryFrom<MultiSelectMembers> for MultiSelectSchema {
+    type Error = &'static str;
 
-    #[inline]
-    fn try_from(members: MultiMembers) -> Result<Self, String> {
+    fn try_from(members: MultiSelectMembers) -> Result<Self, &'static str> {
         let choices = match (members.items.any_of, members.items.r#enum) {
             (Some(choices), _) => Choices::Titled(choices),
             (None, Some(values)) => Choices::Plain(values),
-            (None, None) => return Err("the items of a choice need `enum` or `anyOf`".to_owned()),
+            (None, None) => return Err("the items of a choice need `enum` or `anyOf`"),
         };
         Ok(Self {
             title: members.title,
@@ -361,19 +348,3 @@ impl TryFrom<MultiMembers> for MultiSelectSchema {
         })
     }
 }
-
-read_via!(
-    EnumSchema,
-    Self::new(Vec::<String>::new()),
-    |found: EnumMembers| found.try_into()
-);
-written_via!(EnumSchema, EnumMembers);
-
-read_via!(
-    MultiSelectSchema,
-    Self::new(Vec::<String>::new()),
-    |found: MultiMembers| found.try_into()
-);
-written_via!(MultiSelectSchema, MultiMembers);
-
-read_and_written!(EnumSchema, MultiSelectSchema);

@@ -1,35 +1,35 @@
-//! Fields with one value: text, numbers, yes or no.
+//! Fields of forms: strings, numbers, booleans.
 
+use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{EnumSchema, MultiSelectSchema};
-use crate::json::{Piece, members, read_and_written, read_via, written_as_content};
 use crate::setters::setters;
-use crate::text::{fixed_text, plain_enum, text_enum};
-use crate::{JsonObject, number, reread};
+use crate::text_enum::text_enum;
+use crate::{JsonObject, RawObject, de, number, tagged};
 
-/// A field of a form.
+/// Field of a form.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(untagged)]
 #[non_exhaustive]
 pub enum PrimitiveSchema {
-    /// Text.
+    /// A string.
     String(StringSchema),
     /// A number.
     Number(NumberSchema),
-    /// Yes or no.
+    /// A boolean.
     Boolean(BooleanSchema),
-    /// One of several texts.
+    /// One of several values.
     Enum(EnumSchema),
-    /// Some of several texts (2025-11-25 and later).
+    /// Several of several values (2025-11-25 and later).
     MultiSelect(MultiSelectSchema),
-    /// A kind of field that this library does not know.
+    /// A field of another kind: all members.
     Other(JsonObject),
 }
 
 impl PrimitiveSchema {
-    /// What the field is called.
-    #[inline]
+    /// Returns the display name of the field.
     pub fn title(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.title.as_deref(),
@@ -41,8 +41,7 @@ impl PrimitiveSchema {
         }
     }
 
-    /// What the field is for.
-    #[inline]
+    /// Returns the description of the field.
     pub fn description(&self) -> Option<&str> {
         match self {
             Self::String(field) => field.description.as_deref(),
@@ -54,13 +53,12 @@ impl PrimitiveSchema {
         }
     }
 
-    /// The value that the field begins with.
+    /// Returns the default value of the field.
     // spec: ELIC-07
-    #[inline]
     pub fn default_value(&self) -> Option<Value> {
         match self {
             Self::String(field) => field.default.clone().map(Value::from),
-            Self::Number(field) => field.default.map(|number| field.value(number)),
+            Self::Number(field) => field.default.map(number::to_value),
             Self::Boolean(field) => field.default.map(Value::from),
             Self::Enum(field) => field.default.clone().map(Value::from),
             Self::MultiSelect(field) => field.default.clone().map(Value::from),
@@ -69,47 +67,43 @@ impl PrimitiveSchema {
     }
 }
 
-/// Read by `type`, and choices by the member that has them.
-/// Tells the kinds apart by their members.
-#[inline]
-fn read_field(members: JsonObject) -> Result<PrimitiveSchema, String> {
-    let has = |key: &str| members.contains_key(key);
-    let items = members.get("items").and_then(Value::as_object);
-    match members.get("type").and_then(Value::as_str) {
-        Some("string") if has("enum") || has("oneOf") => {
-            reread::members(&members).map(PrimitiveSchema::Enum)
+/// Reads the members that determine the variant first: `type`, and the presence of `enum`, `oneOf` or
+/// `items`.
+impl<'de> Deserialize<'de> for PrimitiveSchema {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(serde::Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Tag {
+            r#type: Option<Value>,
+            #[serde(default, deserialize_with = "de::present")]
+            r#enum: Option<Value>,
+            #[serde(default, deserialize_with = "de::present")]
+            one_of: Option<Value>,
+            items: Option<Value>,
         }
-        Some("string") => reread::members(&members).map(PrimitiveSchema::String),
-        Some("number" | "integer") => reread::members(&members).map(PrimitiveSchema::Number),
-        Some("boolean") => reread::members(&members).map(PrimitiveSchema::Boolean),
-        Some("array")
-            if items.is_some_and(|it| it.contains_key("enum") || it.contains_key("anyOf")) =>
-        {
-            reread::members(&members).map(PrimitiveSchema::MultiSelect)
+
+        let object = RawObject::deserialize(deserializer)?;
+        let tag: Tag = tagged::from_object(&object)?;
+        let has_values = |items: &Value| items.get("enum").or(items.get("anyOf")).is_some();
+        match tag.r#type.as_ref().and_then(Value::as_str) {
+            Some("string") if tag.r#enum.is_some() || tag.one_of.is_some() => {
+                tagged::from_object(&object).map(Self::Enum)
+            }
+            Some("string") => tagged::from_object(&object).map(Self::String),
+            Some("number" | "integer") => tagged::from_object(&object).map(Self::Number),
+            Some("boolean") => tagged::from_object(&object).map(Self::Boolean),
+            Some("array") if tag.items.as_ref().is_some_and(has_values) => {
+                tagged::from_object(&object).map(Self::MultiSelect)
+            }
+            _ => tagged::from_object(&object).map(Self::Other),
         }
-        _ => Ok(PrimitiveSchema::Other(members)),
     }
 }
 
-read_via!(
-    PrimitiveSchema,
-    Self::Other(JsonObject::new()),
-    |members: JsonObject| read_field(members)
-);
-written_as_content!(PrimitiveSchema {
-    String,
-    Number,
-    Boolean,
-    Enum,
-    MultiSelect,
-    Other
-});
-read_and_written!(PrimitiveSchema);
-
+/// Implements `From<Field>` for each variant.
 macro_rules! from_field {
     ($($kind:ident($field:ty),)*) => {
         $(impl From<$field> for PrimitiveSchema {
-            #[inline]
             fn from(field: $field) -> Self {
                 Self::$kind(field)
             }
@@ -125,134 +119,136 @@ from_field! {
     MultiSelect(MultiSelectSchema),
 }
 
-/// A field with text.
+/// Field with a string.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StringSchema {
+    #[serde(rename = "type")]
     kind: StringType,
-    /// What the field is called.
+    /// Display name of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the field is for.
+    /// Description of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The fewest characters.
+    /// Minimum number of characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub min_length: Option<u64>,
-    /// The most characters.
+    /// Maximum number of characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u64>,
-    /// What kind of text.
+    /// Format of the string.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub format: Option<StringFormat>,
-    /// What the field begins with (2025-11-25 and later).
+    /// Default value (2025-11-25 and later).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
 }
 
-members!(StringSchema as "a text field" {
-    "type" => kind,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "minLength" => min_length or nothing,
-    "maxLength" => max_length or nothing,
-    "format" => format or nothing,
-    "default" => default or nothing,
-});
-
-fixed_text!(StringType = "string");
-fixed_text!(BooleanType = "boolean");
+/// The value `string` of `type`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StringType {
+    #[default]
+    String,
+}
 
 text_enum! {
-    /// What kind of text a field has.
+    /// Format of a string.
     pub enum StringFormat {
-        /// An address for mail.
+        /// An email address.
         Email = "email",
         /// A URI.
         Uri = "uri",
-        /// A day: `2026-07-28`.
+        /// A date: `2026-07-28`.
         Date = "date",
-        /// A day and a time of RFC 3339.
+        /// A date and time of RFC 3339.
         DateTime = "date-time",
     }
 }
 
 impl StringSchema {
-    /// Any text.
-    #[inline]
+    /// Creates a field without restrictions.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! { title, describe }
 
-    /// Sets the fewest characters.
+    /// Sets the minimum number of characters.
     #[must_use]
-    #[inline]
     pub fn min_length(mut self, characters: u64) -> Self {
         self.min_length = Some(characters);
         self
     }
 
-    /// Sets the most characters.
+    /// Sets the maximum number of characters.
     #[must_use]
-    #[inline]
     pub fn max_length(mut self, characters: u64) -> Self {
         self.max_length = Some(characters);
         self
     }
 
-    /// Says what kind of text.
+    /// Sets the format.
     #[must_use]
-    #[inline]
     pub fn format(mut self, format: StringFormat) -> Self {
         self.format = Some(format);
         self
     }
 
-    /// Sets what the field begins with (2025-11-25 and later).
+    /// Sets the default value (2025-11-25 and later).
     #[must_use]
-    #[inline]
     pub fn default_value(mut self, text: impl Into<String>) -> Self {
         self.default = Some(text.into());
         self
     }
 }
 
-/// A field with a number.
+/// Field with a number.
 // spec: ELIC-05, ELIC-06
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct NumberSchema {
+    #[serde(rename = "type")]
     kind: NumberType,
-    /// What the field is called.
+    /// Display name of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the field is for.
+    /// Description of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The least number.
+    /// Smallest allowed number.
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub minimum: Option<f64>,
-    /// The greatest number.
+    /// Greatest allowed number.
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub maximum: Option<f64>,
-    /// What the field begins with (2025-11-25 and later).
+    /// Default value (2025-11-25 and later).
+    #[serde(
+        serialize_with = "number::serialize_option",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub default: Option<f64>,
 }
 
-members!(NumberSchema as "a number field" {
-    "type" => kind,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "minimum" => minimum or nothing,
-    "maximum" => maximum or nothing,
-    "default" => default or nothing,
-});
-
-/// Whether a number may have a fraction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The values of `type` for a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum NumberType {
     Number,
     Integer,
 }
 
-plain_enum!(NumberType { Number = "number", Integer = "integer", } first Number);
-
 impl NumberSchema {
-    #[inline]
-    fn of(kind: NumberType) -> Self {
+    fn new(kind: NumberType) -> Self {
         Self {
             kind,
             title: None,
@@ -263,93 +259,81 @@ impl NumberSchema {
         }
     }
 
-    /// Any number.
-    #[inline]
+    /// Creates a field for any number.
     pub fn number() -> Self {
-        Self::of(NumberType::Number)
+        Self::new(NumberType::Number)
     }
 
-    /// A number without a fraction.
-    #[inline]
+    /// Creates a field for whole numbers.
     pub fn integer() -> Self {
-        Self::of(NumberType::Integer)
+        Self::new(NumberType::Integer)
     }
 
     setters! { title, describe }
 
-    /// Sets the least number.
+    /// Sets the smallest allowed number.
     #[must_use]
-    #[inline]
     pub fn minimum(mut self, number: impl Into<f64>) -> Self {
         self.minimum = Some(number.into());
         self
     }
 
-    /// Sets the greatest number.
+    /// Sets the greatest allowed number.
     #[must_use]
-    #[inline]
     pub fn maximum(mut self, number: impl Into<f64>) -> Self {
         self.maximum = Some(number.into());
         self
     }
 
-    /// Sets what the field begins with (2025-11-25 and later).
+    /// Sets the default value (2025-11-25 and later).
     #[must_use]
-    #[inline]
     pub fn default_value(mut self, number: impl Into<f64>) -> Self {
         self.default = Some(number.into());
         self
     }
 
-    /// The number has no fraction.
-    #[inline]
+    /// Returns `true` if the field is for whole numbers.
     pub fn is_integer(&self) -> bool {
         self.kind == NumberType::Integer
     }
-
-    /// A number as JSON, without a fraction where it is whole.
-    #[inline]
-    fn value(&self, number: f64) -> Value {
-        match number::piece(number) {
-            Piece::Whole(number) => number.into(),
-            _ => number.into(),
-        }
-    }
 }
 
-/// A field with yes or no.
+/// Field with a boolean.
 // spec: ELIC-05
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct BooleanSchema {
+    #[serde(rename = "type")]
     kind: BooleanType,
-    /// What the field is called.
+    /// Display name of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What the field is for.
+    /// Description of the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What the field begins with.
+    /// Default value.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
 }
 
-members!(BooleanSchema as "a yes or no field" {
-    "type" => kind,
-    "title" => title or nothing,
-    "description" => description or nothing,
-    "default" => default or nothing,
-});
+/// The value `boolean` of `type`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BooleanType {
+    #[default]
+    Boolean,
+}
 
 impl BooleanSchema {
-    /// Yes or no.
-    #[inline]
+    /// Creates a field.
     pub fn new() -> Self {
         Self::default()
     }
 
     setters! { title, describe }
 
-    /// Sets what the field begins with.
+    /// Sets the default value.
     #[must_use]
-    #[inline]
     pub fn default_value(mut self, yes: bool) -> Self {
         self.default = Some(yes);
         self

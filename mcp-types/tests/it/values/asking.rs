@@ -1,4 +1,4 @@
-//! What a server asks of a client, and the answers.
+//! Values of requests of a server to its client, and of the responses.
 
 use mcp_types::legacy_tasks::TaskMetadata;
 use mcp_types::{
@@ -11,7 +11,7 @@ use mcp_types::{
 };
 use serde_json::json;
 
-use super::{Cases, R1, R3, R4, R5, extra, object, text, tool, tool_result, tool_use};
+use super::{Cases, R1, R3, R4, R5, Shape, extra, object, text, tool, tool_result, tool_use};
 
 pub(super) fn add(cases: &mut Cases) {
     sampling(cases);
@@ -274,7 +274,7 @@ fn input(cases: &mut Cases) {
         cases.plain("InputRequest", request);
     }
     for answer in &answers {
-        cases.plain("InputResponse", answer);
+        cases.write_only("InputResponse", Shape::Plain, answer);
     }
     let mut asked = InputRequired::new(&requests)
         .unwrap()

@@ -1,4 +1,4 @@
-//! What a client asks of a server, and the answers.
+//! Values of requests of a client to its server, and of the results.
 
 use super::*;
 
@@ -172,7 +172,7 @@ fn utilities(cases: &mut Cases) {
     cases
         .span(R1, R4)
         .request("SetLevelRequest", Method::SetLevel, &level);
-    // Without an id only here, for tasks.
+    // Only this revision allows a missing id, for tasks.
     cases.span(R4, R4).note(
         "CancelledNotification",
         Method::Cancelled,

@@ -1,4 +1,4 @@
-//! What sessions, subscriptions and tasks are made of, and errors.
+//! Values of sessions, subscriptions, tasks and errors.
 
 use super::{Cases, R1, R4, R5, Shape, client, extra, info, server};
 use mcp_types::codes::{

@@ -1,4 +1,4 @@
-//! Elicitation: a server asks the client's user.
+//! Elicitation: requests of a server to the user of its client.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/elicitation>
 

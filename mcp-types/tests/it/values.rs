@@ -1,4 +1,4 @@
-//! Values of every type: with the least that they need, and with all that they can have.
+//! Values of every type: minimal ones and ones with all members.
 
 mod asking;
 mod serving;
@@ -14,33 +14,36 @@ use mcp_types::meta::{self, keys};
 use mcp_types::{
     Annotations, AudioContent, CallToolParams, CallToolResult, Cancelled, ClientCapabilities,
     CompleteParams, CompleteResult, Completion, CompletionReference, ContentBlock, Cursor,
-    EmbeddedResource, GetPromptParams, GetPromptResult, Icon, IconTheme, ImageContent,
+    EmbeddedResource, ExtraFields, GetPromptParams, GetPromptResult, Icon, IconTheme, ImageContent,
     Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, LogMessage, LoggingLevel, Meta, Method, Page,
     ProgressParams, ProgressToken, ProgressUpdate, Prompt, PromptArgument, PromptMessage,
     RawObject, ReadResourceParams, ReadResourceResult, RequestId, Resource, ResourceContents,
-    ResourceLink, ResourceTemplate, Role, ServerCapabilities, SetLevelParams, Settings,
-    SubscribeParams, TextContent, Tool, ToolAnnotations, ToolResultContent, ToolUseContent,
+    ResourceLink, ResourceTemplate, Role, ServerCapabilities, SetLevelParams, SubscribeParams,
+    TextContent, Tool, ToolAnnotations, ToolResultContent, ToolUseContent,
 };
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// A value, the definition that it belongs to, and the revisions that have it.
+/// A value, its definition in the schema, and the revisions that define it.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) value: Value,
+    /// Reads the type of the value. `None` for types that cannot be deserialized.
+    pub(crate) read: Option<fn(&str) -> serde_json::Result<()>>,
     since: ProtocolVersion,
     until: ProtocolVersion,
 }
 
-/// What the wire puts around a value.
+/// The message that the wire writes around a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Shape {
     Plain,
     Request(&'static str),
-    /// A request of the legacy era that is data of a result since.
+    /// A request of legacy revisions that is part of a result in modern revisions.
     Asked(&'static str),
     Note(&'static str),
     Result,
@@ -53,7 +56,7 @@ impl Case {
     }
 }
 
-/// Collects values, those of the same revisions together.
+/// Collects values with the revisions that define them.
 struct Cases {
     all: Vec<Case>,
     since: ProtocolVersion,
@@ -66,41 +69,74 @@ impl Cases {
         self
     }
 
-    fn add(&mut self, name: &'static str, shape: Shape, value: &impl Serialize) -> &mut Self {
+    fn add<T>(&mut self, name: &'static str, shape: Shape, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
+        self.write_only(name, shape, value);
+        if let Some(case) = self.all.last_mut() {
+            case.read = Some(|text| serde_json::from_str::<T>(text).map(drop));
+        }
+        self
+    }
+
+    /// Adds a value of a type that cannot be deserialized.
+    fn write_only(
+        &mut self,
+        name: &'static str,
+        shape: Shape,
+        value: &impl Serialize,
+    ) -> &mut Self {
         let value = serde_json::to_value(value).unwrap();
         let (since, until) = (self.since, self.until);
         self.all.push(Case {
             name,
             shape,
             value,
+            read: None,
             since,
             until,
         });
         self
     }
 
-    fn plain(&mut self, name: &'static str, value: &impl Serialize) -> &mut Self {
+    fn plain<T>(&mut self, name: &'static str, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
         self.add(name, Shape::Plain, value)
     }
 
-    fn result(&mut self, name: &'static str, value: &impl Serialize) -> &mut Self {
+    fn result<T>(&mut self, name: &'static str, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
         self.add(name, Shape::Result, value)
     }
 
-    fn request(&mut self, name: &'static str, method: Method, value: &impl Serialize) -> &mut Self {
+    fn request<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
         self.add(name, Shape::Request(method.as_str()), value)
     }
 
-    fn asked(&mut self, name: &'static str, method: Method, value: &impl Serialize) -> &mut Self {
+    fn asked<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
         self.add(name, Shape::Asked(method.as_str()), value)
     }
 
-    fn note(&mut self, name: &'static str, method: Method, value: &impl Serialize) -> &mut Self {
+    fn note<T>(&mut self, name: &'static str, method: Method, value: &T) -> &mut Self
+    where
+        T: Serialize + DeserializeOwned,
+    {
         self.add(name, Shape::Note(method.as_str()), value)
     }
 }
 
-/// Every value.
+/// Returns all values.
 pub(crate) fn all() -> Vec<Case> {
     let mut cases = Cases {
         all: Vec::new(),
@@ -408,7 +444,7 @@ fn client() -> ClientCapabilities {
         .experimental
         .insert("com.example/x".to_owned(), json!({"a": 1}));
     let sampling = client.sampling.get_or_insert_default();
-    sampling.context = Some(Settings::default());
+    sampling.context = Some(ExtraFields::default());
     client
 }
 

@@ -1,4 +1,4 @@
-//! Sampling: a server asks the client's language model.
+//! Sampling: requests of a server to the language model of its client.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
 

@@ -1,8 +1,12 @@
-//! JSON-RPC 2.0 as the protocol uses it.
+//! JSON-RPC 2.0 messages: ids, requests, notifications, responses, errors, batches.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#messages>
 
 mod batch;
+mod envelope;
 mod error;
 mod id;
+mod members;
 mod message;
 mod params;
 mod parse;

@@ -1,4 +1,4 @@
-//! What tools, prompts and messages are made of.
+//! Content of tool results, prompts and messages.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#tool-result>
 
@@ -6,7 +6,6 @@ mod annotations;
 mod blob;
 mod block;
 mod resource;
-mod text;
 mod tool;
 
 pub use annotations::{Annotations, InvalidAnnotations, Role};
@@ -15,5 +14,4 @@ pub use block::{AudioContent, ContentBlock, ImageContent, TextContent};
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,
 };
-pub use text::Text;
 pub use tool::{ToolResultContent, ToolUseContent};

@@ -1,4 +1,4 @@
-//! The types of the official extensions. Their identifiers are in [`meta::keys`](crate::meta::keys).
+//! Types of the official extensions. Their identifiers are in [`meta::keys`](crate::meta::keys).
 //!
 //! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
 

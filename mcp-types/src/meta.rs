@@ -1,4 +1,4 @@
-//! `_meta`: what a message carries beside its parameters or its result.
+//! `_meta`: metadata of requests, results, notifications and definitions.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic#meta>
 
@@ -7,15 +7,15 @@ mod syntax;
 mod trace;
 
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use syntax::{InvalidKey, check_key, is_reserved_key};
 pub use trace::{Baggage, InvalidTrace, TraceContext, TraceParent, TraceState};
 
-use crate::json::{Piece, Read, Slot, Write, read_and_written};
-use crate::{JsonObject, Settings};
+use crate::{ExtraFields, JsonObject};
 
-/// The `_meta` object of a definition, a result or a notification. Unknown keys survive.
+/// A `_meta` object. All keys are kept.
 ///
 /// # Examples
 ///
@@ -25,60 +25,41 @@ use crate::{JsonObject, Settings};
 /// let meta = Meta::default().with("com.example/region", "eu");
 /// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Meta(Settings);
-
-impl Write for Meta {
-    #[inline]
-    fn piece(&self) -> Piece<'_> {
-        self.0.piece()
-    }
-}
-
-impl Read for Meta {
-    #[inline]
-    fn blank() -> Self {
-        Self::default()
-    }
-
-    #[inline]
-    fn slot(&mut self) -> Slot<'_> {
-        self.0.slot()
-    }
-}
-
-read_and_written!(Meta);
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Meta(ExtraFields);
 
 impl Meta {
-    /// Adds a key; replaces its former value.
+    /// Adds a key, or replaces its value.
     #[must_use]
     pub fn with(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.insert(key, value);
         self
     }
 
-    /// The value at `key`, when it is there and of type `T`.
+    /// Reads the value of `key` as `T`. Returns `None` if the key is missing or its value is not a valid
+    /// `T`.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         let value = self.as_object().get(key);
         value.and_then(|value| T::deserialize(value).ok())
     }
 
-    /// Adds a key; gives back its former value.
+    /// Adds a key and returns its previous value.
     pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.0.as_object_mut().insert(key.into(), value.into())
     }
 
-    /// Takes a key out; the others keep their order.
+    /// Removes a key and returns its value. The other keys keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Value> {
         self.0.as_object_mut().shift_remove(key)
     }
 
-    /// No key at all.
+    /// Returns `true` if there are no keys.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The members.
+    /// Returns the keys and values as a JSON object.
     pub fn as_object(&self) -> &JsonObject {
         self.0.as_object()
     }
@@ -101,7 +82,7 @@ mod tests {
     use super::Meta;
 
     #[test]
-    fn what_was_emptied_is_empty() {
+    fn meta_after_removal_of_all_keys_is_empty() {
         let mut meta = Meta::default().with("a", 1);
         assert_ne!(meta, Meta::default());
         assert_eq!(meta.remove("a"), Some(1.into()));

@@ -1,0 +1,82 @@
+//! JSON objects without defined members, and unknown members of other objects.
+
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
+
+use crate::JsonObject;
+
+/// Members of a JSON object that this crate does not define.
+///
+/// Fields named `extra` keep the unknown members of a definition, so that a proxy passes them on.
+/// Capabilities that are objects without defined members (`"completions": {}`) have this type
+/// themselves.
+///
+/// The type takes the space of one pointer, and an empty value does not allocate. Every modern request
+/// carries client capabilities with up to ten such objects.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_types::Tool;
+///
+/// let text = r#"{"name":"add","inputSchema":{"type":"object"},"com.example/price":3}"#;
+/// let tool: Tool = serde_json::from_str(text)?;
+/// assert_eq!(tool.extra.as_object()["com.example/price"], 3);
+/// assert_eq!(serde_json::to_string(&tool)?, text);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+// Decision: docs/decisions/0001-extra-fields.md
+// spec: VER-19
+#[derive(Clone, Default, Deserialize)]
+#[serde(from = "JsonObject")]
+pub struct ExtraFields(Option<Box<JsonObject>>);
+
+static EMPTY: LazyLock<JsonObject> = LazyLock::new(JsonObject::new);
+
+impl ExtraFields {
+    /// Returns the members as a JSON object.
+    pub fn as_object(&self) -> &JsonObject {
+        self.0.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// Adds a member, or replaces the member with the same name.
+    pub fn insert(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.as_object_mut().insert(key.into(), value.into());
+    }
+
+    pub(crate) fn as_object_mut(&mut self) -> &mut JsonObject {
+        self.0.get_or_insert_default()
+    }
+
+    /// Returns `true` if there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|members| members.is_empty())
+    }
+}
+
+impl PartialEq for ExtraFields {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_object() == other.as_object()
+    }
+}
+
+impl From<JsonObject> for ExtraFields {
+    fn from(members: JsonObject) -> Self {
+        Self((!members.is_empty()).then(|| Box::new(members)))
+    }
+}
+
+impl Serialize for ExtraFields {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_object().serialize(serializer)
+    }
+}
+
+impl fmt::Debug for ExtraFields {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_object().fmt(f)
+    }
+}

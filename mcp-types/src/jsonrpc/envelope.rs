@@ -1,0 +1,150 @@
+//! The members of a message, read in one pass and then checked against the rules of JSON-RPC.
+//!
+//! A derived struct would stop at the first repeated member and lose the id, which the error response
+//! has to carry. It could not distinguish `"id": null` from a missing `id` either.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+
+use super::members::{Problem, ReadParams};
+use super::{ErrorObject, Message, Notification, Params, ParseError, Request, RequestId, Response};
+use crate::RawJson;
+use crate::de::Str;
+
+/// The members of a message.
+#[derive(Default)]
+pub(super) struct Envelope<'a> {
+    version: Option<RawJson<'a>>,
+    id: Option<RawJson<'a>>,
+    method: Option<RawJson<'a>>,
+    params: Option<Params<'a>>,
+    result: Option<RawJson<'a>>,
+    error: Option<RawJson<'a>>,
+    problem: Problem,
+}
+
+impl<'a> Envelope<'a> {
+    /// Reads the members of a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `serde_json` if the input is not valid JSON.
+    pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let envelope = json.deserialize_map(EnvelopeVisitor)?;
+        json.end()?;
+        Ok(envelope)
+    }
+
+    /// Returns the message that the members form.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ParseError::Invalid`] if they do not form a message.
+    pub(super) fn into_message(mut self) -> Result<Message<'a>, ParseError> {
+        let id = self.read_id();
+        if let Problem(Some(problem)) = self.problem {
+            return invalid(id, problem);
+        }
+        if self.version.is_none_or(|raw| raw.as_str() != r#""2.0""#) {
+            return invalid(id, r#"`jsonrpc` must be "2.0""#);
+        }
+        let params = self.params.unwrap_or_default();
+        match (self.method, self.result, self.error) {
+            (Some(method), None, None) => {
+                let Some(method) = method.text() else {
+                    return invalid(id, "`method` must be a string");
+                };
+                match (self.id, id) {
+                    (None, _) => Ok(Message::Notification(Notification { method, params })),
+                    (Some(_), Some(id)) => Ok(Message::Request(Request { id, method, params })),
+                    (Some(_), None) => {
+                        invalid(None, "`id` must be a string or an integer, not null")
+                    }
+                }
+            }
+            (None, Some(result), None) if id.is_some() => Ok(Message::Response(Response {
+                id,
+                outcome: Ok(result),
+            })),
+            (None, None, Some(error)) => match error.read::<ErrorObject>() {
+                Ok(error) => Ok(Message::Response(Response {
+                    id,
+                    outcome: Err(error),
+                })),
+                Err(error) => invalid(id, format!("`error`: {error}")),
+            },
+            (None, Some(_), None) => invalid(id, "a result needs an `id`"),
+            (None, None, None) => {
+                invalid(id, "a message has one of `method`, `result` and `error`")
+            }
+            _ => invalid(
+                id,
+                "a message has only one of `method`, `result` and `error`",
+            ),
+        }
+    }
+
+    /// Returns the id if it is valid. `null` is not an id: requests refuse it, error responses allow
+    /// it.
+    // spec: BASE-11
+    fn read_id(&mut self) -> Option<RequestId> {
+        let raw = self.id.filter(|raw| !raw.is_null())?;
+        let id = RequestId::from_raw(raw);
+        if id.is_none() {
+            self.problem
+                .note("`id` must be a string or a 64-bit integer");
+        }
+        id
+    }
+}
+
+fn invalid<T>(
+    id: Option<RequestId>,
+    reason: impl Into<Cow<'static, str>>,
+) -> Result<T, ParseError> {
+    let reason = reason.into();
+    Err(ParseError::Invalid { id, reason })
+}
+
+struct EnvelopeVisitor;
+
+impl<'de> Visitor<'de> for EnvelopeVisitor {
+    type Value = Envelope<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON-RPC message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Envelope<'de>, A::Error> {
+        let mut found = Envelope::default();
+        while let Some(Str(name)) = map.next_key()? {
+            let slot = match &*name {
+                "jsonrpc" => &mut found.version,
+                "id" => &mut found.id,
+                "method" => &mut found.method,
+                "result" => &mut found.result,
+                "error" => &mut found.error,
+                "params" => {
+                    let params = map.next_value_seed(ReadParams(&mut found.problem))?;
+                    if found.params.replace(params).is_some() {
+                        found.problem.note("`params` comes twice");
+                    }
+                    continue;
+                }
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            let value = RawJson::new(map.next_value()?);
+            if slot.replace(value).is_some() {
+                found.problem.note(format!("`{name}` comes twice"));
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,7 @@
+//! JSON that is validated on arrival and read as a type on demand.
+
+mod object;
+mod value;
+
+pub use object::{RawObject, RawObjectError};
+pub use value::RawJson;
