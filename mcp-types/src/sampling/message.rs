@@ -161,19 +161,19 @@ impl<'de> Visitor<'de> for ContentVisitor {
 #[non_exhaustive]
 pub enum BrokenConversation {
     /// A message mixes tool results with other content.
-    #[error("message {message} has results of tools beside other content")]
+    #[error("message {message} mixes tool results with other content")]
     Mixed {
         /// Index of the message.
         message: usize,
     },
     /// A message with tool results is not a message of the user.
-    #[error("message {message} has results of tools but is not the user's")]
+    #[error("message {message} has tool results but is not a message of the user")]
     NotTheUser {
         /// Index of the message.
         message: usize,
     },
     /// A tool call has no result in the next message.
-    #[error("the next message after message {message} has no result of the tool call {id:?}")]
+    #[error("the message after message {message} has no result of the tool call {id:?}")]
     Unanswered {
         /// Index of the message with the call.
         message: usize,
@@ -181,7 +181,7 @@ pub enum BrokenConversation {
         id: String,
     },
     /// A tool result has no call in the previous message.
-    #[error("message {message} has a result of the tool call {id:?}, which nobody made")]
+    #[error("message {message} has a result of the unknown tool call {id:?}")]
     Unasked {
         /// Index of the message with the result.
         message: usize,
