@@ -6,6 +6,7 @@ use serde::de::{Deserialize, Deserializer};
 
 /// A JSON string, borrowed from the input unless it contains escapes.
 #[derive(serde::Deserialize)]
+#[serde(transparent)]
 pub(crate) struct Str<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
 /// Deserializes a value and replaces `null` by the default value.
