@@ -1,10 +1,11 @@
-//! The flags of a command: switches (`--release`) and values (`--rounds 5` or `--rounds=5`).
+//! Parser for the flags of a command: switches (`--release`) and values (`--rounds 5` or
+//! `--rounds=5`).
 
 use std::str::FromStr;
 
 use crate::Result;
 
-/// What stands on the command line after the command and has not been asked for yet.
+/// The arguments after the command that no call has consumed yet.
 #[derive(Debug)]
 pub(crate) struct Flags {
     rest: Vec<String>,
@@ -17,14 +18,18 @@ impl Flags {
         }
     }
 
-    /// Whether `name` was given.
+    /// Consumes the switch `name`. Returns true if it was present.
     pub(crate) fn switch(&mut self, name: &str) -> bool {
         let before = self.rest.len();
         self.rest.retain(|arg| arg != name);
         self.rest.len() != before
     }
 
-    /// The value given to `name`.
+    /// Consumes the flag `name` with its value.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value is missing or does not parse.
     pub(crate) fn value<T: FromStr>(&mut self, name: &str) -> Result<Option<T>>
     where
         T::Err: std::fmt::Display,
@@ -38,12 +43,12 @@ impl Flags {
         }
     }
 
-    /// The value given to `name`, which may stand without one: then it is empty.
+    /// Consumes the flag `name`, whose value is optional. Without a value the result is empty.
     pub(crate) fn optional_value(&mut self, name: &str) -> Option<String> {
         if let Ok(value) = self.take_value(name) {
             return value;
         }
-        // Nothing stood behind it, and taking it has removed it.
+        // The flag had no value, and `take_value` has removed it.
         Some(String::new())
     }
 
@@ -70,11 +75,17 @@ impl Flags {
         Err(format!("{name} needs a value").into())
     }
 
-    /// Refuses whatever is left, so that a misspelt flag is never silently ignored.
+    /// Checks that no argument is left, so that a misspelled flag is not ignored.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the first argument that is left.
     pub(crate) fn finish(self) -> Result<()> {
         match self.rest.first() {
             None => Ok(()),
-            Some(arg) => Err(format!("unknown argument `{arg}` (see `cargo xtask help`)").into()),
+            Some(arg) => {
+                Err(format!("unknown argument `{arg}`; `cargo xtask help` lists the flags").into())
+            }
         }
     }
 }
@@ -88,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_switches_and_values_in_any_order() {
+    fn switches_and_values_are_found_in_any_order() {
         let mut flags = flags("--rounds 3 --release --seconds=0.5");
         assert!(flags.switch("--release"));
         assert!(!flags.switch("--release"));
@@ -99,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_may_be_left_out_where_it_is_optional() {
+    fn missing_optional_value_is_empty() {
         for (line, value) in [
             ("--soak 20 --release", Some("20")),
             ("--soak=20 --release", Some("20")),
@@ -115,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_does_not_know() {
+    fn unknown_or_incomplete_flags_are_errors() {
         assert!(
             flags("--sevrer")
                 .finish()

@@ -1,96 +1,101 @@
-//! The project's own tool: `cargo xtask COMMAND`. Everything that continuous integration checks is
-//! a test or one of these commands, so that it runs in the same way on every machine.
+//! The developer tool of the project: `cargo xtask COMMAND`. Continuous integration runs tests and
+//! these commands, so every check also runs on a developer's machine.
 //!
 //! | module | command |
 //! |---|---|
 //! | [`ci`] | `ci`: every check in order, with a summary |
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
-//! | [`api`] | `api`: the public names, held against a list |
+//! | [`api`] | `api`: the public items, compared with a list |
 //! | [`conformance`] | `conformance`: the official conformance suite |
 //! | [`interop`] | `interop`: other implementations, over HTTP and pipes |
-//! | [`bench`](mod@bench) | `bench`: speed against a bare HTTP server |
+//! | [`bench`](mod@bench) | `bench`: speed compared with a minimal HTTP server |
 
-// A command line tool talks to its user on stdout and stderr.
+// A command line tool writes to stdout and stderr.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod api;
 mod bench;
 mod ci;
 mod conformance;
+mod finding;
 mod flags;
 mod interop;
+mod modules;
 mod node;
 mod process;
+mod result;
+mod sources;
 mod tidy;
 mod workspace;
 
 use std::process::ExitCode;
 
 use flags::Flags;
+use result::Result;
 use workspace::Workspace;
 
-/// Result of a fallible step; the error is a sentence for the person at the terminal.
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
-
-/// A command as the help shows it.
+/// The help on a command.
 struct Help {
     name: &'static str,
-    does: &'static str,
-    /// How it can be called, where that is more than its name.
+    description: &'static str,
+    /// One line for each form of the command line.
     flags: &'static [&'static str],
 }
 
 const HELP: [Help; 7] = [
     Help {
         name: "ci",
-        does: "every check in order, with a summary",
+        description: "every check in order, with a summary",
         flags: &[
             "[--no-test] [--no-conformance] [--no-interop]",
-            "--only STEP: fmt clippy test doc tidy api features wasm fuzz machete licences",
-            "             advisories conformance interop soak",
+            "--only STEP: fmt test clippy doc tidy api features wasm fuzz machete deny advisories",
+            "             conformance interop soak",
         ],
     },
     Help {
         name: "tidy",
-        does: "the rules of this repository: layers, literals, module docs, spec ids, leftovers",
-        flags: &[],
+        description: "the rules of this repository: layers, names, doc comments, layout, spec ids, …",
+        flags: &[
+            "--pending [CRATE]: findings in crates that do not follow a rule yet",
+            "--commits BASE: the subjects of the commits after BASE instead",
+        ],
     },
     Help {
         name: "api",
-        does: "the public names against docs/api.txt",
-        flags: &["[--update]: write it"],
+        description: "the public items, compared with docs/api.txt",
+        flags: &["[--update]: write the file"],
     },
     Help {
         name: "conformance",
-        does: "the official suite: what this project claims to pass, both legs",
+        description: "the official suite: the claimed scenarios of server and client",
         flags: &["[--server] [--client] [--requirements REV] [--scenario NAME] [--release]"],
     },
     Help {
         name: "interop",
-        does: "other implementations over HTTP and pipes; installs them below target/",
+        description: "other implementations over HTTP and pipes; installs them below target/",
         flags: &[],
     },
     Help {
         name: "bench",
-        does: "the SDK against a bare server and rmcp, interleaved, medians",
+        description: "the SDK compared with a minimal server and rmcp, interleaved, medians",
         flags: &[
             "[--only GROUPS] [--rounds N] [--seconds S] [--json] [--without-rmcp]",
             "  GROUPS, with commas: call tools session stateless cycle progress list1000 large",
             "                       stdio workers client sessions",
             "--guard [--renew]: instructions per call against the stored figures (needs valgrind)",
-            "--soak [SECONDS] [--release]: whether the server grows under all that clients do",
-            "--build [--without-rmcp]: time, crates and size of an echo server, ours and on rmcp",
-            "what was measured is also below target/, as JSON; parts alone: cargo bench -p bench",
+            "--soak [SECONDS] [--release]: memory and open files of a server under mixed load",
+            "--build [--without-rmcp]: build time, crates and size of an echo server, with mcp and rmcp",
+            "results are also in target/bench/, as JSON; microbenchmarks: cargo bench -p bench",
         ],
     },
     Help {
         name: "help",
-        does: "these commands, with their flags",
+        description: "all commands, with their flags",
         flags: &[],
     },
 ];
 
-/// All commands, a line each; with their flags in lines of their own.
+/// Returns the list of commands, with or without their flags.
 fn usage(with_flags: bool) -> String {
     let mut text = "usage: cargo xtask COMMAND [FLAGS]\n".to_owned();
     for help in &HELP {
@@ -102,7 +107,7 @@ fn usage(with_flags: bool) -> String {
 
 impl Help {
     fn text(&self, with_flags: bool) -> String {
-        let mut text = format!("  {:12} {}", self.name, self.does);
+        let mut text = format!("  {:12} {}", self.name, self.description);
         for flag in self.flags.iter().filter(|_| with_flags) {
             text.push_str(&format!("\n  {:12}   {flag}", ""));
         }
@@ -135,10 +140,7 @@ fn main() -> ExitCode {
 fn dispatch(command: &str, flags: Flags) -> Result<ExitCode> {
     let passed = match command {
         "ci" => ci::run(&Workspace::find()?, flags)?,
-        "tidy" => {
-            flags.finish()?;
-            tidy::run(&Workspace::find()?)?
-        }
+        "tidy" => tidy::run(&Workspace::find()?, flags)?,
         "api" => api::run(&Workspace::find()?, flags)?,
         "conformance" => conformance::run(&Workspace::find()?, flags)?,
         "interop" => interop::run(&Workspace::find()?, flags)?,

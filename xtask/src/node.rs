@@ -1,4 +1,4 @@
-//! Programs from npm, with a Node that can run them, in a folder of their own.
+//! npm packages and a Node.js of a fixed version, installed in one folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::Result;
 use crate::process;
 
-/// The npm packages `node-<system>-<machine>` carry just the program.
+/// Version of the npm packages `node-<system>-<machine>`, which contain the `node` program.
 const NODE_VERSION: &str = "22";
 
-/// A folder with packages and the Node that runs them.
+/// Installed npm packages with the `node` program that runs them.
 #[derive(Debug)]
 pub(crate) struct Packages {
     node: PathBuf,
@@ -20,16 +20,20 @@ pub(crate) struct Packages {
 }
 
 impl Packages {
-    /// Installs packages in `home`, each with its version, unless they are there already.
+    /// Installs packages (name and version) in `home`, unless they are installed already.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if npm is missing or fails.
     pub(crate) fn install(home: &Path, wanted: &[(&str, &str)]) -> Result<Self> {
         let node_package = node_package()?;
         let modules = home.join("node_modules");
         let program = format!("bin/node{}", std::env::consts::EXE_SUFFIX);
         let node = modules.join(&node_package).join(program);
-        let is_there = |(name, version): &(&str, &str)| {
+        let is_installed = |(name, version): &(&str, &str)| {
             installed_version(&modules.join(name)).as_deref() == Some(*version)
         };
-        if !node.is_file() || !wanted.iter().all(is_there) {
+        if !node.is_file() || !wanted.iter().all(is_installed) {
             fs::create_dir_all(home)?;
             let named = |(name, version): &(&str, &str)| ((*name).to_owned(), json!(version));
             let mut dependencies: Map<String, Value> = wanted.iter().map(named).collect();
@@ -41,18 +45,18 @@ impl Packages {
         Ok(Self { node, modules })
     }
 
-    /// The program that runs them.
+    /// The path of `node`.
     pub(crate) fn node(&self) -> &Path {
         &self.node
     }
 
-    /// A file of a package.
+    /// The path of a file in a package.
     pub(crate) fn file(&self, package: &str, path: &str) -> PathBuf {
         self.modules.join(package).join(path)
     }
 }
 
-/// The name of the npm package with the Node of this machine.
+/// Returns the name of the npm package with `node` for this platform.
 fn node_package() -> Result<String> {
     use std::env::consts::{ARCH, OS};
     let system = match OS {
@@ -63,7 +67,7 @@ fn node_package() -> Result<String> {
     let machine = match ARCH {
         "x86_64" => "x64",
         "aarch64" => "arm64",
-        other => return Err(format!("npm has no package with a Node for {OS} on {other}").into()),
+        other => return Err(format!("npm has no package with Node.js for {OS} on {other}").into()),
     };
     Ok(format!("node-{system}-{machine}"))
 }
@@ -86,6 +90,6 @@ fn npm_install(home: &Path, wanted: &[(&str, &str)]) -> Result<()> {
     command
         .current_dir(home)
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"]);
-    // The machine's own Node may be older than the one installed here, of which npm only warns.
+    // npm warns if the system's Node.js is older than the packages require; the installed one is not.
     process::run(command.args(["--loglevel", "error"]).stdin(Stdio::null()))
 }

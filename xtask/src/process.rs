@@ -1,5 +1,5 @@
-//! Running other programs: a step that must succeed, a program with a deadline, a server that
-//! dies with its guard.
+//! Child processes: commands that must succeed, commands with a deadline, and servers that end with
+//! their handle.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 
-/// Variables that would send a client's requests elsewhere or change what a program prints.
+/// Environment variables that would redirect requests or change the output of a program.
 const REMOVED_VARIABLES: [&str; 10] = [
     "http_proxy",
     "https_proxy",
@@ -24,7 +24,11 @@ const REMOVED_VARIABLES: [&str; 10] = [
     "NODE_OPTIONS",
 ];
 
-/// Runs a command with the terminal's own output and demands success.
+/// Runs a command, whose output goes to the terminal.
+///
+/// # Errors
+///
+/// Returns an error if the command cannot be started or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -36,7 +40,11 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     }
 }
 
-/// Runs a command silently and returns what it wrote to stdout.
+/// Runs a command and returns its stdout.
+///
+/// # Errors
+///
+/// Returns an error with its stderr if the command fails.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     let output = command
         .output()
@@ -54,7 +62,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Whether a program can be started and says yes to `args`.
+/// Returns true if the program can be started and succeeds with `args`.
 pub(crate) fn available(program: &str, args: &[&str]) -> bool {
     let mut command = Command::new(program);
     command
@@ -65,8 +73,11 @@ pub(crate) fn available(program: &str, args: &[&str]) -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// Waits for a child until `limit` is over; then it is killed and the answer is `None`.
-pub(crate) fn wait_with_deadline(mut child: Guard, limit: Duration) -> Result<Option<ExitStatus>> {
+/// Waits for a child to end. After `limit`, kills it and returns `None`.
+pub(crate) fn wait_with_deadline(
+    mut child: ChildGuard,
+    limit: Duration,
+) -> Result<Option<ExitStatus>> {
     let end = Instant::now() + limit;
     while Instant::now() < end {
         if let Some(status) = child.0.try_wait()? {
@@ -77,7 +88,7 @@ pub(crate) fn wait_with_deadline(mut child: Guard, limit: Duration) -> Result<Op
     Ok(None)
 }
 
-/// Takes away what a program under test must not inherit.
+/// Removes the variables that a program under test must not inherit.
 pub(crate) fn clean_environment(command: &mut Command) -> &mut Command {
     for name in REMOVED_VARIABLES {
         command.env_remove(name);
@@ -85,11 +96,11 @@ pub(crate) fn clean_environment(command: &mut Command) -> &mut Command {
     command
 }
 
-/// A child process that does not outlive this value.
+/// A child process that is killed when the value is dropped.
 #[derive(Debug)]
-pub(crate) struct Guard(pub(crate) Child);
+pub(crate) struct ChildGuard(pub(crate) Child);
 
-impl Guard {
+impl ChildGuard {
     pub(crate) fn spawn(command: &mut Command) -> Result<Self> {
         Ok(Self(
             command.spawn().map_err(|error| describe(command, &error))?,
@@ -97,31 +108,35 @@ impl Guard {
     }
 }
 
-impl Drop for Guard {
+impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // Both fail only when the child has ended already.
+        // Both fail only if the child has already ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A server that was started here and has said on stderr where it listens.
+/// A server process that has printed its address on stderr.
 #[derive(Debug)]
 pub(crate) struct Server {
-    guard: Guard,
+    child: ChildGuard,
     url: String,
 }
 
 impl Server {
-    /// Starts the server and waits for the first `http://` address on its stderr, which is kept in
-    /// `log`.
+    /// Starts the server, writes its stderr to the file `log`, and waits for the first `http://`
+    /// address there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no address appears within `limit`.
     pub(crate) fn start(command: &mut Command, log: &Path, limit: Duration) -> Result<Self> {
         command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        let mut guard = Guard::spawn(command)?;
-        let stderr = guard.0.stderr.take().ok_or("the server has no stderr")?;
+        let mut child = ChildGuard::spawn(command)?;
+        let stderr = child.0.stderr.take().ok_or("the server has no stderr")?;
         let mut file = std::fs::File::create(log)?;
         let (found, url) = mpsc::channel();
         std::thread::spawn(move || {
@@ -129,8 +144,8 @@ impl Server {
                 .lines()
                 .map_while(std::io::Result::ok)
             {
-                // A log that cannot be written and a starter that has gone are no reason to stop
-                // draining the pipe: the server would block on it.
+                // Errors of the log and the channel are ignored: the pipe must be drained, or the
+                // server blocks on it.
                 let _ = writeln!(file, "{line}");
                 if let Some(url) = address(&line) {
                     let _ = found.send(url);
@@ -138,44 +153,44 @@ impl Server {
             }
         });
         match url.recv_timeout(limit) {
-            Ok(url) => Ok(Self { guard, url }),
+            Ok(url) => Ok(Self { child, url }),
             Err(_) => {
-                let said = std::fs::read_to_string(log).unwrap_or_default();
+                let output = std::fs::read_to_string(log).unwrap_or_default();
                 let line = line(command);
-                Err(format!("{line} did not print its address on stderr; it said:\n{said}").into())
+                Err(format!("{line} printed no address on stderr; its output:\n{output}").into())
             }
         }
     }
 
-    /// The address the server printed.
+    /// The address that the server printed.
     pub(crate) fn url(&self) -> &str {
         &self.url
     }
 
     /// The process id.
     pub(crate) fn id(&self) -> u32 {
-        self.guard.0.id()
+        self.child.0.id()
     }
 
-    /// Whether the process is still there.
+    /// Returns true if the process has not ended.
     pub(crate) fn is_running(&mut self) -> bool {
-        matches!(self.guard.0.try_wait(), Ok(None))
+        matches!(self.child.0.try_wait(), Ok(None))
     }
 }
 
-/// The first `http://` address in a line.
+/// Returns the first `http://` address in a line.
 fn address(line: &str) -> Option<String> {
     let rest = &line[line.find("http://")?..];
     let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "\"'`,;)".contains(c));
     Some(rest[..end.unwrap_or(rest.len())].to_owned())
 }
 
-/// A loopback port that was free a moment ago.
+/// Returns a loopback port that is free at the moment.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
-/// The command as one would type it, without the folder of the program.
+/// Formats the command as a user would type it, without the folder of the program.
 fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let words = std::iter::once(program.file_name().unwrap_or_default()).chain(command.get_args());
@@ -194,7 +209,7 @@ mod tests {
     use super::address;
 
     #[test]
-    fn finds_the_address_in_a_line() {
+    fn address_is_found_in_a_line() {
         let url = "http://127.0.0.1:8001/mcp";
         for line in [
             url.to_owned(),

@@ -1,4 +1,4 @@
-//! Where the repository and its build output are, and what cargo knows about the packages.
+//! The workspace: its folders and its packages.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::Result;
 
-/// The workspace this tool belongs to.
+/// The workspace that contains this tool.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: PathBuf,
@@ -16,10 +16,14 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace; dependencies outside it are not resolved.
+    /// Runs `cargo metadata` without resolving dependencies outside the workspace.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if cargo fails.
     pub(crate) fn find() -> Result<Self> {
-        // Cargo sets the variable when it runs this program; the one of the build stands in when
-        // the program is started by hand.
+        // Cargo sets the variable at run time. A program that is started directly uses the value from
+        // its build.
         let here = std::env::var_os("CARGO_MANIFEST_DIR")
             .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
         let root = here
@@ -38,12 +42,12 @@ impl Workspace {
         })
     }
 
-    /// The folder that holds the workspace's `Cargo.toml`.
+    /// The folder with the `Cargo.toml` of the workspace.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The folder for build output, and for everything that the commands install.
+    /// The folder for build output and for installed tools.
     pub(crate) fn target(&self) -> &Path {
         &self.target
     }
@@ -53,7 +57,11 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
-    /// The member of that name.
+    /// Returns the member `name`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the workspace has no such member.
     pub(crate) fn member(&self, name: &str) -> Result<&Package> {
         let found = self
             .members()
@@ -62,17 +70,18 @@ impl Workspace {
         found.ok_or_else(|| format!("the workspace has no package `{name}`").into())
     }
 
-    /// A command that runs `cargo` at the root of the workspace. It does not hear of this package:
-    /// build scripts that look at these variables would run again, and all that needs them.
+    /// Returns a command that runs `cargo` at the root of the workspace, without the variables that
+    /// cargo sets for this package. Build scripts that read them would run again, and everything that
+    /// depends on their packages would be rebuilt.
     pub(crate) fn cargo(&self) -> Command {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(cargo);
         command.current_dir(&self.root);
         for (name, _) in std::env::vars_os() {
-            let of_package = ["CARGO_MANIFEST_", "CARGO_PKG_"];
+            let prefixes = ["CARGO_MANIFEST_", "CARGO_PKG_"];
             if name
                 .to_str()
-                .is_some_and(|name| of_package.iter().any(|prefix| name.starts_with(prefix)))
+                .is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
             {
                 command.env_remove(name);
             }
@@ -80,7 +89,7 @@ impl Workspace {
         command
     }
 
-    /// A program built into the target folder.
+    /// The path of a program that cargo builds.
     pub(crate) fn binary(&self, profile: &str, name: &str) -> PathBuf {
         self.target
             .join(profile)

@@ -1,193 +1,208 @@
-//! The public items of a file, as lines.
+//! The lines of an item: one for its definition, one for each function.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Attribute, Fields, FnArg, Generics, ImplItem, Item, ItemImpl, ItemTrait, Pat, Signature,
-    TraitItem, TypeParamBound, UseTree, Visibility,
+    Attribute, Fields, FnArg, Generics, ImplItem, Item, ItemImpl, ItemTrait, Pat, PathArguments,
+    Signature, TraitItem, Type, TypeParamBound, Visibility,
 };
 
 use super::text;
-use crate::tidy::source::{RustFile, without_docs};
+use crate::sources::{is_hidden, without_docs};
 
-/// The modules of a file that stand in files of their own: their path without its ending, their
-/// name, and how far they are open.
-pub(super) fn modules(file: &RustFile) -> Vec<(String, String, Openness)> {
-    let folder = match file.path.rsplit_once('/') {
-        Some((folder, "lib.rs" | "mod.rs")) => folder,
-        _ => file.path.trim_end_matches(".rs"),
+/// Returns the lines of a definition. `name` is its public path.
+pub(super) fn lines(item: &Item, name: &str) -> Vec<String> {
+    match item {
+        Item::Const(it) => vec![constant(name, &it.ty)],
+        Item::Static(it) => vec![format!("static {name}: {}", text::format(&it.ty))],
+        Item::Fn(it) => vec![function(name, &it.sig, &it.attrs)],
+        Item::Macro(_) => vec![format!("macro {name}!")],
+        Item::Type(it) => {
+            let ty = text::format(&it.ty);
+            vec![format!("type {name}{} = {ty}", parameters(&it.generics))]
+        }
+        Item::Struct(it) => {
+            let head = format!("struct {name}{}", parameters(&it.generics));
+            vec![head + &public_fields(&it.fields) + more(&it.attrs)]
+        }
+        Item::Union(it) => vec![format!("union {name}{}", parameters(&it.generics))],
+        Item::Enum(it) => {
+            let variants = it.variants.iter().filter(|it| !is_hidden(&it.attrs));
+            let variants: Vec<String> = variants
+                .map(|it| {
+                    let (variant, content) = (&it.ident, bare_fields(&it.fields));
+                    text::format(quote!(#variant #content)) + more(&it.attrs)
+                })
+                .collect();
+            let head = format!("enum {name}{}", parameters(&it.generics));
+            vec![format!(
+                "{head} {{ {} }}{}",
+                variants.join(", "),
+                more(&it.attrs)
+            )]
+        }
+        Item::Trait(it) => trait_lines(it, name),
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the lines of an inherent `impl`. `name` is the public path of its type.
+pub(super) fn impl_lines(block: &ItemImpl, name: &str) -> Vec<String> {
+    let arguments = match &*block.self_ty {
+        Type::Path(ty) => ty.path.segments.last().map(|it| match &it.arguments {
+            PathArguments::None => String::new(),
+            arguments => text::format(arguments),
+        }),
+        _ => None,
     };
-    let modules = file.ast.items.iter().filter_map(|item| match item {
-        Item::Mod(it) if it.content.is_none() => {
-            let openness = match (&it.vis, is_hidden(&it.attrs)) {
-                (_, true) => Openness::Hidden,
-                (Visibility::Public(_), _) => Openness::Open,
-                _ => Openness::Closed,
-            };
-            Some((
-                format!("{folder}/{}", it.ident),
-                it.ident.to_string(),
-                openness,
+    let owner = format!("{name}{}", arguments.unwrap_or_default());
+    let members = block.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(it) if is_open(&it.vis, &it.attrs) => {
+            let path = format!("{owner}::{}", it.sig.ident);
+            Some(function(&path, &it.sig, &it.attrs))
+        }
+        ImplItem::Const(it) if is_open(&it.vis, &it.attrs) => {
+            Some(constant(&format!("{owner}::{}", it.ident), &it.ty))
+        }
+        // The expansion is not known here.
+        ImplItem::Macro(it) => {
+            let tokens = text::format(without_docs(it.mac.tokens.clone()));
+            Some(format!(
+                "in {owner}: {}!({tokens})",
+                text::format(&it.mac.path)
             ))
         }
         _ => None,
     });
-    modules.collect()
+    let suffix: String = block
+        .attrs
+        .iter()
+        .filter_map(cfg)
+        .map(|cfg| format!("  [{cfg}]"))
+        .collect();
+    members.map(|line| line + &suffix).collect()
 }
 
-/// Who sees a module.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Openness {
-    /// Users can name it.
-    Open,
-    /// What is in it is seen where it is re-exported.
-    Closed,
-    /// Nobody shall use it.
-    Hidden,
-}
-
-/// Adds a line for everything that is public. What is re-exported counts where it can be named: in
-/// a `module`, which has no name at the root.
-pub(super) fn collect(items: &[Item], module: Option<&str>, lines: &mut BTreeSet<String>) {
-    for item in items {
-        match item {
-            Item::Use(it) if is_open(&it.vis, &it.attrs) => {
-                if let Some(module) = module {
-                    let mut names = Vec::new();
-                    flatten(&it.tree, "", &mut names);
-                    for name in names {
-                        add(lines, &it.attrs, &format!("{module}use {name}"));
-                    }
-                }
+/// Joins constants and functions of one owner that differ only in their names to one line, for
+/// example `fn Error::{is_closed, is_timeout}(&self) -> bool`.
+pub(super) fn group(lines: BTreeSet<String>) -> BTreeSet<String> {
+    let mut grouped = BTreeSet::new();
+    let mut families: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for line in &lines {
+        match split(line) {
+            Some((start, name, end)) => families.entry((start, end)).or_default().push(name),
+            None => {
+                grouped.insert(line.clone());
             }
-            Item::Mod(it) if is_open(&it.vis, &it.attrs) => {
-                add(lines, &it.attrs, &format!("mod {}", it.ident));
-                if let Some((_, inner)) = &it.content {
-                    collect(inner, Some(&format!("{}: ", it.ident)), lines);
-                }
-            }
-            other => collect_item(other, lines),
         }
     }
-}
-
-fn collect_item(item: &Item, lines: &mut BTreeSet<String>) {
-    match item {
-        Item::Impl(block) if block.trait_.is_none() => collect_impl(block, lines),
-        Item::Macro(makro)
-            if makro
-                .attrs
-                .iter()
-                .any(|it| it.path().is_ident("macro_export")) =>
-        {
-            let name = makro.ident.as_ref().map(ToString::to_string);
-            lines.insert(format!("macro {}!", name.unwrap_or_default()));
-        }
-        Item::Const(it) if is_open(&it.vis, &it.attrs) => {
-            let (name, ty) = (&it.ident, &it.ty);
-            add(lines, &it.attrs, &text::of(quote!(const #name: #ty)));
-        }
-        Item::Static(it) if is_open(&it.vis, &it.attrs) => {
-            let (name, ty) = (&it.ident, &it.ty);
-            add(lines, &it.attrs, &text::of(quote!(static #name: #ty)));
-        }
-        Item::Fn(it) if is_open(&it.vis, &it.attrs) => {
-            add(lines, &it.attrs, &function("", &it.sig));
-        }
-        Item::Type(it) if is_open(&it.vis, &it.attrs) => {
-            let (name, generics, ty) = (&it.ident, &it.generics, &it.ty);
-            add(
-                lines,
-                &it.attrs,
-                &text::of(quote!(type #name #generics = #ty)),
-            );
-        }
-        Item::Struct(it) if is_open(&it.vis, &it.attrs) => {
-            add(lines, &it.attrs, &named("struct", &it.ident, &it.generics));
-            fields(&it.ident.to_string(), &it.fields, lines);
-        }
-        Item::Enum(it) if is_open(&it.vis, &it.attrs) => {
-            add(lines, &it.attrs, &named("enum", &it.ident, &it.generics));
-            for variant in it.variants.iter().filter(|it| !is_hidden(&it.attrs)) {
-                let (name, content) = (&variant.ident, bare(&variant.fields));
-                let line = format!("{}::{}", it.ident, text::of(quote!(#name #content)));
-                add(lines, &variant.attrs, &line);
-            }
-        }
-        Item::Trait(it) if is_open(&it.vis, &it.attrs) => collect_trait(it, lines),
-        _ => {}
+    for ((start, end), names) in families {
+        let names = match names.as_slice() {
+            [name] => (*name).to_owned(),
+            names => format!("{{{}}}", names.join(", ")),
+        };
+        grouped.insert(format!("{start}{names}{end}"));
     }
+    grouped
 }
 
-fn collect_impl(block: &ItemImpl, lines: &mut BTreeSet<String>) {
-    let owner = text::of(&block.self_ty);
-    for item in &block.items {
-        match item {
-            ImplItem::Fn(it) if is_open(&it.vis, &it.attrs) => {
-                add(lines, &it.attrs, &function(&owner, &it.sig));
-            }
-            ImplItem::Const(it) if is_open(&it.vis, &it.attrs) => {
-                let (name, ty) = (&it.ident, &it.ty);
-                let rest = text::of(quote!(#name: #ty));
-                add(lines, &it.attrs, &format!("const {owner}::{rest}"));
-            }
-            // What it writes is not known here, but that it is written is.
-            ImplItem::Macro(it) => {
-                let name = text::of(&it.mac.path);
-                let asked = text::of(without_docs(it.mac.tokens.clone()));
-                add(lines, &it.attrs, &format!("in {owner}: {name}!({asked})"));
-            }
+/// Splits the line of a constant or function that has an owner: `fn Error::`, `is_closed`, the rest.
+fn split(line: &str) -> Option<(&str, &str, &str)> {
+    let kinds = ["const fn ", "async fn ", "fn ", "const "];
+    let kind = kinds.into_iter().find(|kind| line.starts_with(kind))?;
+    let mut depth = 0_usize;
+    let mut start = None;
+    for (at, c) in line.char_indices().skip(kind.len()) {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 && line[at..].starts_with("::") => start = Some(at + 2),
+            // The parameters of a function, or the type of a constant.
+            '(' | ' ' if depth == 0 => break,
             _ => {}
         }
     }
+    let (start, rest) = line.split_at(start?);
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let (name, end) = rest.split_at(rest.find(|c| !is_name(c))?);
+    Some((start, name, end))
 }
 
-fn collect_trait(it: &ItemTrait, lines: &mut BTreeSet<String>) {
+/// Returns the condition of a `#[cfg(…)]`.
+pub(super) fn cfg(attribute: &Attribute) -> Option<String> {
+    let list = attribute.meta.require_list().ok()?;
+    attribute
+        .path()
+        .is_ident("cfg")
+        .then(|| text::format(&list.tokens))
+}
+
+fn trait_lines(it: &ItemTrait, name: &str) -> Vec<String> {
     let bounds: Vec<&TypeParamBound> = it.supertraits.iter().collect();
-    let mut line = named("trait", &it.ident, &it.generics);
+    let mut head = format!("trait {name}{}", parameters(&it.generics));
     if !bounds.is_empty() {
-        line = format!("{line}: {}", text::of(quote!(#(#bounds)+*)));
+        head = format!("{head}: {}", text::format(quote!(#(#bounds)+*)));
     }
-    add(lines, &it.attrs, &line);
-    let owner = it.ident.to_string();
+    let mut types = Vec::new();
+    let mut lines = Vec::new();
     for item in &it.items {
         match item {
             TraitItem::Fn(it) if !is_hidden(&it.attrs) => {
                 let provided = if it.default.is_some() { " { … }" } else { "" };
-                add(lines, &it.attrs, &(function(&owner, &it.sig) + provided));
+                let path = format!("{name}::{}", it.sig.ident);
+                lines.push(function(&path, &it.sig, &it.attrs) + provided);
             }
             TraitItem::Const(it) if !is_hidden(&it.attrs) => {
                 let (name, ty) = (&it.ident, &it.ty);
-                let rest = text::of(quote!(#name: #ty));
-                add(lines, &it.attrs, &format!("const {owner}::{rest}"));
+                types.push(text::format(quote!(const #name: #ty)));
             }
             TraitItem::Type(it) if !is_hidden(&it.attrs) => {
-                let (name, bounds) = (&it.ident, &it.bounds);
-                let rest = text::of(quote!(#name: #bounds));
-                add(lines, &it.attrs, &format!("type {owner}::{rest}"));
+                let (name, generics, bounds) = (&it.ident, &it.generics, &it.bounds);
+                let colon = (!bounds.is_empty()).then(|| quote!(:));
+                types.push(text::format(quote!(type #name #generics #colon #bounds)));
             }
             _ => {}
         }
     }
+    if !types.is_empty() {
+        head = format!("{head} {{ {} }}", types.join("; "));
+    }
+    lines.insert(0, head);
+    lines
 }
 
-fn fields(owner: &str, fields: &Fields, lines: &mut BTreeSet<String>) {
-    for (number, field) in fields.iter().enumerate() {
-        if is_open(&field.vis, &field.attrs) {
-            let name = field
-                .ident
-                .as_ref()
-                .map_or(number.to_string(), ToString::to_string);
-            let line = format!("{owner}.{name}: {}", text::of(&field.ty));
-            add(lines, &field.attrs, &line);
-        }
+fn constant(name: &str, ty: &Type) -> String {
+    format!("const {name}: {}", text::format(ty))
+}
+
+/// Formats the public fields; `..` stands for private ones.
+fn public_fields(fields: &Fields) -> String {
+    let public = fields
+        .iter()
+        .enumerate()
+        .filter(|(_, field)| is_open(&field.vis, &field.attrs));
+    let mut listed: Vec<String> = public
+        .map(|(number, field)| {
+            let ty = text::format(&field.ty);
+            match (&field.ident, number) {
+                (Some(name), _) => format!("{name}: {ty}"),
+                (None, number) => format!("{number}: {ty}"),
+            }
+        })
+        .collect();
+    if listed.is_empty() {
+        return String::new();
     }
+    if listed.len() < fields.len() {
+        listed.push("..".to_owned());
+    }
+    format!(" {{ {} }}", listed.join(", "))
 }
 
 /// The fields of a variant, without their attributes.
-fn bare(fields: &Fields) -> TokenStream {
+fn bare_fields(fields: &Fields) -> TokenStream {
     let types = fields.iter().map(|field| &field.ty);
     match fields {
         Fields::Named(_) => {
@@ -199,9 +214,9 @@ fn bare(fields: &Fields) -> TokenStream {
     }
 }
 
-fn function(owner: &str, signature: &Signature) -> String {
+fn function(path: &str, signature: &Signature, attributes: &[Attribute]) -> String {
     let mut signature = signature.clone();
-    // Whether a function changes what it was given is its own business.
+    // `mut` in a parameter is no part of the interface.
     for input in &mut signature.inputs {
         match input {
             FnArg::Receiver(it) => it.mutability = None,
@@ -212,56 +227,30 @@ fn function(owner: &str, signature: &Signature) -> String {
             }
         }
     }
-    let line = text::of(&signature);
-    match owner {
-        "" => line,
-        _ => line.replacen("fn ", &format!("fn {owner}::"), 1),
-    }
+    let own = format!("fn {}", signature.ident);
+    let line = text::format(&signature).replacen(&own, &format!("fn {path}"), 1);
+    let cfgs = attributes.iter().filter_map(cfg);
+    cfgs.fold(line, |line, cfg| format!("{line}  [{cfg}]"))
 }
 
-fn named(kind: &str, name: &syn::Ident, generics: &Generics) -> String {
+/// Generic parameters with their bounds.
+fn parameters(generics: &Generics) -> String {
     let clause = &generics.where_clause;
-    format!("{kind} {}", text::of(quote!(#name #generics #clause)))
-}
-
-/// Every name of a `use` by itself.
-fn flatten(tree: &UseTree, before: &str, names: &mut Vec<String>) {
-    match tree {
-        UseTree::Path(it) => flatten(&it.tree, &format!("{before}{}::", it.ident), names),
-        UseTree::Name(it) => names.push(format!("{before}{}", it.ident)),
-        UseTree::Rename(it) => names.push(format!("{before}{} as {}", it.ident, it.rename)),
-        UseTree::Glob(_) => names.push(format!("{before}*")),
-        UseTree::Group(it) => it
-            .items
-            .iter()
-            .for_each(|tree| flatten(tree, before, names)),
+    let parameters = text::format(generics);
+    match clause {
+        Some(clause) => format!("{parameters} {}", text::format(clause)),
+        None => parameters,
     }
 }
 
-/// A line, with what it depends on, and whether it may grow.
-fn add(lines: &mut BTreeSet<String>, attributes: &[Attribute], line: &str) {
-    let mut line = line.to_owned();
-    for attribute in attributes {
-        if attribute.path().is_ident("non_exhaustive") {
-            line.push_str(" …");
-        }
-        if attribute.path().is_ident("cfg")
-            && let Ok(list) = attribute.meta.require_list()
-        {
-            line = format!("{line}  [{}]", text::of(&list.tokens));
-        }
-    }
-    lines.insert(line);
+/// The mark of `#[non_exhaustive]`.
+fn more(attributes: &[Attribute]) -> &'static str {
+    let is_non_exhaustive = attributes
+        .iter()
+        .any(|it| it.path().is_ident("non_exhaustive"));
+    if is_non_exhaustive { " …" } else { "" }
 }
 
 fn is_open(visibility: &Visibility, attributes: &[Attribute]) -> bool {
     matches!(visibility, Visibility::Public(_)) && !is_hidden(attributes)
-}
-
-fn is_hidden(attributes: &[Attribute]) -> bool {
-    let mut docs = attributes.iter().filter(|it| it.path().is_ident("doc"));
-    docs.any(|it| {
-        let list = it.meta.require_list();
-        list.is_ok_and(|list| list.tokens.to_string() == "hidden")
-    })
 }

@@ -1,8 +1,8 @@
-//! Tokens as people write them.
+//! Formatting of tokens as people write them.
 
 use quote::ToTokens;
 
-/// Blanks that tokens have between them and people have not.
+/// Spaces that the token printer inserts and people do not write.
 const PAIRS: [(&str, &str); 23] = [
     (" ,", ","),
     (" ;", ";"),
@@ -29,8 +29,8 @@ const PAIRS: [(&str, &str); 23] = [
     (",>", ">"),
 ];
 
-/// The tokens on one line.
-pub(super) fn of(tokens: impl ToTokens) -> String {
+/// Formats the tokens on one line.
+pub(super) fn format(tokens: impl ToTokens) -> String {
     let text = tokens.to_token_stream().to_string();
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for (from, to) in PAIRS {

@@ -1,4 +1,5 @@
-//! What it costs to build the same echo server on the SDK and on rmcp: time, crates, size.
+//! `cargo xtask bench --build`: the cost of building the same echo server with the SDK and with rmcp:
+//! time, crates, size.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use crate::flags::Flags;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// A package of one server, apart from the workspace.
+/// A package with one server, outside the workspace.
 struct Project {
     label: &'static str,
     dependencies: String,
@@ -91,7 +92,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 "#;
 
-/// The command: builds both from nothing, once, and prints a table.
+/// Runs the command: one clean build of each server, and a table.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let without_rmcp = flags.switch("--without-rmcp");
     flags.finish()?;
@@ -130,7 +131,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         let (start, before) = (Instant::now(), clock.of_children());
         process::run(cargo(&root).args(["build", "--release", "--quiet"]))?;
         let seconds = start.elapsed().as_secs_f64();
-        // On a machine that does other things as well, only this says something.
+        // Processor time is comparable even if the machine is busy.
         let cpu = clock.of_children().zip(before);
         let cpu = cpu.map(|(after, before)| after.saturating_sub(before).as_secs_f64());
         let size = fs::metadata(root.join("target/release/echo"))?.len();
@@ -154,7 +155,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
 }
 
 impl Project {
-    /// Writes the package anew, with nothing built.
+    /// Deletes the package and its build output, and writes it again.
     fn write(&self, root: &Path) -> Result<()> {
         if root.exists() {
             fs::remove_dir_all(root)?;
@@ -171,7 +172,7 @@ impl Project {
     }
 }
 
-/// The crates that are built, the server itself not counted.
+/// Returns the number of crates that are built, without the server itself.
 fn count(root: &Path) -> Result<usize> {
     let tree = process::capture(cargo(root).args([
         "tree",

@@ -1,5 +1,5 @@
-//! `cargo xtask bench --guard`: instructions per call, counted by callgrind, held against the
-//! stored figures. They do not depend on the machine's speed or on what else it does.
+//! `cargo xtask bench --guard`: instructions per call, counted by callgrind and compared with stored
+//! figures. They do not depend on the speed and the load of the machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-use super::PROFILE;
+use super::runner::PROFILE;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;
@@ -16,17 +16,17 @@ use crate::workspace::Workspace;
 const PROGRAM: &str = "bench-calls";
 const FIGURES: &str = "bench/instructions.json";
 
-/// How much more than stored a call may take, as a share.
+/// Allowed increase over the stored figure, as a fraction.
 const TOLERANCE: f64 = 0.03;
 
-/// Two runs of different length: what is done once cancels out.
+/// Calls of two runs. The difference does not contain the cost of the start.
 const FEW: usize = 500;
 const MANY: usize = 2500;
 
-/// What `bench-calls` can be asked for.
+/// Kinds of calls that `bench-calls` supports.
 const KINDS: [&str; 3] = ["call", "list", "session"];
 
-/// The figures, and the compiler that they hold for: another one makes other code.
+/// The figures, and the compiler that they are valid for.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Figures {
     compiler: String,
@@ -34,10 +34,11 @@ struct Figures {
     per_call: BTreeMap<String, u64>,
 }
 
-/// The command; whether no call takes more than stored. `renew` stores what was counted.
+/// Runs the command. Returns true if no call exceeds its stored figure. `renew` stores the new
+/// figures.
 pub(crate) fn run(workspace: &Workspace, renew: bool) -> Result<bool> {
     if !process::available("valgrind", &["--version"]) {
-        println!("valgrind is not there: instructions are not counted");
+        println!("valgrind is not installed: instructions are not counted");
         return Ok(true);
     }
     let mut cargo = workspace.cargo();
@@ -74,7 +75,7 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
     let same_compiler = stored.compiler == counted.compiler;
     if !same_compiler {
         println!(
-            "stored for {}, counted with {}: a difference proves nothing",
+            "stored for {}, counted with {}: the figures are not comparable",
             stored.compiler, counted.compiler
         );
     }
@@ -92,7 +93,7 @@ fn compare(stored: &Figures, counted: &Figures) -> bool {
     good
 }
 
-/// Instructions of one run.
+/// Counts the instructions of one run.
 fn count(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64> {
     let out = folder.join("callgrind.out");
     let mut valgrind = Command::new("valgrind");
@@ -105,7 +106,7 @@ fn count(program: &Path, kind: &str, calls: usize, folder: &Path) -> Result<u64>
     total(&fs::read_to_string(&out)?).ok_or_else(|| "callgrind wrote no total".into())
 }
 
-/// The total of a callgrind file.
+/// Returns the total of a callgrind file.
 fn total(text: &str) -> Option<u64> {
     let lines = text.lines();
     let mut totals = lines.filter_map(|line| {
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_stored_is_refused() {
+    fn increase_over_tolerance_fails() {
         let stored = figures("a", 10_000);
         for (compiler, call, good) in [
             ("a", 10_000, true),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_are_found() {
+    fn total_is_read_from_callgrind_file() {
         assert_eq!(
             total("version: 1\nsummary: 123\nfn=a\ntotals: 123\n"),
             Some(123)

@@ -1,13 +1,14 @@
-//! Samples, their medians, and the processor time of another process.
+//! Samples, medians, and the processor time and memory of another process.
 
 use std::process::Command;
 use std::time::Duration;
 
 use serde::Deserialize;
 
+use crate::Result;
 use crate::process;
 
-/// What the load generator prints, and the processor time of the server beside it.
+/// The output of the load generator, with the processor time that the server used per request.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Sample {
     pub(crate) requests: usize,
@@ -21,7 +22,7 @@ pub(crate) struct Sample {
     pub(crate) cpu_us: Option<f64>,
 }
 
-/// The middle of the values that are numbers.
+/// Returns the median of the finite values.
 pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.retain(|value| value.is_finite());
     values.sort_by(f64::total_cmp);
@@ -29,8 +30,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> Option<f64> {
     Some((values[last / 2] + values[values.len() / 2]) / 2.0)
 }
 
-/// Reads how much processor time a process has used. Only Linux says so in a file; elsewhere
-/// nothing is known.
+/// Reads the processor time of processes from `/proc`. On other systems there are no readings.
 #[derive(Debug)]
 pub(crate) struct Clock {
     ticks_per_second: Option<f64>,
@@ -49,7 +49,7 @@ impl Clock {
         self.read(&process.to_string(), OWN)
     }
 
-    /// That of the programs that this one has run to their ends, and of theirs.
+    /// Processor time of ended child processes, and of their children.
     pub(crate) fn of_children(&self) -> Option<Duration> {
         self.read("self", OF_CHILDREN)
     }
@@ -61,17 +61,29 @@ impl Clock {
     }
 }
 
-/// Where `utime` and `stime` of a `/proc/PID/stat` are: fields 14 and 15, counted after the
-/// program's name, which may hold anything.
+/// Index of `utime` and `stime` in `/proc/PID/stat` (fields 14 and 15), counted after the name of
+/// the program, which may contain spaces.
 const OWN: usize = 11;
-/// `cutime` and `cstime`, behind them.
+/// Index of `cutime` and `cstime`.
 const OF_CHILDREN: usize = 13;
 
-/// Two fields of a `/proc/PID/stat`, added.
+/// Returns the sum of two neighbouring fields of `/proc/PID/stat`.
 fn ticks(stat: &str, at: usize) -> Option<u64> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(at);
     let mut next = || fields.next()?.parse::<u64>().ok();
     Some(next()? + next()?)
+}
+
+/// Returns the resident memory of a process, in bytes.
+///
+/// # Errors
+///
+/// Returns an error on systems without `/proc`.
+pub(crate) fn resident(process: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    Ok(kilobytes.ok_or("no VmRSS")? * 1024)
 }
 
 #[cfg(test)]
@@ -79,7 +91,7 @@ mod tests {
     use super::{OF_CHILDREN, OWN, median, ticks};
 
     #[test]
-    fn medians() {
+    fn median_ignores_values_that_are_not_finite() {
         assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
         assert_eq!(median(vec![f64::NAN, 7.0]), Some(7.0));
@@ -87,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_stand_behind_the_name() {
+    fn ticks_are_read_after_the_name() {
         let stat = "42 (a) b (c)) S 1 42 42 0 -1 4194560 150 0 0 0 17 5 3 1 20 0 1 0 8 9 10";
         assert_eq!(ticks(stat, OWN), Some(22));
         assert_eq!(ticks(stat, OF_CHILDREN), Some(4));

@@ -1,11 +1,10 @@
-//! Running a load on its candidates, in turns.
+//! Running a load on its candidates in turns.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::PROFILE;
 use super::measure::{Clock, Sample};
 use super::scenario::{Candidate, Load, Program, Scenario};
 use super::table::Row;
@@ -13,22 +12,25 @@ use crate::Result;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
+/// The cargo profile of all measured programs.
+pub(crate) const PROFILE: &str = "release";
+
 const LOAD: &str = "bench-load";
 const WARM_UP_SECONDS: &str = "0.2";
 const START_LIMIT: Duration = Duration::from_secs(10);
 
-/// The processor of the servers, and that of whoever loads them.
+/// Processors of the servers and of the load generators.
 const SERVERS: &str = "0";
 const LOADS: &str = "1";
 
-/// What all scenarios share.
+/// Settings of a run, shared by all scenarios.
 pub(crate) struct Bench<'a> {
     workspace: &'a Workspace,
-    /// Where the programs on rmcp are.
+    /// Folder of the programs that use rmcp.
     rmcp: Option<PathBuf>,
     rounds: usize,
     seconds: f64,
-    /// Whether servers and loads have a processor each.
+    /// Servers and load generators run on one processor each.
     pinned: bool,
     clock: Clock,
 }
@@ -69,14 +71,14 @@ impl<'a> Bench<'a> {
         )
     }
 
-    /// The candidates of a scenario that are there.
+    /// The candidates of a scenario whose programs are built.
     pub(crate) fn candidates(&self, scenario: &'static Scenario) -> Vec<&'static Candidate> {
         let here = |candidate: &&Candidate| !candidate.program.is_rmcp() || self.rmcp.is_some();
         scenario.candidates.iter().filter(here).collect()
     }
 
-    /// Runs one load on every candidate that is there; a row for each. None for sessions, which are
-    /// weighed and not timed.
+    /// Runs one load on every candidate. Returns a row for each, and none for loads that measure
+    /// memory.
     pub(crate) fn timed(&self, scenario: &'static Scenario) -> Result<Vec<Row>> {
         let candidates = self.candidates(scenario);
         let samples = match scenario.load {
@@ -88,7 +90,7 @@ impl<'a> Bench<'a> {
         let limit = samples.first().map(Vec::as_slice).unwrap_or_default();
         let rows = candidates.iter().zip(&samples);
         let row = |(candidate, samples): (&&Candidate, &Vec<Sample>)| {
-            Row::of(scenario.label, candidate.label, samples, limit)
+            Row::new(scenario.label, candidate.label, samples, limit)
         };
         Ok(rows.map(row).collect())
     }
@@ -100,8 +102,8 @@ impl<'a> Bench<'a> {
         arguments: &[&str],
     ) -> Result<Vec<Vec<Sample>>> {
         self.in_turns(candidates, |candidate| {
-            // A new one for each round: where in memory a program happens to be makes a difference
-            // that lasts as long as the program.
+            // A new server for each round: its memory layout affects the speed and does not change
+            // while it runs.
             let server = self.start(candidate, scenario)?;
             let load = |seconds: &str| {
                 let mut command = self.pinned(LOADS, &self.binary(LOAD));
@@ -135,19 +137,19 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The candidates are clients; all of them call the bare server.
+    /// The candidates are clients. All of them call the minimal server.
     fn of_clients(
         &self,
         scenario: &Scenario,
         candidates: &[&Candidate],
         tasks: &str,
     ) -> Result<Vec<Vec<Sample>>> {
-        let bare = Candidate {
+        let minimal = Candidate {
             label: "limit",
             program: Program::Limit,
             flags: &[],
         };
-        let server = self.start(&bare, scenario)?;
+        let server = self.start(&minimal, scenario)?;
         let seconds = self.seconds.to_string();
         self.in_turns(candidates, |candidate| {
             let mut command = self.pinned(LOADS, &self.program(candidate.program));
@@ -157,7 +159,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// All rounds; every second one in the other order, so that none always comes first.
+    /// Runs all rounds. Every second round has the reverse order.
     fn in_turns(
         &self,
         candidates: &[&Candidate],
@@ -188,7 +190,7 @@ impl<'a> Bench<'a> {
         Server::start(&mut command, &self.folder().join(name), START_LIMIT)
     }
 
-    /// Runs a generator and looks at what the process that it loads has used.
+    /// Runs a load generator. Adds the processor time that the loaded process used.
     fn sample(&self, command: &mut Command, loaded: Option<u32>) -> Result<Sample> {
         let used = || loaded.and_then(|process| self.clock.used(process));
         let before = used();
@@ -201,7 +203,7 @@ impl<'a> Bench<'a> {
         Ok(sample)
     }
 
-    /// The generator as a command without arguments.
+    /// Returns the load generator as a command without arguments.
     pub(crate) fn generator(&self) -> Command {
         self.pinned(LOADS, &self.binary(LOAD))
     }
@@ -227,7 +229,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The port of a server's address.
+/// Returns the port of a server's address.
 pub(crate) fn port(url: &str) -> Result<u16> {
     let authority = url
         .trim_start_matches("http://")
@@ -246,7 +248,7 @@ mod tests {
     use super::port;
 
     #[test]
-    fn reads_the_port_of_an_address() {
+    fn port_is_read_from_address() {
         assert_eq!(port("http://127.0.0.1:8001/mcp").unwrap(), 8001);
         assert_eq!(port("http://[::1]:8001").unwrap(), 8001);
         assert!(port("http://localhost/mcp").is_err());

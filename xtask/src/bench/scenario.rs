@@ -1,17 +1,17 @@
-//! What is measured: loads, and who takes part in them.
+//! The measured loads and their candidates.
 
-/// A program that takes part.
+/// A measured program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
-    /// A bare server, which does only what none can leave out.
+    /// A minimal HTTP server without an SDK: the upper limit of the speed.
     Limit,
     /// The SDK's server.
     Server,
-    /// The same server on rmcp.
+    /// The server with rmcp.
     RmcpServer,
     /// The SDK's client.
     Client,
-    /// The same client on rmcp.
+    /// The client with rmcp.
     RmcpClient,
 }
 
@@ -31,7 +31,7 @@ impl Program {
     }
 }
 
-/// A program with its flags, under a name of its own.
+/// A program with its flags and a label.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) label: &'static str,
@@ -67,7 +67,7 @@ const SESSION: &[Candidate] = &[LIMIT, MCP, RMCP];
 const SESSION_SSE: &[Candidate] = &[LIMIT_SSE, MCP_SSE, RMCP];
 const STATELESS: &[Candidate] = &[LIMIT, MCP_STATELESS, RMCP_STATELESS];
 const STREAMS: &[Candidate] = &[LIMIT, LIMIT_COALESCED, MCP, RMCP];
-/// Where only the servers themselves are compared.
+/// Candidates of loads that the limit does not support.
 const SERVERS: &[Candidate] = &[MCP, RMCP];
 const CLIENTS: &[Candidate] = &[
     candidate("reqwest", Program::Client, &["--bare"]),
@@ -80,30 +80,30 @@ const CLIENTS: &[Candidate] = &[
     candidate("rmcp", Program::RmcpClient, &["--modern"]),
 ];
 
-/// How the load reaches the candidates.
+/// The kind of a load.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     /// `bench-load PORT` with these arguments.
     Http(&'static [&'static str]),
     /// `bench-load pipe` with these arguments.
     Pipe(&'static [&'static str]),
-    /// Sessions that are held: what one costs in memory.
+    /// Open sessions, whose memory is measured.
     Sessions { count: usize, streams: bool },
-    /// The candidates are clients, so many tasks of them, of a bare server.
+    /// The candidates are clients of the minimal server, with this number of tasks.
     Clients { tasks: &'static str },
 }
 
-/// One load on several candidates. The first one is what the others are compared with.
+/// One load on several candidates. The others are compared with the first one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scenario {
-    /// The name by which `--only` finds it.
+    /// The name for `--only`.
     pub(crate) group: &'static str,
     pub(crate) label: &'static str,
     pub(crate) load: Load,
     pub(crate) candidates: &'static [Candidate],
-    /// Tools that are listed beside the three that every server has.
+    /// Number of tools in addition to the three that every server has.
     pub(crate) listed_tools: &'static str,
-    /// Threads of the candidates.
+    /// Worker threads of the candidates.
     pub(crate) workers: &'static str,
 }
 

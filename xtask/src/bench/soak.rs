@@ -1,5 +1,5 @@
-//! `cargo xtask bench --soak [SECONDS]`: one server under all that clients do, and its memory, open
-//! files and threads looked at the while. What it keeps by mistake makes them grow.
+//! `cargo xtask bench --soak [SECONDS]`: one server under a mixed load, while its memory, open files
+//! and threads are sampled. A leak makes them grow.
 
 mod verdict;
 
@@ -11,33 +11,33 @@ use serde_json::json;
 use verdict::{Reading, judge};
 
 use super::measure::Sample;
-use super::runner::port;
+use super::runner::{PROFILE, port};
 use crate::Result;
 use crate::flags::Flags;
-use crate::process::{self, Guard, Server, free_port};
+use crate::process::{self, ChildGuard, Server, free_port};
 use crate::workspace::Workspace;
 
 const SECONDS: f64 = 600.0;
-/// What continuous integration has time for.
+/// Duration in continuous integration, in seconds.
 pub(crate) const SHORT: f64 = 20.0;
 
 const CONNECTIONS: &str = "16";
-/// Readings that the table has.
+/// Number of readings in the table.
 const READINGS: f64 = 60.0;
 const START_LIMIT: Duration = Duration::from_secs(10);
-/// Until everything that was abandoned has to be gone: the server's sessions end after three
-/// seconds.
+/// Time after the load until abandoned sessions and their files must be gone. Sessions of the server
+/// expire after three seconds.
 const QUIET: Duration = Duration::from_secs(15);
-/// Memory that is freed goes back at once: otherwise glibc learns from the first large messages to
-/// keep it, and one sees that instead of what the server keeps.
+/// glibc settings that return freed memory at once. By default it raises its thresholds after the
+/// first large messages and keeps freed memory, which would hide the memory of the server.
 const ALLOCATOR: [(&str, &str); 2] = [
     ("MALLOC_MMAP_THRESHOLD_", "65536"),
     ("MALLOC_TRIM_THRESHOLD_", "65536"),
 ];
-/// Open files more than before the load that are no leak.
+/// Additional open files after the load that are no leak.
 const SPARE_FILES: usize = 2;
 
-/// The command; whether the server has kept nothing and answers still.
+/// Parses the flags and runs the soak. Returns true if nothing leaks and the server still responds.
 pub(crate) fn command(workspace: &Workspace, seconds: &str, mut flags: Flags) -> Result<bool> {
     let release = flags.switch("--release");
     flags.finish()?;
@@ -48,17 +48,23 @@ pub(crate) fn command(workspace: &Workspace, seconds: &str, mut flags: Flags) ->
             .map_err(|error| format!("--soak {text}: {error}"))?,
     };
     if !(5.0..=1e6).contains(&seconds) {
-        return Err("--soak takes 5 seconds or more".into());
+        return Err("--soak needs 5 to 1000000 seconds".into());
     }
-    run(workspace, seconds, release)
+    build_and_run(workspace, seconds, release)
 }
 
-/// So many seconds of it, with the programs that the tests build or the optimized ones.
-pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<bool> {
-    let profile = if release { super::PROFILE } else { "debug" };
+/// Builds the programs and runs the soak.
+fn build_and_run(workspace: &Workspace, seconds: f64, release: bool) -> Result<bool> {
+    let profile = if release { PROFILE } else { "debug" };
     let mut cargo = workspace.cargo();
     cargo.args(["build", "--package", "bench", "--bins"]);
     process::run(cargo.args(release.then_some("--release")))?;
+    run(workspace, seconds, profile)
+}
+
+/// Runs the soak with the programs of a profile, which must be built. Returns true if nothing leaks
+/// and the server still responds.
+pub(crate) fn run(workspace: &Workspace, seconds: f64, profile: &str) -> Result<bool> {
     let folder = workspace.target().join("bench");
     fs::create_dir_all(&folder)?;
     let mut command = std::process::Command::new(workspace.binary(profile, "bench-server"));
@@ -72,18 +78,18 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<
 
     println!("{}", Reading::HEADING);
     let start = Instant::now();
-    let before = Reading::of(server.id(), start);
+    let before = Reading::take(server.id(), start);
     let mut load = std::process::Command::new(&generator);
     load.args([&port, "soak", "--connections", CONNECTIONS])
         .args(["--seconds", &seconds.to_string()])
         .stdout(Stdio::piped());
-    let mut load = Guard::spawn(&mut load)?;
+    let mut load = ChildGuard::spawn(&mut load)?;
     let every = Duration::from_secs_f64((seconds / READINGS).max(0.25));
     let mut readings = Vec::new();
     while load.0.try_wait()?.is_none() && start.elapsed().as_secs_f64() < seconds + 60.0 {
         std::thread::sleep(every);
-        // What is read while the load goes out belongs to no third.
-        if let Some(reading) = Reading::of(server.id(), start)
+        // Readings after the end of the load are not part of the verdict.
+        if let Some(reading) = Reading::take(server.id(), start)
             && reading.seconds < seconds
         {
             println!("{reading}");
@@ -97,7 +103,7 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<
     if done.errors > 0 {
         let last = done.last_error.unwrap_or_default();
         faults.push(format!(
-            "{} wrong answers, the last one: {last}",
+            "{} wrong responses, the last one: {last}",
             done.errors
         ));
     }
@@ -111,14 +117,14 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<
         }
     }
     faults.extend(
-        answers(&generator, &port, &mut server)
+        check_response(&generator, &port, &mut server)
             .err()
             .map(|error| error.to_string()),
     );
     if readings.is_empty() {
-        println!("the memory of a process cannot be read here: only the answers were looked at");
+        println!("this system has no /proc: only the responses were checked");
     }
-    println!("{} answers and streams in {seconds} s", done.requests);
+    println!("{} responses and streams in {seconds} s", done.requests);
     for fault in &faults {
         println!("FAULT: {fault}");
     }
@@ -135,20 +141,20 @@ pub(crate) fn run(workspace: &Workspace, seconds: f64, release: bool) -> Result<
     Ok(faults.is_empty())
 }
 
-/// What the load generator says when it is done.
-fn summary(load: &mut Guard) -> Result<Sample> {
+/// Parses the output of the load generator.
+fn summary(load: &mut ChildGuard) -> Result<Sample> {
     let output = load.0.stdout.take().ok_or("no output")?;
     if load.0.try_wait()?.is_none() {
-        return Err("the load generator hung".into());
+        return Err("the load generator did not end".into());
     }
     Ok(serde_json::from_reader(output)?)
 }
 
-/// Waits until no more than so many files are open, and no longer than until they have to be closed.
+/// Waits until at most `files` files are open, for up to [`QUIET`]. Returns the last reading.
 fn settle(server: u32, start: Instant, files: usize) -> Option<Reading> {
     let end = Instant::now() + QUIET;
     loop {
-        let reading = Reading::of(server, start)?;
+        let reading = Reading::take(server, start)?;
         if reading.files <= files || Instant::now() > end {
             return Some(reading);
         }
@@ -156,8 +162,8 @@ fn settle(server: u32, start: Instant, files: usize) -> Option<Reading> {
     }
 }
 
-/// The server is there and answers as it did.
-fn answers(generator: &std::path::Path, port: &str, server: &mut Server) -> Result<()> {
+/// Checks that the server runs and responds correctly after the load.
+fn check_response(generator: &std::path::Path, port: &str, server: &mut Server) -> Result<()> {
     if !server.is_running() {
         return Err("the server has ended".into());
     }
@@ -168,7 +174,7 @@ fn answers(generator: &std::path::Path, port: &str, server: &mut Server) -> Resu
         None if sample.requests > 0 => Ok(()),
         error => Err(format!(
             "after the load: {}",
-            error.unwrap_or("no answer".to_owned())
+            error.unwrap_or("no response".to_owned())
         )
         .into()),
     }

@@ -1,4 +1,4 @@
-//! The table: a row for each server in each scenario.
+//! The table of results: a row for each candidate of each scenario.
 
 use serde_json::{Value, json};
 
@@ -13,12 +13,12 @@ pub(crate) struct Row {
     of_limit: Option<f64>,
     p50: Option<f64>,
     p99: Option<f64>,
-    /// How many times as long as the limit's.
+    /// Ratio to the `p99` of the limit.
     p99_to_limit: Option<f64>,
     cpu: Option<f64>,
-    /// The limit's processor time per request, of which this row's is so much.
+    /// Processor time per request of the limit, divided by that of this row.
     of_limit_by_cpu: Option<f64>,
-    /// The size of an answer: rows compare only where their answers do.
+    /// Size of a response. Rows are comparable if their responses have the same size.
     bytes: Option<f64>,
     pub(crate) errors: usize,
     last_error: Option<String>,
@@ -30,9 +30,9 @@ impl Row {
     pub(crate) const HEADING: &'static str = "\
 scenario               server               req/s  of limit    p50 us    p99 us  of limit  CPU us/req  of limit    bytes  errors";
 
-    /// `limit` has the samples of the limit, taken in the same rounds. What is said of it is the
-    /// median over the rounds as well: the machine may be twice as fast in the next one.
-    pub(crate) fn of(
+    /// `limit` has the samples of the limit from the same rounds. Ratios are computed per round and
+    /// then reduced to their median, because the speed of the machine varies between rounds.
+    pub(crate) fn new(
         scenario: &'static str,
         server: &'static str,
         all: &[Sample],
@@ -66,8 +66,8 @@ scenario               server               req/s  of limit    p50 us    p99 us 
 }
 
 impl Row {
-    /// A row of bytes per session instead of requests per second.
-    pub(crate) fn of_memory(
+    /// Creates a row with bytes per session instead of requests per second.
+    pub(crate) fn from_memory(
         scenario: &'static str,
         server: &'static str,
         bytes: f64,
@@ -75,7 +75,7 @@ impl Row {
     ) -> Self {
         Self {
             bytes: Some(bytes),
-            ..Self::of(scenario, server, std::slice::from_ref(sample), &[])
+            ..Self::new(scenario, server, std::slice::from_ref(sample), &[])
         }
     }
 
@@ -136,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_medians_and_every_error() {
+    fn row_has_medians_and_sum_of_errors() {
         let good = |rate: u32| {
             sample(&format!(
                 r#"{{"requests":10,"bytes":2000,"seconds":1,"req_per_s":{rate},"p50_us":5,"p99_us":9,"errors":0,"last_error":null}}"#
             ))
         };
         let bad = r#"{"requests":0,"bytes":0,"seconds":1,"req_per_s":0,"p50_us":null,"p99_us":null,"errors":3,"last_error":"refused"}"#;
-        let row = Row::of(
+        let row = Row::new(
             "call",
             "mcp",
             &[good(30), good(10), good(20), sample(bad)],

@@ -1,4 +1,4 @@
-//! What the suite wrote about a scenario, and the verdict on it.
+//! The results that the suite writes for a scenario, and the verdict on them.
 
 use std::fmt;
 
@@ -28,19 +28,19 @@ enum Status {
     Info,
 }
 
-/// Reads a `checks.json`, without the entries that only log the traffic.
+/// Parses a `checks.json`. Entries that log traffic are skipped.
 pub(crate) fn parse(json: &str) -> Result<Vec<Check>> {
     let mut checks: Vec<Check> = serde_json::from_str(json)?;
     checks.retain(|check| !check.id.starts_with("incoming") && !check.id.starts_with("outgoing"));
     Ok(checks)
 }
 
-/// What is known about one scenario of a run.
+/// The results of one scenario in a run.
 #[derive(Debug)]
-pub(crate) struct Scenario {
-    /// None when the suite wrote no checks.
+pub(crate) struct ScenarioResult {
+    /// `None` if the suite wrote no checks.
     pub(crate) checks: Option<Vec<Check>>,
-    /// What went wrong beside the checks: the suite's or the client's exit.
+    /// A failure outside the checks: of the suite or of the client process.
     pub(crate) trouble: Option<String>,
 }
 
@@ -69,7 +69,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// How many checks ended in which way.
+/// The number of checks with each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     success: usize,
@@ -80,7 +80,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    fn of(checks: &[Check]) -> Self {
+    fn new(checks: &[Check]) -> Self {
         let mut tally = Self::default();
         for check in checks {
             *match check.status {
@@ -111,13 +111,13 @@ impl fmt::Display for Tally {
     }
 }
 
-/// Decides on a scenario: by its claim, or without one by what the suite itself demands.
+/// Judges a scenario by its claim, or without a claim by the rules of the suite.
 ///
-/// Nothing passes without a success. What is claimed passes when the least number of checks
-/// succeeded and every other check succeeded, informs, or is open.
-pub(crate) fn judge(scenario: &Scenario, claim: Option<&Claim>) -> Verdict {
+/// A scenario without a success does not pass. A claimed scenario passes if the minimum number of
+/// checks succeeded and every other check is a success, an information, or open.
+pub(crate) fn judge(scenario: &ScenarioResult, claim: Option<&Claim>) -> Verdict {
     let checks = scenario.checks.as_deref().unwrap_or_default();
-    let tally = Tally::of(checks);
+    let tally = Tally::new(checks);
     let mut faults: Vec<String> = scenario.trouble.iter().cloned().collect();
     let mut notes = Vec::new();
     for check in checks {
@@ -125,13 +125,13 @@ pub(crate) fn judge(scenario: &Scenario, claim: Option<&Claim>) -> Verdict {
         match (check.status, open) {
             (Status::Success, Some(open)) => {
                 notes.push(format!(
-                    "succeeds now, take it out of the claim's open checks: {}",
+                    "succeeds now, remove it from the open checks of the claim: {}",
                     open.check
                 ));
             }
             (Status::Success | Status::Info, _) => {}
             (_, Some(open)) => notes.push(format!("open: {} ({})", open.check, open.reason)),
-            // A check that could not be made breaks a claim, and is no one's fault without one.
+            // A skipped check fails a claim. Without a claim it is a remark.
             (Status::Skipped, None) if claim.is_none() => notes.push(check.to_string()),
             (_, None) => faults.push(check.to_string()),
         }
@@ -139,7 +139,7 @@ pub(crate) fn judge(scenario: &Scenario, claim: Option<&Claim>) -> Verdict {
     for open in claim.map(|claim| claim.open).unwrap_or_default() {
         if !checks.is_empty() && !checks.iter().any(|check| check.is(open.check)) {
             notes.push(format!(
-                "the suite made no check {}, which the claim calls open",
+                "the suite made no check {}, which the claim lists as open",
                 open.check
             ));
         }
@@ -155,7 +155,7 @@ pub(crate) fn judge(scenario: &Scenario, claim: Option<&Claim>) -> Verdict {
     }
     let outcome = if !faults.is_empty() {
         Outcome::Failed
-    } else if checks.iter().any(Check::says_something) {
+    } else if checks.iter().any(Check::is_meaningful_success) {
         Outcome::Passed
     } else {
         Outcome::Skipped
@@ -173,13 +173,13 @@ impl Check {
         self.id == key || self.name == key
     }
 
-    /// Whether it is a success of the scenario's own: that nothing invalid was sent is also true
-    /// of a program that sent nothing.
-    fn says_something(&self) -> bool {
+    /// Returns true for a success of the scenario itself. `wire-schema-valid` also succeeds for a
+    /// program that sent nothing.
+    fn is_meaningful_success(&self) -> bool {
         self.status == Status::Success && self.id != "wire-schema-valid"
     }
 
-    /// Whether the check is one that makes the suite itself exit with an error.
+    /// Returns true if the check makes the suite exit with an error.
     pub(crate) fn has_failed(&self) -> bool {
         matches!(self.status, Status::Failure | Status::Warning)
     }
@@ -199,4 +199,198 @@ impl fmt::Display for Check {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::{Outcome, ScenarioResult, Tally, Verdict, judge, parse};
+    use crate::conformance::claims::{Claim, Leg, Open};
+
+    fn check(status: &str, id: &str, name: &str) -> String {
+        format!(
+            r#"{{"id":"{id}","name":"{name}","description":"d","status":"{status}","timestamp":"t",
+        "errorMessage":"because","specReferences":[],"details":{{"any":[1]}}}}"#
+        )
+    }
+
+    fn scenario(checks: &[String]) -> ScenarioResult {
+        let checks = parse(&format!("[{}]", checks.join(","))).unwrap();
+        ScenarioResult {
+            checks: Some(checks),
+            trouble: None,
+        }
+    }
+
+    fn claim(successes: usize, open: &'static [Open]) -> Claim {
+        Claim {
+            leg: Leg::Server,
+            revision: "2026-07-28",
+            scenario: "tools-list",
+            successes,
+            open,
+        }
+    }
+
+    fn outcome(checks: &[String], claim: Option<&Claim>) -> Outcome {
+        judge(&scenario(checks), claim).outcome
+    }
+
+    #[test]
+    fn tally_counts_by_status_without_traffic_log() {
+        let Verdict { tally, .. } = judge(
+            &scenario(&[
+                check("SUCCESS", "a", "A"),
+                check("SUCCESS", "a", "A"),
+                check("FAILURE", "b", "B"),
+                check("WARNING", "c", "C"),
+                check("SKIPPED", "d", "D"),
+                check("INFO", "e", "E"),
+                check("INFO", "incoming-request", "I"),
+                check("INFO", "outgoing-response", "O"),
+            ]),
+            None,
+        );
+        assert_eq!(
+            tally,
+            Tally {
+                success: 2,
+                failure: 1,
+                warning: 1,
+                skipped: 1,
+                info: 1
+            }
+        );
+        assert!(
+            parse(r#"[{"id":"a","status":"PASSED"}]"#).is_err(),
+            "an unknown status is no success"
+        );
+    }
+
+    #[test]
+    fn unclaimed_scenario_passes_by_rules_of_the_suite() {
+        let good = check("SUCCESS", "a", "A");
+        assert_eq!(
+            outcome(&[good.clone(), check("SKIPPED", "b", "B")], None),
+            Outcome::Passed
+        );
+        assert_eq!(
+            outcome(&[good.clone(), check("INFO", "b", "B")], None),
+            Outcome::Passed
+        );
+        assert_eq!(
+            outcome(&[good.clone(), check("WARNING", "b", "B")], None),
+            Outcome::Failed
+        );
+        assert_eq!(
+            outcome(&[good, check("FAILURE", "b", "B")], None),
+            Outcome::Failed
+        );
+        assert_eq!(
+            outcome(&[check("SKIPPED", "b", "B")], None),
+            Outcome::Skipped
+        );
+        assert_eq!(
+            outcome(&[check("SUCCESS", "wire-schema-valid", "W")], None),
+            Outcome::Skipped
+        );
+        assert_eq!(outcome(&[], None), Outcome::Skipped);
+    }
+
+    #[test]
+    fn claim_with_too_few_successes_fails() {
+        let one = [check("SUCCESS", "a", "A")];
+        assert_eq!(outcome(&one, Some(&claim(1, &[]))), Outcome::Passed);
+        assert_eq!(outcome(&one, Some(&claim(2, &[]))), Outcome::Failed);
+        assert_eq!(outcome(&[], Some(&claim(1, &[]))), Outcome::Failed);
+    }
+
+    #[test]
+    fn unsuccessful_check_that_is_not_open_fails_claim() {
+        const OPEN: &[Open] = &[Open {
+            check: "B2",
+            reason: "later",
+        }];
+        let good = check("SUCCESS", "a", "A");
+        for status in ["FAILURE", "WARNING", "SKIPPED"] {
+            let open = check(status, "shared", "B2");
+            let closed = check(status, "shared", "B3");
+            let claim = claim(1, OPEN);
+            assert_eq!(
+                outcome(&[good.clone(), open.clone()], Some(&claim)),
+                Outcome::Passed,
+                "{status}"
+            );
+            assert_eq!(
+                outcome(&[good.clone(), open, closed], Some(&claim)),
+                Outcome::Failed,
+                "{status}"
+            );
+        }
+    }
+
+    #[test]
+    fn open_check_that_succeeds_or_is_missing_is_a_remark() {
+        const OPEN: &[Open] = &[
+            Open {
+                check: "b",
+                reason: "later",
+            },
+            Open {
+                check: "c",
+                reason: "later",
+            },
+        ];
+        let verdict = judge(
+            &scenario(&[check("SUCCESS", "b", "B")]),
+            Some(&claim(1, OPEN)),
+        );
+        assert_eq!(verdict.outcome, Outcome::Passed);
+        assert!(
+            verdict.remarks[0].contains("succeeds now"),
+            "{:?}",
+            verdict.remarks
+        );
+        assert!(
+            verdict.remarks[1].contains("made no check c"),
+            "{:?}",
+            verdict.remarks
+        );
+    }
+
+    #[test]
+    fn failure_outside_the_checks_fails_scenario() {
+        let mut scenario = scenario(&[check("SUCCESS", "a", "A")]);
+        scenario.trouble = Some("CLIENT EXITED WITH ERROR".to_owned());
+        assert_eq!(judge(&scenario, None).outcome, Outcome::Failed);
+        assert_eq!(
+            judge(&scenario, Some(&claim(1, &[]))).outcome,
+            Outcome::Failed
+        );
+    }
+
+    /// The results of the suite for a server that does not respond.
+    #[test]
+    fn unreachable_server_fails() {
+        let json = r#"[
+      {"id":"tools-list","name":"ToolsList","description":"Server lists tools","status":"FAILURE",
+       "timestamp":"2026-11-20T20:10:29.154Z","errorMessage":"Failed: fetch failed",
+       "specReferences":[{"id":"MCP-Tools-List","url":"https://modelcontextprotocol.io"}]},
+      {"id":"wire-schema-valid","name":"WireSchemaValid","description":"d","status":"SUCCESS",
+       "timestamp":"2026-11-20T20:10:29.154Z","specReferences":[],"details":{"messages":0}}]"#;
+        let scenario = ScenarioResult {
+            checks: Some(parse(json).unwrap()),
+            trouble: None,
+        };
+        let verdict = judge(&scenario, Some(&claim(4, &[])));
+        assert_eq!(verdict.outcome, Outcome::Failed);
+        assert!(
+            verdict
+                .remarks
+                .iter()
+                .any(|remark| remark.contains("Failed: fetch failed"))
+        );
+        assert!(
+            verdict
+                .remarks
+                .iter()
+                .any(|remark| remark.contains("1 checks succeeded; the claim is at least 4"))
+        );
+    }
+}

@@ -1,9 +1,9 @@
-//! What this project claims to pass. A scenario enters the table when it passes, and its open
-//! checks leave it one by one; the run says so when an open check has succeeded.
+//! The scenarios that this project claims to pass, with the checks in them that are still open. The
+//! command reports an open check that succeeds, so that it can be removed from its claim.
 
 use std::fmt;
 
-/// Which side of the protocol is under test.
+/// The side of the protocol that is tested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leg {
     Server,
@@ -25,7 +25,7 @@ pub(crate) struct Claim {
     pub(crate) leg: Leg,
     pub(crate) revision: &'static str,
     pub(crate) scenario: &'static str,
-    /// The least number of checks that succeed: a scenario that could test nothing has not passed.
+    /// Minimum number of successful checks, so that a scenario without checks does not pass.
     pub(crate) successes: usize,
     pub(crate) open: &'static [Open],
 }
@@ -33,7 +33,7 @@ pub(crate) struct Claim {
 /// A check that need not succeed yet.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// The id of the check, or its name where several checks share an id.
+    /// The id of the check, or its name if several checks have the same id.
     pub(crate) check: &'static str,
     pub(crate) reason: &'static str,
 }
@@ -89,7 +89,8 @@ const CLAIMS: &[Claim] = &[
     server("tools-call-error", 2),
     server("tools-call-with-progress", 2),
     server("json-schema-2020-12", 8),
-    // One more when the answers are streams; ours are plain JSON, which the suite only notes.
+    // A server that responds with streams has one more success. Ours responds with JSON, which the
+    // suite reports as information.
     server("server-sse-multiple-streams", 1),
     server("resources-list", 2),
     server("resources-read-text", 2),
@@ -222,7 +223,7 @@ mod tests {
     use super::CLAIMS;
 
     #[test]
-    fn every_claim_is_made_once_and_needs_a_success() {
+    fn claims_are_unique_and_require_successes() {
         let mut seen = HashSet::new();
         for claim in CLAIMS {
             assert!(seen.insert((claim.leg.to_string(), claim.revision, claim.scenario)));

@@ -1,4 +1,4 @@
-//! The official suite: installing it with a Node that can run it, and running it.
+//! The official suite, an npm package: installation and runs.
 
 use std::cell::Cell;
 use std::fs;
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use super::checks::{self, Check, Scenario};
+use super::checks::{self, Check, ScenarioResult};
 use super::claims::Leg;
 use crate::Result;
 use crate::node::Packages;
-use crate::process::{self, Guard};
+use crate::process::{self, ChildGuard};
 use crate::workspace::Workspace;
 
-/// Pinned: a newer suite may check more, so it is adopted on purpose.
+/// A fixed version: a newer suite may have more checks, so an update is a change of its own.
 const SUITE: &str = "@modelcontextprotocol/conformance";
 const SUITE_VERSION: &str = "0.2.0-alpha.12";
 
 const SCENARIO_LIMIT: Duration = Duration::from_secs(90);
 const SET_LIMIT: Duration = Duration::from_secs(600);
 
-/// What the suite prints when a scenario does not exist at a revision.
+/// The output for a scenario that does not exist at a revision.
 const NOT_APPLICABLE: &str = "SKIPPED: scenario";
-/// What it prints before the reason when the client ended badly or not at all.
+/// The start of the output about a client that failed or did not end.
 const CLIENT_TROUBLE: &str = "CLIENT ";
 
 /// The installed suite.
@@ -30,12 +30,12 @@ const CLIENT_TROUBLE: &str = "CLIENT ";
 pub(crate) struct Suite {
     node: PathBuf,
     script: PathBuf,
-    /// Where this run of the tool puts what the suite writes.
+    /// Folder for the output of this run of the tool.
     out: PathBuf,
     runs: Cell<usize>,
 }
 
-/// What the suite is asked to run.
+/// The scenarios of one run of the suite.
 #[derive(Debug)]
 pub(crate) enum Selection<'a> {
     Requirements {
@@ -49,7 +49,11 @@ pub(crate) enum Selection<'a> {
 }
 
 impl Suite {
-    /// Installs what is missing below the target folder.
+    /// Installs the suite below the target folder, unless it is installed already.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if npm fails.
     pub(crate) fn install(workspace: &Workspace) -> Result<Self> {
         let home = workspace.target().join("conformance");
         let packages = Packages::install(&home, &[(SUITE, SUITE_VERSION)])?;
@@ -63,23 +67,33 @@ impl Suite {
         })
     }
 
-    /// The folder with everything that was written in this run.
+    /// The folder with the output of this run.
     pub(crate) fn out(&self) -> &Path {
         &self.out
     }
 
-    /// Those of `legs` in which the suite has the scenario.
+    /// Returns those of `legs` in which the suite has the scenario.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if none has it.
     pub(crate) fn legs_of(&self, scenario: &str, legs: &[Leg]) -> Result<Vec<Leg>> {
         let listed = process::capture(self.command().arg("list"))?;
         let has = |leg: &Leg| scenarios_of(&listed, *leg).any(|name| name == scenario);
         let found: Vec<Leg> = legs.iter().copied().filter(has).collect();
         if found.is_empty() {
-            return Err(format!("the suite has no such scenario `{scenario}`:\n{listed}").into());
+            return Err(
+                format!("the suite has no scenario `{scenario}`; it has:\n{listed}").into(),
+            );
         }
         Ok(found)
     }
 
-    /// Runs the suite to its end. `target` is the server's address or the client's command.
+    /// Runs the suite to its end. `target` is the address of the server or the command of the client.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the suite cannot be started or its results cannot be read.
     pub(crate) fn run(&self, leg: Leg, target: &str, selection: &Selection<'_>) -> Result<Run> {
         let (label, limit) = match selection {
             Selection::Requirements { revision } => (*revision, SET_LIMIT),
@@ -115,7 +129,7 @@ impl Suite {
             }
         }
         command.stdout(file.try_clone()?).stderr(file);
-        let exit = match process::wait_with_deadline(Guard::spawn(&mut command)?, limit)? {
+        let exit = match process::wait_with_deadline(ChildGuard::spawn(&mut command)?, limit)? {
             Some(status) if status.success() => Exit::Success,
             Some(status) => Exit::Failure(status.to_string()),
             None => Exit::Deadline(limit),
@@ -143,7 +157,7 @@ impl Suite {
 /// A finished run of the suite.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// Whether it was a set, whose exit status is that of its worst scenario.
+    /// The run has several scenarios; its exit status is that of the worst one.
     is_set: bool,
     exit: Exit,
     output: String,
@@ -158,25 +172,25 @@ enum Exit {
 }
 
 impl Run {
-    /// All that the suite printed.
+    /// The output of the suite.
     pub(crate) fn output(&self) -> &str {
         &self.output
     }
 
-    /// The scenarios of the summary at the end of a set.
+    /// The scenarios in the summary of a run of several.
     pub(crate) fn scenario_names(&self) -> Vec<String> {
         summary(&self.output).map(str::to_owned).collect()
     }
 
-    /// What is known about one scenario.
-    pub(crate) fn scenario(&self, name: &str) -> Scenario {
+    /// Returns the results of one scenario.
+    pub(crate) fn scenario(&self, name: &str) -> ScenarioResult {
         let checks = self.results.iter().find(|(found, _)| found == name);
         let checks = checks.map(|(_, checks)| checks.clone());
         let trouble = self.trouble(checks.as_deref());
-        Scenario { checks, trouble }
+        ScenarioResult { checks, trouble }
     }
 
-    /// What went wrong beside the checks.
+    /// A failure outside the checks.
     fn trouble(&self, checks: Option<&[Check]>) -> Option<String> {
         let Exit::Failure(status) = &self.exit else {
             return match self.exit {
@@ -209,7 +223,7 @@ impl Run {
     }
 }
 
-/// Makes a new folder below `parent`, named by the time.
+/// Creates a folder below `parent`, named by the time.
 fn fresh_folder(parent: &Path) -> Result<PathBuf> {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?;
     let folder = parent.join(now.as_millis().to_string());
@@ -217,7 +231,7 @@ fn fresh_folder(parent: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Every `checks.json` below a folder with the name of its scenario.
+/// Reads every `checks.json` below a folder. Returns them with the names of their scenarios.
 fn results(folder: &Path, leg: Leg) -> Result<Vec<(String, Vec<Check>)>> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -227,12 +241,12 @@ fn results(folder: &Path, leg: Leg) -> Result<Vec<(String, Vec<Check>)>> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.ends_with("checks.json") {
-                let place = next
+                let relative = next
                     .strip_prefix(folder)?
                     .to_string_lossy()
                     .replace('\\', "/");
-                let name = scenario_of_folder(&place, leg)
-                    .ok_or_else(|| format!("unexpected results folder {place}"))?;
+                let name = scenario_of_folder(&relative, leg)
+                    .ok_or_else(|| format!("unexpected results folder {relative}"))?;
                 found.push((name.to_owned(), checks::parse(&fs::read_to_string(path)?)?));
             }
         }
@@ -240,7 +254,8 @@ fn results(folder: &Path, leg: Leg) -> Result<Vec<(String, Vec<Check>)>> {
     Ok(found)
 }
 
-/// `server-tools-list-2026-11-20T20-10-32-669Z` → `tools-list`; a client's has no prefix.
+/// Returns `tools-list` for `server-tools-list-2026-11-20T20-10-32-669Z`. Folders of clients have no
+/// prefix.
 fn scenario_of_folder(folder: &str, leg: Leg) -> Option<&str> {
     const STAMP: &str = "-2026-11-20T20-10-32-669Z";
     let name = folder.get(..folder.len().checked_sub(STAMP.len())?)?;
@@ -285,4 +300,123 @@ fn tail(output: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Duration;
+
+    use super::{Exit, Leg, Run, scenario_of_folder, scenarios_of, summary};
+    use crate::conformance::checks::{Check, parse};
+
+    const STAMP: &str = "2026-11-20T20-10-33-050Z";
+
+    #[test]
+    fn scenario_is_read_from_folder_name() {
+        let folder = |name: &str| format!("{name}-{STAMP}");
+        let server = folder("server-server-stateless");
+        assert_eq!(
+            scenario_of_folder(&server, Leg::Server),
+            Some("server-stateless")
+        );
+        let client = folder("auth/iss-wrong-issuer");
+        assert_eq!(
+            scenario_of_folder(&client, Leg::Client),
+            Some("auth/iss-wrong-issuer")
+        );
+        assert_eq!(scenario_of_folder(&folder("tools_call"), Leg::Server), None);
+        assert_eq!(scenario_of_folder("short", Leg::Client), None);
+    }
+
+    #[test]
+    fn summary_lists_each_scenario_once() {
+        let output = "=== SUMMARY ===\n✗ tools-list: 1 passed, 1 failed\n✓ auth/dpop: 0 passed, 0 failed\n\
+                  \nTotal: 45 passed, 103 failed\n\nNot scored:\n  ✗ tools-list (extension)\n";
+        assert_eq!(
+            summary(output).collect::<Vec<_>>(),
+            ["tools-list", "auth/dpop"]
+        );
+    }
+
+    #[test]
+    fn scenario_list_is_split_by_leg() {
+        let list = "Server scenarios (test against a server):\n  - ping [2025-06-18,2025-11-25]\n  \
+                - tools-list [2026-07-28]\n\nClient scenarios (test against a client):\n  \
+                - tools_call [2026-07-28]\n\nAuthorization server scenarios:\n  - grant\n";
+        assert_eq!(
+            scenarios_of(list, Leg::Server).collect::<Vec<_>>(),
+            ["ping", "tools-list"]
+        );
+        assert_eq!(
+            scenarios_of(list, Leg::Client).collect::<Vec<_>>(),
+            ["tools_call"]
+        );
+    }
+
+    fn checks(status: &str) -> Vec<Check> {
+        parse(&format!(r#"[{{"id":"a","status":"{status}"}}]"#)).unwrap()
+    }
+
+    fn trouble(
+        exit: Exit,
+        is_set: bool,
+        output: &str,
+        checks: Option<Vec<Check>>,
+    ) -> Option<String> {
+        let results = checks
+            .map(|checks| ("a".to_owned(), checks))
+            .into_iter()
+            .collect();
+        Run {
+            is_set,
+            exit,
+            output: output.to_owned(),
+            results,
+        }
+        .scenario("a")
+        .trouble
+    }
+
+    #[test]
+    fn failed_exit_without_failed_check_is_trouble() {
+        let failure = || Exit::Failure("exit status: 1".to_owned());
+        let client = "checks\n\n⚠️  CLIENT EXITED WITH ERROR (code 1) - Test may be incomplete\n";
+        assert_eq!(
+            trouble(Exit::Success, false, "", Some(checks("SUCCESS"))),
+            None
+        );
+        assert_eq!(trouble(failure(), false, "", Some(checks("FAILURE"))), None);
+        assert!(trouble(failure(), false, "", Some(checks("SUCCESS"))).is_some());
+        assert!(
+            trouble(failure(), false, client, Some(checks("SUCCESS")))
+                .unwrap()
+                .contains("code 1")
+        );
+        assert!(
+            trouble(failure(), false, client, Some(checks("FAILURE")))
+                .unwrap()
+                .contains("code 1")
+        );
+        // The exit status of a run of several scenarios is that of the worst one.
+        assert_eq!(trouble(failure(), true, "", Some(checks("SUCCESS"))), None);
+        let late = Exit::Deadline(Duration::from_secs(9));
+        assert!(
+            trouble(late, true, "", Some(checks("SUCCESS")))
+                .unwrap()
+                .contains("9s")
+        );
+    }
+
+    #[test]
+    fn missing_checks_are_trouble_unless_scenario_does_not_apply() {
+        let skipped = "SKIPPED: scenario 'a' is not applicable at spec version 2026-07-28";
+        assert_eq!(trouble(Exit::Success, false, skipped, None), None);
+        assert!(trouble(Exit::Success, false, "", None).is_some());
+        let output = "one\nServer test error: two\n";
+        let found = trouble(
+            Exit::Failure("exit status: 1".to_owned()),
+            false,
+            output,
+            None,
+        )
+        .unwrap();
+        assert!(found.contains("Server test error: two"));
+    }
+}

@@ -1,25 +1,25 @@
-//! Over HTTP: every feature, at every revision that the other side can be brought to.
+//! Cases over HTTP: every feature, at every revision that the peer supports.
 //!
-//! All servers have the fixtures of the everything server, and all clients do the same with them:
-//! each prints `revision R`, then `ok FEATURE` or `no FEATURE: what was wrong`.
+//! All servers have the fixtures of the everything server, and all clients use them in the same way.
+//! A client prints `revision R`, then `ok FEATURE` or `no FEATURE: PROBLEM` for each feature.
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::peers::{Peers, Program};
-use super::{Expected, Row, Start};
+use super::cases::{Case, Start, log_file};
+use super::peers::{InstalledProgram, Peers};
 use crate::Result;
 use crate::process::{self, Server};
 use crate::workspace::Workspace;
 
-/// Our server, and our client.
+/// Our server and our client.
 pub(super) const SERVER: &str = "everything-server";
 pub(super) const CLIENT: &str = "interop-client";
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// What a row exercises: all of it, or it has not passed.
+/// The features that a case exercises. It passes if all of them work.
 const FEATURES: [&str; 8] = [
     "tools",
     "resources",
@@ -34,15 +34,19 @@ const FEATURES: [&str; 8] = [
 const SESSIONS: [&str; 2] = ["2025-06-18", "2025-11-25"];
 const ALL: [&str; 3] = ["2025-06-18", "2025-11-25", "2026-07-28"];
 
-/// A program of somebody else, and the revisions that it speaks.
+/// A program of another SDK, and the revisions that it supports.
 struct Peer {
     name: &'static str,
-    program: Program,
+    program: InstalledProgram,
     revisions: &'static [&'static str],
 }
 
 impl Peer {
-    fn new(name: &'static str, program: Program, revisions: &'static [&'static str]) -> Self {
+    fn new(
+        name: &'static str,
+        program: InstalledProgram,
+        revisions: &'static [&'static str],
+    ) -> Self {
         Self {
             name,
             program,
@@ -65,14 +69,14 @@ fn servers(peers: &Peers) -> [Peer; 5] {
             peers.python_1("server_http_v1.py"),
             &SESSIONS,
         ),
-        Peer::new("rmcp server", peers.rmcp("server"), &ALL),
+        Peer::new("rmcp server", peers.rmcp("interop-rmcp-server"), &ALL),
     ]
 }
 
 fn clients(peers: &Peers) -> [Peer; 5] {
     [
         Peer::new("TypeScript client 2", peers.node("client_http.mjs"), &ALL),
-        // It asks for the newest revision that it knows, and for no other.
+        // It always requests the newest revision that it supports.
         Peer::new(
             "TypeScript client 1",
             peers.node("client_http_v1.mjs"),
@@ -84,20 +88,20 @@ fn clients(peers: &Peers) -> [Peer; 5] {
             peers.python_1("client_http_v1.py"),
             &SESSIONS,
         ),
-        Peer::new("rmcp client", peers.rmcp("client"), &ALL),
+        Peer::new("rmcp client", peers.rmcp("interop-rmcp-client"), &ALL),
     ]
 }
 
-/// All rows, and the servers that have to run as long as they do.
-pub(super) fn rows(
+/// Returns all cases, and the servers that must run until the cases have ended.
+pub(super) fn cases(
     workspace: &Workspace,
     peers: &Peers,
     out: &Path,
-) -> Result<(Vec<Server>, Vec<Row>)> {
+) -> Result<(Vec<Server>, Vec<Case>)> {
     let client = workspace.binary("debug", CLIENT);
     let server = workspace.binary("debug", SERVER);
     let mut running = Vec::new();
-    let mut rows = Vec::new();
+    let mut cases = Vec::new();
     for Peer {
         name,
         program,
@@ -108,7 +112,7 @@ pub(super) fn rows(
             let name = format!("{name} -> our server");
             let start = match &program {
                 Ok(program) => {
-                    // One for each row: a change is told to everybody.
+                    // Every case has its own server: change notifications go to all clients.
                     let label = format!("{name} {revision} server");
                     let ours = start(Command::new(&server).env("PORT", "0"), &label, out)?;
                     let mut command = program.command();
@@ -118,7 +122,7 @@ pub(super) fn rows(
                 }
                 Err(reason) => Start::Skip(reason.clone()),
             };
-            rows.push(row(&name, revision, start));
+            cases.push(case(&name, revision, start));
         }
     }
     for Peer {
@@ -128,7 +132,7 @@ pub(super) fn rows(
     } in servers(peers)
     {
         let server = program.map(|program| start(&mut program.command(), name, out));
-        rows.extend(revisions.iter().map(|revision| {
+        cases.extend(revisions.iter().map(|revision| {
             let start = match &server {
                 Ok(Ok(server)) => {
                     let mut command = Command::new(&client);
@@ -138,40 +142,40 @@ pub(super) fn rows(
                 Ok(Err(error)) => Start::Fail(error.to_string()),
                 Err(reason) => Start::Skip(reason.clone()),
             };
-            row(&format!("our client -> {name}"), revision, start)
+            case(&format!("our client -> {name}"), revision, start)
         }));
         if let Ok(Ok(server)) = server {
             running.push(server);
         }
     }
-    Ok((running, rows))
+    Ok((running, cases))
 }
 
 fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
     process::clean_environment(command);
-    Server::start(command, &super::log(out, name), START_LIMIT)
+    Server::start(command, &log_file(out, name), START_LIMIT)
 }
 
-fn row(pair: &str, revision: &'static str, start: Start) -> Row {
-    Row {
+fn case(pair: &str, revision: &'static str, start: Start) -> Case {
+    Case {
         name: format!("{pair}, HTTP, {revision}"),
         start,
-        expected: Expected::Features(revision),
+        check: Box::new(move |output| problem(output, revision)),
     }
 }
 
-/// What a client says that is not well, or does not say at all.
-pub(super) fn problem(said: &str, revision: &str) -> Option<String> {
-    let says = |wanted: &str| said.lines().any(|line| line.trim_end() == wanted);
+/// Returns the features that did not work or were not exercised, and a wrong revision.
+fn problem(output: &str, revision: &str) -> Option<String> {
+    let has_line = |wanted: &str| output.lines().any(|line| line.trim_end() == wanted);
     let mut problems = Vec::new();
-    if !says(&format!("revision {revision}")) {
-        problems.push("another revision is spoken".to_owned());
+    if !has_line(&format!("revision {revision}")) {
+        problems.push("the client used another revision".to_owned());
     }
     for feature in FEATURES {
         let no = format!("no {feature}: ");
-        match said.lines().find(|line| line.starts_with(&no)) {
+        match output.lines().find(|line| line.starts_with(&no)) {
             Some(line) => problems.push(line.to_owned()),
-            None if says(&format!("ok {feature}")) => {}
+            None if has_line(&format!("ok {feature}")) => {}
             None => problems.push(format!("{feature} was not exercised")),
         }
     }
@@ -183,14 +187,20 @@ mod tests {
     use super::{FEATURES, problem};
 
     #[test]
-    fn a_row_passes_when_every_feature_was_exercised() {
+    fn output_with_every_feature_passes() {
         let oks = FEATURES.map(|feature| format!("ok {feature}\n")).concat();
         let all = format!("a warning\nrevision 2025-11-25\n{oks}");
         assert_eq!(problem(&all, "2025-11-25"), None);
-        for (said, wrong) in [
-            (String::new(), "another revision is spoken; tools was not"),
-            (oks.clone(), "another revision is spoken"),
-            (all.replace("11-25", "06-18"), "another revision is spoken"),
+        for (output, expected) in [
+            (
+                String::new(),
+                "the client used another revision; tools was not",
+            ),
+            (oks.clone(), "the client used another revision"),
+            (
+                all.replace("11-25", "06-18"),
+                "the client used another revision",
+            ),
             (all.replace("ok prompts\n", ""), "prompts was not exercised"),
             (
                 all.replace("ok prompts", "no prompts: late"),
@@ -198,8 +208,8 @@ mod tests {
             ),
             (format!("{all}no tools: twice"), "no tools: twice"),
         ] {
-            let found = problem(&said, "2025-11-25").unwrap_or_default();
-            assert!(found.starts_with(wrong), "{found}");
+            let found = problem(&output, "2025-11-25").unwrap_or_default();
+            assert!(found.starts_with(expected), "{found}");
         }
     }
 }

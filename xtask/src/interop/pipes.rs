@@ -1,20 +1,21 @@
-//! Over pipes: one call each way, since what differs from HTTP is how the two find each other.
+//! Cases over pipes: one tool call for each pair. The features are tested over HTTP; over pipes only
+//! the start of the connection differs.
 
 use std::process::Command;
 
+use super::cases::Case;
 use super::http::SERVER;
-use super::peers::{Peers, Program};
-use super::{Expected, Row};
+use super::peers::{InstalledProgram, Peers};
 use crate::workspace::Workspace;
 
-/// Our client: calls a tool of the server that it starts.
+/// Our client: it starts a server and calls a tool.
 pub(super) const CLIENT: &str = "stdio_client";
 
-/// All rows.
-pub(super) fn rows(workspace: &Workspace, peers: &Peers) -> Vec<Row> {
+/// Returns all cases.
+pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
     let server = workspace.binary("debug", SERVER);
     let client = workspace.binary("debug", CLIENT);
-    let mut rows: Vec<Row> = clients(peers)
+    let mut cases: Vec<Case> = clients(peers)
         .into_iter()
         .map(|(name, program, mode)| {
             let start = program.map(|program| {
@@ -23,32 +24,43 @@ pub(super) fn rows(workspace: &Workspace, peers: &Peers) -> Vec<Row> {
                 command
             });
             let expected = "tools: This is a simple text response for testing.";
-            row(format!("{name} -> our server"), start, expected)
+            case(format!("{name} -> our server"), start, expected)
         })
         .collect();
-    rows.extend(servers(peers).map(|(name, program, tool, expected)| {
+    cases.extend(servers(peers).map(|(name, program, tool, expected)| {
         let start = program.map(|program| {
             let mut command = Command::new(&client);
             command.args(program.words()).arg("--").args(tool);
             command
         });
-        row(format!("our client -> {name}"), start, expected)
+        case(format!("our client -> {name}"), start, expected)
     }));
-    rows
+    cases
 }
 
-fn row(pair: String, start: Result<Command, String>, expected: &'static str) -> Row {
-    Row {
+/// A case that passes if the client prints `expected`.
+fn case(pair: String, start: Result<Command, String>, expected: &'static str) -> Case {
+    let check = move |output: &str| {
+        (!output.contains(expected)).then(|| format!("the output does not contain {expected:?}"))
+    };
+    Case {
         name: format!("{pair}, pipe"),
         start: start.into(),
-        expected: Expected::Text(expected),
+        check: Box::new(check),
     }
 }
 
-/// Servers, with a tool and its arguments, and what our client prints of its answer.
+/// Servers with a tool, its arguments, and the result that our client prints.
 fn servers(
     peers: &Peers,
-) -> impl Iterator<Item = (&'static str, Program, [&'static str; 2], &'static str)> {
+) -> impl Iterator<
+    Item = (
+        &'static str,
+        InstalledProgram,
+        [&'static str; 2],
+        &'static str,
+    ),
+> {
     let add = ["add", r#"{"a": 1, "b": 2}"#];
     let echo = ["echo", r#"{"message": "hi"}"#];
     [
@@ -75,8 +87,8 @@ fn servers(
     .into_iter()
 }
 
-/// Clients, with how they settle the revision, where that can be said.
-fn clients(peers: &Peers) -> [(&'static str, Program, Option<&'static str>); 5] {
+/// Clients with their mode of version negotiation, if they have several.
+fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static str>); 5] {
     let typescript = peers.node("client.mjs");
     [
         (

@@ -1,15 +1,16 @@
-//! Which crate may depend on which, and where a crate stands.
+//! Rule: crates form layers. The table lists every dependency that is allowed inside the workspace;
+//! a crate is a folder of its name at the top of the repository; tokio is for the transports.
 
 use std::collections::BTreeSet;
 
 use cargo_metadata::{DependencyKind, Package};
 
-use super::Finding;
 use crate::Result;
+use crate::finding::Finding;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Every edge that there may be inside the workspace. Development dependencies are free.
+/// The allowed dependencies inside the workspace. Development dependencies are not restricted.
 const LAYERS: [(&str, &[&str]); 13] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
@@ -40,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("xtask", &[]),
 ];
 
-/// Crates that run on any runtime, or on none.
+/// Crates that work with any async runtime.
 const WITHOUT_RUNTIME: [&str; 3] = ["mcp-types", "mcp-core", "mcp-server"];
 const RUNTIME: &str = "tokio";
 
@@ -55,16 +56,16 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for package in &members {
         findings.extend(edges(package.name.as_str(), &internal(package, &names)));
-        findings.extend(place(workspace, package));
+        findings.extend(folder(workspace, package));
     }
-    findings.extend(strays(workspace, &names)?);
+    findings.extend(packages_outside(workspace, &names)?);
     for package in WITHOUT_RUNTIME {
         findings.extend(runtime(package, &normal_tree(workspace, package)?));
     }
     Ok(findings)
 }
 
-/// The members that a package depends on, other than for development.
+/// The members that a package depends on, without development dependencies.
 fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
     let used = package.dependencies.iter().filter(|dependency| {
         dependency.kind != DependencyKind::Development
@@ -77,7 +78,7 @@ fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
 fn edges(package: &str, used: &[String]) -> Vec<Finding> {
     let manifest = format!("{package}/Cargo.toml");
     let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| *name == package) else {
-        let message = format!("{package} has no layer yet; give it a row in {TABLE}");
+        let message = format!("{package} has no layer; add a row to {TABLE}");
         return vec![Finding::new(&manifest, 1, message)];
     };
     let refused = used.iter().filter(|name| !allowed.contains(&name.as_str()));
@@ -88,16 +89,16 @@ fn edges(package: &str, used: &[String]) -> Vec<Finding> {
             allowed.join(", ")
         };
         let message = format!(
-            "{package} must not depend on {name} (it may use: {allowed}); move the code to a layer \
-             that both may see, or change {TABLE}"
+            "{package} must not depend on {name} (allowed: {allowed}); move the code to a lower \
+             layer, or change {TABLE}"
         );
         Finding::new(&manifest, 1, message)
     };
     refused.map(finding).collect()
 }
 
-/// A member is a folder at the top of the repository that has its name.
-fn place(workspace: &Workspace, package: &Package) -> Option<Finding> {
+/// Checks that the folder of a member is at the top of the repository and has its name.
+fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
     let expected = workspace
         .root()
         .join(package.name.as_str())
@@ -111,25 +112,27 @@ fn place(workspace: &Workspace, package: &Package) -> Option<Finding> {
     (found != expected).then(|| Finding::new(&path.to_string_lossy(), 1, message))
 }
 
-/// The fuzz targets are a workspace of their own, so that no other command builds them.
-const APART: &str = "fuzz";
+/// A separate workspace, so that no other command builds the fuzz targets.
+const SEPARATE: &str = "fuzz";
 
-/// Folders at the top that are packages but not members.
-fn strays(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding>> {
+/// Checks that every package at the top of the repository is a member.
+fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for entry in std::fs::read_dir(workspace.root())? {
         let entry = entry?;
         let folder = entry.file_name().to_string_lossy().into_owned();
-        let known = members.contains(folder.as_str()) || folder == APART;
+        let known = members.contains(folder.as_str()) || folder == SEPARATE;
         if entry.path().join("Cargo.toml").is_file() && !known {
-            let message = format!("no workspace member is called {folder}; add it to `members`");
+            let message =
+                format!("{folder} is not a workspace member; add it to `members` in Cargo.toml");
             findings.push(Finding::new(&format!("{folder}/Cargo.toml"), 1, message));
         }
     }
     Ok(findings)
 }
 
-/// All that a package needs when it is built with every feature, one `name vVERSION …` per line.
+/// The dependencies of a package with all features, direct and indirect, one `name vVERSION …` per
+/// line.
 fn normal_tree(workspace: &Workspace, package: &str) -> Result<String> {
     let mut tree = workspace.cargo();
     tree.args(["tree", "--quiet", "--edges", "normal", "--prefix", "none"]);
@@ -137,13 +140,13 @@ fn normal_tree(workspace: &Workspace, package: &str) -> Result<String> {
     process::capture(&mut tree)
 }
 
-/// Looks for the runtime in such a tree.
+/// Searches the runtime in the output of [`normal_tree`].
 fn runtime(package: &str, tree: &str) -> Option<Finding> {
     let found = tree
         .lines()
         .any(|line| line.split(' ').next() == Some(RUNTIME));
     let message = format!(
-        "{package} reaches {RUNTIME}; `cargo tree -p {package} -i {RUNTIME} --all-features` shows how"
+        "{package} depends on {RUNTIME}; `cargo tree -p {package} -i {RUNTIME} --all-features` shows how"
     );
     found.then(|| Finding::new(&format!("{package}/Cargo.toml"), 1, message))
 }
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn allows_exactly_the_edges_of_the_table() {
+    fn only_edges_of_the_table_are_allowed() {
         assert!(edges("mcp-core", &used(&["mcp-types"])).is_empty());
         assert!(edges("mcp", &used(&["mcp-client", "mcp-server"])).is_empty());
         let sideways = edges("mcp-transport-http", &used(&["mcp-core", "mcp-server"]));
@@ -172,16 +175,16 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_without_a_layer_is_a_finding() {
+    fn crate_without_layer_is_a_finding() {
         assert!(
             edges("mcp-new", &[])[0]
                 .to_string()
-                .contains("has no layer yet")
+                .contains("has no layer")
         );
     }
 
     #[test]
-    fn the_table_has_no_cycle_and_names_only_its_own_rows() {
+    fn table_has_no_cycle_and_names_only_its_own_rows() {
         for (at, (name, allowed)) in LAYERS.iter().enumerate() {
             for below in *allowed {
                 let row = LAYERS.iter().position(|(row, _)| row == below);
@@ -191,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_edges_that_there_are() {
+    fn dependencies_are_read_from_cargo_metadata() {
         let workspace = Workspace::find().unwrap();
         let members = workspace.members();
         let names = members
@@ -209,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn sees_the_runtime_in_a_tree() {
+    fn runtime_in_a_tree_is_a_finding() {
         let clean = "mcp-core v0.1.0 (path)\nhttp v1.4.0\ntokio-util v0.7.0\n";
         assert_eq!(runtime("mcp-core", clean), None);
         assert!(runtime("mcp-core", &format!("{clean}tokio v1.49.0\n")).is_some());

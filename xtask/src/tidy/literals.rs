@@ -1,18 +1,18 @@
-//! Names and numbers of the protocol have one home each: method names, header names, error codes
-//! and `_meta` keys. Elsewhere the constant is used, so that a search for it finds every user.
+//! Rule: method names, header names, error codes and `_meta` keys are literals in one file each.
+//! Other code uses the constant, so that a search for the constant finds every use.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Lit;
 
-use super::Finding;
-use super::source::{RustFile, Sources};
+use crate::finding::Finding;
+use crate::sources::{RustFile, Sources};
 
 const METHODS: &str = "mcp-types/src/method.rs";
 const HEADERS: &str = "mcp-transport-http/src/headers/names.rs";
 const CODES: &str = "mcp-types/src/codes.rs";
 const META_KEYS: &str = "mcp-types/src/meta/keys.rs";
 
-/// Header names of the protocol and those that only its transport uses, in lower case.
+/// Header names of the protocol and of its HTTP transport, in lower case.
 const HEADER_NAMES: [&str; 6] = [
     "mcp-method",
     "mcp-name",
@@ -24,7 +24,7 @@ const HEADER_NAMES: [&str; 6] = [
 const HEADER_PREFIX: &str = "mcp-param-";
 const META_PREFIX: &str = "io.modelcontextprotocol/";
 
-/// The numbers that JSON-RPC reserves for errors, without `i16::MIN` at their end.
+/// The error codes that JSON-RPC reserves, without `i16::MIN`.
 const RESERVED_CODES: std::ops::RangeInclusive<i64> = -32_767..=-32_000;
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
@@ -41,15 +41,16 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
 fn check_file(file: &RustFile, methods: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (line, value) in literals(file.tokens()) {
-        let (what, home) = match &value {
+        let (kind, file_of_constants) = match &value {
             Value::Text(text) if methods.contains(text) => ("method name", METHODS),
             Value::Text(text) if is_header(text) => ("header name", HEADERS),
             Value::Text(text) if text.contains(META_PREFIX) => ("`_meta` key", META_KEYS),
             Value::Number(number) if RESERVED_CODES.contains(number) => ("error code", CODES),
             _ => continue,
         };
-        if file.path != home {
-            let message = format!("{what} {value} as a literal; use the constant of {home}");
+        if file.path != file_of_constants {
+            let message =
+                format!("{kind} {value} as a literal; use the constant of {file_of_constants}");
             findings.push(Finding::new(&file.path, line, message));
         }
     }
@@ -61,7 +62,7 @@ fn is_header(text: &str) -> bool {
     HEADER_NAMES.contains(&lower.as_str()) || lower.starts_with(HEADER_PREFIX)
 }
 
-/// The method names that the method table lists.
+/// Returns the method names in the method table.
 fn method_names(sources: &Sources) -> Result<Vec<String>, Finding> {
     let table = sources.rust().iter().find(|file| file.path == METHODS);
     let mut names = Vec::new();
@@ -75,7 +76,7 @@ fn method_names(sources: &Sources) -> Result<Vec<String>, Finding> {
         }
     }
     if names.is_empty() {
-        let message = "no method names found; the rule about them has nothing to look for";
+        let message = "no method names found; the rule needs the method table in this file";
         return Err(Finding::new(METHODS, 1, message));
     }
     Ok(names)
@@ -88,7 +89,7 @@ fn is_method_name(text: &str) -> bool {
     slashed || matches!(text, "initialize" | "ping")
 }
 
-/// A literal that a rule may care about.
+/// A literal of a kind that the rule checks.
 #[derive(Debug, PartialEq)]
 enum Value {
     Text(String),
@@ -104,7 +105,7 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// The strings (also byte strings) and the negative numbers among the tokens, with their lines.
+/// Collects strings, byte strings and negative numbers, with their lines.
 fn literals(tokens: TokenStream) -> Vec<(usize, Value)> {
     let mut found = Vec::new();
     let mut after_minus = false;

@@ -1,10 +1,10 @@
-//! The page of the guide that explains errors knows all of them.
+//! Rule: the error page of the guide explains every error message.
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, LitStr};
 
-use super::Finding;
-use super::source::Sources;
+use crate::finding::Finding;
+use crate::sources::Sources;
 
 const PAGE: &str = "mcp/src/docs/errors.md";
 
@@ -16,8 +16,8 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         let mut messages = Messages::default();
         messages.visit_file(&file.ast);
         for (line, message) in messages.found {
-            if !is_told(&message, &page) {
-                let text = format!("{message:?} is explained nowhere; give it a row in {PAGE}");
+            if !is_explained(&message, &page) {
+                let text = format!("no page explains the error {message:?}; add a row to {PAGE}");
                 findings.push(Finding::new(&file.path, line, text));
             }
         }
@@ -25,9 +25,8 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// Whether a part of the message that does not change stands on the page. Parts of one word say
-/// nothing.
-fn is_told(message: &str, page: &str) -> bool {
+/// Returns true if the page contains a constant part of the message. Parts of one word do not count.
+fn is_explained(message: &str, page: &str) -> bool {
     let fixed = message.split(['{', '}']).step_by(2);
     let mut parts = fixed
         .flat_map(|part| part.split([';', ':', ',', '(']))
@@ -37,14 +36,14 @@ fn is_told(message: &str, page: &str) -> bool {
     parts.peek().is_none() || parts.any(|part| page.contains(&part))
 }
 
-/// Text without quotes, and with single blanks.
+/// Removes quotes and repeated blanks.
 fn plain(text: &str) -> String {
     let words = text.split_whitespace();
     let words = words.collect::<Vec<_>>().join(" ");
     words.replace(['`', '"', '\\'], "")
 }
 
-/// The texts of `#[error("…")]`.
+/// Collects the messages of `#[error("…")]`.
 #[derive(Default)]
 struct Messages {
     found: Vec<(usize, String)>,

@@ -1,5 +1,5 @@
-//! Long files and long functions, as remarks: they are split by concern when they hold more than
-//! one, never because a number was passed.
+//! Remarks about long files and functions. Split them if they contain more than one concept; the
+//! number alone is no reason.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Block, Signature};
 
-use super::Finding;
-use super::source::Sources;
+use crate::finding::Finding;
+use crate::sources::Sources;
 
 const FILE_LINES: usize = 600;
 const FUNCTION_LINES: usize = 80;
@@ -21,7 +21,7 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         code_lines(file.tokens(), &mut lines);
         if lines.len() > FILE_LINES {
             let message = format!(
-                "{} code lines; does the file hold one concept?",
+                "{} code lines; split the file if it holds more than one concept",
                 lines.len()
             );
             remarks.push(Finding::new(&file.path, 1, message));
@@ -29,7 +29,8 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         let mut functions = Functions { long: Vec::new() };
         functions.visit_file(&file.ast);
         remarks.extend(functions.long.into_iter().map(|(line, name, length)| {
-            let message = format!("fn {name} has {length} lines; does it have one job?");
+            let message =
+                format!("fn {name} has {length} lines; split it if it has more than one job");
             Finding::new(&file.path, line, message)
         }));
     }

@@ -1,10 +1,14 @@
-//! Each rule with sources that keep it and sources that break it, and the repository itself.
+//! The rules on small good and bad sources, and on the repository itself.
 
-use super::source::Sources;
-use super::{Finding, check, literals, messages, paths, sizes, texts, versions};
+use super::samples::marked;
+use super::{
+    check, check_sources, links, literals, messages, pending, sizes, spec_ids, unfinished, versions,
+};
+use crate::finding::Finding;
+use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// A checklist and a method table, so that the rules that read them have something to read.
+/// A checklist and a method table, for the rules that read them.
 const CHECKLIST: (&str, &str) = (
     "docs/spec/requirements.md",
     "| id | level |\n| --- | --- |\n| HTTP-SM-15 | MUST |\n| BASE-02 | MUST |\n",
@@ -18,7 +22,7 @@ const NONE: [usize; 0] = [];
 
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-/// The lines of `path` that the rule complains about.
+/// Returns the lines of `path` that the rule reports.
 fn lines(rule: Rule, path: &str, content: &str) -> Vec<usize> {
     let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, (path, content)]);
     assert!(sources.unreadable().is_empty(), "the sample does not parse");
@@ -28,20 +32,32 @@ fn lines(rule: Rule, path: &str, content: &str) -> Vec<usize> {
     findings.iter().map(|finding| finding.line).collect()
 }
 
-/// The lines that are marked `// BAD`.
-fn marked(content: &str) -> Vec<usize> {
-    let lines = content
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| line.contains("// BAD"));
-    lines.map(|(number, _)| number + 1).collect()
-}
-
 #[test]
-fn the_repository_is_tidy() {
+fn repository_has_no_findings() {
     let report = check(&Workspace::find().unwrap()).unwrap();
     let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}
+
+#[test]
+fn pending_list_names_rules_and_packages_that_exist() {
+    let workspace = Workspace::find().unwrap();
+    let members = workspace.members();
+    for (rule, package) in pending::entries() {
+        let is_rule = rule == super::INLINING || super::RULES.iter().any(|it| it.name == rule);
+        assert!(is_rule, "{rule}");
+        let is_package = package == "fuzz" || members.iter().any(|it| it.name.as_str() == package);
+        assert!(is_package, "{package}");
+    }
+}
+
+#[test]
+fn every_rule_applies_to_xtask() {
+    let bad = "//! What it is.\nmod door { struct A; }\nstruct A;\n";
+    let sources = Sources::from_texts(&[CHECKLIST, METHOD_TABLE, ("xtask/src/main.rs", bad)]);
+    let report = check_sources(&sources);
+    let lines: Vec<_> = report.findings.iter().map(|it| it.line).collect();
+    assert_eq!(lines, [1, 2, 2], "{:?}", report.findings);
 }
 
 const COMPARISONS: &str = r"//! Sample.
@@ -75,7 +91,7 @@ mod tests {
 }
 ";
 
-const NO_COMPARISONS: &str = r"//! Sample: values and questions, but no comparisons (ProtocolVersion::V1 == x).
+const NO_COMPARISONS: &str = r"//! Sample: values and predicates, but no comparisons (ProtocolVersion::V1 == x).
 use mcp_types::{Era, ProtocolVersion};
 // if era == Era::Modern
 fn f(v: ProtocolVersion, wires: &Wires) -> Vec<ProtocolVersion> {
@@ -88,7 +104,7 @@ fn f(v: ProtocolVersion, wires: &Wires) -> Vec<ProtocolVersion> {
 ";
 
 #[test]
-fn versions_are_compared_in_their_places_only() {
+fn version_comparisons_outside_their_files_are_findings() {
     assert_eq!(
         lines(versions::check, "mcp-server/src/server.rs", COMPARISONS),
         marked(COMPARISONS)
@@ -138,7 +154,7 @@ const N: &str = "tools/call"; // BAD
 "##;
 
 #[test]
-fn names_and_numbers_have_one_home() {
+fn protocol_literals_outside_their_files_are_findings() {
     assert_eq!(
         lines(literals::check, "mcp-server/src/a.rs", LITERALS),
         marked(LITERALS)
@@ -157,13 +173,13 @@ fn names_and_numbers_have_one_home() {
 }
 
 #[test]
-fn a_method_table_without_names_is_a_finding() {
+fn method_table_without_names_is_a_finding() {
     let empty = Sources::from_texts(&[("mcp-types/src/method.rs", "//! Methods, but none.\n")]);
     assert_eq!(literals::check(&empty).len(), 1);
 }
 
 #[test]
-fn modules_for_tests_in_files_of_their_own_are_tests() {
+fn test_modules_in_separate_files_are_skipped() {
     let owner = (
         "mcp-core/src/wire.rs",
         "//! Wire.\n#[cfg(test)]\nmod samples;\n",
@@ -181,24 +197,35 @@ fn modules_for_tests_in_files_of_their_own_are_tests() {
 }
 
 #[test]
-fn rust_files_start_with_a_module_doc() {
+fn rust_file_without_module_doc_is_a_finding() {
     let included = "#![doc = include_str!(\"docs/crate.md\")]\n";
-    assert_eq!(lines(texts::check, "mcp/src/a.rs", included), NONE);
+    assert_eq!(lines(unfinished::check, "mcp/src/a.rs", included), NONE);
     assert_eq!(
         lines(
-            texts::check,
+            unfinished::check,
             "mcp/src/a.rs",
-            "//! What it is for.\nfn f() {}\n"
+            "//! A sample.\nfn f() {}\n"
         ),
         NONE
     );
-    assert_eq!(lines(texts::check, "mcp/src/a.rs", "\n//! Late.\n"), [1]);
     assert_eq!(
-        lines(texts::check, "mcp/src/a.rs", "// Not a doc.\nfn f() {}\n"),
+        lines(unfinished::check, "mcp/src/a.rs", "\n//! Late.\n"),
         [1]
     );
     assert_eq!(
-        lines(texts::check, "mcp-macros/tests/ui/bad.rs", "fn f() {\n"),
+        lines(
+            unfinished::check,
+            "mcp/src/a.rs",
+            "// Not a doc.\nfn f() {}\n"
+        ),
+        [1]
+    );
+    assert_eq!(
+        lines(
+            unfinished::check,
+            "mcp-macros/tests/ui/bad.rs",
+            "fn f() {\n"
+        ),
         NONE
     );
 }
@@ -218,62 +245,45 @@ let url = \"https://spec.example\"; // spec: BASE-02
 ";
 
 #[test]
-fn spec_ids_exist() {
-    // The sample is not whole Rust, so it takes the place of a file that the other rules skip.
+fn unknown_spec_id_is_a_finding() {
+    // The sample is not valid Rust, so it has the path of a compile-fail case.
     let path = "mcp-macros/tests/ui/sample.rs";
-    let expected: Vec<usize> = SPEC_IDS
-        .lines()
-        .enumerate()
-        .filter(|(_, l)| l.contains("// BAD"))
-        .map(|(n, _)| n + 1)
-        .collect();
-    assert_eq!(lines(texts::check, path, SPEC_IDS), expected);
+    assert_eq!(lines(spec_ids::check, path, SPEC_IDS), marked(SPEC_IDS));
 }
 
 #[test]
-fn a_checklist_without_ids_is_a_finding() {
-    let findings = texts::check(&Sources::from_texts(&[(CHECKLIST.0, "# Requirements\n")]));
+fn checklist_without_ids_is_a_finding() {
+    let findings = spec_ids::check(&Sources::from_texts(&[(CHECKLIST.0, "# Requirements\n")]));
     assert_eq!(findings.len(), 1);
 }
 
 #[test]
-fn nothing_of_one_machine_or_unfinished_is_left() {
-    let home = |name: &str| format!("/{name}/project");
-    let path = "README.md";
-    for folder in ["work", "root"] {
-        let bad = format!("ok\nsee {}\n(`{}`)\n", home(folder), home(folder));
-        assert_eq!(lines(texts::check, path, &bad), [2, 3]);
-        let good = format!(
-            "https://example.com{}\nnet{}\n./a{0}\n",
-            home(folder),
-            home(folder)
-        );
-        assert_eq!(lines(texts::check, path, &good), NONE);
-    }
+fn unfinished_work_is_a_finding() {
     let mark = ["FIX", "ME"].concat();
-    assert_eq!(
-        lines(texts::check, path, &format!("one\n{mark}: two\n")),
-        [2]
-    );
+    let text = format!("one\n{mark}: two\n");
+    assert_eq!(lines(unfinished::check, "README.md", &text), [2]);
     let code =
         "//! Doc about todo!().\nfn todo() {\n    todo!(\"later\"); // BAD\n    todo();\n}\n";
-    assert_eq!(lines(texts::check, "mcp/src/a.rs", code), marked(code));
+    assert_eq!(lines(unfinished::check, "mcp/src/a.rs", code), marked(code));
     let nested = "//! Doc.\nfn f() -> u8 { g(|| { unimplemented!() }) } // BAD\n";
-    assert_eq!(lines(texts::check, "mcp/src/a.rs", nested), marked(nested));
+    assert_eq!(
+        lines(unfinished::check, "mcp/src/a.rs", nested),
+        marked(nested)
+    );
 }
 
 #[test]
-fn texts_of_errors_are_explained() {
-    let page = "| the shelf is … deep; the `book` is\ngone: … | Look elsewhere. |";
+fn error_message_without_explanation_is_a_finding() {
+    let page = "| the queue is … long; the `request` is\nlost: … | Retry. |";
     let content = r#"//! Errors.
 #[derive(thiserror::Error)]
 enum E {
-    #[error("the shelf is {depth} deep")]
-    Deep { depth: u8 },
-    #[error("the {0:?} fell; the book is gone: {}", why(.0))]
-    Gone(String),
-    #[error("nobody {0} knows this")] // BAD
-    Untold(u8),
+    #[error("the queue is {length} long")]
+    Long { length: u8 },
+    #[error("the {0:?} failed; the request is lost: {}", reason(.0))]
+    Lost(String),
+    #[error("the limit {0} is exceeded")] // BAD
+    Unexplained(u8),
     #[error(transparent)]
     Other(Io),
     #[error("{0}")]
@@ -287,7 +297,7 @@ enum E {
 }
 
 #[test]
-fn documents_name_files_that_are_there() {
+fn documents_that_name_missing_files_are_findings() {
     let content = "`mcp-core/src/{a,b}.rs`, `mcp-core/src/`, `mcp::core`, `Server/x`, `mcp-core/src/…`\n\
                    `core/a.rs`, `src/{a,b}.rs`, `foo/tests.rs`, `server/discover`, `target/x`\n\
                    [a](mcp-core/src/a.rs), [b](https://example.com/b.rs), [c](#c)\n\
@@ -302,12 +312,12 @@ fn documents_name_files_that_are_there() {
         ("mcp-core/src/a.rs", "//! A."),
         ("mcp-core/src/b.rs", "//! B."),
     ]);
-    let found: Vec<_> = paths::check(&sources).iter().map(|it| it.line).collect();
+    let found: Vec<_> = links::check(&sources).iter().map(|it| it.line).collect();
     assert_eq!(found, marked(content));
 }
 
 #[test]
-fn files_that_do_not_parse_are_findings() {
+fn files_with_syntax_errors_are_findings() {
     let sources = Sources::from_texts(&[("mcp/src/a.rs", "//! Doc.\nfn f( {\n")]);
     assert_eq!(sources.unreadable().len(), 1);
 }

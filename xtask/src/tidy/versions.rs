@@ -1,5 +1,5 @@
-//! Protocol versions and eras are compared in three places only. Everywhere else the question has
-//! a name: a predicate of `ProtocolVersion`, or the wire that was chosen at the edge.
+//! Rule: protocol versions and eras are compared in three places only. Other code calls a named
+//! predicate of `ProtocolVersion`, or uses the wire that was chosen for the connection.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
@@ -10,17 +10,17 @@ use syn::{
     PatGuard, PatIdent, PatType, Path, Token, UseTree,
 };
 
-use super::Finding;
-use super::source::Sources;
+use crate::finding::Finding;
+use crate::sources::Sources;
 
-/// Where versions may be compared.
+/// Files and folders that may compare versions.
 const ALLOWED: [&str; 3] = [
     "mcp-types/src/version.rs",
     "mcp-core/src/versioning/",
     "mcp-core/src/wire/",
 ];
 
-/// The types whose values are not to be compared.
+/// The types whose values are not compared elsewhere.
 const TYPES: [&str; 2] = ["ProtocolVersion", "Era"];
 
 /// Methods that compare.
@@ -37,7 +37,7 @@ const COMPARING: [&str; 10] = [
     "min",
 ];
 
-/// Macros whose arguments are a comparison as such.
+/// Macros that compare their arguments.
 const COMPARING_MACROS: [&str; 5] = [
     "matches",
     "assert_eq",
@@ -46,7 +46,8 @@ const COMPARING_MACROS: [&str; 5] = [
     "debug_assert_ne",
 ];
 
-const REMEDY: &str = "ask a named predicate of mcp-types/src/version.rs instead (or add one there)";
+const REMEDY: &str =
+    "call a named predicate of mcp-types/src/version.rs instead (or add one there)";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -63,26 +64,27 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
         comparisons.visit_file(&file.ast);
         comparisons.lines.sort_unstable();
         comparisons.lines.dedup();
-        findings.extend(comparisons.lines.into_iter().map(|(line, what)| {
+        findings.extend(comparisons.lines.into_iter().map(|(line, action)| {
             Finding::new(
                 &file.path,
                 line,
-                format!("{what} a protocol version or era; {REMEDY}"),
+                format!("{action} a protocol version or era; {REMEDY}"),
             )
         }));
     }
     findings
 }
 
-/// Variants that a file can name without their type.
+/// Variants that a file imports, so that it can name them without their type.
 #[derive(Default)]
 struct Imports {
     variants: Vec<String>,
-    /// Lines that import all of them, so that their names cannot be known here.
+    /// Glob imports of variants.
     globs: Vec<(usize, &'static str)>,
 }
 
 impl Imports {
+    /// `inside`: the tree is below one of the types.
     fn add(&mut self, tree: &UseTree, inside: bool) {
         match tree {
             UseTree::Path(path) => {
@@ -113,11 +115,11 @@ struct Comparisons {
 }
 
 impl Comparisons {
-    fn add(&mut self, span: Span, what: &'static str) {
-        self.lines.push((span.start().line, what));
+    fn add(&mut self, span: Span, action: &'static str) {
+        self.lines.push((span.start().line, action));
     }
 
-    /// Whether the path names something inside one of the types: a variant, or a constant.
+    /// Returns true if the path names a variant or a constant of one of the types.
     fn names_version(&self, path: &Path) -> bool {
         let names: Vec<String> = path.segments.iter().map(|s| s.ident.to_string()).collect();
         names
@@ -126,7 +128,8 @@ impl Comparisons {
             || (names.len() == 1 && self.imported.contains(&names[0]))
     }
 
-    /// Whether an operand *is* a version, perhaps wrapped; a call that takes a version is not one.
+    /// Returns true if an operand is a version, also inside `Some` or a tuple. A call with a version
+    /// as an argument is not a version.
     fn is_version(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(node) => self.names_version(&node.path),
@@ -144,7 +147,7 @@ impl Comparisons {
         }
     }
 
-    /// Whether `Type ::` or an imported variant stands anywhere in the tokens.
+    /// Returns true if the tokens contain `Type ::` or an imported variant.
     fn tokens_mention(&self, tokens: TokenStream) -> bool {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         tokens.iter().enumerate().any(|(at, token)| match token {
@@ -238,7 +241,7 @@ impl<'ast> Visit<'ast> for Comparisons {
     }
 }
 
-/// `Some`, `Ok` and `Err`, whose value is compared with what is in them.
+/// Returns true for `Some`, `Ok` and `Err`: comparing them compares the values inside.
 fn is_wrapper(function: &Expr) -> bool {
     let Expr::Path(node) = function else {
         return false;
@@ -248,7 +251,7 @@ fn is_wrapper(function: &Expr) -> bool {
         .any(|name| node.path.is_ident(name))
 }
 
-/// Finds a version in a pattern, but not in its guard, which is an expression of its own.
+/// Searches a pattern for a version. The guard of the pattern is an expression and is skipped.
 struct Mention<'a> {
     names: &'a Comparisons,
     found: bool,
@@ -259,7 +262,7 @@ impl<'ast> Visit<'ast> for Mention<'_> {
         self.found |= self.names.names_version(node);
     }
 
-    /// An imported variant alone looks like a new binding.
+    /// The parser takes an imported variant for a new binding.
     fn visit_pat_ident(&mut self, node: &'ast PatIdent) {
         self.found |= self.names.imported.iter().any(|name| node.ident == name);
         visit::visit_pat_ident(self, node);

@@ -1,4 +1,4 @@
-//! Readings of a process, and when they say that it grows.
+//! Readings of a process, and the verdict whether it grows.
 
 use std::fmt;
 use std::fs;
@@ -6,27 +6,26 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
-use crate::bench::measure::median;
-use crate::bench::memory::resident;
+use crate::bench::measure::{median, resident};
 
-/// The share of the time in which everything grows: caches, pools, the first sessions.
+/// Fraction of the time in which growth is normal: caches, pools, the first sessions.
 const WARM_UP: f64 = 0.25;
-/// Memory that the last third may have above the first one: a share of it, and bytes.
+/// Allowed growth from the first to the last third: a fraction, and a number of bytes.
 const SHARE: f64 = 0.05;
 const SPARE_BYTES: f64 = 4e6;
-/// Files and threads, likewise.
+/// Allowed growth of the number of files or threads, in addition to the fraction.
 const SPARE_HANDLES: f64 = 16.0;
-/// With fewer readings after the warm-up nothing can be said.
+/// Minimum number of readings after the warm-up for a verdict.
 const FEWEST: usize = 9;
 
-/// What a process has at a time.
+/// The resources of a process at one time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading {
-    /// Since the start.
+    /// Seconds since the start.
     pub(super) seconds: f64,
     /// Resident memory.
     pub(super) bytes: u64,
-    /// Files and sockets that are open.
+    /// Open files and sockets.
     pub(super) files: usize,
     pub(super) threads: usize,
 }
@@ -34,11 +33,11 @@ pub(super) struct Reading {
 impl Reading {
     pub(super) const HEADING: &'static str = " seconds     kB resident  open files  threads";
 
-    /// Only Linux says it in files; elsewhere nothing is known.
-    pub(super) fn of(process: u32, start: Instant) -> Option<Self> {
-        let count = |what: &str| {
+    /// Reads `/proc`. Returns `None` on other systems.
+    pub(super) fn take(process: u32, start: Instant) -> Option<Self> {
+        let count = |folder: &str| {
             Some(
-                fs::read_dir(format!("/proc/{process}/{what}"))
+                fs::read_dir(format!("/proc/{process}/{folder}"))
                     .ok()?
                     .count(),
             )
@@ -74,8 +73,8 @@ impl fmt::Display for Reading {
     }
 }
 
-/// What grows. After the warm-up, the median of the last third is held against that of the first:
-/// what goes up and down does no harm, what goes up and stays there adds up.
+/// Returns a message for each resource that grows: after the warm-up, the median of the last third of
+/// the readings exceeds that of the first third by more than the allowed growth.
 pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
     let warm = (readings.len() as f64 * WARM_UP).ceil() as usize;
     let rest = readings.get(warm..).unwrap_or_default();
@@ -84,12 +83,12 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
         return Vec::new();
     }
     let (first, last) = (&rest[..third], &rest[rest.len() - third..]);
-    let grown = |what: &str, share: f64, spare: f64, of: fn(&Reading) -> f64| {
-        let middle = |part: &[Reading]| median(part.iter().map(of).collect()).unwrap_or(0.0);
+    let grown = |resource: &str, share: f64, spare: f64, value: fn(&Reading) -> f64| {
+        let middle = |part: &[Reading]| median(part.iter().map(value).collect()).unwrap_or(0.0);
         let (before, after) = (middle(first), middle(last));
         let most = before * (1.0 + share) + spare;
         (after > most).then(|| {
-            format!("{what} grow: from {before:.0} to {after:.0}, and {most:.0} would have passed")
+            format!("{resource} grow: from {before:.0} to {after:.0}, the limit is {most:.0}")
         })
     };
     [
@@ -106,7 +105,7 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
 mod tests {
     use super::{Reading, judge};
 
-    /// A minute of readings: memory and files as functions of the number of the reading.
+    /// Returns 60 readings. Memory and files are functions of the number of the reading.
     fn readings(bytes: fn(u64) -> u64, files: fn(u64) -> u64) -> Vec<Reading> {
         let reading = |number: u64| Reading {
             seconds: number as f64,
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_passes_and_what_grows_does_not() {
+    fn growing_resources_are_faults() {
         let mega = |_| 30_000_000;
         let cases: [(&str, Vec<Reading>, &[&str]); 6] = [
             ("flat", readings(mega, |_| 20), &[]),
@@ -144,17 +143,17 @@ mod tests {
                 &["bytes", "open files"],
             ),
         ];
-        for (name, readings, told) in cases {
+        for (name, readings, expected) in cases {
             let faults = judge(&readings);
-            assert_eq!(faults.len(), told.len(), "{name}: {faults:?}");
-            for (fault, told) in faults.iter().zip(told) {
-                assert!(fault.starts_with(told), "{name}: {fault}");
+            assert_eq!(faults.len(), expected.len(), "{name}: {faults:?}");
+            for (fault, expected) in faults.iter().zip(expected) {
+                assert!(fault.starts_with(expected), "{name}: {fault}");
             }
         }
     }
 
     #[test]
-    fn too_little_says_nothing() {
+    fn few_readings_have_no_verdict() {
         let few = readings(|n| n * 100_000_000, |n| n);
         assert!(judge(&few[..8]).is_empty());
         assert!(!judge(&few).is_empty());

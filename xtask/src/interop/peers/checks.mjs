@@ -1,9 +1,8 @@
-// What a client finds out about a server that has the fixtures of the everything server: a line
-// `ok FEATURE` or `no FEATURE: what was wrong` for each feature. `peer` is what differs between
-// clients:
+// Checks of a server with the fixtures of the everything server. They print `ok FEATURE` or
+// `no FEATURE: PROBLEM` for each feature. `peer` has the operations that differ between clients:
 //   call(name, arguments, options)  calls a tool; options: onprogress, signal
-//   client                          lists, reads and gets
-//   changes()                       how many changes of the list of tools were told
+//   client                          lists and reads resources and prompts
+//   changes()                       number of notifications of tool changes
 
 const LIMIT = 15_000;
 const PAUSE = 100;
@@ -73,7 +72,7 @@ const features = {
             await pause(5 * PAUSE);
             if (changes() > before) return;
         }
-        throw new Error("no change was told");
+        throw new Error("no notification of the change arrived");
     },
 };
 

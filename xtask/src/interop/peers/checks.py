@@ -1,8 +1,8 @@
-"""What a client finds out about a server that has the fixtures of the everything server: a line
-`ok FEATURE` or `no FEATURE: what was wrong` for each feature. The peer has what differs between
-clients: `list_tools`, `list_resources`, `list_prompts`, `read`, `prompt`, `call`, `begin` (a call
-that can be given up: a task and what gives it up), `changed` (makes a change and says whether it
-was told)."""
+"""Checks of a server with the fixtures of the everything server. They print `ok FEATURE` or
+`no FEATURE: PROBLEM` for each feature. The peer has the operations that differ between clients:
+`list_tools`, `list_resources`, `list_prompts`, `read`, `prompt`, `call`, `start_call` (starts a call
+and returns a function that cancels it), `changed` (makes a change and returns true if a
+notification arrived)."""
 
 import asyncio, os, time
 
@@ -18,10 +18,10 @@ def text(result):
     return result.content[0].text
 
 class Peer:
-    """What the clients over HTTP have in common; `told` is where they note a change of the tools."""
+    """Operations shared by the clients over HTTP. `changes` collects notifications of tool changes."""
 
-    def __init__(self, client, told):
-        self.client, self.told = client, told
+    def __init__(self, client, changes):
+        self.client, self.changes = client, changes
         self.list_tools, self.list_resources = client.list_tools, client.list_resources
         self.list_prompts, self.prompt = client.list_prompts, client.get_prompt
         self.read, self.call = client.read_resource, client.call_tool
@@ -29,18 +29,18 @@ class Peer:
     async def changed(self, trigger):
         await trigger()
         await asyncio.sleep(5 * PAUSE)
-        return bool(self.told)
+        return bool(self.changes)
 
-def handlers(types, told):
-    """What answers the server and notes what it tells, made of the SDK's types."""
+def handlers(types, changes):
+    """Callbacks for requests and notifications of the server, made of the SDK's types."""
     async def elicit(context, params):
         return types.ElicitResult(action="accept", content=USER)
     async def sample(context, params):
         return types.CreateMessageResult.model_validate(SAMPLED)
-    async def hear(message):
+    async def on_message(message):
         if isinstance(getattr(message, "root", message), types.ToolListChangedNotification):
-            told.append(message)
-    return dict(elicitation_callback=elicit, sampling_callback=sample, message_handler=hear)
+            changes.append(message)
+    return dict(elicitation_callback=elicit, sampling_callback=sample, message_handler=on_message)
 
 async def tools(peer):
     has([tool.name for tool in (await peer.list_tools()).tools], "test_simple_text")
@@ -74,10 +74,10 @@ async def cancellation(peer):
     token = f"python-{os.getpid()}-{time.monotonic_ns()}"
     async def status():
         return text(await peer.call("test_cancel_status", {"token": token}))
-    give_up = peer.begin("test_cancel_probe", {"token": token, "seconds": 60})
+    cancel = peer.start_call("test_cancel_probe", {"token": token, "seconds": 60})
     while await status() != "running":
         await asyncio.sleep(PAUSE)
-    await give_up()
+    await cancel()
     for _ in range(30):
         if await status() == "cancelled":
             return
@@ -88,7 +88,7 @@ async def list_changed(peer):
     for _ in range(20):
         if await peer.changed(lambda: peer.call("test_trigger_tool_change", {})):
             return
-    raise AssertionError("no change was told")
+    raise AssertionError("no notification of the change arrived")
 
 async def check(peer):
     for feature in [tools, resources, prompts, progress, elicitation, sampling, cancellation, list_changed]:

@@ -1,5 +1,5 @@
-// The TypeScript client against the server that the arguments start: by the version negotiation
-// named first.
+// Client of the TypeScript SDK for the server that the arguments start. The first argument is the
+// mode of version negotiation.
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 

@@ -1,4 +1,4 @@
-// The TypeScript client against the server at a URL, at a revision.
+// Client of the TypeScript SDK for the server at a URL, at a revision.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { check, sampled, user } from "./checks.mjs";
 

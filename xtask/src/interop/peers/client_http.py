@@ -1,4 +1,4 @@
-"""The Python client against the server at a URL, at a revision."""
+"""Client of the Python SDK for the server at a URL, at a revision."""
 
 import asyncio, sys
 import mcp.client.session
@@ -7,13 +7,13 @@ from mcp import Client
 from checks import Peer, check, handlers
 
 class Caller(Peer):
-    def begin(self, name, arguments):
+    def start_call(self, name, arguments):
         task = asyncio.create_task(self.call(name, arguments))
-        async def give_up():
+        async def cancel():
             task.cancel()
             await asyncio.wait([task])
             assert task.cancelled(), "the call was answered"
-        return give_up
+        return cancel
 
     async def changed(self, trigger):
         if self.client.protocol_version < "2026":
@@ -24,12 +24,12 @@ class Caller(Peer):
 
 async def main():
     url, revision = sys.argv[1:]
-    modern, told = revision >= "2026", []
-    # The client asks for the newest revision with sessions and for no other.
+    modern, changes = revision >= "2026", []
+    # The client always requests the newest revision with sessions.
     mcp.client.session.LATEST_HANDSHAKE_VERSION = revision
     mode = "auto" if modern else "legacy"
-    async with Client(url, mode=mode, **handlers(mcp_types, told)) as client:
+    async with Client(url, mode=mode, **handlers(mcp_types, changes)) as client:
         print("revision", client.protocol_version)
-        await check(Caller(client, told))
+        await check(Caller(client, changes))
 
 asyncio.run(main())

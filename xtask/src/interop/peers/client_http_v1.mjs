@@ -1,4 +1,4 @@
-// The first TypeScript client against the server at a URL, at the newest revision that it has.
+// Client of version 1 of the TypeScript SDK for the server at a URL, at its newest revision.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {

@@ -1,4 +1,4 @@
-// The first TypeScript client against the server that the arguments start.
+// Client of version 1 of the TypeScript SDK for the server that the arguments start.
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 

@@ -1,4 +1,4 @@
-"""The Python client against the server that the arguments start."""
+"""Client of version 1 of the Python SDK for the server that the arguments start."""
 
 import asyncio, sys
 from mcp import ClientSession, StdioServerParameters

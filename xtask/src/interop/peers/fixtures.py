@@ -1,5 +1,4 @@
-"""What the Python servers over HTTP have in common: the fixtures of the everything server that are
-written the same for both, and how they are served."""
+"""Fixtures of the everything server that both Python servers share, and the HTTP server for them."""
 
 import asyncio, functools, socket, sys
 import uvicorn
@@ -47,7 +46,7 @@ def register(server, Context):
         return f"{arg1} {arg2}"
 
 def serve(server, low):
-    # Sessions are told that there are changes only when it is said here.
+    # Without this option, sessions do not declare change notifications.
     options = NotificationOptions(tools_changed=True)
     low.create_initialization_options = functools.partial(low.create_initialization_options, options)
     listener = socket.create_server(("127.0.0.1", 0))

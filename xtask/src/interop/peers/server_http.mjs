@@ -1,5 +1,4 @@
-// A TypeScript server of both eras: requests of the new one are answered one by one, older ones in
-// sessions.
+// Server of the TypeScript SDK for both eras: stateless requests, and sessions.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";

@@ -1,4 +1,4 @@
-"""A Python server with the fixtures of the everything server that the checks use, for both eras."""
+"""Server of the Python SDK for both eras, with the fixtures of the everything server that the checks use."""
 
 from typing import Annotated
 from mcp.server import MCPServer

@@ -1,4 +1,4 @@
-// A server of the first TypeScript SDK, with sessions.
+// Server of version 1 of the TypeScript SDK, with sessions.
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";

@@ -1,4 +1,4 @@
-"""A server of the first Python SDK with the fixtures of the everything server that the checks
+"""Server of version 1 of the Python SDK, with the fixtures of the everything server that the checks
 use."""
 
 from mcp.server.fastmcp import Context, FastMCP

@@ -1,7 +1,7 @@
-//! rmcp's client against the server at a URL, at a revision: `client URL REVISION` prints
-//! `ok FEATURE` or `no FEATURE: what was wrong` for each feature.
+//! Client with rmcp for the server at a URL, at a revision: `client URL REVISION` prints `ok FEATURE`
+//! or `no FEATURE: PROBLEM` for each feature.
 
-// Sampling is what the newest revision advises against; it is exercised all the same.
+// The newest revision deprecates sampling; the checks exercise it.
 #![allow(deprecated)]
 
 use std::error::Error;
@@ -31,7 +31,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 type Checked = Result<(), Box<dyn Error>>;
 
-/// The user, the language model, and what was heard.
+/// Answers for elicitation and sampling, and the notifications that arrived.
 #[derive(Clone)]
 struct Handler {
     revision: ProtocolVersion,
@@ -151,8 +151,8 @@ async fn progress(client: &Client) -> Checked {
     client
         .call_tool(call("test_tool_with_progress", json!({})))
         .await?;
-    // rmcp runs what hears notifications side by side and beside the answer: neither order nor
-    // time is kept, with its own server neither.
+    // rmcp handles notifications concurrently, also with the response: their order is not fixed, not
+    // even with its own server.
     sleep(PAUSE).await;
     let reports = &client.service().reports;
     let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +216,7 @@ async fn list_changed(client: &Client) -> Checked {
             None => Err("the subscription has ended".into()),
         };
     }
-    // The session's own stream may come into being a moment later.
+    // The GET stream of the session may open a moment later.
     while client.service().changes.load(Ordering::Relaxed) == 0 {
         change().await?;
         sleep(5 * PAUSE).await;

@@ -1,7 +1,7 @@
-//! A server on rmcp with the fixtures of the everything server that the checks use, for both eras.
-//! Says on stderr where it listens.
+//! Server with rmcp for both eras, with the fixtures of the everything server that the checks use. It
+//! prints its address on stderr.
 
-// Sampling is what the newest revision advises against; it is exercised all the same.
+// The newest revision deprecates sampling; the checks exercise it.
 #![allow(deprecated)]
 
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ use tokio::sync::broadcast;
 const URI: &str = "test://static-text";
 const PROMPT: &str = "test_prompt_with_arguments";
 
-/// What all sessions and requests share.
+/// State shared by all sessions and requests.
 #[derive(Clone)]
 struct Fixtures {
     probes: Arc<Mutex<HashMap<String, &'static str>>>,
@@ -56,7 +56,7 @@ impl Fixtures {
 
     async fn change(&self, context: &RequestContext<RoleServer>) -> Result<(), ErrorData> {
         if is_modern(context) {
-            // Nobody listens: nothing is lost.
+            // An error means that there is no receiver, which is allowed.
             let _ = self.changed.send(());
             return Ok(());
         }

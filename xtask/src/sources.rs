@@ -1,31 +1,31 @@
-//! The files of the repository, Rust files parsed once for all rules.
+//! The files of the repository. Rust files are parsed once, for all rules.
 
 use std::path::{Path, PathBuf};
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Spacing, TokenStream, TokenTree};
 use quote::ToTokens as _;
 use syn::{Attribute, ImplItem, Item, Meta};
 
-use super::Finding;
 use crate::Result;
+use crate::finding::Finding;
 
-/// Folders that hold what tools made, not what people wrote.
+/// Folders with generated files.
 const SKIPPED_FOLDERS: [&str; 3] = ["target", "node_modules", ".git"];
 
-/// Packages that show, test or measure the library. They speak to it from outside, as its users
-/// do, and may therefore spell protocol names out.
-const OUTSIDE_PACKAGES: [&str; 4] = ["conformance", "examples", "bench", "xtask"];
+/// Packages that use, test or measure the library from outside. They may spell out protocol names,
+/// as users of the library do.
+const OUTSIDE_PACKAGES: [&str; 5] = ["conformance", "examples", "bench", "xtask", "fuzz"];
 
-/// All text files of the repository.
+/// All UTF-8 files of the repository.
 pub(crate) struct Sources {
-    texts: Vec<Text>,
+    texts: Vec<TextFile>,
     rust: Vec<RustFile>,
     unreadable: Vec<Finding>,
 }
 
-/// A text file; paths have forward slashes and start at the repository's root.
+/// A UTF-8 file. The path has forward slashes and starts at the root of the repository.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct TextFile {
     pub(crate) path: String,
     pub(crate) content: String,
 }
@@ -34,28 +34,30 @@ pub(crate) struct Text {
 pub(crate) struct RustFile {
     pub(crate) path: String,
     pub(crate) ast: syn::File,
+    /// Items in the arguments of macro calls at the top of the file, as far as they are valid Rust.
+    pub(crate) macro_items: Vec<Item>,
 }
 
 impl Sources {
-    /// Reads the repository below `root`.
+    /// Reads every file below `root`, except generated ones.
     pub(crate) fn read(root: &Path) -> Result<Self> {
         let mut paths = Vec::new();
         walk(root, &mut paths)?;
         let mut texts = Vec::new();
         for path in paths {
-            // What is not UTF-8 is not a text.
+            // Binary files are skipped.
             if let Ok(content) = String::from_utf8(std::fs::read(&path)?) {
                 let path = path
                     .strip_prefix(root)?
                     .to_string_lossy()
                     .replace('\\', "/");
-                texts.push(Text { path, content });
+                texts.push(TextFile { path, content });
             }
         }
         Ok(Self::parse(texts))
     }
 
-    fn parse(mut texts: Vec<Text>) -> Self {
+    fn parse(mut texts: Vec<TextFile>) -> Self {
         texts.sort_by(|a, b| a.path.cmp(&b.path));
         let mut rust = Vec::new();
         let mut unreadable = Vec::new();
@@ -70,17 +72,18 @@ impl Sources {
                     strip_tests(&mut ast.items);
                     rust.push(RustFile {
                         path: text.path.clone(),
+                        macro_items: macro_items(&ast.items),
                         ast,
                     });
                 }
                 Err(error) => {
-                    let message = format!("does not parse as Rust: {error}");
+                    let message = format!("syntax error: {error}; make the file valid Rust");
                     unreadable.push(Finding::new(&text.path, error.span().start().line, message));
                 }
             }
         }
         rust.retain(|file| {
-            !is_test_path(&file.path) && !test_modules.iter().any(|m| m.holds(&file.path))
+            !is_test_path(&file.path) && !test_modules.iter().any(|m| m.contains(&file.path))
         });
         Self {
             texts,
@@ -89,8 +92,8 @@ impl Sources {
         }
     }
 
-    /// Every text file, Rust or not.
-    pub(crate) fn texts(&self) -> &[Text] {
+    /// Every UTF-8 file, Rust or not.
+    pub(crate) fn texts(&self) -> &[TextFile] {
         &self.texts
     }
 
@@ -99,14 +102,12 @@ impl Sources {
         &self.rust
     }
 
-    /// The files of the library itself.
+    /// The Rust files of the library crates, without tests.
     pub(crate) fn library(&self) -> impl Iterator<Item = &RustFile> {
-        self.rust
-            .iter()
-            .filter(|file| !OUTSIDE_PACKAGES.contains(&package(&file.path)))
+        self.rust.iter().filter(|file| is_library(&file.path))
     }
 
-    /// Rust files that could not be parsed.
+    /// Rust files with syntax errors.
     pub(crate) fn unreadable(&self) -> &[Finding] {
         &self.unreadable
     }
@@ -117,7 +118,7 @@ impl Sources {
 
     #[cfg(test)]
     pub(crate) fn from_texts(files: &[(&str, &str)]) -> Self {
-        let text = |(path, content): &(&str, &str)| Text {
+        let text = |(path, content): &(&str, &str)| TextFile {
             path: (*path).to_owned(),
             content: (*content).to_owned(),
         };
@@ -132,17 +133,22 @@ impl RustFile {
     }
 }
 
-/// The package a path belongs to: its first folder.
+/// Returns the package of a path: its first folder.
 pub(crate) fn package(path: &str) -> &str {
     path.split('/').next().unwrap_or(path)
 }
 
-/// Whether a path is a case that trybuild compiles, whose text is the point of the case.
+/// Returns true if the path is in a library crate.
+pub(crate) fn is_library(path: &str) -> bool {
+    !OUTSIDE_PACKAGES.contains(&package(path))
+}
+
+/// Returns true if the path is a compile-fail case of trybuild, which need not be valid Rust.
 pub(crate) fn is_compile_case(path: &str) -> bool {
     path.contains("/tests/ui/")
 }
 
-/// Whether the path alone says that a Rust file is not part of a program or library.
+/// Returns true if the path alone shows that a Rust file is test code.
 fn is_test_path(path: &str) -> bool {
     let mut folders = path.split('/').skip(1);
     folders.any(|part| matches!(part, "tests" | "benches" | "examples" | "tests.rs"))
@@ -164,7 +170,7 @@ fn walk(folder: &Path, paths: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A module that is compiled for tests only and stands in files of its own.
+/// A `#[cfg(test)] mod name;` whose code is in files of its own.
 #[derive(Debug)]
 struct TestModule {
     /// Path without `.rs` or `/mod.rs`.
@@ -172,7 +178,7 @@ struct TestModule {
 }
 
 impl TestModule {
-    fn holds(&self, path: &str) -> bool {
+    fn contains(&self, path: &str) -> bool {
         let Some(rest) = path.strip_prefix(&self.stem) else {
             return false;
         };
@@ -197,7 +203,7 @@ fn collect_test_modules(path: &str, items: &[Item], found: &mut Vec<TestModule>)
     }
 }
 
-/// Removes the items that only tests have.
+/// Removes the items that are compiled for tests only.
 fn strip_tests(items: &mut Vec<Item>) {
     items.retain(|item| !attributes(item).iter().any(is_test_attribute));
     for item in items {
@@ -217,7 +223,19 @@ fn strip_tests(items: &mut Vec<Item>) {
     }
 }
 
-/// `#[test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`, but not `#[cfg(not(test))]`.
+/// Parses the arguments of macro calls as items.
+fn macro_items(items: &[Item]) -> Vec<Item> {
+    let calls = items.iter().filter_map(|item| match item {
+        Item::Macro(it) if it.ident.is_none() => Some(it.mac.tokens.clone()),
+        _ => None,
+    });
+    calls
+        .filter_map(|tokens| syn::parse2::<syn::File>(tokens).ok())
+        .flat_map(|file| file.items)
+        .collect()
+}
+
+/// Recognizes `#[test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`, but not `#[cfg(not(test))]`.
 fn is_test_attribute(attribute: &Attribute) -> bool {
     if attribute.path().is_ident("test") {
         return true;
@@ -241,7 +259,8 @@ fn is_test_attribute(attribute: &Attribute) -> bool {
     }
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
+/// The attributes of an item.
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,
@@ -253,12 +272,22 @@ fn attributes(item: &Item) -> &[Attribute] {
         Item::Struct(item) => &item.attrs,
         Item::Trait(item) => &item.attrs,
         Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
         Item::Use(item) => &item.attrs,
         _ => &[],
     }
 }
 
-/// Drops `#[doc = …]`, which is what doc comments become.
+/// Returns true if the attributes contain `#[doc(hidden)]`.
+pub(crate) fn is_hidden(attributes: &[Attribute]) -> bool {
+    let mut docs = attributes.iter().filter(|it| it.path().is_ident("doc"));
+    docs.any(|it| {
+        let list = it.meta.require_list();
+        list.is_ok_and(|list| list.tokens.to_string() == "hidden")
+    })
+}
+
+/// Removes `#[doc = …]` attributes. The parser turns doc comments into them.
 pub(crate) fn without_docs(tokens: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in tokens {
@@ -271,7 +300,7 @@ pub(crate) fn without_docs(tokens: TokenStream) -> TokenStream {
             }
             TokenTree::Group(group) => {
                 let inner = without_docs(group.stream());
-                let mut copy = proc_macro2::Group::new(group.delimiter(), inner);
+                let mut copy = Group::new(group.delimiter(), inner);
                 copy.set_span(group.span());
                 kept.push(copy.into());
             }
@@ -281,7 +310,15 @@ pub(crate) fn without_docs(tokens: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
-fn is_doc(group: &proc_macro2::Group) -> bool {
-    group.delimiter() == proc_macro2::Delimiter::Bracket
+/// Returns true if the group is the `[doc …]` of an attribute.
+pub(crate) fn is_doc(group: &Group) -> bool {
+    group.delimiter() == Delimiter::Bracket
         && matches!(group.stream().into_iter().next(), Some(TokenTree::Ident(name)) if name == "doc")
+}
+
+/// Returns true if `::` starts at `at`.
+pub(crate) fn is_path_separator(tokens: &[TokenTree], at: usize) -> bool {
+    let first = matches!(tokens.get(at), Some(TokenTree::Punct(p))
+        if p.as_char() == ':' && p.spacing() == Spacing::Joint);
+    first && matches!(tokens.get(at + 1), Some(TokenTree::Punct(p)) if p.as_char() == ':')
 }

@@ -1,6 +1,17 @@
-//! `cargo xtask bench`: the SDK against a bare server, which does only what none can leave out, and
-//! against rmcp. They run in turns, so that what else the machine does meets all, and every figure
-//! is the median of several rounds.
+//! `cargo xtask bench`: speed of the SDK, compared with a minimal HTTP server (the limit) and with
+//! rmcp. The candidates run in turns, so that other load on the machine affects all of them. Every
+//! figure is the median of several rounds.
+//!
+//! | module | responsibility |
+//! |---|---|
+//! | [`scenario`] | the loads and their candidates |
+//! | [`runner`] | running a load on its candidates |
+//! | [`memory`] | memory per session |
+//! | [`measure`] | samples, medians, processor time, resident memory |
+//! | [`table`] | the printed table |
+//! | [`guard`] | `--guard`: instructions per call |
+//! | [`soak`] | `--soak`: growth of a server under load |
+//! | [`build`] | `--build`: cost of building an echo server |
 
 mod build;
 mod guard;
@@ -14,6 +25,7 @@ mod table;
 use std::fs;
 
 use runner::Bench;
+use runner::PROFILE;
 use scenario::{Load, SCENARIOS};
 use serde_json::json;
 use table::Row;
@@ -25,9 +37,7 @@ use crate::workspace::Workspace;
 
 pub(crate) use soak::{SHORT as SHORT_SOAK, run as soak};
 
-const PROFILE: &str = "release";
-
-/// The command; whether every answer was right.
+/// Runs the command. Returns true if every response was correct.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     if flags.switch("--guard") {
         let renew = flags.switch("--renew");
@@ -47,7 +57,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let without_rmcp = flags.switch("--without-rmcp");
     flags.finish()?;
     if rounds == 0 || !seconds.is_finite() || seconds <= 0.0 {
-        return Err("--rounds and --seconds must be more than nothing".into());
+        return Err("--rounds and --seconds must be greater than 0".into());
     }
     let wanted = |group: &str| {
         let names = only.as_deref().map(|only| only.split(','));
@@ -57,7 +67,11 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     if scenarios.is_empty() {
         let mut groups: Vec<_> = SCENARIOS.iter().map(|it| it.group).collect();
         groups.dedup();
-        return Err(format!("--only takes some of {}", groups.join(",")).into());
+        return Err(format!(
+            "unknown group in --only; the groups are {}",
+            groups.join(",")
+        )
+        .into());
     }
 
     let mut cargo = workspace.cargo();
@@ -98,7 +112,8 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     Ok(all.iter().all(|row| row.errors == 0))
 }
 
-/// Builds the programs on rmcp, in a target folder of their own. Without them the other rows stand.
+/// Builds the programs that use rmcp, in a separate target folder. Returns `None` if that fails; the
+/// other rows do not depend on them.
 fn build_rmcp(workspace: &Workspace) -> Option<std::path::PathBuf> {
     let target = workspace.target().join("bench-rmcp");
     let mut cargo = workspace.cargo();
@@ -109,7 +124,7 @@ fn build_rmcp(workspace: &Workspace) -> Option<std::path::PathBuf> {
     match process::run(&mut cargo) {
         Ok(()) => Some(target.join(PROFILE)),
         Err(error) => {
-            eprintln!("rmcp cannot be built here ({error}): its rows are left out");
+            eprintln!("rmcp cannot be built here ({error}): its rows are skipped");
             None
         }
     }

@@ -1,12 +1,12 @@
-//! The documents for those who come to the house name only files and folders that are there.
+//! Rule: the documents for contributors name only files and folders that exist.
 
-use super::Finding;
-use super::source::Sources;
+use crate::finding::Finding;
+use crate::sources::Sources;
 
 const DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
 
-/// How ARCHITECTURE.md begins the paths of a call on its way, and what that stands for.
-const SHORT: [(&str, &str); 5] = [
+/// Prefixes that ARCHITECTURE.md uses for the source folders of crates.
+const SHORT_PREFIXES: [(&str, &str); 5] = [
     ("http/", "mcp-transport-http/src/"),
     ("stdio/", "mcp-transport-stdio/src/"),
     ("core/", "mcp-core/src/"),
@@ -14,8 +14,8 @@ const SHORT: [(&str, &str); 5] = [
     ("client/", "mcp-client/src/"),
 ];
 
-/// What stands for any file.
-const EXAMPLE: &str = "foo";
+/// A file name that stands for any file.
+const PLACEHOLDER: &str = "foo";
 
 pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -24,10 +24,10 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     for document in texts.filter(|it| DOCUMENTS.contains(&it.path.as_str())) {
         for (number, line) in document.content.lines().enumerate() {
             let quoted = quoted(line).flat_map(expand);
-            let missing = quoted.filter(|path| !is_there(path, &files));
-            let broken = links(line).filter(|path| !files.iter().any(|file| holds(path, file)));
+            let missing = quoted.filter(|path| !exists(path, &files));
+            let broken = links(line).filter(|path| !files.iter().any(|file| contains(path, file)));
             for path in missing.chain(broken.map(str::to_owned)) {
-                let message = format!("there is no `{path}`");
+                let message = format!("no file or folder `{path}` exists; correct the path");
                 findings.push(Finding::new(&document.path, number + 1, message));
             }
         }
@@ -35,20 +35,20 @@ pub(crate) fn check(sources: &Sources) -> Vec<Finding> {
     findings
 }
 
-/// What stands between backticks, without what cannot be a path.
+/// The texts between backticks that may be paths.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     let quoted = line.split('`').skip(1).step_by(2);
     quoted.filter(|text| !text.contains([' ', '…', ':', '<']))
 }
 
-/// Where a line links to, within the repository.
+/// The targets of links within the repository.
 fn links(line: &str) -> impl Iterator<Item = &str> {
     let links = line.split("](").skip(1);
     let targets = links.filter_map(|rest| rest.split([')', '#']).next());
     targets.filter(|target| !target.is_empty() && !target.contains(':'))
 }
 
-/// `a/{b,c}.rs` is two paths.
+/// Expands `a/{b,c}.rs` to two paths.
 fn expand(path: &str) -> Vec<String> {
     let parts = path.split_once('{').zip(path.split_once('}'));
     match parts {
@@ -60,20 +60,20 @@ fn expand(path: &str) -> Vec<String> {
     }
 }
 
-/// Whether a file is where a text says, if it names one. Which file `calls.rs` is, the text around
-/// it tells; one of that name there must be.
-fn is_there(path: &str, files: &[&str]) -> bool {
-    let exists = |path: &str| files.iter().any(|file| holds(path, file));
+/// Returns false if the text is the path of a file that does not exist. A file name without a folder
+/// may be that of any file in the repository.
+fn exists(path: &str, files: &[&str]) -> bool {
+    let is_file = |path: &str| files.iter().any(|file| contains(path, file));
     let mut folders = files.iter().filter_map(|file| file.split_once('/'));
     if folders.any(|(folder, _)| path.starts_with(&format!("{folder}/"))) {
-        return exists(path);
+        return is_file(path);
     }
-    let mut short = SHORT.iter();
-    match short.find_map(|(short, long)| Some((long, path.strip_prefix(short)?))) {
+    let mut prefixes = SHORT_PREFIXES.iter();
+    match prefixes.find_map(|(short, long)| Some((long, path.strip_prefix(short)?))) {
         // A method of the protocol, such as `server/discover`.
         Some((_, rest)) if !rest.contains(['/', '.']) => true,
-        Some((long, rest)) => exists(&format!("{long}{rest}")),
-        None if !path.ends_with(".rs") || path.starts_with(EXAMPLE) => true,
+        Some((long, rest)) => is_file(&format!("{long}{rest}")),
+        None if !path.ends_with(".rs") || path.starts_with(PLACEHOLDER) => true,
         None => {
             let end = format!("/{path}");
             files.iter().any(|file| format!("/{file}").ends_with(&end))
@@ -81,8 +81,8 @@ fn is_there(path: &str, files: &[&str]) -> bool {
     }
 }
 
-/// Whether a file is the one of the path, or in its folder.
-fn holds(path: &str, file: &str) -> bool {
+/// Returns true if the path is that of the file, or of a folder around it.
+fn contains(path: &str, file: &str) -> bool {
     let rest = file.strip_prefix(path.trim_end_matches('/'));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask conformance`: runs the official suite against this project's own server and client
-//! and counts what it found.
+//! `cargo xtask conformance`: runs the official suite against this project's server and client, and
+//! compares the results with the claims.
 //!
 //! | module | responsibility |
 //! |---|---|
-//! | [`claims`] | which scenarios this project claims to pass, and what is still open in them |
-//! | [`checks`] | what the suite wrote about a scenario, and the verdict on it |
-//! | [`suite`] | installing the suite and running it |
+//! | [`claims`] | the scenarios that this project claims to pass, and their open checks |
+//! | [`checks`] | the results of a scenario, and the verdict |
+//! | [`suite`] | installing and running the suite |
 
 mod checks;
 mod claims;
@@ -24,28 +24,28 @@ use crate::flags::Flags;
 use crate::process::{self, Server, free_port};
 use crate::workspace::Workspace;
 
-/// The revision of a scenario that is named on the command line without one.
+/// The default revision of `--scenario`.
 const NEWEST: &str = "2026-07-28";
 
 const SERVER: &str = "everything-server";
 const CLIENT: &str = "everything-client";
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// What is to be run.
+/// The scenarios to run.
 #[derive(Debug)]
 enum Plan {
-    /// What the project claims to pass.
+    /// The claimed scenarios.
     Claims,
-    /// Everything a revision asks for; only the claims among it decide.
+    /// All scenarios of a revision. Only claimed ones can fail the command.
     Requirements(String),
-    /// One scenario at a revision, with all the suite says.
+    /// One scenario at a revision, with the whole output of the suite.
     Scenario {
         name: String,
         revision: Option<String>,
     },
 }
 
-/// The command; whether everything passed that had to.
+/// Runs the command. Returns true if every scenario that must pass has passed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let (server, client) = (flags.switch("--server"), flags.switch("--client"));
     let profile = if flags.switch("--release") {
@@ -60,46 +60,60 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         (None, None) => Plan::Claims,
     };
     flags.finish()?;
-    let suite = Suite::install(workspace)?;
     build(workspace, profile)?;
     let mut legs = vec![Leg::Server, Leg::Client];
     if server != client {
         legs.retain(|leg| server == (*leg == Leg::Server));
     }
-    if let Plan::Scenario { name, .. } = &plan {
+    run_plan(workspace, profile, &plan, legs)
+}
+
+/// Runs the claimed scenarios of both legs. Our programs must be built.
+pub(crate) fn run_claims(workspace: &Workspace) -> Result<bool> {
+    run_plan(
+        workspace,
+        "debug",
+        &Plan::Claims,
+        vec![Leg::Server, Leg::Client],
+    )
+}
+
+fn run_plan(workspace: &Workspace, profile: &str, plan: &Plan, mut legs: Vec<Leg>) -> Result<bool> {
+    let suite = Suite::install(workspace)?;
+    if let Plan::Scenario { name, .. } = plan {
         legs = suite.legs_of(name, &legs)?;
     }
-
-    let mut total = Total::default();
+    let mut counts = ScenarioCounts::default();
     for leg in legs {
         let name = if leg == Leg::Server { SERVER } else { CLIENT };
         let binary = workspace.binary(profile, name);
         if !binary.is_file() {
             let expected = binary.display();
-            return Err(
-                format!("package conformance has built no {name}; expected {expected}").into(),
-            );
+            return Err(format!(
+                "cargo built no {name} at {expected}; check the package conformance"
+            )
+            .into());
         }
         match leg {
-            Leg::Server => run_server(&suite, &plan, &binary, &mut total)?,
+            Leg::Server => run_server(&suite, plan, &binary, &mut counts)?,
             Leg::Client => {
-                // The suite hands the command to a shell.
+                // The suite passes the command to a shell.
                 let target = format!("\"{}\"", binary.display());
                 Runner {
                     suite: &suite,
                     leg,
                     target,
                 }
-                .run(&plan, &mut total)?;
+                .run(plan, &mut counts)?;
             }
         }
     }
     println!("details in {}", suite.out().display());
     println!(
         "{} passed, {} failed, {} skipped",
-        total.passed, total.failed, total.skipped
+        counts.passed, counts.failed, counts.skipped
     );
-    Ok(!total.broken)
+    Ok(!counts.must_fail)
 }
 
 fn build(workspace: &Workspace, profile: &str) -> Result<()> {
@@ -111,8 +125,13 @@ fn build(workspace: &Workspace, profile: &str) -> Result<()> {
     process::run(&mut cargo)
 }
 
-/// Starts the server, runs its leg, and stops it in any case.
-fn run_server(suite: &Suite, plan: &Plan, binary: &Path, total: &mut Total) -> Result<()> {
+/// Starts the server, runs the scenarios for servers, and stops it.
+fn run_server(
+    suite: &Suite,
+    plan: &Plan,
+    binary: &Path,
+    counts: &mut ScenarioCounts,
+) -> Result<()> {
     let mut command = Command::new(binary);
     process::clean_environment(&mut command).env("PORT", free_port()?.to_string());
     let log = suite.out().join("server-stderr.log");
@@ -122,44 +141,44 @@ fn run_server(suite: &Suite, plan: &Plan, binary: &Path, total: &mut Total) -> R
         leg: Leg::Server,
         target: server.url().to_owned(),
     };
-    runner.run(plan, total)?;
+    runner.run(plan, counts)?;
     if !server.is_running() {
         let log = log.display();
-        return Err(format!("{SERVER} ended before it was stopped; its stderr is in {log}").into());
+        return Err(format!("{SERVER} ended during the run; its stderr is in {log}").into());
     }
     Ok(())
 }
 
-/// A leg of the suite against the program under test.
+/// Runs scenarios of one leg against the program under test.
 struct Runner<'a> {
     suite: &'a Suite,
     leg: Leg,
-    /// The server's address, or the client's command.
+    /// The address of the server, or the command of the client.
     target: String,
 }
 
 impl Runner<'_> {
-    fn run(&self, plan: &Plan, total: &mut Total) -> Result<()> {
+    fn run(&self, plan: &Plan, counts: &mut ScenarioCounts) -> Result<()> {
         match plan {
             Plan::Claims => {
                 for claim in claims::of(self.leg) {
-                    self.single(claim.scenario, claim.revision, Some(claim), total)?;
+                    self.single(claim.scenario, claim.revision, Some(claim), counts)?;
                 }
                 Ok(())
             }
-            Plan::Requirements(revision) => self.requirements(revision, total),
-            Plan::Scenario { name, revision } => self.verbose(name, revision.as_deref(), total),
+            Plan::Requirements(revision) => self.requirements(revision, counts),
+            Plan::Scenario { name, revision } => self.verbose(name, revision.as_deref(), counts),
         }
     }
 
-    /// One scenario in a process of its own; for a client this is the suite's strict mode, in
-    /// which the client's exit status counts.
+    /// Runs one scenario in a process of its own. For clients this is the strict mode of the suite, in
+    /// which the exit status of the client counts.
     fn single(
         &self,
         name: &str,
         revision: &str,
         claim: Option<&Claim>,
-        total: &mut Total,
+        counts: &mut ScenarioCounts,
     ) -> Result<Run> {
         let selection = Selection::Scenario {
             name,
@@ -169,11 +188,11 @@ impl Runner<'_> {
         let run = self.suite.run(self.leg, &self.target, &selection)?;
         let verdict = checks::judge(&run.scenario(name), claim);
         self.report(name, revision, &verdict, claim.is_some());
-        total.add(&verdict, true);
+        counts.add(&verdict, true);
         Ok(run)
     }
 
-    fn requirements(&self, revision: &str, total: &mut Total) -> Result<()> {
+    fn requirements(&self, revision: &str, counts: &mut ScenarioCounts) -> Result<()> {
         let run = self.suite.run(
             self.leg,
             &self.target,
@@ -185,27 +204,33 @@ impl Runner<'_> {
         }
         for name in &names {
             match claims::of(self.leg).find(|c| c.scenario == name && c.revision == revision) {
-                // In a set the suite looks at no exit status; what is claimed is run strictly.
+                // A run of several scenarios ignores the exit status of the client, so a claimed
+                // scenario runs again in strict mode.
                 Some(claim) if self.leg == Leg::Client => {
-                    self.single(name, revision, Some(claim), total)?;
+                    self.single(name, revision, Some(claim), counts)?;
                 }
                 claim => {
                     let verdict = checks::judge(&run.scenario(name), claim);
                     self.report(name, revision, &verdict, claim.is_some());
-                    total.add(&verdict, claim.is_some());
+                    counts.add(&verdict, claim.is_some());
                 }
             }
         }
         Ok(())
     }
 
-    fn verbose(&self, name: &str, revision: Option<&str>, total: &mut Total) -> Result<()> {
+    fn verbose(
+        &self,
+        name: &str,
+        revision: Option<&str>,
+        counts: &mut ScenarioCounts,
+    ) -> Result<()> {
         let claim = claims::of(self.leg)
             .find(|c| c.scenario == name && revision.is_none_or(|revision| c.revision == revision));
         let revision = revision
             .or(claim.map(|claim| claim.revision))
             .unwrap_or(NEWEST);
-        let run = self.single(name, revision, claim, total)?;
+        let run = self.single(name, revision, claim, counts)?;
         println!("{}", run.output().trim_end());
         Ok(())
     }
@@ -227,23 +252,23 @@ impl Runner<'_> {
     }
 }
 
-/// Scenarios counted over all legs.
+/// The number of scenarios with each outcome, over all legs.
 #[derive(Debug, Default)]
-struct Total {
+struct ScenarioCounts {
     passed: usize,
     failed: usize,
     skipped: usize,
-    /// Whether one of those that decide did not pass.
-    broken: bool,
+    /// A scenario that must pass has not passed.
+    must_fail: bool,
 }
 
-impl Total {
-    fn add(&mut self, verdict: &Verdict, decides: bool) {
+impl ScenarioCounts {
+    fn add(&mut self, verdict: &Verdict, must_pass: bool) {
         match verdict.outcome {
             Outcome::Passed => self.passed += 1,
             Outcome::Failed => self.failed += 1,
             Outcome::Skipped => self.skipped += 1,
         }
-        self.broken |= decides && verdict.outcome != Outcome::Passed;
+        self.must_fail |= must_pass && verdict.outcome != Outcome::Passed;
     }
 }

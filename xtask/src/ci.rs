@@ -1,0 +1,370 @@
+//! `cargo xtask ci`: every check in order, with its time. The later steps also run if one fails, so
+//! that one run shows all problems.
+
+mod tools;
+
+use std::fmt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::flags::Flags;
+use crate::process::{self, available};
+use crate::workspace::Workspace;
+use crate::{Result, api, bench, conformance, interop, tidy};
+
+/// The crate whose features users choose.
+const FACADE: &str = "mcp";
+
+/// The package of the fuzz targets, which is not a member of the workspace.
+const FUZZ: &str = "fuzz/Cargo.toml";
+
+/// The target without an operating system, for the crates that need none.
+const WASM: &str = "wasm32-unknown-unknown";
+
+/// A named check.
+struct Step {
+    name: &'static str,
+    run: fn(&Workspace) -> Result<StepOutcome>,
+}
+
+/// The outcome of a step that did not fail.
+#[derive(Debug)]
+enum StepOutcome {
+    Passed,
+    /// The step cannot run here, for this reason.
+    Skipped(String),
+}
+
+const STEPS: [Step; 15] = [
+    Step {
+        name: "fmt",
+        run: |w| cargo(w, &["fmt", "--all", "--check"]),
+    },
+    Step {
+        name: "test",
+        run: |w| cargo(w, &["test", "--workspace"]),
+    },
+    Step {
+        name: "clippy",
+        run: clippy,
+    },
+    Step {
+        name: "doc",
+        run: doc,
+    },
+    Step {
+        name: "tidy",
+        run: |w| require(tidy::run(w, Flags::new([]))?, "tidy has findings"),
+    },
+    Step {
+        name: "api",
+        run: |w| {
+            let is_unchanged = api::run(w, Flags::new([]))?;
+            require(is_unchanged, "the public items have changed")
+        },
+    },
+    Step {
+        name: "features",
+        run: features,
+    },
+    Step {
+        name: "wasm",
+        run: wasm,
+    },
+    Step {
+        name: "fuzz",
+        run: fuzz,
+    },
+    Step {
+        name: "machete",
+        run: machete,
+    },
+    Step {
+        name: "deny",
+        run: deny,
+    },
+    Step {
+        name: "advisories",
+        run: advisories,
+    },
+    Step {
+        name: "conformance",
+        run: conformance,
+    },
+    Step {
+        name: "interop",
+        run: interop,
+    },
+    Step {
+        name: "soak",
+        run: soak,
+    },
+];
+
+/// Runs the command. Returns true if no step failed.
+pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
+    let only: Option<String> = flags.value("--only")?;
+    let mut excluded = Vec::new();
+    for (flag, step) in [
+        ("--no-test", "test"),
+        ("--no-conformance", "conformance"),
+        ("--no-interop", "interop"),
+    ] {
+        excluded.extend(flags.switch(flag).then_some(step));
+    }
+    flags.finish()?;
+    if let Some(only) = &only
+        && !STEPS.iter().any(|step| step.name == only)
+    {
+        let names: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        return Err(format!("no step `{only}`; the steps are: {}", names.join(" ")).into());
+    }
+    let is_selected = |step: &&Step| {
+        only.as_ref()
+            .map_or(!excluded.contains(&step.name), |only| step.name == only)
+    };
+    let reports: Vec<StepReport> = STEPS
+        .iter()
+        .filter(is_selected)
+        .map(|step| StepReport::run(step, workspace))
+        .collect();
+    println!("\nsummary");
+    for report in &reports {
+        println!("  {report}");
+    }
+    for step in excluded.iter().filter(|_| only.is_none()) {
+        println!("  excluded {step}");
+    }
+    Ok(reports.iter().all(|report| report.result.is_ok()))
+}
+
+/// The result of a step.
+struct StepReport {
+    name: &'static str,
+    time: Duration,
+    result: Result<StepOutcome>,
+}
+
+impl StepReport {
+    fn run(step: &Step, workspace: &Workspace) -> Self {
+        println!("\n== {}", step.name);
+        let start = Instant::now();
+        let result = (step.run)(workspace);
+        if let Err(error) = &result {
+            println!("{}: {error}", step.name);
+        }
+        Self {
+            name: step.name,
+            time: start.elapsed(),
+            result,
+        }
+    }
+}
+
+impl fmt::Display for StepReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, reason) = match &self.result {
+            Ok(StepOutcome::Passed) => ("passed", String::new()),
+            Ok(StepOutcome::Skipped(reason)) => ("skipped", format!(": {reason}")),
+            Err(error) => ("FAILED", format!(": {error}")),
+        };
+        write!(
+            f,
+            "{word:8} {:11} {:6.1} s{reason}",
+            self.name,
+            self.time.as_secs_f64()
+        )
+    }
+}
+
+fn require(passed: bool, otherwise: &str) -> Result<StepOutcome> {
+    if passed {
+        Ok(StepOutcome::Passed)
+    } else {
+        Err(otherwise.into())
+    }
+}
+
+fn cargo(workspace: &Workspace, args: &[&str]) -> Result<StepOutcome> {
+    process::run(workspace.cargo().args(args))?;
+    Ok(StepOutcome::Passed)
+}
+
+fn clippy(workspace: &Workspace) -> Result<StepOutcome> {
+    let args = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--all-features",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    cargo(workspace, &args)
+}
+
+fn doc(workspace: &Workspace) -> Result<StepOutcome> {
+    let mut command = workspace.cargo();
+    command.args(["doc", "--workspace", "--no-deps", "--all-features"]);
+    process::run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Checks the facade with no feature and with each feature alone, and the quickstart without the
+/// features that other packages of the workspace enable. Clippy denies warnings in the workspace
+/// only; `RUSTFLAGS` would rebuild every dependency.
+fn features(workspace: &Workspace) -> Result<StepOutcome> {
+    let package = workspace.member(FACADE)?;
+    let named = package
+        .features
+        .keys()
+        .filter(|name| *name != "default")
+        .map(String::as_str);
+    for feature in std::iter::once("").chain(named) {
+        println!(
+            "-- {FACADE} with {}",
+            if feature.is_empty() {
+                "no feature"
+            } else {
+                feature
+            }
+        );
+        let mut command = workspace.cargo();
+        command.args([
+            "clippy",
+            "--quiet",
+            "--package",
+            FACADE,
+            "--no-default-features",
+        ]);
+        process::run(command.args(["--features", feature, "--", "-D", "warnings"]))?;
+    }
+    println!("-- quickstart alone");
+    let quickstart = [
+        "clippy",
+        "--quiet",
+        "--package",
+        "examples",
+        "--bin",
+        "quickstart",
+    ];
+    process::run(
+        workspace
+            .cargo()
+            .args(quickstart)
+            .args(["--", "-D", "warnings"]),
+    )?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Builds the crates without IO for WebAssembly. Skipped if rustup cannot install the target.
+fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
+    if process::run(Command::new("rustup").args(["target", "add", WASM])).is_err() {
+        return Ok(StepOutcome::Skipped(format!(
+            "rustup cannot install the target {WASM}"
+        )));
+    }
+    cargo(
+        workspace,
+        &[
+            "check",
+            "--target",
+            WASM,
+            "-p",
+            "mcp-types",
+            "-p",
+            "mcp-core",
+        ],
+    )
+}
+
+/// Builds the fuzz targets without running them. Without cargo-fuzz, which needs a nightly compiler,
+/// only checks that they compile.
+fn fuzz(workspace: &Workspace) -> Result<StepOutcome> {
+    if available("cargo-fuzz", &["--version"]) {
+        return cargo(workspace, &["fuzz", "build"]);
+    }
+    let mut check = workspace.cargo();
+    check.args(["check", "--quiet", "--bins", "--manifest-path", FUZZ]);
+    process::run(check.arg("--target-dir").arg(workspace.target()))?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Finds unused dependencies.
+fn machete(workspace: &Workspace) -> Result<StepOutcome> {
+    let program = match tools::install(workspace, &tools::MACHETE) {
+        Ok(program) => program,
+        Err(error) => return Ok(StepOutcome::Skipped(error.to_string())),
+    };
+    process::run(Command::new(program).arg(workspace.root()))?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Checks licences, sources and version requirements of all dependencies.
+fn deny(workspace: &Workspace) -> Result<StepOutcome> {
+    let program = match tools::install(workspace, &tools::DENY) {
+        Ok(program) => program,
+        Err(error) => return Ok(StepOutcome::Skipped(error.to_string())),
+    };
+    let mut command = Command::new(program);
+    command.current_dir(workspace.root());
+    process::run(command.args(["check", "bans", "licenses", "sources"]))?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Checks for known vulnerabilities. Skipped if the advisory database cannot be downloaded: it is a
+/// git repository on github.com, and no package registry has a copy.
+fn advisories(workspace: &Workspace) -> Result<StepOutcome> {
+    let program = match tools::install(workspace, &tools::DENY) {
+        Ok(program) => program,
+        Err(error) => return Ok(StepOutcome::Skipped(error.to_string())),
+    };
+    let deny = || {
+        let mut command = Command::new(&program);
+        command.current_dir(workspace.root());
+        command
+    };
+    if let Err(error) = process::capture(deny().args(["fetch", "db"])) {
+        let reason = error.to_string();
+        let reason = reason.lines().last().unwrap_or_default();
+        return Ok(StepOutcome::Skipped(format!(
+            "the RustSec database cannot be downloaded ({reason}); run \
+             `cargo deny check advisories` where github.com can be reached"
+        )));
+    }
+    process::run(deny().args(["check", "advisories"]))?;
+    Ok(StepOutcome::Passed)
+}
+
+fn conformance(workspace: &Workspace) -> Result<StepOutcome> {
+    build_programs(workspace)?;
+    let has_passed = conformance::run_claims(workspace)?;
+    require(has_passed, "a claimed scenario did not pass")
+}
+
+/// Runs the cases of the peers that can be installed. Skipped if there are none.
+fn interop(workspace: &Workspace) -> Result<StepOutcome> {
+    build_programs(workspace)?;
+    let summary = interop::run_cases(workspace)?;
+    if !summary.has_run() {
+        return Ok(StepOutcome::Skipped("no peer can be installed".to_owned()));
+    }
+    require(summary.has_no_failure(), "a case has failed")
+}
+
+fn soak(workspace: &Workspace) -> Result<StepOutcome> {
+    build_programs(workspace)?;
+    let is_stable = bench::soak(workspace, bench::SHORT_SOAK, "debug")?;
+    require(is_stable, "the server grew or responded incorrectly")
+}
+
+/// Builds every program of the workspace with the features of `cargo test --workspace`, so that the
+/// dependencies of the tests are used again. Building one package alone would compile the packages
+/// that then have fewer features a second time.
+fn build_programs(workspace: &Workspace) -> Result<()> {
+    process::run(
+        workspace
+            .cargo()
+            .args(["build", "--quiet", "--workspace", "--bins", "--tests"]),
+    )
+}
