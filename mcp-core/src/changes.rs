@@ -1,113 +1,20 @@
 //! Changes of a server's lists and resources, from handlers to subscribers.
 
-mod memory;
+mod bus;
+mod event;
 mod subscriber;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mcp_types::{ReadResourceParams, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{ReadResourceParams, SubscriptionFilter};
 
-pub use memory::{MemoryBus, Watch};
+pub use bus::{ChangeBus, MemoryBus, Watch};
+pub use event::ChangeEvent;
 pub use subscriber::Subscriber;
 
-use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, ServerNotification};
-
-/// A change of a server's lists or resources.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ChangeEvent {
-    /// The list of tools has changed.
-    Tools,
-    /// The list of prompts has changed.
-    Prompts,
-    /// The list of resources or of resource templates has changed.
-    Resources,
-    /// The content of a resource has changed.
-    Resource {
-        /// The URI of the resource.
-        uri: Box<str>,
-    },
-}
-
-impl ChangeEvent {
-    /// Returns true if a server with these capabilities sends notifications of such changes.
-    // spec: SUB-03, SUB-12
-    pub fn is_offered(&self, capabilities: &ServerCapabilities) -> bool {
-        let resources = capabilities.resources.as_ref();
-        let declared = match self {
-            Self::Tools => capabilities.tools.as_ref().map(|tools| tools.list_changed),
-            Self::Prompts => capabilities
-                .prompts
-                .as_ref()
-                .map(|prompts| prompts.list_changed),
-            Self::Resources => resources.map(|resources| resources.list_changed),
-            Self::Resource { .. } => resources.map(|resources| resources.subscribe),
-        };
-        declared.flatten() == Some(true)
-    }
-}
-
-impl From<ChangeEvent> for ServerNotification {
-    fn from(event: ChangeEvent) -> Self {
-        match event {
-            ChangeEvent::Tools => Self::ToolsChanged,
-            ChangeEvent::Prompts => Self::PromptsChanged,
-            ChangeEvent::Resources => Self::ResourcesChanged,
-            ChangeEvent::Resource { uri } => Self::ResourceUpdated { uri: uri.into() },
-        }
-    }
-}
-
-/// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
-/// between the nodes that serve one endpoint.
-///
-/// A bus between nodes keeps a [`MemoryBus`] for its own subscribers, and publishes there the events
-/// that it receives from the broker.
-///
-/// # Examples
-///
-/// ```
-/// use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
-/// use mcp_types::SubscriptionFilter;
-///
-/// # struct Broker;
-/// # impl Broker { fn send(&self, _: &ChangeEvent) {} }
-/// struct Nodes {
-///     broker: Broker,
-///     local: MemoryBus,
-/// }
-///
-/// impl ChangeBus for Nodes {
-///     fn publish(&self, event: ChangeEvent) {
-///         // The broker delivers it to every node, this one included, which then calls
-///         // `nodes.local.publish(event)`.
-///         self.broker.send(&event);
-///     }
-///
-///     fn watch(&self, interest: SubscriptionFilter) -> Watch {
-///         self.local.watch(interest)
-///     }
-/// }
-/// ```
-pub trait ChangeBus: Send + Sync + 'static {
-    /// Sends a change to all subscribers that are interested in it. Never blocks.
-    fn publish(&self, event: ChangeEvent);
-
-    /// Subscribes to the changes that `interest` names, from now on.
-    fn watch(&self, interest: SubscriptionFilter) -> Watch;
-}
-
-impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
-    fn publish(&self, event: ChangeEvent) {
-        (**self).publish(event);
-    }
-
-    fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        (**self).watch(interest)
-    }
-}
+use crate::{Call, ClientFacts, Extensions, Fault, ItemKind};
 
 /// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
@@ -117,10 +24,10 @@ type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Se
 ///
 /// Clones share the bus and the count of subscriptions.
 #[derive(Clone)]
-pub struct Changes(Arc<Inner>);
+pub struct Changes(Arc<ChangesInner>);
 
 #[derive(Clone)]
-struct Inner {
+struct ChangesInner {
     bus: Arc<dyn ChangeBus>,
     subscriptions: Arc<AtomicUsize>,
     max_subscriptions: usize,
@@ -133,7 +40,7 @@ impl Changes {
 
     /// The changes that a bus carries, visible to every client.
     pub fn new(bus: Arc<dyn ChangeBus>) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(ChangesInner {
             bus,
             subscriptions: Arc::default(),
             max_subscriptions: Self::MAX_SUBSCRIPTIONS,

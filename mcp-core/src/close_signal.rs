@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 use slab::Slab;
 
 /// A flag with a reason that is set once and that futures can wait for. Clones share the flag.
-pub struct CloseSignal<T = ()>(Arc<Mutex<State<T>>>);
+pub struct CloseSignal<T = ()>(Arc<Mutex<SignalState<T>>>);
 
-struct State<T> {
+struct SignalState<T> {
     reason: Option<T>,
     /// One waker per waiting [`Closed`].
     wakers: Slab<Waker>,
@@ -49,7 +49,7 @@ impl<T: Clone> CloseSignal<T> {
 
 impl<T> Default for CloseSignal<T> {
     fn default() -> Self {
-        Self(Arc::new(Mutex::new(State {
+        Self(Arc::new(Mutex::new(SignalState {
             reason: None,
             wakers: Slab::new(),
         })))

@@ -72,14 +72,14 @@ impl<S: Service> InProcessChannel<S> {
 impl<S: Service> Channel for InProcessChannel<S> {
     fn call(&self, request: OutgoingRequest) -> Frames {
         Box::pin(match self.start(&request.body) {
-            Ok(running) => Call {
+            Ok(running) => CallStream {
                 running: Some(running),
                 ready: VecDeque::new(),
             },
             Err((id, fault)) => {
                 let mut error = Vec::new();
                 MODERN.encode_error(&fault, id.as_ref(), &mut error);
-                Call {
+                CallStream {
                     running: None,
                     ready: [Frame::new(error)].into(),
                 }
@@ -93,13 +93,13 @@ impl<S: Service> Channel for InProcessChannel<S> {
 }
 
 /// The messages of a call.
-struct Call {
+struct CallStream {
     /// `None` after the reply.
     running: Option<RunningCall>,
     ready: VecDeque<Frame>,
 }
 
-impl Call {
+impl CallStream {
     fn queue(&mut self, notifications: &Bytes) {
         let lines = notifications
             .split(|byte| *byte == b'\n')
@@ -109,7 +109,7 @@ impl Call {
     }
 }
 
-impl Stream for Call {
+impl Stream for CallStream {
     type Item = Result<Frame, ChannelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -27,9 +27,9 @@ pub trait NotificationSink: Send + Sync {
 ///
 /// Clones share their state. An outlet of a client that asked for neither allocates nothing.
 #[derive(Clone)]
-pub struct Outlet(Option<Arc<Inner>>);
+pub struct Outlet(Option<Arc<OpenOutlet>>);
 
-struct Inner {
+struct OpenOutlet {
     token: Option<ProgressToken>,
     level: Option<LoggingLevel>,
     /// The last progress that was reported. `None` after [`Outlet::close`].
@@ -68,7 +68,7 @@ impl Outlet {
         level: Option<LoggingLevel>,
         sink: Arc<dyn NotificationSink>,
     ) -> Self {
-        Self(Some(Arc::new(Inner {
+        Self(Some(Arc::new(OpenOutlet {
             token,
             level,
             last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
@@ -142,14 +142,14 @@ impl Outlet {
         }
     }
 
-    fn open_inner(&self) -> Option<&Inner> {
+    fn open_inner(&self) -> Option<&OpenOutlet> {
         let inner = self.0.as_deref()?;
         let is_open = inner.last_progress.lock().is_some();
         is_open.then_some(inner)
     }
 }
 
-impl Inner {
+impl OpenOutlet {
     fn wants_log(&self, level: LoggingLevel) -> bool {
         self.level.is_some_and(|least| level >= least)
     }

@@ -23,12 +23,12 @@ use crate::{
 /// because it may contain secrets.
 pub struct RunningCall {
     target: ReplyTarget,
-    state: State,
+    state: CallState,
     outlet: Outlet,
     buffer: Option<Arc<NotificationBuffer>>,
 }
 
-enum State {
+enum CallState {
     Running(BoxFuture<'static, Reply>),
     /// The reply, which waits until the notifications before it are drained.
     Replied(Box<EncodedReply>),
@@ -84,7 +84,7 @@ impl RunningCall {
         let future = catch_panic_sync(serve).unwrap_or_else(|_| Box::pin(ready(panicked())));
         Self {
             target,
-            state: State::Running(future),
+            state: CallState::Running(future),
             outlet,
             buffer,
         }
@@ -104,14 +104,14 @@ impl RunningCall {
     /// pending.
     // spec: PROG-02
     pub fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Reply> {
-        let State::Running(future) = &mut self.state else {
+        let CallState::Running(future) = &mut self.state else {
             return Poll::Pending;
         };
         let polled = catch_panic_sync(|| future.as_mut().poll(cx));
         let Poll::Ready(reply) = polled.unwrap_or_else(|_| Poll::Ready(panicked())) else {
             return Poll::Pending;
         };
-        self.state = State::Finished;
+        self.state = CallState::Finished;
         self.close();
         Poll::Ready(reply)
     }
@@ -129,7 +129,7 @@ impl RunningCall {
             if self.buffer.is_none() {
                 return Poll::Ready(CallOutput::Reply(reply));
             }
-            self.state = State::Replied(Box::new(reply));
+            self.state = CallState::Replied(Box::new(reply));
         }
         if let Some(buffer) = &self.buffer {
             if !accepts_notifications {
@@ -138,14 +138,14 @@ impl RunningCall {
             if !buffer.is_empty() {
                 return Poll::Ready(CallOutput::Notifications(buffer.drain()));
             }
-            if !matches!(self.state, State::Replied(_)) {
+            if !matches!(self.state, CallState::Replied(_)) {
                 // The buffer is empty: this registers the waker.
                 let drained = buffer.poll_drain(cx);
                 return drained.map(|bytes| CallOutput::Notifications(bytes.unwrap_or_default()));
             }
         }
-        match mem::replace(&mut self.state, State::Finished) {
-            State::Replied(reply) => Poll::Ready(CallOutput::Reply(*reply)),
+        match mem::replace(&mut self.state, CallState::Finished) {
+            CallState::Replied(reply) => Poll::Ready(CallOutput::Reply(*reply)),
             other => {
                 self.state = other;
                 Poll::Pending

@@ -2,27 +2,25 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/subscriptions>
 
-use std::collections::HashSet;
+mod filter;
+
 use std::fmt;
 use std::future::{pending, poll_fn, ready};
 use std::pin::pin;
 use std::sync::Arc;
 
 use futures_util::future::select;
-use mcp_types::{
-    ListenResult, Method, Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter,
-};
+use mcp_types::{ListenResult, Method, SubscriptionFilter};
+
+use filter::offered;
+pub use filter::{MAX_URI_BYTES, MAX_URIS};
+pub(crate) use filter::{authorize, check_size};
 
 use crate::changes::SubscriptionPermit;
 use crate::{
-    BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
+    BoxFuture, ChangeEvent, Changes, ClientFacts, Extensions, Fault, Gate, Outlet, Reply,
     ResultBody, ServerNotification, Service, Subscriber, Watch,
 };
-
-/// The number of resource URIs that one subscription can name.
-pub const MAX_URIS: usize = 1024;
-/// The total size of these URIs, in bytes: 128 KiB.
-pub const MAX_URI_BYTES: usize = 128 * 1024;
 
 /// The protocol of one subscription: an acknowledgement first, then notifications, then the result.
 ///
@@ -60,81 +58,6 @@ impl ServerSubscription {
     pub fn finish(self) -> ListenResult {
         // The wire adds the id of the request.
         ListenResult::default()
-    }
-}
-
-/// Checks that a filter is within the limits of one subscription.
-///
-/// # Errors
-///
-/// Returns [`Fault::BadParams`] when the filter names too many resources.
-// spec: SUB-15
-pub(crate) fn check_size(filter: &SubscriptionFilter) -> Result<(), Fault> {
-    let uris = &filter.resource_subscriptions;
-    let bytes: usize = uris.iter().map(String::len).sum();
-    if uris.len() <= MAX_URIS && bytes <= MAX_URI_BYTES {
-        return Ok(());
-    }
-    Err(Fault::bad_params(format!(
-        "`params.notifications.resourceSubscriptions`: {} URIs with {bytes} bytes; one subscription \
-         can have {MAX_URIS} with {MAX_URI_BYTES}. Ask for one above them, as `file:///logs/` for \
-         all below it, or open several",
-        uris.len()
-    )))
-}
-
-/// Reduces a filter to the changes that the server offers, and removes duplicate URIs.
-// spec: SUB-03
-fn offered(filter: SubscriptionFilter, offers: &ServerCapabilities) -> SubscriptionFilter {
-    let offers = |event: ChangeEvent| event.is_offered(offers);
-    let mut granted = SubscriptionFilter::new();
-    granted.tools_list_changed = filter.tools_list_changed && offers(ChangeEvent::Tools);
-    granted.prompts_list_changed = filter.prompts_list_changed && offers(ChangeEvent::Prompts);
-    granted.resources_list_changed =
-        filter.resources_list_changed && offers(ChangeEvent::Resources);
-    if offers(ChangeEvent::Resource { uri: "".into() }) {
-        let mut seen = HashSet::new();
-        granted.resource_subscriptions = filter.resource_subscriptions;
-        granted
-            .resource_subscriptions
-            .retain(|uri| seen.insert(uri.clone()));
-    }
-    granted
-}
-
-/// Reduces a filter to the lists and resources that a gate lets its caller read. Changes of the
-/// others stay hidden as well.
-///
-/// # Errors
-///
-/// Returns the first fault of the gate when nothing is left.
-// spec: GAP-10
-pub(crate) fn authorize(
-    filter: &mut SubscriptionFilter,
-    gate: impl Fn(&Call) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let mut refused = None;
-    let mut admits = |call: Call| match gate(&call) {
-        Ok(()) => true,
-        Err(fault) => {
-            refused.get_or_insert(fault);
-            false
-        }
-    };
-    let SubscriptionFilter {
-        tools_list_changed: tools,
-        prompts_list_changed: prompts,
-        resources_list_changed: resources,
-        resource_subscriptions: uris,
-        ..
-    } = filter;
-    *tools = *tools && admits(Call::ListTools(Page::first()));
-    *prompts = *prompts && admits(Call::ListPrompts(Page::first()));
-    *resources = *resources && admits(Call::ListResources(Page::first()));
-    uris.retain(|uri| admits(Call::ReadResource(ReadResourceParams::new(uri))));
-    match refused {
-        Some(fault) if filter.is_empty() => Err(fault),
-        _ => Ok(()),
     }
 }
 

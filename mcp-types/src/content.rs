@@ -6,12 +6,12 @@ mod annotations;
 mod blob;
 mod block;
 mod resource;
-mod tool;
+mod tool_use;
 
 pub use annotations::{Annotations, InvalidAnnotations, Role};
 pub use blob::Blob;
-pub use block::{AudioContent, ContentBlock, ImageContent, TextContent};
+pub use block::{AudioContent, ContentBlock, ImageContent, TextContent, ToolResultContent};
 pub use resource::{
     BlobResourceContents, EmbeddedResource, ResourceContents, ResourceLink, TextResourceContents,
 };
-pub use tool::{ToolResultContent, ToolUseContent};
+pub use tool_use::ToolUseContent;

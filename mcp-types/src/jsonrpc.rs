@@ -10,9 +10,11 @@ mod members;
 mod message;
 mod params;
 mod parse;
+mod parse_error;
+mod read_params;
 
 pub use error::ErrorObject;
 pub use id::RequestId;
 pub use message::{Message, Notification, Request, Response};
 pub use params::{ParamError, Params};
-pub use parse::ParseError;
+pub use parse_error::ParseError;

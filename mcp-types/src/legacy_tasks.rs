@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::ext::tasks::{TaskParams, TaskStatus};
+pub use crate::task_status::{TaskParams, TaskStatus};
 use crate::text_enum::text_enum;
 use crate::{Cursor, ExtraFields, Meta};
 
@@ -30,7 +30,7 @@ text_enum! {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Task {
+pub struct LegacyTask {
     /// Id of the task.
     pub task_id: String,
     /// Status of the task.
@@ -52,7 +52,7 @@ pub struct Task {
     pub meta: Option<Meta>,
 }
 
-impl Task {
+impl LegacyTask {
     /// Creates a working task. `now` becomes the time of creation and of the last change.
     pub fn new(task_id: impl Into<String>, now: impl Into<String>, ttl: Option<u64>) -> Self {
         let now = now.into();
@@ -140,7 +140,7 @@ impl RelatedTask {
 #[non_exhaustive]
 pub struct CreateTaskResult {
     /// The task.
-    pub task: Task,
+    pub task: LegacyTask,
     /// Protocol-level metadata (`_meta`).
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,
@@ -148,7 +148,7 @@ pub struct CreateTaskResult {
 
 impl CreateTaskResult {
     /// Creates a result from the task.
-    pub fn new(task: Task) -> Self {
+    pub fn new(task: LegacyTask) -> Self {
         Self { task, meta: None }
     }
 }
@@ -159,7 +159,7 @@ impl CreateTaskResult {
 #[non_exhaustive]
 pub struct ListTasksResult {
     /// Tasks of this page.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<LegacyTask>,
     /// Cursor of the next page. Absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<Cursor>,
@@ -170,7 +170,7 @@ pub struct ListTasksResult {
 
 impl ListTasksResult {
     /// Creates the last page of a list. Set `next_cursor` for other pages.
-    pub fn new(tasks: Vec<Task>) -> Self {
+    pub fn new(tasks: Vec<LegacyTask>) -> Self {
         Self {
             tasks,
             ..Self::default()
@@ -256,14 +256,14 @@ pub struct ElicitationTasks {
 mod tests {
     use serde_json::json;
 
-    use super::{Task, TaskStatus};
+    use super::{LegacyTask, TaskStatus};
 
     #[test]
     fn task_without_ttl_is_written_with_null() {
-        let task = Task::new("t", "2025-11-25T10:00:00Z", None).status(TaskStatus::Completed);
+        let task = LegacyTask::new("t", "2025-11-25T10:00:00Z", None).status(TaskStatus::Completed);
         let value = serde_json::to_value(&task).unwrap();
         assert_eq!(value["ttl"], json!(null));
-        assert_eq!(serde_json::from_value::<Task>(value).unwrap(), task);
+        assert_eq!(serde_json::from_value::<LegacyTask>(value).unwrap(), task);
         assert!(task.status.is_terminal() && !TaskStatus::Working.is_terminal());
     }
 

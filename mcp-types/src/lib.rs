@@ -30,6 +30,7 @@ mod discover;
 mod elicitation;
 pub mod ext;
 mod extra;
+mod icon;
 mod implementation;
 mod input;
 mod jsonrpc;
@@ -49,6 +50,7 @@ mod sampling;
 mod setters;
 mod subscriptions;
 mod tagged;
+mod task_status;
 mod text_enum;
 mod time;
 mod tools;
@@ -76,7 +78,8 @@ pub use elicitation::{
     NumberSchema, PrimitiveSchema, StringFormat, StringSchema,
 };
 pub use extra::ExtraFields;
-pub use implementation::{Icon, IconTheme, Implementation};
+pub use icon::{Icon, IconTheme};
+pub use implementation::Implementation;
 pub use input::{InputRequest, InputRequests, InputRequired, InputResponse, InputResponses};
 pub use jsonrpc::{
     ErrorObject, Message, Notification, ParamError, Params, ParseError, Request, RequestId,

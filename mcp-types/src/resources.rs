@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::setters::{display_name, setters};
-use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, de};
+use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
 
 /// Definition of a resource, as `resources/list` returns it. Unknown members are kept.
 // spec: RSRC-03
@@ -268,6 +268,22 @@ impl ResourceUpdated {
         Self {
             uri: uri.into(),
             meta: None,
+        }
+    }
+}
+
+impl From<&Resource> for ResourceLink {
+    fn from(resource: &Resource) -> Self {
+        Self {
+            uri: resource.uri.clone(),
+            name: resource.name.clone(),
+            title: resource.title.clone(),
+            description: resource.description.clone(),
+            mime_type: resource.mime_type.clone(),
+            size: resource.size,
+            icons: resource.icons.clone(),
+            annotations: resource.annotations.clone(),
+            meta: resource.meta.clone(),
         }
     }
 }

@@ -10,7 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
 use crate::setters::setters;
-use crate::{ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, de};
+use crate::{
+    ContentBlock, Cursor, ExtraFields, Icon, JsonObject, Meta, RawObject, ToolResultContent,
+    ToolUseContent, de,
+};
 
 /// Definition of a tool, as `tools/list` returns it.
 ///
@@ -371,6 +374,27 @@ pub enum UnexpectedResult {
     /// The result is not a valid value of the type.
     #[error("the tool's result has another shape: {0}")]
     OtherShape(#[source] serde_json::Error),
+}
+
+impl ToolUseContent {
+    /// Returns the parameters of the `tools/call` request for this call.
+    pub fn to_call(&self) -> CallToolParams {
+        CallToolParams::new(&*self.name, Some(self.input.clone()))
+    }
+}
+
+impl ToolResultContent {
+    /// Creates the result of the call `tool_use_id` from the result of a `tools/call` request.
+    pub fn of(tool_use_id: impl Into<String>, result: CallToolResult) -> Self {
+        let structured = result.structured_content;
+        Self {
+            tool_use_id: tool_use_id.into(),
+            content: result.content,
+            structured_content: structured.and_then(|raw| serde_json::from_str(raw.get()).ok()),
+            is_error: result.is_error,
+            meta: result.meta,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -42,11 +42,11 @@ pub struct Session {
     /// The server, as it was when the session was opened.
     profile: Arc<ServerProfile>,
     owner: Option<Box<(String, String)>>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     changes: Option<WatchedChanges>,
 }
 
-struct State {
+struct SessionState {
     facts: Arc<ClientFacts>,
     ready: bool,
     subscriptions: BTreeSet<String>,
@@ -109,7 +109,7 @@ impl Session {
             limits,
             profile,
             owner: owner.map(Box::new),
-            state: Mutex::new(State {
+            state: Mutex::new(SessionState {
                 facts: Arc::new(facts),
                 ready: false,
                 subscriptions: BTreeSet::new(),
@@ -194,7 +194,7 @@ impl Session {
         }
     }
 
-    fn update_interest(&self, state: &State) {
+    fn update_interest(&self, state: &SessionState) {
         if let Some(changes) = &self.changes {
             let interest = interest(&self.profile.capabilities, &state.subscriptions);
             changes.watch.set_interest(interest);
@@ -234,7 +234,7 @@ impl Session {
     }
 }
 
-impl State {
+impl SessionState {
     /// Returns the waker of the task that waits for changes.
     fn set_ready(&mut self) -> Option<Waker> {
         self.ready = true;

@@ -29,11 +29,11 @@ pub struct NotificationBuffer {
     limit: usize,
     replaces_when_full: bool,
     subscription: Option<RequestId>,
-    state: Mutex<State>,
+    state: Mutex<BufferState>,
 }
 
 #[derive(Default)]
-struct State {
+struct BufferState {
     bytes: Vec<u8>,
     /// The newest report that did not fit, framed.
     newest: Vec<u8>,
@@ -47,7 +47,7 @@ struct State {
     writer_watcher: Option<Waker>,
 }
 
-impl State {
+impl BufferState {
     fn is_empty(&self) -> bool {
         self.bytes.is_empty() && self.newest.is_empty()
     }
@@ -127,7 +127,7 @@ impl NotificationBuffer {
         Self::drain_state(self.state.lock())
     }
 
-    fn drain_state(mut state: MutexGuard<'_, State>) -> Bytes {
+    fn drain_state(mut state: MutexGuard<'_, BufferState>) -> Bytes {
         let newest = std::mem::take(&mut state.newest);
         let mut bytes = std::mem::take(&mut state.bytes);
         if !state.finished {
@@ -215,14 +215,14 @@ impl NotificationBuffer {
     }
 
     /// Releases the lock, then wakes the reader.
-    fn wake_reader(mut state: MutexGuard<'_, State>) {
+    fn wake_reader(mut state: MutexGuard<'_, BufferState>) {
         let reader = state.reader.take();
         drop(state);
         reader.into_iter().for_each(Waker::wake);
     }
 
     /// Releases the lock, then wakes the reader and all writers.
-    fn wake_all(mut state: MutexGuard<'_, State>) {
+    fn wake_all(mut state: MutexGuard<'_, BufferState>) {
         let reader = state.reader.take();
         let writers = std::mem::take(&mut state.writers);
         drop(state);

@@ -2,6 +2,7 @@
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic>
 
+mod constants;
 mod decode;
 mod encode;
 mod envelope;
@@ -19,10 +20,9 @@ use crate::{
     ServerRequest,
 };
 
+use constants::VERSION;
 pub use envelope::Envelope;
 pub(super) use errors::{to_error, to_fault};
-
-const VERSION: ProtocolVersion = ProtocolVersion::V2026_07_28;
 
 #[derive(Debug)]
 pub(super) struct Modern;
@@ -133,12 +133,6 @@ impl ClientWire for Modern {
     fn encode_client_response(&self, _: &ClientResponse, _: &RequestId, _: &mut Vec<u8>) -> bool {
         false
     }
-}
-
-/// The values of `resultType` that the specification defines.
-mod result_type {
-    pub(super) const COMPLETE: &str = "complete";
-    pub(super) const INPUT_REQUIRED: &str = "input_required";
 }
 
 #[cfg(test)]

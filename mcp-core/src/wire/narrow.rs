@@ -7,44 +7,18 @@ mod content;
 mod definitions;
 mod elicitation;
 mod embedded;
+mod narrowed;
 mod profile;
 mod sampling;
-
-use std::borrow::Cow;
 
 use mcp_types::{InputRequest, InputResponse, ProtocolVersion};
 
 pub(super) use elicitation::widen_answer;
 pub(super) use embedded::embedded;
+pub(super) use narrowed::{Narrow, fitting, narrowed};
 pub(super) use profile::is_modern;
 
 use crate::Fault;
-
-/// Removes from a value the fields that a revision does not have.
-pub(super) trait Narrow {
-    fn narrow(&mut self, to: ProtocolVersion);
-}
-
-/// Returns a copy without the fields that a revision does not have.
-pub(super) fn narrowed<T: Narrow + Clone>(value: &T, to: ProtocolVersion) -> T {
-    let mut value = value.clone();
-    value.narrow(to);
-    value
-}
-
-/// Returns the value without the fields that a revision does not have. Copies it only when `fits`
-/// returns false.
-pub(super) fn fitting<T: Narrow + Clone>(
-    value: &T,
-    to: ProtocolVersion,
-    fits: impl FnOnce(&T) -> bool,
-) -> Cow<'_, T> {
-    if fits(value) {
-        Cow::Borrowed(value)
-    } else {
-        Cow::Owned(narrowed(value, to))
-    }
-}
 
 /// Returns a request for input without the fields that the revision does not have.
 ///

@@ -1,14 +1,12 @@
 //! Content blocks.
 
 use serde::de::{Deserialize, Deserializer, MapAccess};
+use serde_json::Value;
 
-use super::{
-    Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolResultContent,
-    ToolUseContent,
-};
+use super::{Annotations, Blob, EmbeddedResource, ResourceContents, ResourceLink, ToolUseContent};
 use crate::setters::setters;
 use crate::tagged::{self, Tagged};
-use crate::{JsonObject, Meta};
+use crate::{JsonObject, Meta, de};
 
 /// A piece of content of a tool result, a prompt message or a sampling message.
 ///
@@ -217,6 +215,67 @@ impl From<String> for ContentBlock {
 impl From<&str> for ContentBlock {
     fn from(text: &str) -> Self {
         Self::text(text)
+    }
+}
+
+/// The result of a tool call, for a language model (2025-11-25 and later, only in sampling).
+// spec: SAMP-07
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ToolResultContent {
+    /// Id of the tool call: [`ToolUseContent::id`].
+    pub tool_use_id: String,
+    /// Content of the result. It cannot contain tool calls and tool results: such blocks are read as
+    /// [`ContentBlock::Other`].
+    #[serde(deserialize_with = "result_blocks")]
+    pub content: Vec<ContentBlock>,
+    /// Structured result: any JSON value, including `null`.
+    #[serde(
+        default,
+        deserialize_with = "de::present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub structured_content: Option<Value>,
+    /// Failure flag. Absent means `false`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_error: Option<bool>,
+    /// Protocol-level metadata (`_meta`).
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+fn result_blocks<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Vec<ContentBlock>, D::Error> {
+    let blocks = Vec::<ResultBlock>::deserialize(deserializer)?;
+    Ok(blocks.into_iter().map(|block| block.0).collect())
+}
+
+impl ToolResultContent {
+    setters! { meta }
+
+    /// Creates the result of the call `tool_use_id`.
+    pub fn new(tool_use_id: impl Into<String>, content: Vec<ContentBlock>) -> Self {
+        Self {
+            tool_use_id: tool_use_id.into(),
+            content,
+            ..Self::default()
+        }
+    }
+
+    /// Marks the call as failed. The content describes the failure.
+    #[must_use]
+    pub fn failed(mut self) -> Self {
+        self.is_error = Some(true);
+        self
+    }
+
+    /// Sets the structured result.
+    #[must_use]
+    pub fn structured(mut self, value: impl Into<Value>) -> Self {
+        self.structured_content = Some(value.into());
+        self
     }
 }
 

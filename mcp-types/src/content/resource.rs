@@ -235,19 +235,3 @@ impl ResourceLink {
         }
     }
 }
-
-impl From<&crate::Resource> for ResourceLink {
-    fn from(resource: &crate::Resource) -> Self {
-        Self {
-            uri: resource.uri.clone(),
-            name: resource.name.clone(),
-            title: resource.title.clone(),
-            description: resource.description.clone(),
-            mime_type: resource.mime_type.clone(),
-            size: resource.size,
-            icons: resource.icons.clone(),
-            annotations: resource.annotations.clone(),
-            meta: resource.meta.clone(),
-        }
-    }
-}

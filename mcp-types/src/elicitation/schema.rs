@@ -5,6 +5,7 @@
 mod check;
 mod choice;
 mod primitive;
+mod string_type;
 
 use std::fmt;
 

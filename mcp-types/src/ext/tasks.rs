@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text_enum::text_enum;
+pub use crate::task_status::{TaskParams, TaskStatus};
 use crate::{
     CallToolResult, ErrorObject, InputRequests, InputResponses, Meta, RawJson, RawObject,
     RawObjectError,
@@ -19,48 +19,6 @@ pub const RESULT_TYPE: &str = "task";
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TasksSettings {}
-
-text_enum! {
-    /// Status of a task. The last three are final.
-    // spec: TASKL-04, TASK-07
-    pub enum TaskStatus {
-        /// The task runs.
-        Working = "working",
-        /// The task waits for input of the client.
-        InputRequired = "input_required",
-        /// The task is finished and has a result.
-        Completed = "completed",
-        /// The task failed and has an error.
-        Failed = "failed",
-        /// The task was cancelled.
-        Cancelled = "cancelled",
-    }
-}
-
-impl TaskStatus {
-    /// Returns `true` if the status is final.
-    pub fn is_terminal(&self) -> bool {
-        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-}
-
-/// Parameters of `tasks/get` and `tasks/cancel`, and of `tasks/result` of 2025-11-25.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct TaskParams {
-    /// Id of the task.
-    pub task_id: String,
-}
-
-impl TaskParams {
-    /// Creates the parameters from the id of a task.
-    pub fn new(task_id: impl Into<String>) -> Self {
-        Self {
-            task_id: task_id.into(),
-        }
-    }
-}
 
 /// A task: a tool call whose result is fetched later.
 ///

@@ -1,25 +1,21 @@
 //! Members of `params` and of `_meta` as raw JSON, with a bound on their number.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use serde::Deserializer;
-use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::Params;
 use crate::RawJson;
-use crate::de::{Str, without_position};
 
 /// Members of a JSON object in their order. Each name occurs once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members<'a>(Vec<(Cow<'a, str>, RawJson<'a>)>);
 
+/// Maximum number of members of one object.
+pub(super) const MAX_MEMBERS: usize = 64;
+
 /// Number of members that most `params` and most `_meta` do not exceed.
 const USUAL: usize = 4;
 
 impl<'a> Members<'a> {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self(Vec::with_capacity(USUAL))
     }
 
@@ -39,8 +35,13 @@ impl<'a> Members<'a> {
     }
 
     /// Adds a member of the object at `path`. A repeated member or one too many is a problem.
-    fn add(&mut self, member: (Cow<'a, str>, RawJson<'a>), path: &str, problem: &mut Problem) {
-        if self.0.len() == Params::MAX_MEMBERS {
+    pub(super) fn add(
+        &mut self,
+        member: (Cow<'a, str>, RawJson<'a>),
+        path: &str,
+        problem: &mut Problem,
+    ) {
+        if self.0.len() == MAX_MEMBERS {
             problem.note(format!("`{path}` has too many members"));
         } else if self.get(&member.0).is_some() {
             problem.note(format!("`{path}.{}` comes twice", member.0));
@@ -60,95 +61,5 @@ impl Problem {
     #[cold]
     pub(super) fn note(&mut self, problem: impl Into<Cow<'static, str>>) {
         self.0.get_or_insert_with(|| problem.into());
-    }
-}
-
-/// Reads the value of `params`. A value that is not an object or `null` is a problem.
-// spec: BASE-13
-pub(super) struct ReadParams<'p>(pub(super) &'p mut Problem);
-
-impl ReadParams<'_> {
-    fn not_an_object<'a, E>(self) -> Result<Params<'a>, E> {
-        self.0.note("`params` must be an object");
-        Ok(Params::default())
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for ReadParams<'_> {
-    type Value = Params<'de>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Params<'de>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for ReadParams<'_> {
-    type Value = Params<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
-        let mut members = Members::new();
-        let mut meta = Members::default();
-        while let Some(Str(key)) = map.next_key()? {
-            let value = RawJson::new(map.next_value()?);
-            if key == "_meta" && value.is_object() {
-                let mut json = serde_json::Deserializer::from_str(value.as_str());
-                let read = json.deserialize_map(ReadMeta(&mut *self.0));
-                meta = read.map_err(|error| A::Error::custom(without_position(&error)))?;
-            }
-            members.add((key, value), "params", self.0);
-        }
-        Ok(Params::new(members, meta))
-    }
-
-    fn visit_unit<E>(self) -> Result<Params<'de>, E> {
-        Ok(Params::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Params<'de>, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        self.not_an_object()
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Params<'de>, E> {
-        self.not_an_object()
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Params<'de>, E> {
-        self.not_an_object()
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Params<'de>, E> {
-        self.not_an_object()
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Params<'de>, E> {
-        self.not_an_object()
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Params<'de>, E> {
-        self.not_an_object()
-    }
-}
-
-/// Reads the members of `_meta`.
-struct ReadMeta<'p>(&'p mut Problem);
-
-impl<'de> Visitor<'de> for ReadMeta<'_> {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-        let mut members = Members::new();
-        while let Some((Str(key), value)) = map.next_entry::<_, &RawValue>()? {
-            members.add((key, RawJson::new(value)), "params._meta", self.0);
-        }
-        Ok(members)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::members::Members;
+use super::members::{self, Members};
 use crate::{RawJson, RawObject, RawObjectError};
 
 /// Members of a `params` object, each as raw JSON.
@@ -37,7 +37,7 @@ pub enum ParamError {
 impl<'a> Params<'a> {
     /// Maximum number of members of `params`, and of its `_meta`: 64. No method and no extension comes
     /// near it.
-    pub const MAX_MEMBERS: usize = 64;
+    pub const MAX_MEMBERS: usize = members::MAX_MEMBERS;
 
     pub(super) fn new(members: Members<'a>, meta: Members<'a>) -> Self {
         Self { members, meta }

@@ -77,7 +77,7 @@ impl<'a> RawJson<'a> {
     /// A repeated member is returned each time. Other values have no members. A name with an invalid
     /// escape is returned undecoded.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, RawJson<'a>)> + Clone {
-        let members = self.read::<Members<'a>>();
+        let members = self.read::<ObjectMembers<'a>>();
         members.map_or_else(|_| Vec::new(), |it| it.0).into_iter()
     }
 }
@@ -103,31 +103,31 @@ impl PartialEq for RawJson<'_> {
 
 impl Eq for RawJson<'_> {}
 
-struct Members<'a>(Vec<(Cow<'a, str>, RawJson<'a>)>);
+struct ObjectMembers<'a>(Vec<(Cow<'a, str>, RawJson<'a>)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
+        deserializer.deserialize_map(ObjectMembersVisitor)
     }
 }
 
-struct MembersVisitor;
+struct ObjectMembersVisitor;
 
-impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
+impl<'de> Visitor<'de> for ObjectMembersVisitor {
+    type Value = ObjectMembers<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ObjectMembers<'de>, A::Error> {
         let mut members = Vec::new();
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
             let decoded = RawJson(name).text();
             let name = decoded.unwrap_or_else(|| name.get().trim_matches('"').into());
             members.push((name, RawJson(value)));
         }
-        Ok(Members(members))
+        Ok(ObjectMembers(members))
     }
 }
 

@@ -3,30 +3,7 @@
 //! when the table is empty.
 
 /// Packages with the rules that do not apply to them yet.
-const PENDING: [(&str, &[&str]); 12] = [
-    (
-        "mcp-types",
-        &[
-            "cycles",
-            "doc_comments",
-            "duplicates",
-            "inlining",
-            "layout",
-            "names",
-        ],
-    ),
-    (
-        "mcp-core",
-        &[
-            "cycles",
-            "doc_comments",
-            "duplicates",
-            "error_sections",
-            "inlining",
-            "layout",
-            "names",
-        ],
-    ),
+const PENDING: [(&str, &[&str]); 10] = [
     (
         "mcp-server",
         &[

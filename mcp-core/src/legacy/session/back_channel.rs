@@ -13,7 +13,7 @@ use futures_channel::oneshot;
 use mcp_types::{InputRequest, InputResponse, RequestId};
 
 use super::sent_request::{MessageSink, SentRequest};
-use super::{Session, SessionLimits, State};
+use super::{Session, SessionLimits, SessionState};
 use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::ServerRequestContext;
 use crate::{BackChannel, BackChannelError, BoxFuture, ClientResponse, Input, ServerRequest};
@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-impl State {
+impl SessionState {
     fn sent_requests(&mut self, limits: &SessionLimits) -> &mut PendingRequests<SentRequest> {
         self.sent.get_or_insert_with(|| {
             let ids = RequestIds::starting_after(limits.request_ids_after);

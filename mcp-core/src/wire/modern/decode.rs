@@ -8,7 +8,7 @@ use mcp_types::{
 };
 use serde::Deserialize;
 
-use super::{errors, result_type};
+use super::{constants, errors};
 use crate::wire::{DecodeError, DecodedRequest, calls, results};
 use crate::{ClientRequest, Fault, Reply, ResultBody};
 
@@ -21,7 +21,7 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
         Some(Method::Listen) => {
             ClientRequest::Listen(Arc::new(request.params.required("notifications")?))
         }
-        _ => ClientRequest::Call(calls::read(request, super::VERSION)?),
+        _ => ClientRequest::Call(calls::read(request, constants::VERSION)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
     if method.is_some_and(|method| method.spec().may_require_input) {
@@ -57,12 +57,8 @@ pub(super) fn reply(
     let method = request.method();
     let stamp = stamp(method, raw)?;
     // spec: BASE-22, BASE-23, BASE-24
-    match stamp
-        .result_type
-        .as_deref()
-        .unwrap_or(result_type::COMPLETE)
-    {
-        result_type::COMPLETE => {
+    match stamp.result_type.as_deref().unwrap_or(constants::COMPLETE) {
+        constants::COMPLETE => {
             let body = match results::read(method, raw)? {
                 ResultBody::Other(body) => ResultBody::Other(without_result_type(body)),
                 body => body,
@@ -72,7 +68,7 @@ pub(super) fn reply(
                 .then(|| hint(&stamp));
             Ok(Reply::Complete { body, cache })
         }
-        result_type::INPUT_REQUIRED => {
+        constants::INPUT_REQUIRED => {
             results::read_as::<InputRequired>(method, raw).map(Reply::InputRequired)
         }
         other => Err(DecodeError::UnknownKind {

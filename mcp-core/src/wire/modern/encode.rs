@@ -9,7 +9,8 @@ use memchr::memmem;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::{VERSION, errors, result_type};
+use super::constants::{self, VERSION};
+use super::errors;
 use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
@@ -38,7 +39,7 @@ pub(super) fn reply(reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> 
             required.input_requests = required.input_requests.map(narrow::embedded);
             write_stamp(
                 &mut out.head,
-                result_type::INPUT_REQUIRED,
+                constants::INPUT_REQUIRED,
                 None,
                 meta,
                 context,
@@ -81,7 +82,7 @@ fn complete(
     match body {
         ResultBody::CallTool(mut body) => {
             body.narrow(VERSION);
-            write_stamp(head, result_type::COMPLETE, None, body.meta.take(), context);
+            write_stamp(head, constants::COMPLETE, None, body.meta.take(), context);
             splice_json(head, &body);
         }
         ResultBody::GetPrompt(mut body) => {
@@ -124,7 +125,7 @@ fn whole(
     cache: Option<CacheHint>,
     context: &ReplyContext<'_>,
 ) {
-    write_stamp(out, result_type::COMPLETE, cache, meta, context);
+    write_stamp(out, constants::COMPLETE, cache, meta, context);
     splice_json(out, body);
 }
 
@@ -162,7 +163,7 @@ fn listed<T: Serialize + Clone + HasMeta + Narrow>(
         let meta = page.take_meta();
         return whole(&mut out.head, meta, &page, cache, context);
     }
-    write_stamp(&mut out.head, result_type::COMPLETE, cache, None, context);
+    write_stamp(&mut out.head, constants::COMPLETE, cache, None, context);
     out.shared = list.encoded(VERSION, |page| {
         let mut text = Vec::new();
         splice_json(&mut text, &narrowed(page, VERSION));

@@ -7,7 +7,7 @@ use mcp_types::{
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::Narrow;
+use super::narrowed::Narrow;
 
 // spec: TOOL-13, TOOL-14, TOOL-18
 impl Narrow for CallToolResult {

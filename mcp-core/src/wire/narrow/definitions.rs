@@ -9,8 +9,8 @@ use mcp_types::{
 };
 use serde_json::Value;
 
-use super::Narrow;
 use super::content::narrow_annotations;
+use super::narrowed::Narrow;
 
 // spec: TOOL-05
 impl Narrow for Tool {

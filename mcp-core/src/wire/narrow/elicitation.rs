@@ -9,7 +9,7 @@ use mcp_types::{
 };
 use serde_json::Value;
 
-use super::Narrow;
+use super::narrowed::Narrow;
 use crate::Fault;
 
 /// The separator of several values in one text.

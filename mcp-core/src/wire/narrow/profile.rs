@@ -6,7 +6,7 @@ use mcp_types::{
     ProtocolVersion, ServerCapabilities,
 };
 
-use super::Narrow;
+use super::narrowed::Narrow;
 
 // spec: LIFE-16
 impl Narrow for Implementation {

@@ -7,8 +7,8 @@ use mcp_types::{
     ProtocolVersion, SamplingContent, SamplingMessage,
 };
 
-use super::Narrow;
 use super::content::{describe, describe_all, narrow_block};
+use super::narrowed::Narrow;
 use crate::Fault;
 
 /// Checks that the revision has tools in sampling, if the request needs them.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::string_type::StringType;
 use crate::setters::setters;
 
 /// A value with a title.
@@ -197,13 +198,6 @@ impl MultiSelectSchema {
         self.default = Some(values.into_iter().map(Into::into).collect());
         self
     }
-}
-
-/// The value `string` of `type`.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StringType {
-    String,
 }
 
 /// The value `array` of `type`.

@@ -3,6 +3,7 @@
 use serde::de::{Deserialize, Deserializer};
 use serde_json::Value;
 
+use super::string_type::StringType;
 use super::{EnumSchema, MultiSelectSchema};
 use crate::setters::setters;
 use crate::text_enum::text_enum;
@@ -145,14 +146,6 @@ pub struct StringSchema {
     /// Default value (2025-11-25 and later).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-}
-
-/// The value `string` of `type`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StringType {
-    #[default]
-    String,
 }
 
 text_enum! {

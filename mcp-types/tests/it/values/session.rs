@@ -5,7 +5,7 @@ use mcp_types::codes::{
     self, MissingCapabilities, MissingResource, RequiredElicitations, UnsupportedVersion,
 };
 use mcp_types::legacy_tasks::{
-    CreateTaskResult, ListTasksResult, RelatedTask, Task, TaskMetadata, TaskParams, TaskStatus,
+    CreateTaskResult, ListTasksResult, RelatedTask, LegacyTask, TaskMetadata, TaskParams, TaskStatus,
 };
 use mcp_types::{
     Cursor, DiscoverResult, ElicitUrlParams, ErrorObject, InitializeParams, InitializeResult,
@@ -135,7 +135,7 @@ fn errors(cases: &mut Cases) {
 }
 
 fn tasks(cases: &mut Cases) {
-    let task = Task::new("t", "2025-11-25T10:00:00Z", Some(60_000))
+    let task = LegacyTask::new("t", "2025-11-25T10:00:00Z", Some(60_000))
         .status(TaskStatus::InputRequired)
         .message("Waits.")
         .poll_interval(500);
@@ -146,7 +146,7 @@ fn tasks(cases: &mut Cases) {
     let id = TaskParams::new("t");
     cases
         .span(R4, R4)
-        .plain("Task", &Task::new("t", "2025-11-25T10:00:00Z", None))
+        .plain("Task", &LegacyTask::new("t", "2025-11-25T10:00:00Z", None))
         .plain("Task", &task)
         .plain("TaskMetadata", &TaskMetadata::new())
         .plain("TaskMetadata", &TaskMetadata::new().ttl(1))

@@ -1,4 +1,4 @@
-//! The bus within one process.
+//! The bus of changes, and its implementation within one process.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,56 @@ use mcp_types::SubscriptionFilter;
 use parking_lot::Mutex;
 use slab::Slab;
 
-use super::{ChangeBus, ChangeEvent};
+use super::event::ChangeEvent;
+
+/// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
+/// between the nodes that serve one endpoint.
+///
+/// A bus between nodes keeps a [`MemoryBus`] for its own subscribers, and publishes there the events
+/// that it receives from the broker.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
+/// use mcp_types::SubscriptionFilter;
+///
+/// # struct Broker;
+/// # impl Broker { fn send(&self, _: &ChangeEvent) {} }
+/// struct Nodes {
+///     broker: Broker,
+///     local: MemoryBus,
+/// }
+///
+/// impl ChangeBus for Nodes {
+///     fn publish(&self, event: ChangeEvent) {
+///         // The broker delivers it to every node, this one included, which then calls
+///         // `nodes.local.publish(event)`.
+///         self.broker.send(&event);
+///     }
+///
+///     fn watch(&self, interest: SubscriptionFilter) -> Watch {
+///         self.local.watch(interest)
+///     }
+/// }
+/// ```
+pub trait ChangeBus: Send + Sync + 'static {
+    /// Sends a change to all subscribers that are interested in it. Never blocks.
+    fn publish(&self, event: ChangeEvent);
+
+    /// Subscribes to the changes that `interest` names, from now on.
+    fn watch(&self, interest: SubscriptionFilter) -> Watch;
+}
+
+impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
+    fn publish(&self, event: ChangeEvent) {
+        (**self).publish(event);
+    }
+
+    fn watch(&self, interest: SubscriptionFilter) -> Watch {
+        (**self).watch(interest)
+    }
+}
 
 /// The bus within one process.
 ///
@@ -49,9 +98,9 @@ impl ChangeBus for MemoryBus {
     }
 
     fn watch(&self, interest: SubscriptionFilter) -> Watch {
-        let marks = Arc::new(Marks(Mutex::new(State {
+        let marks = Arc::new(Marks(Mutex::new(Unread {
             interest: interest.into(),
-            ..State::default()
+            ..Unread::default()
         })));
         let key = self.subscribers.lock().insert(marks.clone());
         Watch {
@@ -63,10 +112,10 @@ impl ChangeBus for MemoryBus {
 }
 
 /// The filter of one subscriber, and the changes that it has not read.
-struct Marks(Mutex<State>);
+struct Marks(Mutex<Unread>);
 
 #[derive(Debug, Default)]
-struct State {
+struct Unread {
     interest: Interest,
     tools: bool,
     prompts: bool,
@@ -103,7 +152,7 @@ impl Marks {
     /// Marks a change if the filter covers it. Returns the waker of the reader.
     fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
         let mut state = self.0.lock();
-        let State { interest, .. } = &*state;
+        let Unread { interest, .. } = &*state;
         match event {
             ChangeEvent::Tools if interest.tools => state.tools = true,
             ChangeEvent::Prompts if interest.prompts => state.prompts = true,
@@ -115,7 +164,7 @@ impl Marks {
     }
 }
 
-impl State {
+impl Unread {
     /// Returns `None` if the filter does not cover the resource.
     fn mark_resource(&mut self, uri: &str) -> Option<()> {
         let interest = self.interest.by_uri.as_ref()?;

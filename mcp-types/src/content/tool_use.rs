@@ -1,0 +1,39 @@
+//! Tool calls in sampling messages.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client/sampling>
+
+use serde::{Deserialize, Serialize};
+
+use crate::setters::setters;
+use crate::{Meta, RawObject};
+
+/// A tool call by a language model (2025-11-25 and later, only in sampling).
+// spec: SAMP-07
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolUseContent {
+    /// Id of the call, which its result repeats.
+    pub id: String,
+    /// Name of the tool.
+    pub name: String,
+    /// Arguments of the call.
+    pub input: RawObject,
+    /// Protocol-level metadata (`_meta`). It is returned to the language model with the result.
+    // spec: SAMP-15
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Meta>,
+}
+
+impl ToolUseContent {
+    setters! { meta }
+
+    /// Creates a tool call.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, input: RawObject) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            input,
+            meta: None,
+        }
+    }
+}

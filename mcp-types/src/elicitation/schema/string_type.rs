@@ -1,0 +1,11 @@
+//! The `type` of schemas of strings.
+
+use serde::{Deserialize, Serialize};
+
+/// The value `string` of `type`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum StringType {
+    #[default]
+    String,
+}

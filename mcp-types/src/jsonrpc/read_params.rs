@@ -1,0 +1,102 @@
+//! Deserialization of `params` and of its `_meta`.
+
+use std::fmt;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::Params;
+use super::members::{Members, Problem};
+use crate::RawJson;
+use crate::de::{Str, without_position};
+
+/// Reads the value of `params`. A value that is not an object or `null` is a problem.
+// spec: BASE-13
+pub(super) struct ReadParams<'p>(pub(super) &'p mut Problem);
+
+impl ReadParams<'_> {
+    fn not_an_object<'a, E>(self) -> Result<Params<'a>, E> {
+        self.0.note("`params` must be an object");
+        Ok(Params::default())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for ReadParams<'_> {
+    type Value = Params<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Params<'de>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ReadParams<'_> {
+    type Value = Params<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params<'de>, A::Error> {
+        let mut members = Members::new();
+        let mut meta = Members::default();
+        while let Some(Str(key)) = map.next_key()? {
+            let value = RawJson::new(map.next_value()?);
+            if key == "_meta" && value.is_object() {
+                let mut json = serde_json::Deserializer::from_str(value.as_str());
+                let read = json.deserialize_map(ReadMeta(&mut *self.0));
+                meta = read.map_err(|error| A::Error::custom(without_position(&error)))?;
+            }
+            members.add((key, value), "params", self.0);
+        }
+        Ok(Params::new(members, meta))
+    }
+
+    fn visit_unit<E>(self) -> Result<Params<'de>, E> {
+        Ok(Params::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Params<'de>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        self.not_an_object()
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Params<'de>, E> {
+        self.not_an_object()
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Params<'de>, E> {
+        self.not_an_object()
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Params<'de>, E> {
+        self.not_an_object()
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Params<'de>, E> {
+        self.not_an_object()
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Params<'de>, E> {
+        self.not_an_object()
+    }
+}
+
+/// Reads the members of `_meta`.
+struct ReadMeta<'p>(&'p mut Problem);
+
+impl<'de> Visitor<'de> for ReadMeta<'_> {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+        let mut members = Members::new();
+        while let Some((Str(key), value)) = map.next_entry::<_, &RawValue>()? {
+            members.add((key, RawJson::new(value)), "params._meta", self.0);
+        }
+        Ok(members)
+    }
+}

@@ -1,0 +1,47 @@
+//! Status and parameters that the tasks extension and the experimental tasks of 2025-11-25 share.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text_enum::text_enum;
+
+text_enum! {
+    /// Status of a task. The last three are final.
+    // spec: TASKL-04, TASK-07
+    pub enum TaskStatus {
+        /// The task runs.
+        Working = "working",
+        /// The task waits for input of the client.
+        InputRequired = "input_required",
+        /// The task is finished and has a result.
+        Completed = "completed",
+        /// The task failed and has an error.
+        Failed = "failed",
+        /// The task was cancelled.
+        Cancelled = "cancelled",
+    }
+}
+
+impl TaskStatus {
+    /// Returns `true` if the status is final.
+    pub fn is_terminal(&self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
+    }
+}
+
+/// Parameters of `tasks/get` and `tasks/cancel`, and of `tasks/result` of 2025-11-25.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TaskParams {
+    /// Id of the task.
+    pub task_id: String,
+}
+
+impl TaskParams {
+    /// Creates the parameters from the id of a task.
+    pub fn new(task_id: impl Into<String>) -> Self {
+        Self {
+            task_id: task_id.into(),
+        }
+    }
+}
