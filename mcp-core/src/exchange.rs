@@ -1,11 +1,12 @@
 //! A call with its context.
 
+use std::fmt;
 use std::sync::Arc;
 
 use mcp_types::meta::{Baggage, TraceContext};
 use mcp_types::{Meta, RawObject};
 
-use crate::{Call, ClientFacts, Extensions, Input, Outlet, Principal};
+use crate::{BoxFuture, Call, ClientFacts, Extensions, Input, Outlet, Principal, Reply};
 
 /// One call with its context: the argument of [`Service::call`](crate::Service::call).
 #[derive(Debug)]
@@ -23,6 +24,19 @@ pub struct Exchange {
     pub outlet: Outlet,
     /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
+    /// The service behind the layers of the call.
+    pub(crate) endpoint: Option<Endpoint>,
+}
+
+/// The service behind the layers of a call; see [`Next::run_to`](crate::tower::Next::run_to).
+pub(crate) struct Endpoint(pub(crate) Box<EndpointFn>);
+
+type EndpointFn = dyn FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync;
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint").finish_non_exhaustive()
+    }
 }
 
 impl Exchange {
@@ -35,6 +49,7 @@ impl Exchange {
             meta: None,
             outlet: Outlet::none(),
             extensions: Extensions::new(),
+            endpoint: None,
         }
     }
 

@@ -147,6 +147,7 @@ impl InboundRequest {
                 meta: self.meta,
                 outlet,
                 extensions,
+                endpoint: None,
             }),
             ClientRequest::Discover => Box::pin(ready(Reply::Complete {
                 body: ResultBody::Discover(Arc::new(profile.discover())),

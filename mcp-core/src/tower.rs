@@ -10,7 +10,7 @@ mod from_fn;
 
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::{Future, poll_fn, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,6 +20,7 @@ use pin_project_lite::pin_project;
 use tower_layer::Layer;
 use tower_service::Service as TowerService;
 
+use crate::exchange::Endpoint;
 use crate::{
     BoxFuture, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service, catch_panic,
 };
@@ -97,6 +98,37 @@ impl Next {
                 }
             })
         })
+    }
+
+    /// The innermost service of layers whose calls end in different places: the endpoint that the call
+    /// passed to [`run_to`](Self::run_to).
+    pub fn endpoint() -> Self {
+        Self::new(|mut exchange| match exchange.endpoint.take() {
+            Some(Endpoint(endpoint)) => endpoint(exchange),
+            None => {
+                tracing::error!(
+                    "a layer passed on a new exchange instead of the one that it received"
+                );
+                Box::pin(ready(fault::internal().into()))
+            }
+        })
+    }
+
+    /// Runs a call through layers around [`Next::endpoint`], then through `endpoint`.
+    ///
+    /// Layers may change the exchange, but they have to pass on the same one, because it carries the
+    /// endpoint; otherwise the call fails. An endpoint may call `run_to` again.
+    pub fn run_to(
+        &self,
+        mut exchange: Exchange,
+        endpoint: impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
+    ) -> BoxFuture<'static, Reply> {
+        let outer = exchange.endpoint.take();
+        exchange.endpoint = Some(Endpoint(Box::new(move |mut exchange| {
+            exchange.endpoint = outer;
+            endpoint(exchange)
+        })));
+        self.run(exchange)
     }
 
     /// Runs the call. Dropping the future cancels it.

@@ -42,7 +42,7 @@ pub(super) fn from_panic(panic: &Panicked) -> Fault {
     internal()
 }
 
-fn internal() -> Fault {
+pub(super) fn internal() -> Fault {
     Fault::internal("a layer of the server failed")
 }
 

@@ -214,3 +214,27 @@ async fn layered_service_keeps_its_profile() {
     let without = Next::from_service(Arc::new(Silent)).run(exchange()).await;
     assert!(matches!(fault(without), Fault::NoSuchMethod { .. }));
 }
+
+#[tokio::test]
+async fn nested_run_to_ends_each_layer_in_its_own_endpoint() {
+    let passing = || from_fn(|exchange, next: Next| async move { next.run(exchange).await });
+    let inner = passing().wrap(Next::endpoint());
+    let outer = passing().wrap(Next::endpoint());
+    let reply = outer.run_to(exchange(), move |exchange| {
+        inner.run_to(exchange, |_| {
+            Box::pin(async { CallToolResult::from_text("done").into() })
+        })
+    });
+    assert!(done(&reply.await));
+}
+
+#[tokio::test]
+async fn layer_that_replaces_exchange_loses_endpoint() {
+    let replacing = from_fn(|_, next: Next| async move { next.run(exchange()).await });
+    let layer = replacing.wrap(Next::endpoint());
+    let reply = layer.run_to(exchange(), |_| {
+        Box::pin(async { CallToolResult::from_text("done").into() })
+    });
+    let failed = fault(reply.await);
+    assert_eq!(failed, Fault::internal("a layer of the server failed"));
+}
