@@ -1,4 +1,4 @@
-//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block, and its routes.
+//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block and the functions that are added to it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,10 +9,10 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
 use crate::method::{RouteMethod, cfgs};
-use crate::options::{Options, Root, at};
+use crate::options::{CratePath, Options, hygienic};
 use crate::route::Kind as RouteKind;
 
-/// Which attribute stands on the block.
+/// The attribute of the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Server,
@@ -55,29 +55,29 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
             return quote!(#errors #item);
         }
     };
-    let root = options.root(&mut errors);
-    let methods = read_methods(&mut block, &root, &mut errors);
-    if let Some((of, _)) = &block.trait_ {
+    let crate_path = options.crate_path(&mut errors);
+    let methods = read_methods(&mut block, &crate_path, &mut errors);
+    if let Some((trait_path, _)) = &block.trait_ {
         let message = format!(
             "`{}` belongs on an `impl` block of the type itself, not of a trait",
             kind.attribute()
         );
-        errors.at(of, message);
+        errors.add_at(trait_path, message);
         return quote!(#errors #block);
     }
-    if kind == Kind::Tools && !methods.any {
+    if kind == Kind::Tools && !methods.is_any_marked {
         let message = "no function in this block has `#[tool]`, `#[resource]`, `#[prompt]` or \
                        `#[completion]`";
         errors.add(syn::Error::new(Span::call_site(), message));
     }
-    let emitted = Emitted {
-        root,
-        routes: routes_name(&mut options, &block.self_ty, &mut errors),
+    let generated = GeneratedCode {
+        crate_path,
+        routes_name: routes_name(&mut options, &block.self_ty, &mut errors),
         block: &block,
         methods: &methods,
     };
-    let routes = emitted.routes();
-    let server = (kind == Kind::Server).then(|| emitted.server(&mut options, &mut errors));
+    let routes = generated.routes();
+    let server = (kind == Kind::Server).then(|| generated.server(&mut options, &mut errors));
     quote!(#block #routes #server #errors)
 }
 
@@ -94,76 +94,77 @@ fn impl_block(kind: Kind, item: TokenStream) -> syn::Result<ItemImpl> {
     }
 }
 
+/// The marked methods of a block.
 struct Methods {
-    /// Those without mistakes.
-    methods: Vec<RouteMethod>,
-    /// There is one, with mistakes or without.
-    any: bool,
-    /// One of them has a receiver, with mistakes or without.
-    take_self: bool,
+    /// Methods without errors.
+    valid: Vec<RouteMethod>,
+    /// At least one method is marked, with or without errors.
+    is_any_marked: bool,
+    /// At least one marked method has a receiver, with or without errors.
+    needs_self: bool,
 }
 
-fn read_methods(block: &mut ItemImpl, root: &Root, errors: &mut Errors) -> Methods {
-    let mut methods: Vec<RouteMethod> = Vec::new();
-    let (mut any, mut take_self) = (false, false);
+fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Errors) -> Methods {
+    let mut valid: Vec<RouteMethod> = Vec::new();
+    let (mut is_any_marked, mut needs_self) = (false, false);
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
-        let Some(kind) = method.attrs.iter().find_map(RouteKind::of) else {
+        let Some(kind) = method.attrs.iter().find_map(RouteKind::from_attribute) else {
             continue;
         };
-        any = true;
-        take_self |= method.sig.receiver().is_some();
-        let Some(method) = RouteMethod::read(kind, root, method, errors) else {
+        is_any_marked = true;
+        needs_self |= method.sig.receiver().is_some();
+        let Some(method) = RouteMethod::read(kind, crate_path, method, errors) else {
             continue;
         };
-        let same = |other: &&RouteMethod| {
-            // Of two functions of one name the compiler speaks itself.
+        let is_duplicate = |other: &&RouteMethod| {
+            // The compiler reports two functions with one name.
             other.key() == method.key()
                 && other.ident() != method.ident()
                 && !(other.is_conditional() || method.is_conditional())
         };
-        if let Some(other) = methods.iter().find(same) {
-            errors.at(
+        if let Some(other) = valid.iter().find(is_duplicate) {
+            errors.add_at(
                 method.ident(),
-                same_key(other.ident(), kind, &method.key().1),
+                duplicate_message(other.ident(), kind, &method.key().1),
             );
         }
-        methods.push(method);
+        valid.push(method);
     }
-    check_completions(&methods, errors);
+    check_completions(&valid, errors);
     Methods {
-        methods,
-        any,
-        take_self,
+        valid,
+        is_any_marked,
+        needs_self,
     }
 }
 
-/// What completes an argument of a prompt or a template in this block names one that there is.
+/// Checks that completions for prompts and templates of this block name existing arguments.
 fn check_completions(methods: &[RouteMethod], errors: &mut Errors) {
-    for what in methods.iter().filter_map(RouteMethod::completes) {
-        let is_owner = |other: &&RouteMethod| other.key() == (what.kind, what.owner.clone());
+    for target in methods.iter().filter_map(RouteMethod::completes) {
+        let is_owner = |other: &&RouteMethod| other.key() == (target.kind, target.owner.clone());
         let owner = methods.iter().find(is_owner);
         let Some(known) = owner.and_then(RouteMethod::argument_names) else {
             continue;
         };
-        if !known.contains(&&*what.argument) {
+        if !known.contains(&&*target.argument) {
             let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
             let message = format!(
                 "`{}` has no argument `{}`; it has {}",
-                what.owner,
-                what.argument,
+                target.owner,
+                target.argument,
                 if known.is_empty() {
                     "none".to_owned()
                 } else {
                     known.join(", ")
                 }
             );
-            errors.at(what.at, message);
+            errors.add_at(target.argument_expr, message);
         }
     }
 }
 
-fn same_key(other: &Ident, kind: RouteKind, key: &str) -> String {
+fn duplicate_message(other: &Ident, kind: RouteKind, key: &str) -> String {
     match kind {
         RouteKind::Tool | RouteKind::Prompt => {
             let noun = kind.noun();
@@ -176,8 +177,8 @@ fn same_key(other: &Ident, kind: RouteKind, key: &str) -> String {
     }
 }
 
-/// The name of the function that is added. It looks as if the user had written it, so that the
-/// compiler warns when nobody calls it.
+/// Returns the name of the function that is added. It has the span of the user's code, so that the
+/// compiler warns when the function is unused.
 fn routes_name(options: &mut Options, ty: &Type, errors: &mut Errors) -> Ident {
     match options.expr("routes", errors) {
         Some(Expr::Path(ExprPath { path, .. })) if path.get_ident().is_some() => path
@@ -185,7 +186,7 @@ fn routes_name(options: &mut Options, ty: &Type, errors: &mut Errors) -> Ident {
             .cloned()
             .unwrap_or_else(|_| default_name(ty)),
         Some(other) => {
-            errors.at(
+            errors.add_at(
                 other,
                 "`routes` needs the name of a function, such as `more_tools`",
             );
@@ -199,18 +200,19 @@ fn default_name(ty: &Type) -> Ident {
     Ident::new("tools", ty.span())
 }
 
-/// What is put beside the block.
-struct Emitted<'a> {
-    root: Root,
-    routes: Ident,
+/// The code that is added after the block.
+struct GeneratedCode<'a> {
+    crate_path: CratePath,
+    /// Name of the function that returns the routes.
+    routes_name: Ident,
     block: &'a ItemImpl,
     methods: &'a Methods,
 }
 
-impl Emitted<'_> {
-    /// What a type lacks is told where it is written.
+impl GeneratedCode<'_> {
+    /// Returns the span at which the compiler reports missing traits of the type.
     fn span(&self) -> Span {
-        at(self.block.self_ty.span())
+        hygienic(self.block.self_ty.span())
     }
 
     fn cfgs(&self) -> TokenStream {
@@ -218,20 +220,22 @@ impl Emitted<'_> {
         quote!(#(#cfgs)*)
     }
 
-    /// Calls share the value. Written as a bound, a type that cannot be shared is told once, and
-    /// not again for each of its tools.
-    fn shared(&self) -> WherePredicate {
+    /// Returns the bounds of a value that calls share. As an explicit bound, the compiler reports a
+    /// violation once, not for each tool.
+    fn shared_bounds(&self) -> WherePredicate {
         syn::parse_quote_spanned! {self.span()=>
             Self: ::core::marker::Send + ::core::marker::Sync + 'static
         }
     }
 
-    /// `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` where none of them needs a value.
+    /// Returns the `impl` block with `fn tools(self: Arc<Self>) -> Routes`, or `fn tools() -> Routes` if
+    /// no function needs `self`.
     fn routes(&self) -> TokenStream {
         let span = self.span();
         let mut generics = self.block.generics.clone();
-        if self.methods.take_self {
-            generics.make_where_clause().predicates.push(self.shared());
+        if self.methods.needs_self {
+            let bounds = self.shared_bounds();
+            generics.make_where_clause().predicates.push(bounds);
         }
         let (generics, _, bounds) = generics.split_for_impl();
         let (cfgs, ty, function) = (self.cfgs(), &self.block.self_ty, self.function());
@@ -239,7 +243,7 @@ impl Emitted<'_> {
             #cfgs
             #[allow(trivial_bounds)]
             impl #generics #ty #bounds {
-                /// The marked functions of an `impl` block, as routes.
+                /// Returns the marked functions of an `impl` block as routes.
                 #[allow(
                     deprecated,
                     unused_imports,
@@ -253,46 +257,50 @@ impl Emitted<'_> {
         }
     }
 
-    /// The function, but for its attributes. For the compiler its head and its braces are the
-    /// user's own: it does not warn of unused code that a macro wrote.
+    /// Returns the function without its attributes. The signature and the braces have spans of the
+    /// user's code, because the compiler does not warn of unused code of a macro.
     fn function(&self) -> TokenStream {
-        let (span, users) = (self.span(), self.routes.span());
-        let (root, support) = (self.root.at(span), self.root.support(span));
-        let methods = self.methods.methods.iter();
-        let methods = methods.map(|method| method.route(&self.root));
-        let this = self.methods.take_self.then(|| quote_spanned!(users=> self));
+        let (span, users) = (self.span(), self.routes_name.span());
+        let private = self.crate_path.private(span);
+        let methods = self.methods.valid.iter();
+        let methods = methods.map(|method| method.route(&self.crate_path));
+        let this = self
+            .methods
+            .needs_self
+            .then(|| quote_spanned!(users=> self));
         let receiver = this
             .as_ref()
             .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
         let share = this.map(|this| quote_spanned!(span=> let this = #this;));
         let body = quote_spanned! {span=>
-            use #support::{
-                ByCall as _, ByCompletion as _, ByContents as _, ByPrompt as _, ByResult as _,
-                ByValue as _, ByWrapper as _, NoCompletion as _, NoContents as _, NoPrompt as _,
-                NoResult as _,
+            use #private::{
+                IsArgument as _, IsCompletion as _, IsContents as _, IsExtractor as _,
+                IsGenericExtractor as _, IsPrompt as _, IsToolResult as _, NotCompletion as _,
+                NotContents as _, NotPrompt as _, NotToolResult as _,
             };
             #share
-            let routes = #root::Routes::new();
+            let routes = #private::Routes::new();
             #(#methods)*
             routes
         };
-        let (name, path) = (&self.routes, self.root.spanned(users));
+        let (name, private) = (&self.routes_name, self.crate_path.private_unhygienic(users));
         quote_spanned! {users=>
-            pub(crate) fn #name(#receiver) -> #path::Routes { #body }
+            pub(crate) fn #name(#receiver) -> #private::Routes { #body }
         }
     }
 
     fn server(&self, options: &mut Options, errors: &mut Errors) -> TokenStream {
         let span = self.span();
-        let (root, support) = (self.root.at(span), self.root.support(span));
-        let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes);
+        let private = self.crate_path.private(span);
+        let (cfgs, ty, name) = (self.cfgs(), &self.block.self_ty, &self.routes_name);
         let mut generics = self.block.generics.clone();
-        generics.make_where_clause().predicates.push(self.shared());
+        let bounds = self.shared_bounds();
+        generics.make_where_clause().predicates.push(bounds);
         let (generics, _, bounds) = generics.split_for_impl();
-        let info = info(self.block, &support, options, errors);
+        let info = implementation(self.block, &private, options, errors);
         let instructions = options.expr("instructions", errors);
         let instructions = instructions.map(|text| quote!(.instructions(#text)));
-        let routes = match self.methods.take_self {
+        let routes = match self.methods.needs_self {
             true => quote_spanned!(span=> Self::#name(self)),
             false => quote_spanned!(span=> Self::#name()),
         };
@@ -300,28 +308,28 @@ impl Emitted<'_> {
             #cfgs
             #[automatically_derived]
             #[allow(trivial_bounds)]
-            impl #generics #support::ServerBlock for #ty #bounds {
-                fn server(self: ::std::sync::Arc<Self>) -> #root::Server {
-                    #root::Server::with_info(#info) #instructions .merge(#routes)
+            impl #generics #private::ServerBlock for #ty #bounds {
+                fn server(self: ::std::sync::Arc<Self>) -> #private::Server {
+                    #private::Server::with_info(#info) #instructions .merge(#routes)
                 }
             }
 
             #cfgs
             #[automatically_derived]
             #[allow(trivial_bounds)]
-            impl #generics #root::IntoServer for #ty #bounds {
-                fn into_server(self) -> #root::Server {
-                    #support::ServerBlock::server(::std::sync::Arc::new(self))
+            impl #generics #private::IntoServer for #ty #bounds {
+                fn into_server(self) -> #private::Server {
+                    #private::ServerBlock::server(::std::sync::Arc::new(self))
                 }
             }
         }
     }
 }
 
-/// Who the server is.
-fn info(
+/// Returns the `Implementation` of the server: name, version, title, description, icons, website.
+fn implementation(
     block: &ItemImpl,
-    support: &TokenStream,
+    private: &TokenStream,
     options: &mut Options,
     errors: &mut Errors,
 ) -> TokenStream {
@@ -336,11 +344,11 @@ fn info(
     let title = options.expr("title", errors);
     let title = title.map(|title| quote!(.title(#title)));
     let icons = options.expr("icon", errors);
-    let icons = icons.map(|given| extras::icons(&given, support));
+    let icons = icons.map(|given| extras::icons(&given, private));
     let website = options.expr("website", errors);
     let website = website.map(|url| quote!(.website_url(#url)));
-    let docs = docs::of(&block.attrs);
+    let docs = docs::read(&block.attrs);
     let description =
-        (!docs.is_empty()).then(|| quote!(.description(#support::doc(&[#(#docs),*]))));
-    quote!(#support::Implementation::new(#name, #version) #title #description #icons #website)
+        (!docs.is_empty()).then(|| quote!(.description(#private::doc(&[#(#docs),*]))));
+    quote!(#private::Implementation::new(#name, #version) #title #description #icons #website)
 }

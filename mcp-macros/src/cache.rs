@@ -1,4 +1,4 @@
-//! `cache = "5m public"`: how long clients may keep what they read.
+//! The option `cache = "5m public"`: how long clients may cache a resource.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -7,18 +7,18 @@ use syn::{Expr, ExprLit, Lit};
 const EXPECTED: &str = "`cache` needs a time and for whom: `\"5m public\"`, `\"30s private\"` \
                         (`s`, `m`, `h` or `d`), or an expression of type `CacheHint`";
 
-/// The hint as an expression.
+/// Returns an expression of type `CacheHint`.
 ///
 /// # Errors
 ///
-/// The text says no time.
-pub(crate) fn hint(given: &Expr, support: &TokenStream) -> syn::Result<TokenStream> {
+/// Returns an error for a malformed string literal. Other expressions are left to the compiler.
+pub(crate) fn cache_hint(value: &Expr, private: &TokenStream) -> syn::Result<TokenStream> {
     let Expr::Lit(ExprLit {
         lit: Lit::Str(text),
         ..
-    }) = given
+    }) = value
     else {
-        return Ok(given.to_token_stream());
+        return Ok(value.to_token_stream());
     };
     let (seconds, scope) =
         parse(&text.value()).ok_or_else(|| syn::Error::new_spanned(text, EXPECTED))?;
@@ -26,7 +26,7 @@ pub(crate) fn hint(given: &Expr, support: &TokenStream) -> syn::Result<TokenStre
         Scope::Public => quote!(public),
         Scope::Private => quote!(private),
     };
-    Ok(quote!(#support::CacheHint::#scope(::core::time::Duration::from_secs(#seconds))))
+    Ok(quote!(#private::CacheHint::#scope(::core::time::Duration::from_secs(#seconds))))
 }
 
 enum Scope {
@@ -34,7 +34,7 @@ enum Scope {
     Private,
 }
 
-/// Without a scope it is the narrow one.
+/// Parses a duration in seconds and a scope. The default scope is private.
 fn parse(text: &str) -> Option<(u64, Scope)> {
     let mut words = text.split_ascii_whitespace();
     let time = words.next()?;

@@ -1,23 +1,20 @@
-//! Doc comments, on items and on parameters.
+//! Doc comments of items and parameters.
 
 use syn::{Attribute, Expr, Meta};
 
-/// The pieces of a doc comment: literals as a rule, `include_str!(…)` at times.
-pub(crate) fn of(attributes: &[Attribute]) -> Vec<Expr> {
-    let docs = attributes
-        .iter()
-        .filter_map(|attribute| piece(attribute).cloned());
-    docs.collect()
+/// Returns the parts of a doc comment: usually literals, sometimes `include_str!(…)`.
+pub(crate) fn read(attributes: &[Attribute]) -> Vec<Expr> {
+    attributes.iter().filter_map(doc_value).cloned().collect()
 }
 
-/// As [`of`], and takes them away: the compiler refuses them on parameters.
-pub(crate) fn take(attributes: &mut Vec<Attribute>) -> Vec<Expr> {
-    let docs = of(attributes);
-    attributes.retain(|attribute| piece(attribute).is_none());
+/// Returns the parts of a doc comment and removes them: the compiler rejects them on parameters.
+pub(crate) fn remove(attributes: &mut Vec<Attribute>) -> Vec<Expr> {
+    let docs = read(attributes);
+    attributes.retain(|attribute| doc_value(attribute).is_none());
     docs
 }
 
-fn piece(attribute: &Attribute) -> Option<&Expr> {
+fn doc_value(attribute: &Attribute) -> Option<&Expr> {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(&pair.value),
         _ => None,

@@ -1,4 +1,4 @@
-//! `#[derive(Elicit)]`: a struct as a form, an enum as a choice in one.
+//! `#[derive(Elicit)]`: a struct as a form, an enum as a choice in a form.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,10 +11,10 @@ use syn::{
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::{Options, Root, at};
+use crate::options::{CratePath, Options, hygienic};
 
 const ATTRIBUTE: &str = "#[elicit]";
-const OF_FIELD: &[&str] = &[
+const FIELD_OPTIONS: &[&str] = &[
     "name",
     "title",
     "description",
@@ -23,7 +23,7 @@ const OF_FIELD: &[&str] = &[
     "length",
     "format",
 ];
-const OF_VALUE: &[&str] = &["name", "title"];
+const VALUE_OPTIONS: &[&str] = &["name", "title"];
 const FORMATS: &[&str] = &["email", "uri", "date", "date-time"];
 
 /// Expands the derive.
@@ -33,17 +33,18 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
         Err(error) => return error.to_compile_error(),
     };
     let mut errors = Errors::default();
-    let root = options(&input.attrs, &["crate"], &mut errors).root(&mut errors);
+    let mut type_options = options(&input.attrs, &["crate"], &mut errors);
+    let crate_path = type_options.crate_path(&mut errors);
     if !input.generics.params.is_empty() {
-        errors.at(&input.generics, "a form cannot be generic");
+        errors.add_at(&input.generics, "a form cannot be generic");
         return errors.into_token_stream();
     }
     let name = &input.ident;
     let implementation = match &input.data {
-        Data::Struct(data) => form(name, &data.fields, &root, &mut errors),
-        Data::Enum(data) => choice(name, data.variants.iter(), &root, &mut errors),
+        Data::Struct(data) => form(name, &data.fields, &crate_path, &mut errors),
+        Data::Enum(data) => choice(name, data.variants.iter(), &crate_path, &mut errors),
         Data::Union(_) => {
-            errors.at(name, "a form is a struct, and a choice in one is an enum");
+            errors.add_at(name, "a form is a struct, and a choice in one is an enum");
             TokenStream::new()
         }
     };
@@ -54,58 +55,59 @@ fn options(attributes: &[Attribute], known: &[&str], errors: &mut Errors) -> Opt
     let mut found = attributes
         .iter()
         .filter(|attribute| attribute.path().is_ident("elicit"));
-    let options = Options::of(ATTRIBUTE, found.next(), known, errors);
+    let options = Options::from_attribute(ATTRIBUTE, found.next(), known, errors);
     for second in found {
-        errors.at(second, "write all options in one `#[elicit(…)]`");
+        errors.add_at(second, "write all options in one `#[elicit(…)]`");
     }
     options
 }
 
-fn form(name: &Ident, fields: &Fields, root: &Root, errors: &mut Errors) -> TokenStream {
+/// Returns the implementation of `Elicit` for a struct.
+fn form(name: &Ident, fields: &Fields, crate_path: &CratePath, errors: &mut Errors) -> TokenStream {
     let Fields::Named(fields) = fields else {
-        errors.at(name, "the fields of a form have names: `struct … { … }`");
+        errors.add_at(name, "the fields of a form have names: `struct … { … }`");
         return TokenStream::new();
     };
-    let span = at(name.span());
-    let (path, support) = (root.at(span), root.support(span));
+    let span = hygienic(name.span());
+    let private = crate_path.private(span);
     let (mut adds, mut reads, mut bounds) = (Vec::new(), Vec::new(), Vec::new());
     let mut names: Vec<String> = Vec::new();
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
-        let shown = Shown::read(ident, field, errors);
-        if names.contains(&shown.name) {
-            errors.at(ident, format!("another field is named `{}`", shown.name));
+        let field = FormField::read(ident, field, errors);
+        if names.contains(&field.name) {
+            errors.add_at(ident, format!("another field is named `{}`", field.name));
         }
-        adds.push(shown.add(root));
-        reads.push(shown.answer(root));
-        bounds.push(shown.bound(root));
-        names.push(shown.name);
+        adds.push(field.add(crate_path));
+        reads.push(field.answer(crate_path));
+        bounds.push(field.bound(crate_path));
+        names.push(field.name);
     }
     quote_spanned! {span=>
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        impl #path::Elicit for #name
+        impl #private::Elicit for #name
         where
             #(#bounds)*
         {
-            fn form() -> #support::FormSchema {
-                let form = #support::FormSchema::new();
+            fn form() -> #private::FormSchema {
+                let form = #private::FormSchema::new();
                 #(#adds)*
                 form
             }
 
             #[allow(unused_mut, unused_variables)]
             fn from_answers(
-                mut answers: #support::JsonObject,
-            ) -> ::core::result::Result<Self, #support::FormError> {
+                mut answers: #private::JsonObject,
+            ) -> ::core::result::Result<Self, #private::FormError> {
                 ::core::result::Result::Ok(Self { #(#reads)* })
             }
         }
     }
 }
 
-/// A field of a form, as its tokens say it.
-struct Shown<'a> {
+/// A field of a struct with `#[derive(Elicit)]`.
+struct FormField<'a> {
     ident: &'a Ident,
     ty: &'a Type,
     name: String,
@@ -117,9 +119,9 @@ struct Shown<'a> {
     format: Option<LitStr>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> FormField<'a> {
     fn read(ident: &'a Ident, field: &'a Field, errors: &mut Errors) -> Self {
-        let mut options = options(&field.attrs, OF_FIELD, errors);
+        let mut options = options(&field.attrs, FIELD_OPTIONS, errors);
         let name = options.text("name", errors);
         let description = options.expr("description", errors);
         let format = options.text("format", errors);
@@ -128,7 +130,7 @@ impl<'a> Shown<'a> {
             ty: &field.ty,
             name: name.map_or_else(|| ident.unraw().to_string(), |name| name.value()),
             title: options.text("title", errors),
-            description: description.map_or_else(|| docs::of(&field.attrs), |text| vec![text]),
+            description: description.map_or_else(|| docs::read(&field.attrs), |text| vec![text]),
             default: options.expr("default", errors),
             range: bounds("range", &mut options, errors),
             length: bounds("length", &mut options, errors),
@@ -136,64 +138,67 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// A type that no form can show is told here, once, and not wherever it is used.
-    fn bound(&self, root: &Root) -> TokenStream {
-        let span = at(self.ty.span());
-        let (path, ty) = (root.at(span), self.ty);
-        quote_spanned!(span=> #ty: #path::ElicitField,)
+    /// Returns a bound on the type. The compiler reports a type that no form can show once, here.
+    fn bound(&self, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(self.ty.span());
+        let (private, ty) = (crate_path.private(span), self.ty);
+        quote_spanned!(span=> #ty: #private::ElicitField,)
     }
 
-    /// Adds the field to `form`.
-    fn add(&self, root: &Root) -> TokenStream {
-        let span = at(self.ty.span());
-        let (path, support) = (root.at(span), root.support(span));
+    /// Returns the statements that add the field to `form`.
+    fn add(&self, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(self.ty.span());
+        let private = crate_path.private(span);
         let (ty, name) = (self.ty, &self.name);
         let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let description = (!self.description.is_empty()).then(|| {
-            let pieces = &self.description;
-            quote_spanned!(span=> .describe(#support::doc(&[#(#pieces),*])))
+            let parts = &self.description;
+            quote_spanned!(span=> .describe(#private::doc(&[#(#parts),*])))
         });
         let range = self.range.as_ref().map(|range| {
-            let (span, support) = (at(range.span), root.support(range.span));
+            let span = hygienic(range.span);
+            let private = crate_path.private(span);
             let limits = range.limits(&quote!(f64));
-            quote_spanned!(span=> let field = #support::form::RangeField::range(field, #limits);)
+            quote_spanned!(span=> let field = #private::form::RangeField::range(field, #limits);)
         });
         let length = self.length.as_ref().map(|length| {
-            let (span, support) = (at(length.span), root.support(length.span));
+            let span = hygienic(length.span);
+            let private = crate_path.private(span);
             let limits = length.limits(&quote!(u64));
-            quote_spanned!(span=> let field = #support::form::LengthField::length(field, #limits);)
+            quote_spanned!(span=> let field = #private::form::LengthField::length(field, #limits);)
         });
         let format = self.format.as_ref().map(|format| {
-            let (span, support) = (at(format.span()), root.support(format.span()));
-            quote_spanned!(span=> let field = #support::form::FormatField::format(field, #format);)
+            let span = hygienic(format.span());
+            let private = crate_path.private(span);
+            quote_spanned!(span=> let field = #private::form::FormatField::format(field, #format);)
         });
         let default = self.default.as_ref().map(|default| {
             let value = default_value(default);
-            quote_spanned! {at(default.span())=>
-                let value: <#ty as #path::ElicitField>::Given = #value;
-                let field = <#ty as #path::ElicitField>::with_default(field, value);
+            quote_spanned! {hygienic(default.span())=>
+                let value: <#ty as #private::ElicitField>::Given = #value;
+                let field = <#ty as #private::ElicitField>::with_default(field, value);
             }
         });
         quote_spanned! {span=>
-            let field = <#ty as #path::ElicitField>::schema() #title #description;
+            let field = <#ty as #private::ElicitField>::schema() #title #description;
             #range
             #length
             #format
             #default
-            let form = #support::form::field::<#ty>(form, #name, field);
+            let form = #private::form::field::<#ty>(form, #name, field);
         }
     }
 
-    /// Takes the field's answer out of `answers`.
-    fn answer(&self, root: &Root) -> TokenStream {
-        let span = at(self.ty.span());
-        let support = root.support(span);
+    /// Returns the field initializer that removes the answer from `answers`.
+    fn answer(&self, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(self.ty.span());
+        let private = crate_path.private(span);
         let (ident, ty, name) = (self.ident, self.ty, &self.name);
-        quote_spanned!(span=> #ident: #support::form::answer::<#ty>(&mut answers, #name)?,)
+        quote_spanned!(span=> #ident: #private::form::answer::<#ty>(&mut answers, #name)?,)
     }
 }
 
-/// From where to where, both included.
+/// The inclusive bounds of `range` or `length`.
 struct Bounds {
     span: Span,
     from: Option<Expr>,
@@ -201,11 +206,11 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// The two arguments of what sets them.
+    /// Returns the two arguments of the setter.
     fn limits(&self, number: &TokenStream) -> TokenStream {
         let limit = |bound: &Option<Expr>| match bound {
             Some(bound) => {
-                quote_spanned!(at(bound.span())=> ::core::option::Option::Some((#bound) as #number))
+                quote_spanned!(hygienic(bound.span())=> ::core::option::Option::Some((#bound) as #number))
             }
             None => quote!(::core::option::Option::None),
         };
@@ -226,7 +231,7 @@ fn bounds(key: &'static str, options: &mut Options, errors: &mut Errors) -> Opti
             let message = format!(
                 "a form has no open ends; write `{key} = {start}..=…` with the last value that fits"
             );
-            errors.at(end, message);
+            errors.add_at(end, message);
             None
         }
         Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(Bounds {
@@ -236,7 +241,7 @@ fn bounds(key: &'static str, options: &mut Options, errors: &mut Errors) -> Opti
         }),
         other => {
             let message = format!("`{key}` needs a range, such as `1..=100` or `1..`");
-            errors.at(other, message);
+            errors.add_at(other, message);
             None
         }
     }
@@ -247,18 +252,18 @@ fn is_format(format: &LitStr, errors: &mut Errors) -> bool {
     if !known {
         let formats: Vec<_> = FORMATS.iter().map(|format| format!("`{format}`")).collect();
         let message = format!("a form knows the formats {}", formats.join(", "));
-        errors.at(format, message);
+        errors.add_at(format, message);
     }
     known
 }
 
-/// A text literal is a `String`'s default, too.
+/// Returns the default; a string literal converts into `String`.
 fn default_value(value: &Expr) -> TokenStream {
     match value {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),
             ..
-        }) => quote_spanned!(at(text.span())=> ::core::convert::Into::into(#text)),
+        }) => quote_spanned!(hygienic(text.span())=> ::core::convert::Into::into(#text)),
         value => value.into_token_stream(),
     }
 }
@@ -267,105 +272,106 @@ fn default_value(value: &Expr) -> TokenStream {
 #[derive(Default)]
 struct Values<'a> {
     idents: Vec<&'a Ident>,
-    texts: Vec<String>,
-    /// `Option`s of `String`s.
+    /// Names of the values in answers.
+    names: Vec<String>,
+    /// Expressions of type `Option<String>`.
     titles: Vec<TokenStream>,
 }
 
 impl<'a> Values<'a> {
     fn read(
         variants: impl Iterator<Item = &'a Variant>,
-        support: &TokenStream,
+        private: &TokenStream,
         errors: &mut Errors,
     ) -> Self {
         let mut values = Self::default();
         for variant in variants {
             if !matches!(variant.fields, Fields::Unit) {
-                errors.at(variant, "a user picks from values without fields");
+                errors.add_at(variant, "a user picks from values without fields");
                 continue;
             }
-            let mut options = options(&variant.attrs, OF_VALUE, errors);
-            let text = options.text("name", errors);
-            let text = text.map_or_else(|| variant.ident.unraw().to_string(), |text| text.value());
-            if values.texts.contains(&text) {
-                errors.at(variant, format!("another value is named `{text}`"));
+            let mut options = options(&variant.attrs, VALUE_OPTIONS, errors);
+            let name = options.text("name", errors);
+            let name = name.map_or_else(|| variant.ident.unraw().to_string(), |name| name.value());
+            if values.names.contains(&name) {
+                errors.add_at(variant, format!("another value is named `{name}`"));
             }
-            let docs = docs::of(&variant.attrs);
+            let docs = docs::read(&variant.attrs);
             values.titles.push(match options.text("title", errors) {
                 Some(title) => {
                     quote!(::core::option::Option::Some(::std::string::String::from(#title)))
                 }
                 None if docs.is_empty() => quote!(::core::option::Option::None),
-                None => quote!(::core::option::Option::Some(#support::doc(&[#(#docs),*]))),
+                None => quote!(::core::option::Option::Some(#private::doc(&[#(#docs),*]))),
             });
-            values.texts.push(text);
+            values.names.push(name);
             values.idents.push(&variant.ident);
         }
         values
     }
 }
 
+/// Returns the implementations of `ElicitChoice` and `ElicitField` for an enum.
 fn choice<'a>(
     name: &Ident,
     variants: impl Iterator<Item = &'a Variant>,
-    root: &Root,
+    crate_path: &CratePath,
     errors: &mut Errors,
 ) -> TokenStream {
-    let span = at(name.span());
-    let (path, support) = (root.at(span), root.support(span));
-    let values = Values::read(variants, &support, errors);
-    if values.texts.is_empty() {
-        errors.at(name, "there is nothing to pick from");
+    let span = hygienic(name.span());
+    let private = crate_path.private(span);
+    let values = Values::read(variants, &private, errors);
+    if values.names.is_empty() {
+        errors.add_at(name, "there is nothing to pick from");
         return TokenStream::new();
     }
     let Values {
         idents,
-        texts,
+        names,
         titles,
     } = values;
-    // Values with fields are told above, and not again.
-    let wrong = errors
-        .is_any()
+    // Prevents a further error for values with fields, which are reported above.
+    let fallback = (!errors.is_empty())
         .then(|| quote_spanned!(span=> #[allow(unreachable_patterns)] _ => "",));
     quote_spanned! {span=>
         #[automatically_derived]
-        impl #path::ElicitChoice for #name {
-            fn choices() -> #support::Choices {
-                #support::form::choices(&[#((#texts, #titles)),*])
+        impl #private::ElicitChoice for #name {
+            fn choices() -> #private::Choices {
+                #private::form::choices(&[#((#names, #titles)),*])
             }
 
             fn as_text(&self) -> &'static str {
                 match self {
-                    #(Self::#idents => #texts,)*
-                    #wrong
+                    #(Self::#idents => #names,)*
+                    #fallback
                 }
             }
 
             fn from_text(text: &str) -> ::core::option::Option<Self> {
                 match text {
-                    #(#texts => ::core::option::Option::Some(Self::#idents),)*
+                    #(#names => ::core::option::Option::Some(Self::#idents),)*
                     _ => ::core::option::Option::None,
                 }
             }
         }
 
         #[automatically_derived]
-        impl #path::ElicitField for #name {
-            type Schema = #support::EnumSchema;
+        impl #private::ElicitField for #name {
+            type Schema = #private::EnumSchema;
             type Given = Self;
 
             fn schema() -> Self::Schema {
-                #support::form::choice_field::<Self>()
+                #private::form::choice_field::<Self>()
             }
 
             fn with_default(field: Self::Schema, value: Self) -> Self::Schema {
-                #support::form::choice_default(field, &value)
+                #private::form::choice_default(field, &value)
             }
 
             fn read(
-                answer: ::core::option::Option<#support::Value>,
+                answer: ::core::option::Option<#private::Value>,
             ) -> ::core::result::Result<Self, ::std::string::String> {
-                #support::form::read_choice(answer.as_ref())
+                #private::form::read_choice(answer.as_ref())
             }
         }
     }

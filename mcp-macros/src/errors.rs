@@ -1,28 +1,29 @@
-//! Several mistakes at once.
+//! Collection of several compile errors.
+
+use std::fmt::Display;
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 
-/// The mistakes found so far.
+/// Errors of one macro call. They are emitted together, so that the user sees all of them at once.
 #[derive(Default)]
 pub(crate) struct Errors(Vec<syn::Error>);
 
 impl Errors {
-    /// Notes a mistake where `at` is written.
-    pub(crate) fn at(&mut self, at: impl ToTokens, message: impl std::fmt::Display) {
-        self.add(syn::Error::new_spanned(at, message));
+    /// Adds an error at the span of `tokens`.
+    pub(crate) fn add_at(&mut self, tokens: impl ToTokens, message: impl Display) {
+        self.add(syn::Error::new_spanned(tokens, message));
     }
 
     pub(crate) fn add(&mut self, error: syn::Error) {
         self.0.push(error);
     }
 
-    /// There is a mistake.
-    pub(crate) fn is_any(&self) -> bool {
-        !self.0.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
-    /// The value, or a noted mistake.
+    /// Returns the value, or adds the error.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.add(error)).ok()
     }

@@ -1,4 +1,4 @@
-//! What may be said of everything that is listed: icons, and what is nobody's but the author's.
+//! The options `icon = …` and `meta = …`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,25 +6,25 @@ use syn::{Expr, ExprLit, Lit};
 
 use crate::errors::Errors;
 
-/// `.icon(…)` for each of one or several icons: the URI as text, or an `Icon`.
-pub(crate) fn icons(given: &Expr, support: &TokenStream) -> TokenStream {
+/// Returns `.icon(…)` for one icon or each of an array: a URI as a string literal, or an `Icon`.
+pub(crate) fn icons(value: &Expr, private: &TokenStream) -> TokenStream {
     let icon = |icon: &Expr| match icon {
         Expr::Lit(ExprLit {
             lit: Lit::Str(uri), ..
-        }) => quote!(.icon(#support::Icon::new(#uri))),
+        }) => quote!(.icon(#private::Icon::new(#uri))),
         other => quote!(.icon(#other)),
     };
-    match given {
-        Expr::Array(several) => several.elems.iter().map(icon).collect(),
-        one => icon(one),
+    match value {
+        Expr::Array(array) => array.elems.iter().map(icon).collect(),
+        single => icon(single),
     }
 }
 
-/// `.meta(…, …)` for each pair.
-pub(crate) fn meta(given: &Expr, errors: &mut Errors) -> TokenStream {
+/// Returns `.meta(…, …)` for each pair of an array.
+pub(crate) fn meta(value: &Expr, errors: &mut Errors) -> TokenStream {
     let message = "`meta` needs pairs: `meta = [(\"com.example/team\", \"search\")]`";
-    let Expr::Array(pairs) = given else {
-        errors.at(given, message);
+    let Expr::Array(pairs) = value else {
+        errors.add_at(value, message);
         return TokenStream::new();
     };
     let mut setters = TokenStream::new();
@@ -34,7 +34,7 @@ pub(crate) fn meta(given: &Expr, errors: &mut Errors) -> TokenStream {
                 let pair = &pair.elems;
                 setters.extend(quote!(.meta(#pair)));
             }
-            other => errors.at(other, message),
+            other => errors.add_at(other, message),
         }
     }
     setters

@@ -1,25 +1,32 @@
-//! Macros that write Model Context Protocol routes.
+//! Macros that generate Model Context Protocol routes from functions.
 //!
-//! They write what a program could write by hand: [`macro@tools`] adds a function that makes a
-//! `Routes` value out of the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
-//! `#[completion]`, [`macro@server`] also makes the type a server, [`derive@Output`] makes a type a tool's result, [`derive@Elicit`]
-//! a form. The functions themselves stay as they
-//! are and can be called and tested as before.
+//! The generated code is code that a program could contain by hand: [`macro@tools`] adds a function
+//! that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` as
+//! `Routes`. [`macro@server`] also makes the type a server. [`derive@Output`] makes a type the result
+//! of a tool, [`derive@Elicit`] a form. The marked functions stay unchanged, so they can be called and
+//! tested as before.
 //!
-//! Use them through the crate `mcp`; what is emitted names its items by `::mcp::…`, or by another
-//! path given as `crate = …`.
+//! Use the macros through the crate `mcp`. Generated code calls `::mcp::__private`; the option
+//! `crate = …` sets another path of the library.
 //!
-//! | you look for | module |
+//! # Modules
+//!
+//! A module uses only modules above it in this table.
+//!
+//! | module | content |
 //! |---|---|
-//! | the `impl` block, what is added to it | `block` |
-//! | one function, its signature | `method` |
-//! | `#[tool(…)]`, `#[resource(…)]`, … and what is listed | `route` |
-//! | one parameter, `#[arg(…)]` | `param` |
-//! | the variables of a URI template | `variables` |
-//! | `cache = "5m public"` | `cache` |
-//! | `icon = …`, `meta = …` | `extras` |
-//! | the derives | `output`, `elicit` |
-//! | what stands in an attribute's parentheses | `options` |
+//! | `errors` | collection of compile errors |
+//! | `docs` | doc comments |
+//! | `options` | options of an attribute, the path of the library |
+//! | `variables` | variables of a URI template |
+//! | `cache` | `cache = "5m public"` |
+//! | `extras` | `icon = …`, `meta = …` |
+//! | `route` | `#[tool(…)]`, `#[resource(…)]`, … and the listed item |
+//! | `param` | one parameter, `#[arg(…)]` |
+//! | `method` | one function, its signature |
+//! | `block` | the `impl` block and the functions that are added to it |
+//! | `outside` | `#[tool]` outside of such a block |
+//! | `output`, `elicit` | the derives |
 
 mod block;
 mod cache;
@@ -39,14 +46,14 @@ use proc_macro::TokenStream;
 
 use block::Kind;
 
-/// Makes the type of an `impl` block a server whose tools are the functions marked with `#[tool]`,
-/// and likewise its resources ([`macro@resource`]), prompts ([`macro@prompt`]) and completions
-/// ([`macro@completion`]).
+/// Makes the type of an `impl` block a server. Its tools are the functions marked with `#[tool]`;
+/// [`macro@resource`], [`macro@prompt`] and [`macro@completion`] mark its resources, prompts and
+/// completions.
 ///
 /// ```ignore
 /// struct Calculator;
 ///
-/// /// Arithmetic for people who cannot be bothered.
+/// /// Arithmetic.
 /// #[mcp::server]
 /// impl Calculator {
 ///     /// Add two numbers.
@@ -59,55 +66,54 @@ use block::Kind;
 /// let server = mcp::Server::of(Calculator);
 /// ```
 ///
-/// The type implements `IntoServer`, and so does an `Arc` of it. It must be `Send + Sync`: calls
-/// run at the same time.
+/// The type and an `Arc` of it implement `IntoServer`. The type must be `Send + Sync`, because calls
+/// run concurrently.
 ///
 /// # Options
 ///
-/// | option | meaning | without it |
+/// | option | meaning | default |
 /// |---|---|---|
 /// | `name = "…"` | the server's name | the crate's |
 /// | `version = "…"` | the server's version | the crate's |
-/// | `title = "…"` | its name for people | none |
-/// | `instructions = "…"` | how to use it, for a language model | none |
-/// | `icon = …` | its picture: the URI as text, an `Icon`, or an array of these | none |
-/// | `website = "…"` | where people read about it | none |
-/// | `routes = name` | the name of the function that is added, see [`macro@tools`] | `tools` |
-/// | `crate = path` | where the library is found | `::mcp` |
+/// | `title = "…"` | the name for users | none |
+/// | `instructions = "…"` | instructions for language models | none |
+/// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these | none |
+/// | `website = "…"` | the URL of a website about the server | none |
+/// | `routes = name` | the name of the added function, see [`macro@tools`] | `tools` |
+/// | `crate = path` | the path of the library | `::mcp` |
 ///
 /// The doc comment of the block is the server's description.
 ///
 /// # Tools
 ///
-/// `#[tool]` takes `name = "…"` (else the function's), `title = "…"`, `description = "…"` (else the
-/// doc comment), and the hints `read_only`, `destructive`, `idempotent`, `open_world`, each also
-/// with `= false`; and as every route
+/// `#[tool]` has the options `name = "…"` (default: the function's name), `title = "…"`,
+/// `description = "…"` (default: the doc comment), and the hints `read_only`, `destructive`,
+/// `idempotent` and `open_world`, each also with `= false`. Every route has these options:
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `icon = …` | its picture: the URI as text, an `Icon`, or an array of these |
-/// | `meta = [("com.example/team", "search")]` | what its `_meta` says |
-/// | `layer = …` | a layer around its calls: `TimeoutLayer::new(LIMIT)`, `from_fn(check)` |
+/// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these |
+/// | `meta = [("com.example/team", "search")]` | members of `_meta` |
+/// | `layer = …` | a layer around the calls: `TimeoutLayer::new(LIMIT)`, `from_fn(check)` |
 ///
-/// A tool is `async` or not, takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or none of them,
-/// and returns whatever becomes a result (`IntoToolResult`). It cannot be generic.
+/// A tool may be `async`. It takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or no receiver, and
+/// returns a type that implements `IntoToolResult`. It cannot be generic.
 ///
 /// # Parameters
 ///
 /// A parameter whose type is an extractor (`FromCall`: `State`, `Progress`, `Log`, `Headers`, …) is
-/// found in the call. Every other one is an argument of the tool, sent by the client: its type must
-/// be `Deserialize` and `JsonSchema`, an `Option` may be left out, and its doc comment is its
-/// description. Or take all arguments in one struct, as `Args<T>`. What goes beyond a type stands
-/// in `#[arg(…)]`:
+/// taken from the call. Every other parameter is an argument that the client sends: its type must
+/// be `Deserialize` and `JsonSchema`, clients may omit an `Option`, and the doc comment is its
+/// description. `Args<T>` takes all arguments as one struct. `#[arg(…)]` sets further options:
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `name = "…"` | another name than the parameter's |
-/// | `title = "…"` | its name for people |
-/// | `description = "…"` | instead of the doc comment |
-/// | `default`, `default = value` | its value when it is left out; published in the schema |
-/// | `range = 1..=100` | a number's range: published and checked; also `0..`, `..5` |
-/// | `header = "Region"` | repeated in the HTTP header `Mcp-Param-Region`; never for secrets |
+/// | `name = "…"` | the name, instead of the parameter's |
+/// | `title = "…"` | the name for users |
+/// | `description = "…"` | the description, instead of the doc comment |
+/// | `default`, `default = value` | the value if the client omits the argument; published in the schema |
+/// | `range = 1..=100` | the range of a number, published and checked; also `0..`, `..5` |
+/// | `header = "Region"` | the argument is mirrored in the HTTP header `Mcp-Param-Region`; not for secrets |
 ///
 /// ```ignore
 /// #[mcp::server(name = "shop", instructions = "Search before you order.")]
@@ -134,8 +140,8 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
     block::expand(Kind::Server, options.into(), item.into()).into()
 }
 
-/// Adds a function that makes routes of the functions marked with `#[tool]`, `#[resource]`,
-/// `#[prompt]` or `#[completion]`: for a second `impl` block, for another type, for a library.
+/// Adds a function that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
+/// `#[completion]` as routes: for a second `impl` block, for another type, for a library.
 ///
 /// ```ignore
 /// struct Clock {
@@ -154,19 +160,20 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// let server = Server::of(Calculator).merge(Arc::new(clock).tools());
 /// ```
 ///
-/// What is added is `pub(crate) fn tools(self: Arc<Self>) -> Routes`, or
-/// `pub(crate) fn tools() -> Routes` where no tool of the block takes `self`. `routes = name` gives
-/// it another name, which the second block of one type needs. Nobody calls it? Then the compiler
-/// warns of unused code: the tools are in no server.
+/// The function is `pub(crate) fn tools(self: Arc<Self>) -> Routes`, or
+/// `pub(crate) fn tools() -> Routes` if no function of the block takes `self`. `routes = name` sets
+/// another name, which the second block of a type needs. The compiler warns when the function is
+/// unused, because then the tools are in no server.
 ///
-/// Everything else is as for [`macro@server`].
+/// Everything else is as in [`macro@server`].
 #[proc_macro_attribute]
 pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
     block::expand(Kind::Tools, options.into(), item.into()).into()
 }
 
-/// Marks a tool inside of an `impl` block that has [`#[mcp::server]`](macro@server) or
-/// [`#[mcp::tools]`](macro@tools), which say what it takes. Anywhere else it is a mistake.
+/// Marks a tool in an `impl` block that has [`#[mcp::server]`](macro@server) or
+/// [`#[mcp::tools]`](macro@tools). [`macro@server`] describes the options. Anywhere else the attribute
+/// is an error.
 ///
 /// ```ignore
 /// #[mcp::tools]
@@ -183,19 +190,19 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::Kind::Tool, item.into()).into()
 }
 
-/// Marks a resource, or a family of resources, inside of an `impl` block that has
-/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+/// Marks a resource or a URI template in an `impl` block that has [`#[mcp::server]`](macro@server) or
+/// [`#[mcp::tools]`](macro@tools).
 ///
 /// ```ignore
 /// #[mcp::server]
 /// impl Users {
-///     /// How to ask.
+///     /// Instructions.
 ///     #[resource("users://help", mime = "text/plain", cache = "1h public")]
 ///     fn help(&self) -> &'static str {
 ///         "Ask for a user by number."
 ///     }
 ///
-///     /// One user's profile.
+///     /// The profile of a user.
 ///     #[resource("users://{id}/profile")]
 ///     async fn profile(&self, id: u64) -> Result<Json<Profile>, NotFound> {
 ///         self.find(id).await.map(Json).ok_or(NotFound)
@@ -203,29 +210,29 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A URI with `{…}` is a template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). Each of its
-/// variables goes to the parameter of its name, read as the parameter's type: numbers, `bool`,
-/// enums, strings; a value that does not fit is an error of the protocol that names it. Every other
-/// parameter is an extractor. `Args<T>` takes all variables at once.
+/// A URI with `{…}` is a template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). The parameter
+/// with the name of a variable receives its value, decoded into the parameter's type: numbers,
+/// `bool`, enums, strings. A value that does not match is a protocol error that names the variable.
+/// Every other parameter is an extractor. `Args<T>` takes all variables as one struct.
 ///
-/// | option | meaning | without it |
+/// | option | meaning | default |
 /// |---|---|---|
-/// | `name = "…"` | name for programs | the function's |
-/// | `title = "…"` | name for people | none |
-/// | `description = "…"` | what it is | the doc comment |
-/// | `mime = "…"` | the MIME type | that of the result: `application/json` of `Json<T>` |
+/// | `name = "…"` | the name for programs | the function's |
+/// | `title = "…"` | the name for users | none |
+/// | `description = "…"` | the description | the doc comment |
+/// | `mime = "…"` | the MIME type | that of the result type: `application/json` for `Json<T>` |
 /// | `annotations = …` | `Annotations` | none |
-/// | `icon = …`, `meta = …`, `layer = …` | as for [`#[tool]`](macro@server) | none |
-/// | `cache = "5m public"` | how long clients may keep it, and for whom; or a `CacheHint` | not at all |
+/// | `icon = …`, `meta = …`, `layer = …` | as in [`#[tool]`](macro@server) | none |
+/// | `cache = "5m public"` | how long clients may cache it and whether shared caches may; or a `CacheHint` | no caching |
 ///
-/// The result is whatever becomes contents (`IntoContents`): text, bytes, `Json<T>`, an `Option` or
+/// The function returns a type that implements `IntoContents`: text, bytes, `Json<T>`, an `Option` or
 /// a `Result` of these.
 #[proc_macro_attribute]
 pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::Kind::Resource, item.into()).into()
 }
 
-/// Marks a prompt inside of an `impl` block that has [`#[mcp::server]`](macro@server) or
+/// Marks a prompt in an `impl` block that has [`#[mcp::server]`](macro@server) or
 /// [`#[mcp::tools]`](macro@tools).
 ///
 /// ```ignore
@@ -244,19 +251,19 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Parameters are as for [`#[tool]`](macro@server), with `#[arg(…)]` but for `header`. Clients send
-/// all of them as strings; numbers, `bool` and enums are read from them.
+/// Parameters are as in [`#[tool]`](macro@server), with `#[arg(…)]` except `header`. Clients send all
+/// arguments as strings; numbers, `bool`s and enums are parsed.
 ///
 /// Options: `name = "…"`, `title = "…"`, `description = "…"`, and `icon = …`, `meta = …`,
-/// `layer = …` as for [`#[tool]`](macro@server).
+/// `layer = …` as in [`#[tool]`](macro@server).
 ///
-/// The result is whatever becomes a conversation (`IntoPrompt`): text, messages, a `Result` of these.
+/// The function returns a type that implements `IntoPrompt`: text, messages, a `Result` of these.
 #[proc_macro_attribute]
 pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::Kind::Prompt, item.into()).into()
 }
 
-/// Marks what completes an argument of a prompt or a variable of a URI template, inside of an `impl`
+/// Marks a completion of an argument of a prompt or of a variable of a URI template, in an `impl`
 /// block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
 ///
 /// ```ignore
@@ -274,16 +281,16 @@ pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A parameter of type `&str` or `String` is what was typed so far; every other one is an extractor,
-/// such as `Args<T>` for the arguments that have their values already. Arguments whose type is an
-/// enum complete by themselves.
+/// A parameter of type `&str` or `String` receives the text that the user has typed. Every other
+/// parameter is an extractor, such as `Args<T>` for the arguments that already have values. Arguments
+/// whose type is an enum need no completion: the server suggests the values of the enum.
 #[proc_macro_attribute]
 pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::Kind::Completion, item.into()).into()
 }
 
-/// Makes a type that is `Serialize` and `JsonSchema` a tool's result: structured content with an
-/// output schema, and the same as text. `Json<T>` does so for types of others.
+/// Makes a type that is `Serialize` and `JsonSchema` a result of tools: structured content with an
+/// output schema, and the same JSON as text. Use `Json<T>` for types of other crates.
 ///
 /// ```ignore
 /// #[derive(serde::Serialize, schemars::JsonSchema, mcp::Output)]
@@ -293,19 +300,18 @@ pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `#[output(crate = path)]` says where the library is found; `::mcp` without it.
+/// `#[output(crate = path)]` sets the path of the library; the default is `::mcp`.
 #[proc_macro_derive(Output, attributes(output))]
 pub fn derive_output(input: TokenStream) -> TokenStream {
     output::expand(input.into()).into()
 }
 
-/// Makes a struct a form that a user is asked to fill in, and an enum without fields a choice in
-/// such a form.
+/// Makes a struct a form for users, and an enum without fields a choice in a form.
 ///
 /// ```ignore
 /// #[derive(mcp::Elicit)]
 /// struct Booking {
-///     /// Who is coming
+///     /// Name on the reservation
 ///     #[elicit(title = "Name", length = 1..=40)]
 ///     name: String,
 ///     #[elicit(range = 1..=12, default = 2)]
@@ -327,21 +333,21 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// ```
 ///
 /// A field is a `String`, a number, a `bool`, an enum with this derive, a `Vec` of such an enum, or
-/// an `Option` of one of these, which may stay empty. The doc comment is the field's description;
-/// of a value of an enum it is the title.
+/// an `Option` of one of these, which the user may leave empty. The doc comment of a field is its
+/// description; that of an enum's value is its title.
 ///
 /// | option of a field | meaning |
 /// |---|---|
-/// | `name = "…"` | another name than the field's |
-/// | `title = "…"` | what it is called |
-/// | `description = "…"` | instead of the doc comment |
-/// | `default = value` | what it begins with; its value where the client leaves it out |
-/// | `range = 1..=12` | a number's range; also `0..`, `..=5` |
-/// | `length = 1..=40` | a text's characters, a list's items |
-/// | `format = "email"` | a text's format: `email`, `uri`, `date`, `date-time` |
+/// | `name = "…"` | the name, instead of the field's |
+/// | `title = "…"` | the name for users |
+/// | `description = "…"` | the description, instead of the doc comment |
+/// | `default = value` | the initial value, also if the client omits the field |
+/// | `range = 1..=12` | the range of a number; also `0..`, `..=5` |
+/// | `length = 1..=40` | the number of characters of a text, or of items of a list |
+/// | `format = "email"` | the format of a text: `email`, `uri`, `date`, `date-time` |
 ///
-/// A value of an enum has `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on the type says
-/// where the library is found; `::mcp` without it.
+/// A value of an enum has the options `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on
+/// the type sets the path of the library; the default is `::mcp`.
 #[proc_macro_derive(Elicit, attributes(elicit))]
 pub fn derive_elicit(input: TokenStream) -> TokenStream {
     elicit::expand(input.into()).into()

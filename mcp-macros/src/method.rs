@@ -1,8 +1,7 @@
-//! One marked method: what it says becomes a route, its body stays as it is.
+//! One marked method: its signature becomes a route, its body stays unchanged.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::quote_spanned;
-use syn::spanned::Spanned;
+use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
@@ -13,9 +12,9 @@ use syn::{
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::{Root, at};
+use crate::options::{CratePath, hygienic};
 use crate::param::Param;
-use crate::route::{Completes, Kind, Route, make};
+use crate::route::{CompletionTarget, Kind, Route};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
@@ -25,16 +24,17 @@ pub(crate) struct RouteMethod {
     ident: Ident,
     cfgs: Vec<Attribute>,
     route: Route,
-    finish: TokenStream,
-    receiver: Option<Passed>,
+    /// Setters of the created route, such as `.layer(…)`.
+    setters: TokenStream,
+    receiver: Option<PassSelf>,
     params: Vec<Param>,
     output: Type,
     is_async: bool,
 }
 
-/// How the method takes its value.
+/// The way in which the method receives `self`.
 #[derive(Clone, Copy)]
-enum Passed {
+enum PassSelf {
     /// `&self`, `self: &Arc<Self>`.
     ByReference,
     /// `self: Arc<Self>`.
@@ -42,35 +42,36 @@ enum Passed {
 }
 
 impl RouteMethod {
-    /// Reads a method that has one of the attributes and takes away what the compiler must not see.
-    /// Without a result the mistakes are noted.
+    /// Reads a marked method and removes attributes that the compiler would reject. Returns `None` after
+    /// adding errors.
     pub(crate) fn read(
         kind: Kind,
-        root: &Root,
+        crate_path: &CratePath,
         method: &mut ImplItemFn,
         errors: &mut Errors,
     ) -> Option<Self> {
-        let attribute = take_attribute(kind, &mut method.attrs, errors)?;
+        let attribute = remove_attribute(kind, &mut method.attrs, errors)?;
         let ident = method.sig.ident.clone();
         let route = Route::read(kind, &attribute, &ident, &method.attrs, errors);
         allow_lints(&mut method.attrs);
         let noun = kind.noun();
-        refuse_modifiers(noun, &method.sig, errors);
+        reject_modifiers(noun, &method.sig, errors);
         let concrete = is_concrete(noun, &method.sig.generics, errors);
         let output = output(noun, &method.sig, errors);
-        let inputs = inputs(kind, root, &mut method.sig, errors);
+        let inputs = inputs(kind, crate_path, &mut method.sig, errors);
         let (route, (receiver, mut params)) = (route?, inputs?);
-        one_takes_all(noun, &params, errors);
+        check_single_args(noun, &params, errors);
         if let Some((uri, variables)) = route.variables() {
-            match_variables(uri, variables, &mut params, errors);
+            assign_variables(uri, variables, &mut params, errors);
         }
-        let finish = route.finish(&root.support(at(ident.span())), errors);
+        let private = crate_path.private(ident.span());
+        let setters = route.setters(&private, errors);
         Some(Self {
             kind,
             cfgs: cfgs(&method.attrs),
             is_async: method.sig.asyncness.is_some(),
             output: output.filter(|_| concrete)?,
-            finish,
+            setters,
             ident,
             route,
             receiver,
@@ -82,17 +83,17 @@ impl RouteMethod {
         &self.ident
     }
 
-    /// What it is, and by what clients find it.
+    /// Returns the kind and the name or URI that identify the route for clients.
     pub(crate) fn key(&self) -> (Kind, String) {
         (self.kind, self.route.key())
     }
 
-    /// What it completes.
-    pub(crate) fn completes(&self) -> Option<Completes<'_>> {
+    /// Returns the argument that a completion is for.
+    pub(crate) fn completes(&self) -> Option<CompletionTarget<'_>> {
         self.route.completes()
     }
 
-    /// The names that its arguments may have; `None` when a struct has them.
+    /// Returns the names of the arguments; `None` if they are fields of a struct.
     pub(crate) fn argument_names(&self) -> Option<Vec<&str>> {
         if let Some((_, variables)) = self.route.variables() {
             return Some(variables.iter().map(String::as_str).collect());
@@ -101,64 +102,65 @@ impl RouteMethod {
         (!all).then(|| self.params.iter().filter_map(Param::name).collect())
     }
 
-    /// It may be absent in some configurations.
+    /// Returns whether the method has `#[cfg]`.
     pub(crate) fn is_conditional(&self) -> bool {
         !self.cfgs.is_empty()
     }
 
-    /// The statement that adds its route to `routes`.
-    pub(crate) fn route(&self, root: &Root) -> TokenStream {
-        let span = at(self.ident.span());
+    /// Returns the statement that adds the route to `routes`.
+    pub(crate) fn route(&self, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(self.ident.span());
         let cfgs = &self.cfgs;
-        let support = root.support(span);
-        let listed = self.route.listed(&support);
-        let describe = self.params.iter().map(|param| param.describe(root));
-        let (call, take) = (self.call(), self.take());
-        let make = make(&self.route, &root.support(self.output.span()), &self.output);
-        let (adds, becomes) = (self.route.adds(), self.route.becomes());
-        let finish = &self.finish;
+        let private = crate_path.private(span);
+        let item = self.route.item(&private);
+        let describe = self.params.iter().map(|param| param.describe(crate_path));
+        let (call, read) = (self.call(), self.read_parameters());
+        let constructor = self.route.constructor(&self.output, crate_path);
+        let (add, convert) = (self.route.add_method(), self.route.convert_method());
+        let setters = &self.setters;
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });
         quote_spanned! {span=>
             #(#cfgs)*
-            let routes = routes.#adds({
+            let routes = routes.#add({
                 #share
-                let mut params = #support::Params::new();
+                let mut parameters = #private::Parameters::new();
                 #(#describe)*
-                #make(#listed, params, move |plan, call| {
+                #constructor(#item, parameters, move |plan, call| {
                     #share
                     async move {
-                        #take
+                        #read
                         let output = #call;
-                        ::core::result::Result::Ok(#support::Returned(output).#becomes())
+                        ::core::result::Result::Ok(#private::HandlerOutput(output).#convert())
                     }
-                }) #finish
+                }) #setters
             });
         }
     }
 
-    /// `let (value_0, …) = …;`: nothing of the call is left behind.
-    fn take(&self) -> TokenStream {
-        let span = at(self.ident.span());
+    /// Returns `let (value_0, …) = …;`. The values borrow nothing from the call.
+    fn read_parameters(&self) -> TokenStream {
+        let span = hygienic(self.ident.span());
         let count = Literal::usize_unsuffixed(self.params.len());
-        let take = self.params.iter().map(Param::take);
+        let extract = self.params.iter().map(Param::extract);
         let values: Vec<_> = self.params.iter().map(Param::value).collect();
         quote_spanned! {span=>
-            let (#(#values,)*) = plan.take::<#count, _>(call, |input| {
-                #(#take)*
+            let (#(#values,)*) = plan.read::<#count, _>(call, |reader| {
+                #(#extract)*
                 ::core::result::Result::Ok((#(#values,)*))
             })?;
         }
     }
 
+    /// Returns the call of the method with the values of its parameters.
     fn call(&self) -> TokenStream {
-        let span = at(self.ident.span());
+        let span = hygienic(self.ident.span());
         let mut ident = self.ident.clone();
         ident.set_span(span);
-        let this = self.receiver.map(|passed| match passed {
-            Passed::ByReference => quote_spanned!(span=> &this,),
-            Passed::ByArc => quote_spanned!(span=> this,),
+        let this = self.receiver.map(|pass| match pass {
+            PassSelf::ByReference => quote_spanned!(span=> &this,),
+            PassSelf::ByArc => quote_spanned!(span=> this,),
         });
         let values = self.params.iter().map(Param::passed);
         let wait = self.is_async.then(|| quote_spanned!(span=> .await));
@@ -166,46 +168,48 @@ impl RouteMethod {
     }
 }
 
-fn take_attribute(
+fn remove_attribute(
     kind: Kind,
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
 ) -> Option<Attribute> {
-    let mut found = attributes.extract_if(.., |attribute| Kind::of(attribute).is_some());
+    let mut found =
+        attributes.extract_if(.., |attribute| Kind::from_attribute(attribute).is_some());
     let first = found.next();
     for second in found {
-        let message = match Kind::of(&second) {
+        let message = match Kind::from_attribute(&second) {
             Some(other) if other != kind => {
                 format!("it is a {} already; write a second function", kind.noun())
             }
             _ => format!("write all options in one `#[{}(…)]`", kind.noun()),
         };
-        errors.at(second, message);
+        errors.add_at(second, message);
     }
     first
 }
 
-/// Arguments are taken once.
-fn one_takes_all(noun: &str, params: &[Param], errors: &mut Errors) {
-    let mut takers = params.iter().filter(|param| param.takes_all_arguments());
-    if let (Some(_), Some(second)) = (takers.next(), takers.next()) {
+/// Rejects a second `Args<T>`.
+fn check_single_args(noun: &str, params: &[Param], errors: &mut Errors) {
+    let mut all = params.iter().filter(|param| param.takes_all_arguments());
+    if let (Some(_), Some(second)) = (all.next(), all.next()) {
         let message = format!(
             "one `Args<T>` takes all arguments of a {noun}: put them into one struct, or take each \
              as a parameter of its own"
         );
-        errors.at(second.ty(), message);
+        errors.add_at(second.ty(), message);
     }
 }
 
-/// Each variable goes to the parameter of its name, and no other parameter comes from the URI.
-fn match_variables(uri: &LitStr, variables: &[String], params: &mut [Param], errors: &mut Errors) {
+/// Checks that each variable has a parameter with its name, and marks the other parameters as
+/// extractors.
+fn assign_variables(uri: &LitStr, variables: &[String], params: &mut [Param], errors: &mut Errors) {
     let all = params.iter().any(Param::takes_all_arguments);
     for variable in variables {
         if !all && !params.iter().any(|param| param.name() == Some(variable)) {
             let message = format!(
                 "no parameter takes the variable `{variable}`: add `{variable}: String` (or `u64`, an enum, …)"
             );
-            errors.at(uri, message);
+            errors.add_at(uri, message);
         }
     }
     for param in params {
@@ -213,7 +217,7 @@ fn match_variables(uri: &LitStr, variables: &[String], params: &mut [Param], err
             .iter()
             .any(|variable| param.name() == Some(variable))
         {
-            param.outside();
+            param.mark_without_variable();
         }
     }
 }
@@ -223,8 +227,8 @@ pub(crate) fn cfgs(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(is_cfg).cloned().collect()
 }
 
-/// What the parameters look like is not a matter of taste: values that are owned, as many as there
-/// are arguments. The user's own attributes come later and win.
+/// Allows lints that parameters of routes necessarily violate: they are owned, and there are as many as
+/// the route has arguments. The user's own attributes come later and take precedence.
 fn allow_lints(attributes: &mut Vec<Attribute>) {
     let allow = syn::parse_quote! {
         #[allow(
@@ -236,21 +240,21 @@ fn allow_lints(attributes: &mut Vec<Attribute>) {
     attributes.insert(0, allow);
 }
 
-fn refuse_modifiers(noun: &str, signature: &Signature, errors: &mut Errors) {
+fn reject_modifiers(noun: &str, signature: &Signature, errors: &mut Errors) {
     if let Safety::Unsafe(token) = &signature.safety {
         let message = format!("a {noun} is called by clients and cannot be `unsafe`");
-        errors.at(token, message);
+        errors.add_at(token, message);
     }
     if let Some(abi) = &signature.abi {
-        errors.at(abi, format!("a {noun} is a plain Rust function"));
+        errors.add_at(abi, format!("a {noun} is a plain Rust function"));
     }
     if let Some(variadic) = &signature.variadic {
         let message = format!("a {noun} has a fixed list of parameters");
-        errors.at(variadic, message);
+        errors.add_at(variadic, message);
     }
 }
 
-/// Lifetimes are fine, types and constants are not.
+/// Rejects generic types and constants; lifetimes are allowed.
 fn is_concrete(noun: &str, generics: &Generics, errors: &mut Errors) -> bool {
     let mut concrete = true;
     for param in &generics.params {
@@ -260,124 +264,124 @@ fn is_concrete(noun: &str, generics: &Generics, errors: &mut Errors) -> bool {
             GenericParam::Const(param) => &param.ident,
         };
         concrete = false;
-        generic(noun, param, &format!("`{name}`"), errors);
+        reject_generic(noun, param, &format!("`{name}`"), errors);
     }
     concrete
 }
 
-fn generic(noun: &str, at: impl quote::ToTokens, what: &str, errors: &mut Errors) {
+fn reject_generic(noun: &str, tokens: impl ToTokens, what: &str, errors: &mut Errors) {
     let message = format!(
         "a {noun} cannot be generic: its schema is made for one type, and clients cannot choose \
          {what}; write the type itself, or one {noun} for each"
     );
-    errors.at(at, message);
+    errors.add_at(tokens, message);
 }
 
-/// Neither `impl Trait` nor a reference into something: what a parameter can be made of.
+/// Rejects `impl Trait` and references in the type of a parameter.
 fn is_owned(noun: &str, ty: &Type, errors: &mut Errors) -> bool {
-    let mut found = Found::default();
+    let mut found = UnsupportedTypes::default();
     found.visit_type(ty);
-    if let Some(implied) = &found.implied {
-        generic(noun, implied, "the type", errors);
+    if let Some(impl_trait) = &found.impl_trait {
+        reject_generic(noun, impl_trait, "the type", errors);
     }
-    if let Some(borrowed) = &found.borrowed {
-        let owned = match &*borrowed.elem {
+    if let Some(reference) = &found.reference {
+        let owned = match &*reference.elem {
             Type::Path(path) if path.path.is_ident("str") => "`String`",
             Type::Slice(_) => "a `Vec`",
             _ => "the type without `&`",
         };
         let message = format!("a {noun} owns its arguments, it borrows none: take {owned}");
-        errors.at(borrowed, message);
+        errors.add_at(reference, message);
     }
-    found.implied.is_none() && found.borrowed.is_none()
+    found.impl_trait.is_none() && found.reference.is_none()
 }
 
 fn output(noun: &str, signature: &Signature, errors: &mut Errors) -> Option<Type> {
     let ReturnType::Type(_, output) = &signature.output else {
         return Some(syn::parse_quote!(()));
     };
-    let mut found = Found::default();
+    let mut found = UnsupportedTypes::default();
     found.visit_type(output);
-    if let Some(implied) = found.implied {
+    if let Some(impl_trait) = found.impl_trait {
         let message = format!(
             "a {noun}'s result needs a type with a name: its schema is made from it; \
              for a future write `async fn`"
         );
-        errors.at(implied, message);
+        errors.add_at(impl_trait, message);
         return None;
     }
     let mut output = (**output).clone();
-    forget_lifetimes(signature).visit_type_mut(&mut output);
+    anonymize_lifetimes(signature).visit_type_mut(&mut output);
     Some(output)
 }
 
 fn inputs(
     kind: Kind,
-    root: &Root,
+    crate_path: &CratePath,
     signature: &mut Signature,
     errors: &mut Errors,
-) -> Option<(Option<Passed>, Vec<Param>)> {
+) -> Option<(Option<PassSelf>, Vec<Param>)> {
     let noun = kind.noun();
-    let mut forget = forget_lifetimes(signature);
-    let mut fits = true;
+    let mut lifetimes = anonymize_lifetimes(signature);
+    let mut is_valid = true;
     let mut receiver = None;
     let mut params = Vec::new();
     for input in &mut signature.inputs {
         match input {
             FnArg::Receiver(this) => {
-                docs::take(&mut this.attrs);
-                receiver = passed(noun, this, errors);
-                fits &= receiver.is_some();
+                docs::remove(&mut this.attrs);
+                receiver = pass_self(noun, this, errors);
+                is_valid &= receiver.is_some();
             }
             FnArg::Typed(param) => {
                 let mut ty = (*param.ty).clone();
-                forget.visit_type_mut(&mut ty);
+                lifetimes.visit_type_mut(&mut ty);
                 let index = params.len();
                 if kind == Kind::Completion {
-                    let param = Param::beside_prefix(index, param, ty, root, errors);
-                    fits &= param.is_prefix() || is_owned(noun, param.ty(), errors);
+                    let param = Param::of_completion(index, param, ty, crate_path, errors);
+                    is_valid &= param.is_prefix() || is_owned(noun, param.ty(), errors);
                     params.push(param);
                 } else {
-                    fits &= is_owned(noun, &param.ty, errors);
+                    is_valid &= is_owned(noun, &param.ty, errors);
                     params.push(Param::read(kind, index, param, ty, errors));
                 }
             }
         }
     }
-    fits.then_some((receiver, params))
+    is_valid.then_some((receiver, params))
 }
 
-fn passed(noun: &str, this: &Receiver, errors: &mut Errors) -> Option<Passed> {
+fn pass_self(noun: &str, this: &Receiver, errors: &mut Errors) -> Option<PassSelf> {
     let receivers = format!("a {noun} takes {RECEIVERS}");
-    let passed = match &this.kind {
-        ReceiverKind::Reference(_, _, None) => Ok(Passed::ByReference),
+    let pass = match &this.kind {
+        ReceiverKind::Reference(_, _, None) => Ok(PassSelf::ByReference),
         ReceiverKind::Reference(_, _, Some(_)) => Err("calls run at the same time and share one \
              value: take `&self`, and keep what changes in a `Mutex` or an atomic"),
         ReceiverKind::Value => {
             Err("all calls share one value: take `&self`, or `self: Arc<Self>` to keep it")
         }
-        ReceiverKind::Typed(_, ty) => typed(ty).ok_or(&*receivers),
+        ReceiverKind::Typed(_, ty) => pass_typed_self(ty).ok_or(&*receivers),
         _ => Err(&*receivers),
     };
-    passed.map_err(|message| errors.at(this, message)).ok()
+    pass.map_err(|message| errors.add_at(this, message)).ok()
 }
 
-/// `self: Arc<Self>`, `self: &Arc<Self>`, `self: &Self`.
-fn typed(ty: &Type) -> Option<Passed> {
+/// Accepts `self: Arc<Self>`, `self: &Arc<Self>` and `self: &Self`.
+fn pass_typed_self(ty: &Type) -> Option<PassSelf> {
     match ty {
-        Type::Paren(inner) => typed(&inner.elem),
-        Type::Group(inner) => typed(&inner.elem),
+        Type::Paren(inner) => pass_typed_self(&inner.elem),
+        Type::Group(inner) => pass_typed_self(&inner.elem),
         Type::Reference(reference) if is_mutable(reference) => None,
         Type::Reference(reference) => {
-            let shared = typed(&reference.elem).is_some() || is_self(&reference.elem);
-            shared.then_some(Passed::ByReference)
+            let is_shared = pass_typed_self(&reference.elem).is_some() || is_self(&reference.elem);
+            is_shared.then_some(PassSelf::ByReference)
         }
         Type::Path(path) => {
             let last = path.path.segments.last()?;
-            let PathArguments::AngleBracketed(of) = &last.arguments else {
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else {
                 return None;
             };
-            (last.ident == "Arc" && of.args.len() == 1).then_some(Passed::ByArc)
+            (last.ident == "Arc" && arguments.args.len() == 1).then_some(PassSelf::ByArc)
         }
         _ => None,
     }
@@ -393,41 +397,41 @@ fn is_self(ty: &Type) -> bool {
 
 /// The first `impl Trait` and the first reference in a type.
 #[derive(Default)]
-struct Found {
-    implied: Option<TypeImplTrait>,
-    borrowed: Option<TypeReference>,
+struct UnsupportedTypes {
+    impl_trait: Option<TypeImplTrait>,
+    reference: Option<TypeReference>,
 }
 
-impl<'ast> Visit<'ast> for Found {
+impl<'ast> Visit<'ast> for UnsupportedTypes {
     fn visit_type_impl_trait(&mut self, found: &'ast TypeImplTrait) {
-        self.implied.get_or_insert_with(|| found.clone());
+        self.impl_trait.get_or_insert_with(|| found.clone());
     }
 
     fn visit_type_reference(&mut self, found: &'ast TypeReference) {
         let lifetime = found.lifetime.as_ref();
         if lifetime.is_none_or(|lifetime| lifetime.ident != "static") {
-            self.borrowed.get_or_insert_with(|| found.clone());
+            self.reference.get_or_insert_with(|| found.clone());
         }
         visit::visit_type_reference(self, found);
     }
 
-    // Its references are its own.
+    // References in the signature of a function pointer are allowed.
     fn visit_type_fn_ptr(&mut self, _: &'ast TypeFnPtr) {}
 }
 
-/// The lifetimes that a function names mean nothing outside of it: they become `'_`.
-struct ForgetLifetimes(Vec<Ident>);
+/// Replaces lifetimes of a function's signature by `'_`, because generated code cannot name them.
+struct AnonymizeLifetimes(Vec<Ident>);
 
-fn forget_lifetimes(signature: &Signature) -> ForgetLifetimes {
+fn anonymize_lifetimes(signature: &Signature) -> AnonymizeLifetimes {
     let lifetimes = signature.generics.lifetimes();
-    ForgetLifetimes(
+    AnonymizeLifetimes(
         lifetimes
             .map(|param| param.lifetime.ident.clone())
             .collect(),
     )
 }
 
-impl VisitMut for ForgetLifetimes {
+impl VisitMut for AnonymizeLifetimes {
     fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
         if self.0.contains(&lifetime.ident) {
             lifetime.ident = Ident::new("_", lifetime.ident.span());

@@ -1,4 +1,4 @@
-//! What stands in the parentheses of an attribute: `name = "x", read_only`.
+//! Options of an attribute, such as `name = "x", read_only`, and the path of the library.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -9,42 +9,44 @@ use syn::{Attribute, Expr, ExprLit, Lit, LitBool, LitStr, Meta, Token};
 
 use crate::errors::Errors;
 
-/// The options of one attribute, taken one by one.
+/// The options of one attribute. Each getter removes its option.
 pub(crate) struct Options {
     attribute: &'static str,
-    options: Vec<Opt>,
+    options: Vec<NameValue>,
 }
 
-struct Opt {
-    key: Ident,
+/// `name` or `name = value`.
+struct NameValue {
+    name: Ident,
     value: Option<Expr>,
 }
 
-impl Parse for Opt {
+impl Parse for NameValue {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let key = input.call(Ident::parse_any)?;
+        let name = input.call(Ident::parse_any)?;
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
         };
-        Ok(Self { key, value })
+        Ok(Self { name, value })
     }
 }
 
 impl Options {
-    /// The options of an attribute, after a text without a name when it takes one.
+    /// Parses the options of an attribute that may start with a string literal without a name.
     pub(crate) fn with_text(
         attribute: &'static str,
         found: &Attribute,
-        takes_text: bool,
+        accepts_text: bool,
         known: &[&str],
         errors: &mut Errors,
     ) -> (Option<LitStr>, Self) {
         let Meta::List(list) = &found.meta else {
-            return (None, Self::of(attribute, Some(found), known, errors));
+            let options = Self::from_attribute(attribute, Some(found), known, errors);
+            return (None, options);
         };
         let split = |input: ParseStream<'_>| {
-            let text = match takes_text && input.peek(LitStr) {
+            let text = match accepts_text && input.peek(LitStr) {
                 true => Some(input.parse()?),
                 false => None,
             };
@@ -59,8 +61,8 @@ impl Options {
         (text, Self::parse(attribute, rest, known, errors))
     }
 
-    /// The options of an attribute on an item or a parameter; none when it is not there.
-    pub(crate) fn of(
+    /// Parses the options of an attribute on an item or a parameter; none if there is no attribute.
+    pub(crate) fn from_attribute(
         attribute: &'static str,
         found: Option<&Attribute>,
         known: &[&str],
@@ -71,137 +73,140 @@ impl Options {
             Some(Meta::List(list)) => list.tokens.clone(),
             Some(Meta::NameValue(value)) => {
                 let message = format!("write the options of `{attribute}` in parentheses");
-                errors.at(value, message);
+                errors.add_at(value, message);
                 TokenStream::new()
             }
         };
         Self::parse(attribute, tokens, known, errors)
     }
 
-    /// The options of the attribute that is being expanded.
+    /// Parses the options of the attribute macro that is being expanded.
     pub(crate) fn parse(
         attribute: &'static str,
         tokens: TokenStream,
         known: &[&str],
         errors: &mut Errors,
     ) -> Self {
-        let parsed = Punctuated::<Opt, Token![,]>::parse_terminated.parse2(tokens);
-        let mut options: Vec<Opt> = Vec::new();
-        for opt in errors.ok(parsed).into_iter().flatten() {
-            if !known.contains(&&*opt.key.to_string()) {
-                errors.at(&opt.key, unknown(&opt.key, attribute, known));
-            } else if options.iter().any(|other| other.key == opt.key) {
-                errors.at(&opt.key, format!("`{}` is set twice", opt.key));
+        let parsed = Punctuated::<NameValue, Token![,]>::parse_terminated.parse2(tokens);
+        let mut options: Vec<NameValue> = Vec::new();
+        for option in errors.ok(parsed).into_iter().flatten() {
+            let name = &option.name;
+            if !known.contains(&&*name.to_string()) {
+                errors.add_at(name, unknown_option(name, attribute, known));
+            } else if options.iter().any(|other| other.name == *name) {
+                errors.add_at(name, format!("`{name}` is set twice"));
             } else {
-                options.push(opt);
+                options.push(option);
             }
         }
         Self { attribute, options }
     }
 
-    fn take(&mut self, key: &str) -> Option<Opt> {
-        let index = self.options.iter().position(|opt| opt.key == key)?;
+    fn remove(&mut self, name: &str) -> Option<NameValue> {
+        let index = self.options.iter().position(|option| option.name == name)?;
         Some(self.options.remove(index))
     }
 
-    /// `key` or `key = …`.
-    #[expect(clippy::option_option, reason = "absent, without a value, with one")]
-    pub(crate) fn maybe_expr(&mut self, key: &str) -> Option<Option<Expr>> {
-        self.take(key).map(|opt| opt.value)
+    /// Returns the value of `name` or `name = …`.
+    #[expect(
+        clippy::option_option,
+        reason = "absent, without a value, with a value"
+    )]
+    pub(crate) fn optional_expr(&mut self, name: &str) -> Option<Option<Expr>> {
+        self.remove(name).map(|option| option.value)
     }
 
-    /// `key = …`.
-    pub(crate) fn expr(&mut self, key: &str, errors: &mut Errors) -> Option<Expr> {
-        let opt = self.take(key)?;
-        if opt.value.is_none() {
-            let message = format!("`{key}` of `{}` needs a value: `{key} = …`", self.attribute);
-            errors.at(&opt.key, message);
+    /// Returns the value of `name = …`.
+    pub(crate) fn expr(&mut self, name: &str, errors: &mut Errors) -> Option<Expr> {
+        let option = self.remove(name)?;
+        if option.value.is_none() {
+            let attribute = self.attribute;
+            let message = format!("`{name}` of `{attribute}` needs a value: `{name} = …`");
+            errors.add_at(&option.name, message);
         }
-        opt.value
+        option.value
     }
 
-    /// `key = "…"`.
-    pub(crate) fn text(&mut self, key: &str, errors: &mut Errors) -> Option<LitStr> {
-        match self.expr(key, errors)? {
+    /// Returns the value of `name = "…"`.
+    pub(crate) fn text(&mut self, name: &str, errors: &mut Errors) -> Option<LitStr> {
+        match self.expr(name, errors)? {
             Expr::Lit(ExprLit {
                 lit: Lit::Str(text),
                 ..
             }) => Some(text),
             other => {
-                errors.at(other, format!("`{key}` needs a string literal"));
+                errors.add_at(other, format!("`{name}` needs a string literal"));
                 None
             }
         }
     }
 
-    /// `key` or `key = true` or `key = false`.
-    pub(crate) fn flag(&mut self, key: &str, errors: &mut Errors) -> Option<bool> {
-        match self.maybe_expr(key)? {
+    /// Returns the value of `name`, `name = true` or `name = false`.
+    pub(crate) fn flag(&mut self, name: &str, errors: &mut Errors) -> Option<bool> {
+        match self.optional_expr(name)? {
             None => Some(true),
             Some(Expr::Lit(ExprLit {
                 lit: Lit::Bool(LitBool { value, .. }),
                 ..
             })) => Some(value),
             Some(other) => {
-                errors.at(other, format!("`{key}` is `true` or `false`"));
+                errors.add_at(other, format!("`{name}` is `true` or `false`"));
                 None
             }
         }
     }
 
-    /// `crate = some::path`, else `::mcp`: where the emitted code finds the library.
-    pub(crate) fn root(&mut self, errors: &mut Errors) -> Root {
+    /// Returns the path of `crate = some::path`, or else `::mcp`.
+    pub(crate) fn crate_path(&mut self, errors: &mut Errors) -> CratePath {
         match self.expr("crate", errors) {
-            None => Root(quote!(::mcp)),
-            Some(Expr::Path(path)) => Root(path.into_token_stream()),
+            None => CratePath(quote!(::mcp)),
+            Some(Expr::Path(path)) => CratePath(path.into_token_stream()),
             Some(other) => {
-                errors.at(other, "`crate` needs a path, such as `my_crate::mcp`");
-                Root(quote!(::mcp))
+                errors.add_at(other, "`crate` needs a path, such as `my_crate::mcp`");
+                CratePath(quote!(::mcp))
             }
         }
     }
 }
 
-/// The path of the library.
-pub(crate) struct Root(TokenStream);
+/// The path of the library in generated code.
+pub(crate) struct CratePath(TokenStream);
 
-impl Root {
-    /// The path, for code whose mistakes are told at `span`.
-    pub(crate) fn at(&self, span: Span) -> TokenStream {
-        self.spanned(at(span))
+impl CratePath {
+    /// Returns the path of the module with helpers for generated code. The compiler reports errors in
+    /// the code at `span`.
+    pub(crate) fn private(&self, span: Span) -> TokenStream {
+        self.private_unhygienic(hygienic(span))
     }
 
-    /// The path, as if the user had written it at `span`.
-    pub(crate) fn spanned(&self, span: Span) -> TokenStream {
+    /// Returns the same path with exactly this span, as if the user had written it.
+    pub(crate) fn private_unhygienic(&self, span: Span) -> TokenStream {
         let tokens = self.0.clone().into_iter().map(|mut token| {
             token.set_span(span);
             token
         });
-        tokens.collect()
-    }
-
-    /// The path of the module that only macros use.
-    pub(crate) fn support(&self, span: Span) -> TokenStream {
-        let root = self.at(span);
-        quote_spanned!(at(span)=> #root::macro_support)
+        let path: TokenStream = tokens.collect();
+        quote_spanned!(span=> #path::__private)
     }
 }
 
-/// The span of emitted code: its local variables are the macro's own, its mistakes are told where
-/// the user's code is, and no lint looks at it.
-pub(crate) fn at(span: Span) -> Span {
+/// Returns the span of generated code at a place in the user's code. Local variables with this span are
+/// invisible to the user, lints ignore it, and the compiler reports errors at the user's code.
+pub(crate) fn hygienic(span: Span) -> Span {
     Span::mixed_site().located_at(span)
 }
 
-fn unknown(key: &Ident, attribute: &str, known: &[&str]) -> String {
-    let plain = |name: &str| name.replace('_', "").to_lowercase();
-    let meant = plain(&key.to_string());
-    match known.iter().find(|known| plain(known) == meant) {
-        Some(meant) => format!("unknown option `{key}` of `{attribute}`; did you mean `{meant}`?"),
+fn unknown_option(name: &Ident, attribute: &str, known: &[&str]) -> String {
+    let normalize = |name: &str| name.replace('_', "").to_lowercase();
+    let normalized = normalize(&name.to_string());
+    match known.iter().find(|known| normalize(known) == normalized) {
+        Some(similar) => {
+            format!("unknown option `{name}` of `{attribute}`; did you mean `{similar}`?")
+        }
         None => {
             let known: Vec<_> = known.iter().map(|known| format!("`{known}`")).collect();
             format!(
-                "unknown option `{key}` of `{attribute}`; it takes {}",
+                "unknown option `{name}` of `{attribute}`; it takes {}",
                 known.join(", ")
             )
         }

@@ -1,11 +1,11 @@
-//! `#[derive(Output)]`: a type as structured content.
+//! `#[derive(Output)]`: a type as structured content of a tool.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::DeriveInput;
 
 use crate::errors::Errors;
-use crate::options::{Options, at};
+use crate::options::{Options, hygienic};
 
 /// Expands the derive.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
@@ -17,33 +17,34 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut attributes = input
         .attrs
         .iter()
-        .filter(|found| found.path().is_ident("output"));
-    let mut options = Options::of("#[output]", attributes.next(), &["crate"], &mut errors);
+        .filter(|attribute| attribute.path().is_ident("output"));
+    let known = &["crate"];
+    let mut options = Options::from_attribute("#[output]", attributes.next(), known, &mut errors);
     for second in attributes {
-        errors.at(second, "write all options in one `#[output(…)]`");
+        errors.add_at(second, "write all options in one `#[output(…)]`");
     }
     let name = &input.ident;
-    // What the type lacks is told where it is written.
-    let span = at(name.span());
-    let root = options.root(&mut errors).at(span);
+    // The compiler reports missing traits at the name of the type.
+    let span = hygienic(name.span());
+    let private = options.crate_path(&mut errors).private(span);
     let mut generics = input.generics;
     let bounds = generics.make_where_clause();
     bounds.predicates.push(syn::parse_quote_spanned! {span=>
-        Self: #root::macro_support::Serialize + #root::macro_support::JsonSchema
+        Self: #private::Serialize + #private::JsonSchema
     });
-    let (impls, types, bounds) = generics.split_for_impl();
+    let (impl_generics, type_generics, bounds) = generics.split_for_impl();
     let implementation = quote_spanned! {span=>
         #[automatically_derived]
         #[allow(trivial_bounds)]
-        impl #impls #root::IntoToolResult for #name #types #bounds {
+        impl #impl_generics #private::IntoToolResult for #name #type_generics #bounds {
             fn into_tool_result(
                 self,
-            ) -> ::core::result::Result<#root::macro_support::CallToolResult, #root::ToolError> {
-                #root::IntoToolResult::into_tool_result(#root::Json(self))
+            ) -> ::core::result::Result<#private::CallToolResult, #private::ToolError> {
+                #private::IntoToolResult::into_tool_result(#private::Json(self))
             }
 
-            fn output_schema() -> ::core::option::Option<#root::macro_support::JsonObject> {
-                <#root::Json<Self> as #root::IntoToolResult>::output_schema()
+            fn output_schema() -> ::core::option::Option<#private::JsonObject> {
+                <#private::Json<Self> as #private::IntoToolResult>::output_schema()
             }
         }
     };

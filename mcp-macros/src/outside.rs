@@ -1,4 +1,4 @@
-//! `#[tool]` and its like where no block looks for them.
+//! `#[tool]` and its counterparts outside of a block with `#[mcp::server]` or `#[mcp::tools]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::ItemFn;
 
 use crate::route::Kind;
 
-/// Says where it belongs, and leaves the item as it is.
+/// Reports where the attribute belongs and keeps the item.
 pub(crate) fn expand(kind: Kind, item: TokenStream) -> TokenStream {
     let mut message = format!(
         "`#[{}]` belongs on a function in an `impl` block that has `#[mcp::server]` or \

@@ -1,4 +1,4 @@
-//! One parameter.
+//! One parameter of a marked method.
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -8,49 +8,49 @@ use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Ty
 
 use crate::docs;
 use crate::errors::Errors;
-use crate::options::{Options, Root, at};
+use crate::options::{CratePath, Options, hygienic};
 use crate::route::Kind;
 
 const OPTIONS: &[&str] = &["name", "title", "description", "default", "range"];
 const OPTIONS_OF_TOOLS: &[&str] = &["name", "title", "description", "default", "range", "header"];
 
-/// What is asked of its type.
+/// The position of a parameter, which determines what its type may be.
 #[derive(Clone, Copy)]
-enum Ask {
-    /// Extractor or argument.
-    Any,
-    /// An extractor: it has no name.
-    Nameless,
-    /// An extractor: no variable of the URI has its name.
-    Outside,
-    /// An extractor: the argument of a completion is what was typed so far.
-    Beside,
+enum Position {
+    /// A parameter with a name: an extractor or an argument.
+    Named,
+    /// A parameter with a pattern: an extractor.
+    Unnamed,
+    /// A parameter of a resource whose name is no variable of the URI: an extractor.
+    WithoutVariable,
+    /// A parameter of a completion: an extractor.
+    InCompletion,
 }
 
-/// How the function takes what was typed so far.
+/// The type by which a completion receives the typed text.
 #[derive(Clone, Copy)]
 enum Prefix {
     Borrowed,
     Owned,
 }
 
-/// `#[arg(default)]`, `#[arg(default = …)]`.
+/// The option `default` or `default = …`.
 enum Default {
     OfType,
     Value(TokenStream),
 }
 
-/// A parameter, as its tokens say it.
+/// A parameter of a marked method.
 pub(crate) struct Param {
     index: usize,
-    /// Without lifetimes of the function.
+    /// The type with anonymous lifetimes.
     ty: Type,
     name: Option<String>,
-    ask: Ask,
+    position: Position,
     prefix: Option<Prefix>,
     title: Option<Expr>,
     description: Vec<Expr>,
-    /// Where `#[arg(…)]` stands.
+    /// The span of `#[arg(…)]`.
     options: Option<Span>,
     default: Option<Default>,
     range: Option<ExprRange>,
@@ -58,7 +58,7 @@ pub(crate) struct Param {
 }
 
 impl Param {
-    /// Reads a parameter and takes away what the compiler must not see.
+    /// Reads a parameter and removes attributes that the compiler would reject.
     pub(crate) fn read(
         kind: Kind,
         index: usize,
@@ -66,30 +66,30 @@ impl Param {
         ty: Type,
         errors: &mut Errors,
     ) -> Self {
-        let docs = docs::take(&mut param.attrs);
-        refuse_cfg(kind, &param.attrs, errors);
-        let arg = take_arg(&mut param.attrs, errors);
+        let docs = docs::remove(&mut param.attrs);
+        reject_cfg(kind, &param.attrs, errors);
+        let arg = remove_arg(&mut param.attrs, errors);
         let options = arg.as_ref().map(|arg| arg.path().span());
         let known = match kind {
             Kind::Tool => OPTIONS_OF_TOOLS,
             Kind::Resource | Kind::Prompt | Kind::Completion => OPTIONS,
         };
-        let mut arg = Options::of("#[arg]", arg.as_ref(), known, errors);
+        let mut arg = Options::from_attribute("#[arg]", arg.as_ref(), known, errors);
         let name = match arg.text("name", errors) {
             Some(name) => Some(name.value()),
             None => plain_name(&param.pat),
         };
         let title = arg.expr("title", errors);
         let description = arg.expr("description", errors);
-        let default = arg.maybe_expr("default").map(default_value);
+        let default = arg.optional_expr("default").map(default_value);
         let range = arg.expr("range", errors);
         let header = arg.text("header", errors);
         Self {
             index,
             ty,
-            ask: match name {
-                Some(_) => Ask::Any,
-                None => Ask::Nameless,
+            position: match name {
+                Some(_) => Position::Named,
+                None => Position::Unnamed,
             },
             name,
             prefix: None,
@@ -97,25 +97,25 @@ impl Param {
             description: description.map_or(docs, |text| vec![text]),
             options,
             default,
-            range: range.and_then(|range| a_range(range, errors)),
-            header: header.filter(|name| is_token(name, errors)),
+            range: range.and_then(|range| check_range(range, errors)),
+            header: header.filter(|name| is_header_name(name, errors)),
         }
     }
 
-    /// Reads a parameter of a completion: what was typed so far, or an extractor.
-    pub(crate) fn beside_prefix(
+    /// Reads a parameter of a completion: the typed text, or an extractor.
+    pub(crate) fn of_completion(
         index: usize,
         param: &mut PatType,
         ty: Type,
-        root: &Root,
+        crate_path: &CratePath,
         errors: &mut Errors,
     ) -> Self {
         let mut param = Self::read(Kind::Completion, index, param, ty, errors);
         param.prefix = prefix(&param.ty);
-        param.ask = Ask::Beside;
+        param.position = Position::InCompletion;
         if param.prefix.is_some() {
-            let support = root.support(param.ty.span());
-            param.ty = syn::parse_quote!(#support::Prefix);
+            let private = crate_path.private(param.ty.span());
+            param.ty = syn::parse_quote!(#private::Prefix);
         }
         param
     }
@@ -128,12 +128,12 @@ impl Param {
         &self.ty
     }
 
-    /// How the client calls it.
+    /// Returns the name of the argument.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// `Args<T>` and `RawArgs` take whatever is there.
+    /// Returns whether the type is `Args<T>` or `RawArgs`.
     pub(crate) fn takes_all_arguments(&self) -> bool {
         let Type::Path(path) = &self.ty else {
             return false;
@@ -142,27 +142,27 @@ impl Param {
         last.is_some_and(|last| last.ident == "Args" || last.ident == "RawArgs")
     }
 
-    /// No variable of the URI has its name: it can only be an extractor.
-    pub(crate) fn outside(&mut self) {
-        self.ask = Ask::Outside;
+    /// Marks a parameter of a resource whose name is no variable of the URI.
+    pub(crate) fn mark_without_variable(&mut self) {
+        self.position = Position::WithoutVariable;
     }
 
-    /// What it is: `let param_0 = …;`.
+    /// Returns the variable of the classified parameter: `param_0`.
     fn param(&self) -> Ident {
         format_ident!("param_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Its default: `let default_0 = …;`.
+    /// Returns the variable of the default: `default_0`.
     fn default(&self) -> Ident {
         format_ident!("default_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Its value in a call: `let value_0 = …;`.
+    /// Returns the variable of the value in a call: `value_0`.
     pub(crate) fn value(&self) -> Ident {
         format_ident!("value_{}", self.index, span = Span::mixed_site())
     }
 
-    /// Its value, as the function takes it.
+    /// Returns the value as the function receives it.
     pub(crate) fn passed(&self) -> TokenStream {
         let value = self.value();
         match self.prefix {
@@ -172,74 +172,75 @@ impl Param {
         }
     }
 
-    /// The statements that describe it when the route is made.
-    pub(crate) fn describe(&self, root: &Root) -> TokenStream {
+    /// Returns the statements that describe the parameter when the route is created.
+    pub(crate) fn describe(&self, crate_path: &CratePath) -> TokenStream {
         let (param, ty) = (self.param(), &self.ty);
-        let support = root.support(ty.span());
-        let ask = match self.ask {
-            Ask::Any => quote_spanned!(at(ty.span())=> param),
-            Ask::Nameless => quote_spanned!(at(ty.span())=> nameless),
-            Ask::Outside => quote_spanned!(at(ty.span())=> outside),
-            Ask::Beside => quote_spanned!(at(ty.span())=> beside),
+        let span = hygienic(ty.span());
+        let private = crate_path.private(span);
+        let classify = match self.position {
+            Position::Named => quote_spanned!(span=> classify),
+            Position::Unnamed => quote_spanned!(span=> classify_unnamed),
+            Position::WithoutVariable => quote_spanned!(span=> classify_without_variable),
+            Position::InCompletion => quote_spanned!(span=> classify_in_completion),
         };
         let name = self.name.as_deref().unwrap_or_default();
         let description = (!self.description.is_empty()).then(|| {
-            let pieces = &self.description;
-            quote!(.doc(&[#(#pieces),*]))
+            let parts = &self.description;
+            quote!(.doc(&[#(#parts),*]))
         });
         let title = self.title.as_ref().map(|title| quote!(.title(#title)));
         let range = self.range.as_ref().map(|range| {
-            let bounds = range_tokens(range, &support);
-            quote_spanned!(at(range.span())=> let about = #param.with_range(about, #bounds);)
+            let bounds = range_tokens(range, &private);
+            quote_spanned!(hygienic(range.span())=> let info = #param.with_range(info, #bounds);)
         });
         let header = self.header.as_ref().map(|name| quote!(.header(#name)));
         let options = self
             .options
-            .map(|span| quote_spanned!(at(span)=> #param.with_options();));
+            .map(|span| quote_spanned!(hygienic(span)=> #param.with_options();));
         let default = self.describe_default();
-        quote_spanned! {at(ty.span())=>
-            let #param = (&&&&#support::Slot::<#ty>::new()).#ask();
+        quote_spanned! {span=>
+            let #param = (&&&&#private::Probe::<#ty>::new()).#classify();
             #options
-            let about = #support::About::new(#name) #title #description #header;
+            let info = #private::ParameterInfo::new(#name) #title #description #header;
             #range
             #default
-            #param.describe(&mut params, about);
+            #param.describe(&mut parameters, info);
         }
     }
 
     fn describe_default(&self) -> Option<TokenStream> {
         let (param, default) = (self.param(), self.default());
-        let (span, made) = match self.default.as_ref()? {
+        let (span, value) = match self.default.as_ref()? {
             Default::OfType => {
-                let span = at(self.options.unwrap_or_else(|| self.ty.span()));
+                let span = hygienic(self.options.unwrap_or_else(|| self.ty.span()));
                 (span, quote_spanned!(span=> #param.default_of_type()))
             }
             Default::Value(value) => {
-                let span = at(value.span());
+                let span = hygienic(value.span());
                 (span, quote_spanned!(span=> #param.default_value(|| #value)))
             }
         };
         Some(quote_spanned! {span=>
-            let #default = #made;
-            let about = #param.with_default(about, #default);
+            let #default = #value;
+            let info = #param.with_default(info, #default);
         })
     }
 
-    /// The statements that take its value from the `input` of a call.
-    pub(crate) fn take(&self) -> TokenStream {
+    /// Returns the statements that extract the value from the `reader` of a call.
+    pub(crate) fn extract(&self) -> TokenStream {
         let (param, value) = (self.param(), self.value());
         let index = Literal::usize_unsuffixed(self.index);
         let default = match &self.default {
             Some(_) => self.default().into_token_stream(),
             None => quote!(::core::option::Option::None),
         };
-        quote_spanned! {at(self.ty.span())=>
-            let #value = #param.take(input, #index, #default)?;
+        quote_spanned! {hygienic(self.ty.span())=>
+            let #value = #param.extract(reader, #index, #default)?;
         }
     }
 }
 
-/// `&str` and `String` are what was typed so far.
+/// Returns how a parameter of type `&str` or `String` receives the typed text.
 fn prefix(ty: &Type) -> Option<Prefix> {
     match ty {
         Type::Reference(borrowed) if borrowed.mutability.is_none() => match &*borrowed.elem {
@@ -251,7 +252,7 @@ fn prefix(ty: &Type) -> Option<Prefix> {
     }
 }
 
-fn refuse_cfg(kind: Kind, attributes: &[Attribute], errors: &mut Errors) {
+fn reject_cfg(kind: Kind, attributes: &[Attribute], errors: &mut Errors) {
     let noun = kind.noun();
     for attribute in attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {
@@ -259,27 +260,27 @@ fn refuse_cfg(kind: Kind, attributes: &[Attribute], errors: &mut Errors) {
                 "a parameter of a {noun} cannot depend on the configuration; \
                  write two {noun}s and put `#[cfg(…)]` on each"
             );
-            errors.at(attribute, message);
+            errors.add_at(attribute, message);
         }
     }
 }
 
-fn take_arg(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Attribute> {
+fn remove_arg(attributes: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Attribute> {
     let mut args = attributes.extract_if(.., |attribute| is_named(attribute, "arg"));
     let first = args.next();
     for second in args {
-        errors.at(second, "write all options in one `#[arg(…)]`");
+        errors.add_at(second, "write all options in one `#[arg(…)]`");
     }
     first
 }
 
-/// `#[arg]`, `#[mcp::arg]`, whatever the path.
+/// Returns whether the last segment of the attribute's path is `name`.
 fn is_named(attribute: &Attribute, name: &str) -> bool {
     let last = attribute.path().segments.last();
     last.is_some_and(|segment| segment.ident == name)
 }
 
-/// `a` and `mut a` have a name, `Args(a)` and `_` have none.
+/// Returns the name of `a` or `mut a`; other patterns have none.
 fn plain_name(pattern: &Pat) -> Option<String> {
     match pattern {
         Pat::Ident(plain) => Some(plain.ident.unraw().to_string()),
@@ -292,24 +293,25 @@ fn default_value(value: Option<Expr>) -> Default {
         None => Default::OfType,
         Some(Expr::Lit(literal)) if matches!(literal.lit, Lit::Str(_)) => {
             let convert =
-                quote_spanned!(at(literal.span())=> ::core::convert::Into::into(#literal));
+                quote_spanned!(hygienic(literal.span())=> ::core::convert::Into::into(#literal));
             Default::Value(convert)
         }
         Some(value) => Default::Value(value.into_token_stream()),
     }
 }
 
-fn a_range(range: Expr, errors: &mut Errors) -> Option<ExprRange> {
+/// Rejects an expression that is no range, and `..`.
+fn check_range(range: Expr, errors: &mut Errors) -> Option<ExprRange> {
     match range {
         Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range),
         other => {
-            errors.at(other, "`range` needs a range, such as `1..=100` or `0..`");
+            errors.add_at(other, "`range` needs a range, such as `1..=100` or `0..`");
             None
         }
     }
 }
 
-fn range_tokens(range: &ExprRange, support: &TokenStream) -> TokenStream {
+fn range_tokens(range: &ExprRange, private: &TokenStream) -> TokenStream {
     let from = range.start.as_deref().map(|from| {
         let from = limit(from);
         quote!(.from(#from))
@@ -321,10 +323,11 @@ fn range_tokens(range: &ExprRange, support: &TokenStream) -> TokenStream {
             RangeLimits::Closed(_) => quote!(.to(#to)),
         }
     });
-    quote_spanned!(at(range.span())=> #support::Range::new() #from #to)
+    quote_spanned!(hygienic(range.span())=> #private::Range::new() #from #to)
 }
 
-/// A bound. Integers without a suffix are as wide as they need to be, whatever the parameter is.
+/// Returns a bound. Integer literals without a suffix become `i128`, because the type of the parameter
+/// is unknown here.
 fn limit(bound: &Expr) -> TokenStream {
     match bound {
         Expr::Lit(literal) => match &literal.lit {
@@ -343,13 +346,13 @@ fn limit(bound: &Expr) -> TokenStream {
 }
 
 // spec: XHDR-03, XHDR-04
-fn is_token(name: &LitStr, errors: &mut Errors) -> bool {
+fn is_header_name(name: &LitStr, errors: &mut Errors) -> bool {
     let text = name.value();
     let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let valid = !text.is_empty() && text.chars().all(fits);
     if !valid {
         let message = "the name of a header has letters, digits and `-`, such as `Region`";
-        errors.at(name, message);
+        errors.add_at(name, message);
     }
     valid
 }

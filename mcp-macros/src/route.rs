@@ -1,19 +1,19 @@
-//! What a method is marked as, and what the attribute says: a tool, a resource, a prompt, a
-//! completion.
+//! The attribute of a marked method: `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Type};
 
-use crate::cache;
+use crate::cache::cache_hint;
 use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
-use crate::options::{Options, at};
+use crate::options::{CratePath, Options, hygienic};
 use crate::variables;
 
-/// The attributes that make a route of a method.
+/// The kind of route that an attribute creates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
 impl Kind {
     const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
-    /// The name of the attribute, and of what it makes.
+    /// Returns the name of the attribute and of the kind of route.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -74,41 +74,44 @@ impl Kind {
         }
     }
 
-    /// Which attribute this is, whatever its path.
-    pub(crate) fn of(attribute: &Attribute) -> Option<Self> {
+    /// Returns the kind of an attribute with any path.
+    pub(crate) fn from_attribute(attribute: &Attribute) -> Option<Self> {
         let last = attribute.path().segments.last()?;
         Self::ALL.into_iter().find(|kind| last.ident == kind.noun())
     }
 }
 
-/// What is listed of any route.
-struct Listed {
+/// Options that all kinds of listed routes have.
+struct ListedOptions {
     name: String,
     title: Option<Expr>,
-    description: Vec<Expr>,
-    given_description: Option<Expr>,
+    /// Parts of the doc comment.
+    docs: Vec<Expr>,
+    /// The option `description`, which replaces the doc comment.
+    description: Option<Expr>,
     icon: Option<Expr>,
     meta: TokenStream,
 }
 
-/// What the attribute says.
+/// The options of the attribute.
 pub(crate) struct Route {
-    listed: Listed,
+    listed: ListedOptions,
     layer: Option<Expr>,
-    own: Own,
+    own: OwnOptions,
 }
 
-/// What a completion is for.
-pub(crate) struct Completes<'a> {
+/// The argument that a completion is for.
+pub(crate) struct CompletionTarget<'a> {
     pub(crate) kind: Kind,
-    /// The name of the prompt, the text of the template.
+    /// Name of the prompt, or URI template.
     pub(crate) owner: String,
     pub(crate) argument: String,
-    /// Where the argument is written.
-    pub(crate) at: &'a Expr,
+    /// The option `argument`, for the span of errors.
+    pub(crate) argument_expr: &'a Expr,
 }
 
-enum Own {
+/// Options of one kind of route.
+enum OwnOptions {
     Tool {
         read_only: Option<bool>,
         destructive: Option<bool>,
@@ -131,7 +134,7 @@ enum Own {
 }
 
 impl Route {
-    /// Reads the attribute. Without a result the mistakes are noted.
+    /// Reads the attribute. Returns `None` after adding errors.
     pub(crate) fn read(
         kind: Kind,
         attribute: &Attribute,
@@ -143,11 +146,11 @@ impl Route {
         let name = kind.attribute();
         let (text, mut options) =
             Options::with_text(name, attribute, takes_text, kind.options(), errors);
-        let listed = Listed {
+        let listed = ListedOptions {
             name: listed_name(kind, options.text("name", errors), ident, errors),
             title: options.expr("title", errors),
-            description: docs::of(attributes),
-            given_description: options.expr("description", errors),
+            docs: docs::read(attributes),
+            description: options.expr("description", errors),
             icon: options.expr("icon", errors),
             meta: match options.expr("meta", errors) {
                 Some(given) => extras::meta(&given, errors),
@@ -156,7 +159,7 @@ impl Route {
         };
         let layer = options.expr("layer", errors);
         let own = match kind {
-            Kind::Tool => Own::Tool {
+            Kind::Tool => OwnOptions::Tool {
                 read_only: options.flag("read_only", errors),
                 destructive: options.flag("destructive", errors),
                 idempotent: options.flag("idempotent", errors),
@@ -166,69 +169,78 @@ impl Route {
                 let Some(uri) = text else {
                     let message = "`#[resource]` needs the URI: `#[resource(\"config://app\")]`, \
                                    or a template: `#[resource(\"users://{id}/profile\")]`";
-                    errors.at(attribute, message);
+                    errors.add_at(attribute, message);
                     return None;
                 };
-                Own::Resource {
-                    variables: errors.ok(variables::of(&uri))?,
+                OwnOptions::Resource {
+                    variables: errors.ok(variables::names(&uri))?,
                     uri,
                     mime: options.expr("mime", errors),
                     annotations: options.expr("annotations", errors),
                     cache: options.expr("cache", errors),
                 }
             }
-            Kind::Prompt => Own::Prompt,
-            Kind::Completion => completion(attribute, &mut options, errors)?,
+            Kind::Prompt => OwnOptions::Prompt,
+            Kind::Completion => completion_options(attribute, &mut options, errors)?,
         };
         Some(Self { listed, layer, own })
     }
 
-    /// By what clients find it; no two of one kind may have the same.
+    /// Returns the name or URI, which identifies the route among those of its kind.
     pub(crate) fn key(&self) -> String {
         match &self.own {
-            Own::Tool { .. } | Own::Prompt => self.listed.name.clone(),
-            Own::Resource { uri, .. } => uri.value(),
-            Own::Completion {
+            OwnOptions::Tool { .. } | OwnOptions::Prompt => self.listed.name.clone(),
+            OwnOptions::Resource { uri, .. } => uri.value(),
+            OwnOptions::Completion {
                 owner, argument, ..
             } => format!("{} of {}", literal(argument), literal(owner)),
         }
     }
 
-    /// The variables of a resource's URI, and where it is written.
+    /// Returns the URI of a resource and its variables.
     pub(crate) fn variables(&self) -> Option<(&LitStr, &[String])> {
         match &self.own {
-            Own::Resource { uri, variables, .. } => Some((uri, variables)),
+            OwnOptions::Resource { uri, variables, .. } => Some((uri, variables)),
             _ => None,
         }
     }
 
-    /// The method of `Routes` that takes it.
-    pub(crate) fn adds(&self) -> TokenStream {
+    /// Returns the method of `Routes` that adds the route. The function of `__private` that creates the
+    /// route has the same name.
+    pub(crate) fn add_method(&self) -> TokenStream {
         match &self.own {
-            Own::Tool { .. } => quote!(tool),
-            Own::Resource { variables, .. } if variables.is_empty() => quote!(resource),
-            Own::Resource { .. } => quote!(template),
-            Own::Prompt => quote!(prompt),
-            Own::Completion { .. } => quote!(completion),
+            OwnOptions::Tool { .. } => quote!(tool),
+            OwnOptions::Resource { variables, .. } if variables.is_empty() => quote!(resource),
+            OwnOptions::Resource { .. } => quote!(template),
+            OwnOptions::Prompt => quote!(prompt),
+            OwnOptions::Completion { .. } => quote!(completion),
         }
     }
 
-    /// The method of what was returned that makes the result.
-    pub(crate) fn becomes(&self) -> TokenStream {
+    /// Returns the function of `__private` that creates the route. It has the span of the return type,
+    /// where the compiler reports a type that is no result.
+    pub(crate) fn constructor(&self, output: &Type, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(output.span());
+        let (private, function) = (crate_path.private(span), self.add_method());
+        quote_spanned!(span=> #private::#function::<#output, _, _>)
+    }
+
+    /// Returns the method of `HandlerOutput` that converts the return value.
+    pub(crate) fn convert_method(&self) -> TokenStream {
         match &self.own {
-            Own::Tool { .. } => quote!(into_result),
-            Own::Resource { .. } => quote!(into_contents),
-            Own::Prompt => quote!(into_prompt),
-            Own::Completion { .. } => quote!(into_completion),
+            OwnOptions::Tool { .. } => quote!(into_result),
+            OwnOptions::Resource { .. } => quote!(into_contents),
+            OwnOptions::Prompt => quote!(into_prompt),
+            OwnOptions::Completion { .. } => quote!(into_completion),
         }
     }
 
-    /// What is listed, as an expression.
-    pub(crate) fn listed(&self, support: &TokenStream) -> TokenStream {
+    /// Returns the listed item as an expression.
+    pub(crate) fn item(&self, private: &TokenStream) -> TokenStream {
         let name = &self.listed.name;
-        let common = self.common(support);
+        let common = self.common_setters(private);
         match &self.own {
-            Own::Tool {
+            OwnOptions::Tool {
                 read_only,
                 destructive,
                 idempotent,
@@ -239,11 +251,11 @@ impl Route {
                 let destructive = destructive.map(|is| quote!(.destructive(#is)));
                 let open_world = open_world.map(|is| quote!(.open_world(#is)));
                 quote! {
-                    #support::Tool::new(#name) #common
+                    #private::Tool::new(#name) #common
                         #read_only #destructive #idempotent #open_world
                 }
             }
-            Own::Resource {
+            OwnOptions::Resource {
                 uri,
                 variables,
                 mime,
@@ -258,10 +270,10 @@ impl Route {
                 let annotations = annotations
                     .as_ref()
                     .map(|given| quote!(.annotations(#given)));
-                quote!(#support::#ty::new(#uri).name(#name) #common #mime #annotations)
+                quote!(#private::#ty::new(#uri).name(#name) #common #mime #annotations)
             }
-            Own::Prompt => quote!(#support::Prompt::new(#name) #common),
-            Own::Completion {
+            OwnOptions::Prompt => quote!(#private::Prompt::new(#name) #common),
+            OwnOptions::Completion {
                 of_prompt,
                 owner,
                 argument,
@@ -270,69 +282,74 @@ impl Route {
                     true => quote!(prompt),
                     false => quote!(resource),
                 };
-                quote!((#support::CompletionReference::#of(#owner), #argument))
+                quote!((#private::CompletionReference::#of(#owner), #argument))
             }
         }
     }
 
-    fn common(&self, support: &TokenStream) -> TokenStream {
+    /// Returns the setters that all listed items have.
+    fn common_setters(&self, private: &TokenStream) -> TokenStream {
         let listed = &self.listed;
         let title = listed.title.as_ref().map(|title| quote!(.title(#title)));
-        let description = match (&listed.given_description, listed.description.as_slice()) {
-            (Some(given), _) => quote!(.describe(#given)),
+        let description = match (&listed.description, listed.docs.as_slice()) {
+            (Some(description), _) => quote!(.describe(#description)),
             (None, []) => quote!(),
-            (None, pieces) => quote!(.describe(#support::doc(&[#(#pieces),*]))),
+            (None, docs) => quote!(.describe(#private::doc(&[#(#docs),*]))),
         };
         let icons = listed.icon.as_ref();
-        let icons = icons.map(|given| extras::icons(given, support));
+        let icons = icons.map(|icons| extras::icons(icons, private));
         let meta = &listed.meta;
         quote!(#title #description #icons #meta)
     }
 
-    /// What is said of the finished route.
-    pub(crate) fn finish(&self, support: &TokenStream, errors: &mut Errors) -> TokenStream {
+    /// Returns the setters of the created route.
+    pub(crate) fn setters(&self, private: &TokenStream, errors: &mut Errors) -> TokenStream {
         let cache = match &self.own {
-            Own::Resource { cache, .. } => cache.as_ref(),
+            OwnOptions::Resource { cache, .. } => cache.as_ref(),
             _ => None,
         };
-        let cache = cache.and_then(|given| errors.ok(cache::hint(given, support)));
+        let cache = cache.and_then(|value| errors.ok(cache_hint(value, private)));
         let cache = cache.map(|hint| quote!(.cache(#hint)));
         let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
         quote!(#cache #layer)
     }
 
-    /// What a completion is for: the prompt or the template, and its argument.
-    pub(crate) fn completes(&self) -> Option<Completes<'_>> {
+    /// Returns the argument that a completion is for.
+    pub(crate) fn completes(&self) -> Option<CompletionTarget<'_>> {
         match &self.own {
-            Own::Completion {
+            OwnOptions::Completion {
                 of_prompt,
                 owner,
                 argument,
-            } => Some(Completes {
+            } => Some(CompletionTarget {
                 kind: match of_prompt {
                     true => Kind::Prompt,
                     false => Kind::Resource,
                 },
                 owner: literal(owner),
                 argument: literal(argument),
-                at: argument,
+                argument_expr: argument,
             }),
             _ => None,
         }
     }
 }
 
-fn completion(attribute: &Attribute, options: &mut Options, errors: &mut Errors) -> Option<Own> {
+fn completion_options(
+    attribute: &Attribute,
+    options: &mut Options,
+    errors: &mut Errors,
+) -> Option<OwnOptions> {
     let prompt = options.expr("prompt", errors);
     let template = options.expr("template", errors);
     let argument = options.expr("argument", errors);
     match (prompt, template, argument) {
-        (Some(owner), None, Some(argument)) => Some(Own::Completion {
+        (Some(owner), None, Some(argument)) => Some(OwnOptions::Completion {
             of_prompt: true,
             owner,
             argument,
         }),
-        (None, Some(owner), Some(argument)) => Some(Own::Completion {
+        (None, Some(owner), Some(argument)) => Some(OwnOptions::Completion {
             of_prompt: false,
             owner,
             argument,
@@ -341,7 +358,7 @@ fn completion(attribute: &Attribute, options: &mut Options, errors: &mut Errors)
             let message = "`#[completion]` needs to know what it completes: \
                            `#[completion(prompt = \"review\", argument = \"file\")]` or \
                            `#[completion(template = \"users://{id}\", argument = \"id\")]`";
-            errors.at(attribute, message);
+            errors.add_at(attribute, message);
             None
         }
     }
@@ -365,15 +382,15 @@ fn check_tool_name(name: &str, given: Option<&LitStr>, ident: &Ident, errors: &m
         return;
     }
     match given {
-        Some(given) => errors.at(given, "a tool's name has 1 to 128 of `A-Za-z0-9_-.`"),
-        None => errors.at(
+        Some(given) => errors.add_at(given, "a tool's name has 1 to 128 of `A-Za-z0-9_-.`"),
+        None => errors.add_at(
             ident,
             "a tool's name has 1 to 128 of `A-Za-z0-9_-.`; set another one: `#[tool(name = \"…\")]`",
         ),
     }
 }
 
-/// The text of a literal, the tokens of anything else.
+/// Returns the value of a string literal, or the tokens of another expression.
 fn literal(expr: &Expr) -> String {
     match expr {
         Expr::Lit(ExprLit {
@@ -382,11 +399,4 @@ fn literal(expr: &Expr) -> String {
         }) => text.value(),
         other => other.to_token_stream().to_string(),
     }
-}
-
-/// The call of `macro_support` that makes the route.
-pub(crate) fn make(route: &Route, support: &TokenStream, output: &syn::Type) -> TokenStream {
-    use syn::spanned::Spanned;
-    let function = route.adds();
-    quote_spanned!(at(output.span())=> #support::#function::<#output, _, _>)
 }

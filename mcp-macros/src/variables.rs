@@ -2,13 +2,13 @@
 
 use syn::LitStr;
 
-/// Their names, in their order. Whether URIs can be matched with the template is told when the
-/// server is set up.
+/// Returns the names of the variables, in their order. The server checks the rest of the template when
+/// it starts.
 ///
 /// # Errors
 ///
-/// A brace without its other half.
-pub(crate) fn of(uri: &LitStr) -> syn::Result<Vec<String>> {
+/// Returns an error for a `{` without `}`.
+pub(crate) fn names(uri: &LitStr) -> syn::Result<Vec<String>> {
     let text = uri.value();
     let mut names = Vec::new();
     let mut rest = text.as_str();

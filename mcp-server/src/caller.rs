@@ -1,10 +1,12 @@
-//! Who asks, for what is not shown to everybody.
+//! The caller of a request, as visibility filters see it.
 
 use std::fmt;
 
 use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 
-/// Who asks: what a filter of visibility can judge by.
+/// The caller of a request: the argument of visibility filters such as
+/// [`ToolRoute::visible_to`](crate::ToolRoute::visible_to) and
+/// [`Server::visible_tools`](crate::Server::visible_tools).
 ///
 /// # Examples
 ///
@@ -15,9 +17,9 @@ use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 ///     caller.principal().is_some_and(|who| who.scopes.iter().any(|scope| scope == "admin"))
 /// }
 ///
-/// let server = Server::new("desk", "1.0.0")
-///     .tool(Tool::new("shred").handler(|| "gone").visible_to(is_admin))
-///     .tool(Tool::new("read").handler(|| "dear sir"));
+/// let server = Server::new("files", "1.0.0")
+///     .tool(Tool::new("delete").handler(|| "deleted").visible_to(is_admin))
+///     .tool(Tool::new("read").handler(|| "contents"));
 /// # server.check()?;
 /// # Ok::<(), mcp_server::SetupError>(())
 /// ```
@@ -32,26 +34,28 @@ impl<'a> Caller<'a> {
         Self { facts, extensions }
     }
 
-    pub(crate) fn of(exchange: &'a Exchange) -> Self {
+    pub(crate) fn from_exchange(exchange: &'a Exchange) -> Self {
         Self::new(&exchange.facts, &exchange.extensions)
     }
 
-    /// What the client says of itself. No proof of anything.
+    /// The client's version, capabilities and name. The client declares them itself, so they prove
+    /// nothing.
     pub fn facts(&self) -> &'a ClientFacts {
         self.facts
     }
 
-    /// Who is behind the call, when a layer has verified it.
+    /// The user behind the call, if a layer has authenticated one.
     pub fn principal(&self) -> Option<&'a Principal> {
         self.extensions.get()
     }
 
-    /// A value that a layer inserted into the request's extensions.
+    /// A value of type `T` that a layer inserted into the request's extensions.
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&'a T> {
         self.extensions.get()
     }
 
-    /// A header of the HTTP request. `None` also on other transports, and when it is no plain text.
+    /// The value of a header of the HTTP request. Returns `None` on other transports, and when the
+    /// value is not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         let parts = self.extensions.parts()?;
         parts.headers.get(name)?.to_str().ok()

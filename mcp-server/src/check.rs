@@ -1,21 +1,15 @@
-//! The mistakes of a server that can be found before its first call.
+//! Mistakes of a server that can be found before its first call.
 
-use std::any::Any;
-use std::fmt::Display;
+use std::collections::HashSet;
 
 use mcp_core::schema::{Lint, Severity};
 use mcp_types::CompletionReference;
 
-use crate::checking::Checking;
-use crate::listing::{Kind, Listed};
-use crate::live::Book;
-use crate::names::Names;
-use crate::spec::RouteSpec;
-use crate::standing::Standing;
-use crate::state::States;
-use crate::tools::ToolRoute;
+use crate::call::RouteSpec;
+use crate::registry::{Listed, ServerConfig};
+use crate::routes::RouteScope;
 
-/// A server cannot serve as it was built.
+/// The error of a server that cannot serve as it was built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the server {server:?} cannot serve:\n{}", problems.join("\n"))]
 pub struct SetupError {
@@ -24,54 +18,52 @@ pub struct SetupError {
 }
 
 impl SetupError {
-    /// The problems of a server, if there are any.
-    pub(crate) fn of(book: &Book, problems: Vec<String>) -> Result<(), Self> {
-        if problems.is_empty() {
-            return Ok(());
-        }
-        Err(Self {
-            server: book.info.name.clone(),
-            problems,
-        })
-    }
-
-    /// What is wrong, a line each.
+    /// The mistakes, one line each.
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 }
 
-/// All mistakes in what an author has given, and how to mend them.
-pub(crate) fn book(book: &Book) -> Vec<String> {
-    let mut problems = Problems::new(book);
-    problems.kind(&mut book.tools.iter());
-    problems.kind(&mut book.resources.iter());
-    problems.kind(&mut book.templates.iter());
-    problems.kind(&mut book.prompts.iter());
-    problems.completions(book);
-    problems.found
+/// Checks all routes of a server.
+///
+/// # Errors
+///
+/// Returns a [`SetupError`] with all mistakes.
+pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
+    let mut checker = Checker::new(config);
+    checker.check_listed(config.tools.iter());
+    checker.check_listed(config.resources.iter());
+    checker.check_listed(config.templates.iter());
+    checker.check_listed(config.prompts.iter());
+    checker.check_completions();
+    checker.finish()
 }
 
-/// The mistakes in routes that come to a server. Where there are none, what clients are known to
-/// refuse is told.
-pub(crate) fn routes<R: Listed>(routes: &[R], book: &Book) -> Vec<String> {
-    let mut problems = Problems::new(book);
-    problems.kind(&mut routes.iter());
-    if problems.found.is_empty() {
-        let tools = routes.iter().filter_map(as_tool);
-        tell(tools.flat_map(|tool| tool.lints(&book.checking)));
-    }
-    problems.found
+/// Checks routes that are added to a running server. If there are no mistakes, it logs their lints.
+///
+/// # Errors
+///
+/// Returns a [`SetupError`] with all mistakes.
+pub(crate) fn check_added<R: Listed>(
+    routes: &[R],
+    config: &ServerConfig,
+) -> Result<(), SetupError> {
+    let mut checker = Checker::new(config);
+    checker.check_listed(routes.iter());
+    checker.finish()?;
+    let validation = &config.context.validation;
+    log_lints(routes.iter().flat_map(|route| route.lints(validation)));
+    Ok(())
 }
 
-/// What clients are known to refuse in the tools of a server.
-pub(crate) fn lints(book: &Book) -> Vec<Lint> {
-    let tools = book.tools.iter();
-    tools.flat_map(|tool| tool.lints(&book.checking)).collect()
+/// Returns why clients may refuse the tools of a server.
+pub(crate) fn lints(config: &ServerConfig) -> Vec<Lint> {
+    let validation = &config.context.validation;
+    let tools = config.tools.iter();
+    tools.flat_map(|tool| tool.lints(validation)).collect()
 }
 
-/// Tells the author.
-pub(crate) fn tell(lints: impl IntoIterator<Item = Lint>) {
+pub(crate) fn log_lints(lints: impl IntoIterator<Item = Lint>) {
     for lint in lints {
         match lint.severity {
             Severity::Warning => tracing::warn!("{lint}"),
@@ -80,116 +72,103 @@ pub(crate) fn tell(lints: impl IntoIterator<Item = Lint>) {
     }
 }
 
-/// The tool that a route is, if it is one.
-fn as_tool<R: Listed>(route: &R) -> Option<&ToolRoute> {
-    (route as &dyn Any).downcast_ref()
+struct Checker<'a> {
+    config: &'a ServerConfig,
+    problems: Vec<String>,
 }
 
-struct Problems<'a> {
-    states: &'a States,
-    checking: &'a Checking,
-    found: Vec<String>,
-}
-
-/// What of a route is looked at, whatever its kind.
-struct Seen<'a> {
-    key: &'a str,
-    spec: &'a RouteSpec,
-    standing: &'a Standing,
-    tool: Option<&'a ToolRoute>,
-}
-
-impl<'a> Problems<'a> {
-    fn new(book: &'a Book) -> Self {
+impl<'a> Checker<'a> {
+    fn new(config: &'a ServerConfig) -> Self {
         Self {
-            states: &book.states,
-            checking: &book.checking,
-            found: Vec::new(),
+            config,
+            problems: Vec::new(),
         }
     }
 
-    fn add(&mut self, problem: String) {
-        self.found.push(problem);
+    fn report(&mut self, problem: String) {
+        self.problems.push(problem);
     }
 
-    /// Looks at routes of a kind.
-    fn kind<R: Listed>(&mut self, routes: &mut dyn Iterator<Item = &R>) {
-        let routes = &mut routes.map(|route| Seen {
-            key: route.key(),
-            spec: route.spec(),
-            standing: route.standing(),
-            tool: as_tool(route),
-        });
-        self.routes(R::KIND, routes);
+    fn finish(self) -> Result<(), SetupError> {
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        Err(SetupError {
+            server: self.config.info.name.clone(),
+            problems: self.problems,
+        })
     }
 
-    fn routes(&mut self, kind: Kind, routes: &mut dyn Iterator<Item = Seen<'_>>) {
-        let mut keys = Names::default();
+    fn check_listed<'r, R: Listed>(&mut self, routes: impl Iterator<Item = &'r R>) {
+        let kind = R::KIND;
+        let mut keys = HashSet::new();
         for route in routes {
-            let key = route.key;
+            let key = route.key();
             if key.is_empty() {
-                self.add(format!("a {kind} has no name"));
+                self.report(format!("a {kind} has no name"));
             }
-            if keys.insert(key.into(), 0).is_some() {
-                let relation = kind.relation();
-                let mend = if relation == "named" {
-                    "rename"
-                } else {
-                    "move"
+            if !keys.insert(key) {
+                let (relation, fix) = match kind.has_uri() {
+                    true => ("at", "move"),
+                    false => ("named", "rename"),
                 };
-                self.add(format!("two {kind}s are {relation} `{key}`; {mend} one"));
+                self.report(format!("two {kind}s are {relation} `{key}`; {fix} one"));
             }
-            let what = format_args!("{kind} `{key}`");
-            self.route(&what, route.spec, route.standing);
-            let schemas = route.tool.map(|tool| tool.schema_problems(self.checking));
-            for problem in schemas.unwrap_or_default() {
-                self.add(format!("the {what}: {problem}"));
+            let description = format!("{kind} `{key}`");
+            self.check_spec(&description, route.spec(), route.scope());
+            for problem in route.schema_problems(&self.config.context.validation) {
+                self.report(format!("the {description}: {problem}"));
             }
         }
     }
 
-    fn route(&mut self, what: &dyn Display, spec: &RouteSpec, standing: &Standing) {
+    fn check_spec(&mut self, description: &str, spec: &RouteSpec, scope: &RouteScope) {
         for (id, state) in &spec.states {
-            if !standing.has_state(*id) && !self.states.has(*id) {
-                self.add(format!(
-                    "the {what} takes `State<{state}>`, which nobody gave; add `.state(…)`"
+            if !scope.has_state(*id) && !self.config.context.states.contains(*id) {
+                self.report(format!(
+                    "the {description} takes `State<{state}>`, which is missing; add `.state(…)`"
                 ));
             }
         }
         for problem in &spec.problems {
-            self.add(format!("the {what}: {problem}"));
+            self.report(format!("the {description}: {problem}"));
         }
     }
 
-    fn completions(&mut self, book: &Book) {
-        let mut seen = Vec::new();
-        for route in &book.completions {
+    fn check_completions(&mut self) {
+        let config = self.config;
+        let mut seen = HashSet::new();
+        for route in &config.completions {
             let (reference, argument) = (route.reference(), route.argument());
             let (owner, has_argument) = match reference {
                 CompletionReference::Prompt { name } => {
-                    let mut prompts = book.prompts.iter().map(Listed::item);
+                    let mut prompts = config.prompts.iter().map(Listed::item);
                     let prompt = prompts.find(|prompt| prompt.name == *name);
-                    let has = prompt
+                    let has_argument = prompt
                         .map(|prompt| prompt.arguments.iter().any(|known| known.name == argument));
-                    (format!("prompt `{name}`"), has)
+                    (format!("prompt `{name}`"), has_argument)
                 }
                 CompletionReference::Resource { uri } => {
-                    let mut templates = book.templates.iter();
-                    let route = templates.find(|route| route.key() == uri);
-                    let has = route.map(|route| route.has_variable(argument));
-                    (format!("resource template `{uri}`"), has)
+                    let mut templates = config.templates.iter();
+                    let template = templates.find(|route| route.key() == uri);
+                    let has_argument = template.map(|route| route.has_variable(argument));
+                    (format!("resource template `{uri}`"), has_argument)
                 }
                 _ => continue,
             };
-            let what = format!("completion of `{argument}` of the {owner}");
-            self.route(&what, route.spec(), &route.standing);
+            let description = format!("completion of `{argument}` of the {owner}");
+            self.check_spec(&description, route.spec(), &route.scope);
             match has_argument {
-                None => self.add(format!("the {what}: there is no such {owner}")),
-                Some(false) => self.add(format!("the {what}: it has no argument `{argument}`")),
-                Some(true) if seen.contains(&(reference, argument)) => {
-                    self.add(format!("two completions of `{argument}` of the {owner}"));
+                None => self.report(format!("the {description}: there is no such {owner}")),
+                Some(false) => {
+                    self.report(format!(
+                        "the {description}: it has no argument `{argument}`"
+                    ));
                 }
-                Some(true) => seen.push((reference, argument)),
+                Some(true) if !seen.insert((owner.clone(), argument)) => {
+                    self.report(format!("two completions of `{argument}` of the {owner}"));
+                }
+                Some(true) => {}
             }
         }
     }

@@ -1,39 +1,40 @@
-//! Functions as handlers: extractors are taken in order, then the function is called.
+//! Functions as handlers: each parameter is an extractor.
 
 use std::future::Future;
 
-use crate::completion::IntoCompletion;
-use crate::context::CallContext;
+use crate::call::{CallContext, RouteSpec};
 use crate::extract::FromCall;
-use crate::prompts::IntoPrompt;
 use crate::rejection::Rejection;
-use crate::resources::IntoContents;
-use crate::spec::RouteSpec;
-use crate::tools::IntoToolResult;
+use crate::result::{IntoCompletion, IntoContents, IntoPrompt, IntoToolResult};
 
-/// Marks handlers that return a future.
+/// Marker of handlers that return a future.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Async;
+pub struct AsyncHandler;
 
-/// Marks handlers that return their result at once.
+/// Marker of handlers that are not `async`.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Sync;
+pub struct SyncHandler;
 
-/// One trait for each kind of result, implemented for all functions that fit.
+/// Defines one trait per kind of result and implements it for functions and closures of up to twelve
+/// extractors.
 macro_rules! handlers {
-    ($($(#[$about:meta])* $handler:ident -> $result:ident;)*) => {
+    ($($(#[$doc:meta])* $handler:ident -> $result:ident;)*) => {
         $(
-            $(#[$about])*
-            pub trait $handler<M>: Clone + Send + std::marker::Sync + 'static {
-                /// What the function returns in the end.
+            $(#[$doc])*
+            pub trait $handler<M>: Clone + Send + Sync + 'static {
+                /// Return value of the function, or output of its future.
                 type Output: $result;
 
-                /// Writes down what the extractors need.
+                /// Adds the requirements of all extractors.
                 fn describe(spec: &mut RouteSpec);
 
-                /// Takes the extractors and runs the function.
+                /// Calls the extractors in order, then the function.
+                ///
+                /// # Errors
+                ///
+                /// Returns the first rejection of an extractor.
                 fn call(
                     &self,
                     call: CallContext,
@@ -77,11 +78,11 @@ macro_rules! handler {
             non_snake_case,
             unused_mut,
             unused_variables,
-            reason = "variables are called like their types; no extractor uses nothing"
+            reason = "variables are named like their types; without extractors nothing is used"
         )]
-        impl<F, Fut, $($extractor),*> $handler<(Async, $($extractor,)*)> for F
+        impl<F, Fut, $($extractor),*> $handler<(AsyncHandler, $($extractor,)*)> for F
         where
-            F: Fn($($extractor),*) -> Fut + Clone + Send + std::marker::Sync + 'static,
+            F: Fn($($extractor),*) -> Fut + Clone + Send + Sync + 'static,
             Fut: Future<Output: $result> + Send,
             $($extractor: FromCall + Send,)*
         {
@@ -102,11 +103,11 @@ macro_rules! handler {
             non_snake_case,
             unused_mut,
             unused_variables,
-            reason = "variables are called like their types; no extractor uses nothing"
+            reason = "variables are named like their types; without extractors nothing is used"
         )]
-        impl<F, R, $($extractor),*> $handler<(Sync, $($extractor,)*)> for F
+        impl<F, R, $($extractor),*> $handler<(SyncHandler, $($extractor,)*)> for F
         where
-            F: Fn($($extractor),*) -> R + Clone + Send + std::marker::Sync + 'static,
+            F: Fn($($extractor),*) -> R + Clone + Send + Sync + 'static,
             R: $result,
             $($extractor: FromCall + Send,)*
         {
@@ -126,9 +127,10 @@ macro_rules! handler {
 }
 
 handlers! {
-    /// A function or closure of up to twelve extractors, `async` or not. `M` is found by the compiler.
+    /// A handler of a tool: a function or closure of up to twelve extractors, `async` or not. The
+    /// compiler infers `M`.
     ///
-    /// Implemented for all of them; not meant to be implemented by hand.
+    /// Every function that fits implements it; do not implement it by hand.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a tool",
         label = "this function does not fit",
@@ -138,7 +140,7 @@ handlers! {
     )]
     Handler -> IntoToolResult;
 
-    /// As [`Handler`], for resources and templates.
+    /// A handler of a resource or a URI template; see [`Handler`].
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a resource",
         label = "this function does not fit",
@@ -148,7 +150,7 @@ handlers! {
     )]
     ReadHandler -> IntoContents;
 
-    /// As [`Handler`], for prompts.
+    /// A handler of a prompt; see [`Handler`].
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a prompt",
         label = "this function does not fit",
@@ -158,7 +160,7 @@ handlers! {
     )]
     PromptHandler -> IntoPrompt;
 
-    /// As [`Handler`], for completions.
+    /// A handler of a completion; see [`Handler`].
     #[diagnostic::on_unimplemented(
         message = "`{Self}` is not a handler of a completion",
         label = "this function does not fit",

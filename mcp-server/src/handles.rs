@@ -1,141 +1,144 @@
-//! Handles for what a server offers, to change it while it serves.
+//! Handles that change the routes of a running server.
 
 use std::sync::Weak;
 
-use crate::check::{self, SetupError};
-use crate::context::CallContext;
-use crate::edits::Edits;
+use crate::call::{CallContext, RouteSpec};
+use crate::change_kinds::ChangeKinds;
+use crate::check::{SetupError, check_added};
 use crate::extract::FromCall;
-use crate::listing::Shelf;
-use crate::live::{Kept, Live, MakeOthers, Others};
-use crate::prompts::PromptRoute;
+use crate::registry::{ConfigList, SharedRegistry};
 use crate::rejection::Rejection;
-use crate::resources::{ResourceRoute, TemplateRoute};
-use crate::spec::RouteSpec;
-use crate::tools::ToolRoute;
+use crate::routes::{PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
 
-/// A server could not take what was to be added to it; it is as it was before.
+/// The error of a route that cannot be added to a running server. The server is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EditError {
-    /// The name or the URI is taken.
+    /// The server has a route with this name or URI.
     #[error("there is a {kind} `{key}` already; remove it first, or `put` this one in its place")]
     Taken {
-        /// What it is: a tool, a prompt, …
+        /// The kind of route, such as "tool".
         kind: &'static str,
-        /// Its name or its URI.
+        /// The name or URI.
         key: String,
     },
-    /// What was added could not be served.
+    /// The server cannot serve the route.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// There is no server any more.
+    /// The server of the handle was dropped.
     #[error("the server is gone; a handle changes nothing once its server was dropped")]
     Gone,
 }
 
-fn extend<R: Kept>(live: &Weak<Live>, routes: Vec<R>) -> Result<(), EditError> {
-    let live = live.upgrade().ok_or(EditError::Gone)?;
-    live.change(|shelf: &mut Shelf<R>, book| {
-        if let Some(route) = shelf.taken(&routes) {
+// Added routes stay outside of the closures until they are accepted: a rejected handler must not be
+// dropped while the registry is locked.
+
+fn extend<R: ConfigList>(
+    registry: &Weak<SharedRegistry>,
+    mut routes: Vec<R>,
+) -> Result<(), EditError> {
+    let registry = registry.upgrade().ok_or(EditError::Gone)?;
+    let routes = &mut routes;
+    registry.change::<R, _, _>(|config| {
+        if let Some(route) = R::list(config).find_duplicate(routes) {
             return Err(EditError::Taken {
                 kind: R::KIND.name(),
                 key: route.key().to_owned(),
             });
         }
-        SetupError::of(book, check::routes(&routes, book))?;
-        let any = !routes.is_empty();
-        routes.into_iter().for_each(|route| shelf.push(route));
-        Ok(((), any))
+        check_added(routes, config)?;
+        let is_changed = !routes.is_empty();
+        R::list_mut(config).extend(std::mem::take(routes));
+        Ok(((), is_changed))
     })
 }
 
-#[inline]
-fn put<R: Kept>(live: &Weak<Live>, route: R) -> Result<Option<R>, EditError> {
-    let live = live.upgrade().ok_or(EditError::Gone)?;
-    live.change(|shelf: &mut Shelf<R>, book| {
-        SetupError::of(book, check::routes(std::slice::from_ref(&route), book))?;
-        Ok((shelf.put(route), true))
+fn put<R: ConfigList>(registry: &Weak<SharedRegistry>, route: R) -> Result<Option<R>, EditError> {
+    let registry = registry.upgrade().ok_or(EditError::Gone)?;
+    let mut routes = vec![route];
+    let routes = &mut routes;
+    registry.change::<R, _, _>(|config| {
+        check_added(routes, config)?;
+        let list = R::list_mut(config);
+        let replaced = routes.pop().and_then(|route| list.put(route));
+        Ok((replaced, true))
     })
 }
 
-#[inline]
-fn remove<R: Kept>(live: &Weak<Live>, key: &str) -> Option<R> {
-    let removed = live.upgrade()?.change(|shelf: &mut Shelf<R>, _| {
-        let removed = shelf.remove(key);
+fn remove<R: ConfigList>(registry: &Weak<SharedRegistry>, key: &str) -> Option<R> {
+    let removed = registry.upgrade()?.change::<R, _, _>(|config| {
+        let removed = R::list_mut(config).remove(key);
         removed.map(|route| (route, true)).ok_or(())
     });
     removed.ok()
 }
 
-fn set_in_use<R: Kept>(live: &Weak<Live>, key: &str, in_use: bool) -> bool {
-    let Some(live) = live.upgrade() else {
+fn set_enabled<R: ConfigList>(
+    registry: &Weak<SharedRegistry>,
+    key: &str,
+    is_enabled: bool,
+) -> bool {
+    let Some(registry) = registry.upgrade() else {
         return false;
     };
-    let done = live.change(|shelf: &mut Shelf<R>, _| {
-        let changed = shelf.set_in_use(key, in_use);
-        changed.map(|changed| ((), changed)).ok_or(())
+    let found = registry.change::<R, _, _>(|config| {
+        let is_changed = R::list_mut(config).set_enabled(key, is_enabled);
+        is_changed.map(|is_changed| ((), is_changed)).ok_or(())
     });
-    done.is_ok()
+    found.is_ok()
 }
 
-fn keys<R: Kept>(live: &Weak<Live>) -> Vec<String> {
-    let Some(live) = live.upgrade() else {
+fn keys<R: ConfigList>(registry: &Weak<SharedRegistry>) -> Vec<String> {
+    let Some(registry) = registry.upgrade() else {
         return Vec::new();
     };
-    live.read(|book| {
-        let routes = R::shelf(book).in_use();
+    registry.read_config(|config| {
+        let routes = R::list(config).enabled();
         routes.map(|(_, route)| route.key().to_owned()).collect()
     })
 }
 
 macro_rules! handles {
-    (@others) => { None };
-    (@others $others:path) => { Some($others) };
     ($(
-        $(#[$about:meta])*
-        $handle:ident of $route:ident ($item:literal, $a:literal) as $keys:ident, $edit:ident $(with $others:path)?;
+        $(#[$doc:meta])*
+        $handle:ident of $route:ident ($item:literal, $a:literal) as $keys:ident, $kind:ident;
     )*) => {
         $(
-            $(#[$about])*
+            $(#[$doc])*
             ///
-            /// Cheap to clone; for any task, at any time. Take it from the server before it is given
-            /// to a transport, or as a parameter of a handler. Calls that are running finish with
-            /// what they began with. Every change is told to the clients that asked for changes,
-            /// several at once as one.
+            /// Get the handle from the server before a transport takes the server, or as a parameter
+            /// of a handler. Clones are cheap and may be used on any task or thread, at any time.
+            ///
+            /// A change applies to new calls; running calls finish as they started. Clients that have
+            /// subscribed to changes are notified. Several quick changes may be announced as one.
             #[derive(Debug, Clone)]
-            pub struct $handle(Weak<Live>);
+            pub struct $handle(Weak<SharedRegistry>);
 
-            // Inline, so that only servers that change compile what a change takes.
             impl $handle {
-                pub(crate) const EDITS: Edits = Edits {
-                    $edit: true,
-                    ..Edits::NONE
+                pub(crate) const CHANGE_KINDS: ChangeKinds = ChangeKinds {
+                    $kind: true,
+                    ..ChangeKinds::NONE
                 };
 
-                pub(crate) const OTHERS: Option<MakeOthers> = handles!(@others $($others)?);
-
-                #[inline]
-                pub(crate) fn new(live: Weak<Live>) -> Self {
-                    Self(live)
+                pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
+                    Self(registry)
                 }
 
                 #[doc = concat!("Adds ", $a, " ", $item, ".")]
                 ///
                 /// # Errors
                 ///
-                /// [`EditError`] when it is there already or could not be served.
-                #[inline]
+                /// Returns an [`EditError`] when it exists already or cannot be served.
                 pub fn add(&self, route: $route) -> Result<(), EditError> {
                     extend(&self.0, vec![route])
                 }
 
-                #[doc = concat!("Adds several ", $item, "s, or none of them when one does not fit.")]
+                #[doc = concat!("Adds several ", $item, "s, or none if one of them is not acceptable.")]
                 ///
                 /// # Errors
                 ///
-                /// [`EditError`] for the first that is there already, or for all that could not be
-                /// served.
+                /// Returns an [`EditError`] for the first that exists already, or for all that cannot
+                /// be served.
                 pub fn extend(
                     &self,
                     routes: impl IntoIterator<Item = $route>,
@@ -143,54 +146,48 @@ macro_rules! handles {
                     extend(&self.0, routes.into_iter().collect())
                 }
 
-                #[doc = concat!("Puts ", $a, " ", $item, " into the place of the one that there is, \
-                                 which is returned, or at the end.")]
+                #[doc = concat!("Replaces the ", $item, " with the same key and returns it, or adds \
+                                 ", $a, " ", $item, " at the end of the list.")]
                 ///
                 /// # Errors
                 ///
-                /// [`EditError`] when it could not be served.
-                #[inline]
+                /// Returns an [`EditError`] when it cannot be served.
                 pub fn put(&self, route: $route) -> Result<Option<$route>, EditError> {
                     put(&self.0, route)
                 }
 
-                #[doc = concat!("Takes ", $a, " ", $item, " away; `None` when there is none.")]
-                #[inline]
+                #[doc = concat!("Removes ", $a, " ", $item, " and returns it, if it exists.")]
                 pub fn remove(&self, key: &str) -> Option<$route> {
                     remove(&self.0, key)
                 }
 
-                #[doc = concat!("Takes ", $a, " ", $item, " out of use until it is enabled again. \
-                                 Tells whether there is one.")]
-                #[inline]
+                #[doc = concat!("Disables ", $a, " ", $item, " until it is enabled again. Returns \
+                                 whether it exists.")]
                 pub fn disable(&self, key: &str) -> bool {
-                    set_in_use::<$route>(&self.0, key, false)
+                    set_enabled::<$route>(&self.0, key, false)
                 }
 
-                #[doc = concat!("Takes ", $a, " ", $item, " that was disabled into use again. Tells \
-                                 whether there is one.")]
-                #[inline]
+                #[doc = concat!("Enables ", $a, " ", $item, " at its former position. Returns \
+                                 whether it exists.")]
                 pub fn enable(&self, key: &str) -> bool {
-                    set_in_use::<$route>(&self.0, key, true)
+                    set_enabled::<$route>(&self.0, key, true)
                 }
 
-                #[doc = concat!("The ", stringify!($keys), " of all that are in use, in the order of the list.")]
-                #[inline]
+                #[doc = concat!("Returns the ", stringify!($keys), " of all enabled ", $item, "s, in \
+                                 the order of the list.")]
                 pub fn $keys(&self) -> Vec<String> {
                     keys::<$route>(&self.0)
                 }
             }
 
             impl FromCall for $handle {
-                #[inline]
                 fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-                    Ok(Self(Live::of(call, Self::EDITS, Self::OTHERS)))
+                    let registry = SharedRegistry::from_call(call, Self::CHANGE_KINDS);
+                    Ok(Self(registry))
                 }
 
-                #[inline]
                 fn describe(spec: &mut RouteSpec) {
-                    spec.edits.add(Self::EDITS);
-                    spec.others = spec.others.or(Self::OTHERS);
+                    spec.change_kinds.insert(Self::CHANGE_KINDS);
                 }
             }
         )*
@@ -198,20 +195,20 @@ macro_rules! handles {
 }
 
 handles! {
-    /// The tools of a server, to change them while it serves.
+    /// A handle that changes the tools of a running server.
     ///
     /// # Examples
     ///
     /// ```
     /// use mcp_server::{Server, Tool, ToolError, ToolExt, Tools};
     ///
-    /// /// For the administrator: a list must not depend on what a client has called before.
+    /// /// For administrators: the list should not depend on earlier calls of the same client.
     /// fn install(tools: Tools) -> Result<&'static str, ToolError> {
     ///     tools.add(Tool::new("greet").handler(|| "hello"))?;
-    ///     Ok("everybody can greet from now on")
+    ///     Ok("installed for all clients")
     /// }
     ///
-    /// let server = Server::new("pupil", "1.0.0").tool(Tool::new("install").handler(install));
+    /// let server = Server::new("plugins", "1.0.0").tool(Tool::new("install").handler(install));
     /// let tools = server.tools();
     /// tools.disable("install");
     /// assert!(tools.names().is_empty());
@@ -221,13 +218,13 @@ handles! {
     // spec: TOOL-03
     Tools of ToolRoute ("tool", "a") as names, tools;
 
-    /// The resources of a server, to change them while it serves. That the contents of one have
-    /// changed is told by [`Notify`](crate::Notify).
-    Resources of ResourceRoute ("resource", "a") as uris, resources with Others::of;
+    /// A handle that changes the list of resources of a running server. Use
+    /// [`Notify`](crate::Notify) to announce that the contents of a resource have changed.
+    Resources of ResourceRoute ("resource", "a") as uris, resources;
 
-    /// The URI templates of a server, to change them while it serves.
-    Templates of TemplateRoute ("URI template", "a") as uris, resources with Others::of;
+    /// A handle that changes the URI templates of a running server.
+    Templates of TemplateRoute ("URI template", "a") as uris, resources;
 
-    /// The prompts of a server, to change them while it serves.
-    Prompts of PromptRoute ("prompt", "a") as names, prompts with Others::of;
+    /// A handle that changes the prompts of a running server.
+    Prompts of PromptRoute ("prompt", "a") as names, prompts;
 }

@@ -1,9 +1,9 @@
-//! Functions in, a Model Context Protocol service out.
+//! A Model Context Protocol service from plain functions.
 //!
-//! A [`Server`] is a set of routes; a route is plain data: what is listed, and a function that is
-//! called. A function's parameters are extractors ([`Args`], [`State`], [`Headers`], …), its result
-//! is any value that becomes a result ([`IntoToolResult`]). Nothing here knows a transport or an
-//! era, so the same server runs everywhere.
+//! A [`Server`] is a set of routes. A route has a description, which clients list, and a handler: a
+//! function whose parameters are extractors ([`Args`], [`State`], [`Headers`], …) and whose return
+//! value converts into a result ([`IntoToolResult`], …). A server knows neither transports nor
+//! protocol revisions, so the same server works with all of them.
 //!
 //! ```
 //! use mcp_server::{Args, Server, State, Tool, ToolExt};
@@ -24,92 +24,77 @@
 //! # Ok::<(), mcp_server::SetupError>(())
 //! ```
 //!
-//! | you look for | module |
-//! |---|---|
-//! | what a handler may take | `extract`; what it is found in: `context` |
-//! | what a handler needs, written down before its first call | `spec` |
-//! | asking the client | `ask`; one run of a handler that asks: `round`; what travels with the questions: `request_state` |
-//! | what a tool, a resource, a prompt, a completion may return | `*/result.rs` |
-//! | how errors reach the client | `tools/error.rs`, `failure.rs` |
-//! | which URI fits a URI template | `resources/template` |
-//! | arguments as values of a type | `extract/json.rs`; from strings: `extract/text.rs` |
-//! | lists, their pages, who sees what of them | `listing/` |
-//! | changes while the server serves | `live.rs`; the handles for them: `handles`, `notify` |
-//! | which route answers a call | `live/answer.rs` |
-//! | mistakes of a set-up | `check.rs` |
-//! | schemas, and what they publish being checked | `schema`, `constraints` |
-//! | layers around calls | [`middleware`] |
-//! | panics, the end of a call | `guard.rs` |
+//! # Modules
 //!
-//! From the bottom up, each knowing only those before it:
+//! A module uses only modules above it in this table.
 //!
-//! 1. values: `names`, `state`, `caller`, `checking`, `edits`, `rejection`, `constraints`, `schema`
-//! 2. one call: `request_state`, `round`, `guard`, `spec`, `context`
-//! 3. a handler's side: `extract`, `ask`, `failure`, and the `result.rs` of each kind of route
-//! 4. routes: `handler`, `standing` with its layers, `tools`, `resources`, `prompts`, `completion`
-//! 5. the whole: `routes`, `listing`, `live`, `check`, `handles`, `notify`, `server`
-//!
-//! Against that order, a `spec` names how what is beside tools is served (`live/others.rs`), so that programs
-//! without it do not.
+//! | layer | modules | content |
+//! |---|---|---|
+//! | values | `caller`, `change_kinds`, `rejection`, `state`, `uri`, `validation` | plain values |
+//! | schemas | `constraints`, then `schema` | checks that a schema publishes; schemas of Rust types |
+//! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
+//! | call | `call` | requirements of a handler, context of a call, run of the handler |
+//! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
+//! | middleware | [`middleware`] | layers, the request log |
+//! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
+//! | registry | `registry` | the routes of a server, and changes of them |
+//! | serving | `check`, `dispatch`, then `handles`, `notify` | setup errors, the route of a call, handles |
+//! | server | `server` | the builder and the service |
+//! | macros | `__private` | helpers for generated code |
 
+#[doc(hidden)]
+pub mod __private;
 mod ask;
+mod call;
 mod caller;
+mod change_kinds;
 mod check;
-mod checking;
-mod completion;
-#[doc(hidden)] // What is public in it is what macros write: `macro_support`.
+#[doc(hidden)] // Public items are exported by `__private`.
 mod constraints;
-mod context;
-mod edits;
+mod dispatch;
 mod extract;
-mod failure;
-mod guard;
 mod handler;
 mod handles;
-mod listing;
-mod live;
-#[doc(hidden)]
-pub mod macro_support;
+mod input_round;
 pub mod middleware;
-mod names;
 mod notify;
-mod prompts;
+mod registry;
 mod rejection;
 mod request_state;
-mod resources;
-mod round;
+mod result;
 mod routes;
 mod schema;
 mod server;
-mod spec;
-mod standing;
 mod state;
-mod tools;
 mod uri;
+mod validation;
 
 pub use ask::{Answer, Ask, Asking, Elicit, ElicitChoice, ElicitField, Questions, Sampling};
+pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
-pub use completion::{CompletionRoute, IntoCompletion, Prefix};
-pub use context::CallContext;
 pub use extract::{
     Args, Cancel, ClientInfo, Extension, FromCall, FromHeader, Header, Headers, Identity, Log,
-    Progress, RawArgs, RequestMeta, State,
+    Prefix, Progress, RawArgs, RequestMeta, State,
 };
-pub use failure::{CompletionError, NotFound, PromptError, ResourceError};
-pub use handler::{Async, CompletionHandler, Handler, PromptHandler, ReadHandler, Sync};
+pub use handler::{
+    AsyncHandler, CompletionHandler, Handler, PromptHandler, ReadHandler, SyncHandler,
+};
 pub use handles::{EditError, Prompts, Resources, Templates, Tools};
+pub use input_round::AskError;
 pub use mcp_types::{
     CallToolResult, ContentBlock, Prompt, PromptMessage, Resource, ResourceContents,
     ResourceTemplate, Tool,
 };
 pub use notify::Notify;
-pub use prompts::{IntoPrompt, PromptExt, PromptRoute, assistant, user};
 pub use rejection::{ArgumentError, Rejection};
 pub use request_state::{StateKeys, WeakSecret};
-pub use resources::{IntoContents, ResourceExt, ResourceRoute, TemplateRoute};
-pub use round::AskError;
-pub use routes::Routes;
+pub use result::{
+    CompletionError, IntoCompletion, IntoContents, IntoPrompt, IntoToolResult, Json, NotFound,
+    PromptError, ResourceError, ToolError, assistant, user,
+};
+pub use routes::{
+    CompletionRoute, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes, TemplateRoute,
+    ToolExt, ToolRoute,
+};
 pub use server::{IntoServer, Server};
-pub use spec::RouteSpec;
-pub use tools::{IntoToolResult, Json, ToolError, ToolExt, ToolRoute};

@@ -1,24 +1,23 @@
-//! Changes that a program tells its clients.
+//! Announcements of changes to clients.
 
 use std::sync::Weak;
 
 use mcp_core::ChangeEvent;
 
-use crate::context::CallContext;
-use crate::edits::Edits;
+use crate::call::{CallContext, RouteSpec};
+use crate::change_kinds::ChangeKinds;
 use crate::extract::FromCall;
-use crate::live::Live;
+use crate::registry::SharedRegistry;
 use crate::rejection::Rejection;
-use crate::spec::RouteSpec;
 
-/// Tells clients what has changed: those that asked for it, of every era.
+/// Announces changes to the clients that have subscribed to them, with any protocol revision.
 ///
-/// Cheap to clone; for any task, at any time. Take it by
-/// [`Server::notify`](crate::Server::notify), or as a parameter of a handler. It never waits, and
-/// changes that come faster than a client reads become one.
+/// Get it from [`Server::notify`](crate::Server::notify), or as a parameter of a handler. Clones are
+/// cheap and may be used on any task or thread, at any time. A call never waits; if a client reads
+/// too slowly, several changes are announced as one.
 ///
-/// Lists that are changed by their handles ([`Tools`](crate::Tools), …) tell it by themselves. What
-/// the server does not offer is not told; the log warns of it.
+/// The handles for lists ([`Tools`](crate::Tools), …) announce their changes themselves. A change of
+/// something that the server does not offer is not announced; the log contains a warning.
 ///
 /// # Examples
 ///
@@ -32,68 +31,65 @@ use crate::spec::RouteSpec;
 /// ```
 // spec: SUB-12, SUB-14
 #[derive(Debug, Clone)]
-pub struct Notify(Weak<Live>);
+pub struct Notify(Weak<SharedRegistry>);
 
 impl Notify {
-    pub(crate) const EDITS: Edits = Edits {
+    pub(crate) const CHANGE_KINDS: ChangeKinds = ChangeKinds {
         any: true,
-        ..Edits::NONE
+        ..ChangeKinds::NONE
     };
 
-    #[inline]
-    pub(crate) fn new(live: Weak<Live>) -> Self {
-        Self(live)
+    pub(crate) fn new(registry: Weak<SharedRegistry>) -> Self {
+        Self(registry)
     }
 
-    /// The list of tools has changed: for some callers at least it is another one now.
-    #[inline]
+    /// Announces that the list of tools has changed, at least for some callers.
     pub fn tools_changed(&self) {
-        self.tell(ChangeEvent::Tools);
+        self.publish(ChangeEvent::Tools);
     }
 
-    /// The list of prompts has changed.
-    #[inline]
+    /// Announces that the list of prompts has changed, at least for some callers.
     pub fn prompts_changed(&self) {
-        self.tell(ChangeEvent::Prompts);
+        self.publish(ChangeEvent::Prompts);
     }
 
-    /// The list of resources or of URI templates has changed.
-    #[inline]
+    /// Announces that the list of resources or of URI templates has changed, at least for some
+    /// callers.
     pub fn resources_changed(&self) {
-        self.tell(ChangeEvent::Resources);
+        self.publish(ChangeEvent::Resources);
     }
 
-    /// The contents of a resource have changed. Those are told who asked for it, or for one above
-    /// it: who asked for `file:///logs` hears of `file:///logs/today`.
+    /// Announces that the contents of a resource have changed, to clients that have subscribed to
+    /// its URI or to one above it: subscribers of `file:///logs` learn about `file:///logs/today`.
     pub fn resource_updated(&self, uri: impl Into<Box<str>>) {
-        self.tell(ChangeEvent::Resource { uri: uri.into() });
+        self.publish(ChangeEvent::Resource { uri: uri.into() });
     }
 
-    #[inline]
-    fn tell(&self, event: ChangeEvent) {
-        let Some(live) = self.0.upgrade() else { return };
-        let server = live.current();
-        if event.is_offered(&server.profile.capabilities) {
-            server.changes.publish(event);
+    fn publish(&self, event: ChangeEvent) {
+        let Some(shared) = self.0.upgrade() else {
+            return;
+        };
+        let registry = shared.current();
+        if event.is_offered(&registry.profile.capabilities) {
+            registry.changes.publish(event);
         } else {
             tracing::warn!(
-                server = server.profile.info().name,
+                server = registry.profile.info().name,
                 ?event,
-                "not told: the server offers nothing of that kind; add it, or take its handle \
-                 before anything is added"
+                "change not announced: the server offers nothing of that kind; add it, or take its \
+                 handle before anything is added"
             );
         }
     }
 }
 
 impl FromCall for Notify {
-    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(Live::of(call, Self::EDITS, None)))
+        let registry = SharedRegistry::from_call(call, Self::CHANGE_KINDS);
+        Ok(Self(registry))
     }
 
-    #[inline]
     fn describe(spec: &mut RouteSpec) {
-        spec.edits.add(Self::EDITS);
+        spec.change_kinds.insert(Self::CHANGE_KINDS);
     }
 }

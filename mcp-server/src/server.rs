@@ -1,6 +1,6 @@
-//! The server: routes, state, identity.
+//! The server and its builder.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Once, Weak};
 
 use mcp_core::schema::{Lint, Validator};
 use mcp_core::{
@@ -10,23 +10,22 @@ use mcp_types::{CacheHint, Implementation, Prompt, Resource, ResourceTemplate, T
 use serde::Serialize;
 
 use crate::caller::Caller;
+use crate::change_kinds::ChangeKinds;
 use crate::check::{self, SetupError};
-use crate::completion::CompletionRoute;
-use crate::edits::Edits;
+use crate::dispatch::dispatch;
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
-use crate::live::{Book, Catalogue, Live, MakeOthers};
 use crate::middleware::{Layers, Middleware};
 use crate::notify::Notify;
-use crate::prompts::PromptRoute;
+use crate::registry::{ServerConfig, SharedRegistry};
 use crate::request_state::StateKeys;
-use crate::resources::{ResourceRoute, TemplateRoute};
-use crate::routes::Routes;
-use crate::tools::{ToolRoute, coerce};
+use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
+};
 
-/// A Model Context Protocol server: who it is, and what it offers.
+/// A Model Context Protocol server: its identity, its routes, its settings.
 ///
-/// Built by adding to it, then given to a transport.
+/// Build it by adding routes, then pass it to a transport.
 ///
 /// # Examples
 ///
@@ -41,17 +40,19 @@ use crate::tools::{ToolRoute, coerce};
 /// ```
 #[derive(Debug)]
 pub struct Server {
-    live: Arc<Live>,
+    registry: Arc<SharedRegistry>,
     layers: Layers,
+    lints_logged: Once,
 }
 
-/// What becomes a server: a [`Server`], or a value whose `impl` block has `#[mcp::server]`.
+/// A value that converts into a server: a [`Server`], or a value whose `impl` block has
+/// `#[mcp::server]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a server",
     note = "put `#[mcp::server]` on its `impl` block, or build a `Server` by hand"
 )]
 pub trait IntoServer {
-    /// Becomes a server.
+    /// Converts the value into a server.
     fn into_server(self) -> Server;
 }
 
@@ -62,32 +63,34 @@ impl IntoServer for Server {
 }
 
 impl Server {
-    /// A server that offers nothing yet.
+    /// Creates a server without routes.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self::with_info(Implementation::new(name, version))
     }
 
-    /// A server that says more about itself than its name and its version.
+    /// Creates a server without routes that has a title, a description, icons or a website.
     pub fn with_info(info: Implementation) -> Self {
         Self {
-            live: Live::new(info),
+            registry: SharedRegistry::new(info),
             layers: Layers::default(),
+            lints_logged: Once::new(),
         }
     }
 
-    /// The server that a value makes: one whose `impl` block has `#[mcp::server]`.
+    /// Creates the server of a value whose `impl` block has `#[mcp::server]`.
     pub fn of(value: impl IntoServer) -> Self {
         value.into_server()
     }
 
-    /// Says how to use the server, for a language model.
+    /// Sets instructions for language models on how to use the server.
     #[must_use]
     pub fn instructions(self, instructions: impl Into<String>) -> Self {
-        self.write(|book| book.instructions = Some(instructions.into()))
+        self.configure(|config| config.instructions = Some(instructions.into()))
     }
 
-    /// Declares an extension of the protocol with its settings: a struct or a map. Its methods are
-    /// answered by a [layer](Self::layer), which gets them as [`Call::Other`](mcp_core::Call::Other).
+    /// Declares an extension of the protocol with its settings: a struct or a map. A
+    /// [layer](Self::layer) has to answer the extension's methods, which it receives as
+    /// [`Call::Other`](mcp_core::Call::Other).
     ///
     /// # Examples
     ///
@@ -114,104 +117,94 @@ impl Server {
     // spec: EXT-01
     #[must_use]
     pub fn declare_extension(self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        self.write(|book| {
-            let declared = std::mem::take(&mut book.declared);
-            book.declared = declared.with_extension(id, settings);
+        self.configure(|config| {
+            let declared = std::mem::take(&mut config.declared);
+            config.declared = declared.with_extension(id, settings);
         })
     }
 
-    /// Sets how long clients may keep the answer to `server/discover`.
+    /// Sets how long clients may cache the result of `server/discover`.
     #[must_use]
-    #[inline]
     pub fn discover_cache(self, cache: CacheHint) -> Self {
-        self.write(|book| book.cache = cache)
+        self.configure(|config| config.discover_cache = cache)
     }
 
-    /// Sets how long clients may keep the list of tools.
+    /// Sets how long clients may cache the list of tools.
     #[must_use]
-    #[inline]
     pub fn tools_cache(self, cache: CacheHint) -> Self {
-        self.write(|book| book.tools.cache = Some(cache))
+        self.configure(|config| config.tools.cache = Some(cache))
     }
 
-    /// Sets how long clients may keep the lists of resources and of templates. What a single
-    /// resource has is set by [`ResourceRoute::cache`].
+    /// Sets how long clients may cache the lists of resources and of templates. Use
+    /// [`ResourceRoute::cache`] for the contents of a single resource.
     #[must_use]
-    #[inline]
     pub fn resources_cache(self, cache: CacheHint) -> Self {
-        self.write(|book| {
-            book.resources.cache = Some(cache);
-            book.templates.cache = Some(cache);
+        self.configure(|config| {
+            config.resources.cache = Some(cache);
+            config.templates.cache = Some(cache);
         })
     }
 
-    /// Sets how long clients may keep the list of prompts.
+    /// Sets how long clients may cache the list of prompts.
     #[must_use]
-    #[inline]
     pub fn prompts_cache(self, cache: CacheHint) -> Self {
-        self.write(|book| book.prompts.cache = Some(cache))
+        self.configure(|config| config.prompts.cache = Some(cache))
     }
 
-    /// Sets how many items a page of a list holds, at least one. Without it a list is one page,
-    /// which is best for all but very long ones: its text is written once and sent to everybody.
+    /// Sets the number of items on a page of a list, at least one. By default a list is one page, which
+    /// suits all but very long lists: the page is serialized once for all clients.
     #[must_use]
-    #[inline]
     pub fn page_size(self, items: usize) -> Self {
-        self.write(|book| book.page_size = items.max(1))
+        self.configure(|config| config.page_size = items.max(1))
     }
 
-    /// Gives a value that handlers take as [`State`](crate::State). One value per type; a second
-    /// one replaces the first.
+    /// Adds a value that handlers receive as [`State`](crate::State). A second value of the same type
+    /// replaces the first.
     #[must_use]
     pub fn state<T: Clone + Send + Sync + 'static>(self, value: T) -> Self {
-        self.write(|book| Arc::make_mut(&mut book.states).insert(value))
+        self.configure(|config| config.context.states.insert(value))
     }
 
-    /// Sets the keys that seal what a call keeps while its client is asked. Needed where several
-    /// nodes serve one endpoint; else each process has a random key.
+    /// Sets the keys that seal the state of a call while its client is asked. Needed if several nodes
+    /// serve one endpoint; by default each process has a random key.
     // spec: MRTR-07, MRTR-16
     #[must_use]
-    #[inline]
     pub fn request_state_keys(self, keys: StateKeys) -> Self {
         self.state(Arc::new(keys))
     }
 
     /// Adds a tool.
     #[must_use]
-    #[inline]
     pub fn tool(self, tool: ToolRoute) -> Self {
-        self.write(|book| book.tools.push(tool))
+        self.configure(|config| config.tools.push(tool))
     }
 
     /// Adds a resource.
     #[must_use]
-    #[inline]
     pub fn resource(self, resource: ResourceRoute) -> Self {
-        self.write(|book| book.resources.push(resource))
+        self.configure(|config| config.resources.push(resource))
     }
 
     /// Adds a URI template: a family of resources.
     #[must_use]
-    #[inline]
     pub fn template(self, template: TemplateRoute) -> Self {
-        self.write(|book| book.templates.push(template))
+        self.configure(|config| config.templates.push(template))
     }
 
     /// Adds a prompt.
     #[must_use]
-    #[inline]
     pub fn prompt(self, prompt: PromptRoute) -> Self {
-        self.write(|book| book.prompts.push(prompt))
+        self.configure(|config| config.prompts.push(prompt))
     }
 
     /// Adds a completion of an argument.
     #[must_use]
-    #[inline]
     pub fn completion(self, completion: CompletionRoute) -> Self {
-        self.write(|book| book.completions.push(completion))
+        self.configure(|config| config.completions.push(completion))
     }
 
-    /// Completes an argument of a prompt. Arguments whose type is an enum complete by themselves.
+    /// Adds a completion of an argument of a prompt. Arguments whose type is an enum need none: the
+    /// server suggests the values of the enum.
     ///
     /// # Examples
     ///
@@ -243,8 +236,8 @@ impl Server {
         self.completion(CompletionRoute::prompt(prompt, argument, handler))
     }
 
-    /// Completes a variable of a URI template. Variables whose type is an enum complete by
-    /// themselves.
+    /// Adds a completion of a variable of a URI template. Variables whose type is an enum need none:
+    /// the server suggests the values of the enum.
     #[must_use]
     pub fn completion_for_template<M, H: CompletionHandler<M>>(
         self,
@@ -258,15 +251,15 @@ impl Server {
     /// Adds all routes of a router.
     #[must_use]
     pub fn merge(self, routes: Routes) -> Self {
-        self.write(|book| book.add(routes))
+        self.configure(|config| config.add_routes(routes))
     }
 
-    /// Puts a layer around all calls, whichever routes are added before or after it: a tower layer,
-    /// or [`from_fn`](crate::middleware::from_fn). The last one that is added is the outermost, as
-    /// in axum; in a `ServiceBuilder`, which is one layer, the first one is.
+    /// Adds a layer around all calls, also of routes that are added later: a tower layer, or
+    /// [`from_fn`](crate::middleware::from_fn). The layer that is added last is the outermost, as in
+    /// axum. A `ServiceBuilder` counts as one layer, in which the first layer is the outermost.
     ///
-    /// Layers see every call that reaches the server, of unknown tools and methods, too, and not
-    /// `server/discover` and what else is answered before it.
+    /// Layers see every call that reaches the server, also of unknown tools and methods. They do not
+    /// see requests that the protocol layer answers, such as `server/discover`.
     ///
     /// # Examples
     ///
@@ -293,156 +286,153 @@ impl Server {
         self
     }
 
-    /// Adds all routes of a router below a name; see [`Routes::nest`].
+    /// Adds all routes of a router under a prefix; see [`Routes::nest`].
     #[must_use]
     pub fn nest(self, prefix: impl AsRef<str>, routes: Routes) -> Self {
         self.merge(Routes::new().nest(prefix, routes))
     }
 
-    /// Shows tools only to the callers that `sees` accepts. What a caller does not see, it cannot
-    /// call either: for that caller it is unknown. See [`ToolRoute::visible_to`] for a single tool.
+    /// Hides tools from callers that `filter` does not accept. For other callers a hidden tool is
+    /// unknown: lists omit it, and calls of it fail. See [`ToolRoute::visible_to`] for a single tool.
     ///
-    /// A list that depends on who asks is made for every call anew, and is told to be private
-    /// whatever its cache hint says.
+    /// A filtered list is built for every request, and its cache hint is always private.
     // spec: TOOL-03, CACHE-12
     #[must_use]
     pub fn visible_tools(
         self,
-        sees: impl Fn(&Caller<'_>, &Tool) -> bool + Send + Sync + 'static,
+        filter: impl Fn(&Caller<'_>, &Tool) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.write(|book| book.tools.sight = Some(Arc::new(sees)))
+        self.configure(|config| config.tools.set_filter(filter))
     }
 
-    /// Shows resources only to the callers that `sees` accepts; see
-    /// [`visible_tools`](Self::visible_tools). A caller is not told either that one has changed
-    /// which it does not see.
+    /// Hides resources from callers that `filter` does not accept; see
+    /// [`visible_tools`](Self::visible_tools). Callers are not notified of changes of hidden
+    /// resources.
     // spec: GAP-10
     #[must_use]
     pub fn visible_resources(
         self,
-        sees: impl Fn(&Caller<'_>, &Resource) -> bool + Send + Sync + 'static,
+        filter: impl Fn(&Caller<'_>, &Resource) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.write(|book| book.resources.sight = Some(Arc::new(sees)))
+        self.configure(|config| config.resources.set_filter(filter))
     }
 
-    /// Shows URI templates, and all that is read by them, only to the callers that `sees` accepts;
+    /// Hides URI templates and the resources behind them from callers that `filter` does not accept;
     /// see [`visible_resources`](Self::visible_resources).
     #[must_use]
     pub fn visible_templates(
         self,
-        sees: impl Fn(&Caller<'_>, &ResourceTemplate) -> bool + Send + Sync + 'static,
+        filter: impl Fn(&Caller<'_>, &ResourceTemplate) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.write(|book| book.templates.sight = Some(Arc::new(sees)))
+        self.configure(|config| config.templates.set_filter(filter))
     }
 
-    /// Shows prompts only to the callers that `sees` accepts; see
+    /// Hides prompts from callers that `filter` does not accept; see
     /// [`visible_tools`](Self::visible_tools).
     #[must_use]
     pub fn visible_prompts(
         self,
-        sees: impl Fn(&Caller<'_>, &Prompt) -> bool + Send + Sync + 'static,
+        filter: impl Fn(&Caller<'_>, &Prompt) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.write(|book| book.prompts.sight = Some(Arc::new(sees)))
+        self.configure(|config| config.prompts.set_filter(filter))
     }
 
-    /// Tells changes over a bus of your own: one that the nodes share which serve one endpoint, so
-    /// that a change on one of them reaches the clients of all. [`MemoryBus`](mcp_core::MemoryBus)
-    /// is what a server has by itself.
+    /// Sets the bus that distributes changes. Nodes that serve one endpoint share a bus, so that a
+    /// change on one node reaches the clients of all. The default is a
+    /// [`MemoryBus`](mcp_core::MemoryBus) for this server.
     #[must_use]
     pub fn change_bus(self, bus: impl ChangeBus) -> Self {
         let bus = Arc::new(bus);
-        self.write(|book| book.changes = book.changes.clone().bus(bus))
+        self.configure(|config| config.changes = config.changes.clone().bus(bus))
     }
 
-    /// Sets how many `subscriptions/listen` requests the server takes at a time, of all clients: 1024
-    /// without it. More are refused with an error that says so.
+    /// Sets how many `subscriptions/listen` requests of all clients may run at the same time; 1024 by
+    /// default. Further ones are refused.
     // spec: SUB-15
     #[must_use]
-    #[inline]
     pub fn max_subscriptions(self, subscriptions: usize) -> Self {
-        self.write(|book| book.changes = book.changes.clone().max_subscriptions(subscriptions))
+        self.configure(|config| {
+            config.changes = config.changes.clone().max_subscriptions(subscriptions)
+        })
     }
 
-    /// A handle to tell clients what has changed.
-    #[inline]
+    /// Returns a handle that announces changes to clients.
     pub fn notify(&self) -> Notify {
-        Notify::new(self.expect(Notify::EDITS, None))
+        Notify::new(self.announce(Notify::CHANGE_KINDS))
     }
 
-    /// A handle to change the tools while the server serves.
-    #[inline]
+    /// Returns a handle that changes the tools while the server runs.
     pub fn tools(&self) -> Tools {
-        Tools::new(self.expect(Tools::EDITS, Tools::OTHERS))
+        Tools::new(self.announce(Tools::CHANGE_KINDS))
     }
 
-    /// A handle to change the resources while the server serves.
-    #[inline]
+    /// Returns a handle that changes the resources while the server runs.
     pub fn resources(&self) -> Resources {
-        Resources::new(self.expect(Resources::EDITS, Resources::OTHERS))
+        Resources::new(self.announce(Resources::CHANGE_KINDS))
     }
 
-    /// A handle to change the URI templates while the server serves.
-    #[inline]
+    /// Returns a handle that changes the URI templates while the server runs.
     pub fn templates(&self) -> Templates {
-        Templates::new(self.expect(Templates::EDITS, Templates::OTHERS))
+        Templates::new(self.announce(Templates::CHANGE_KINDS))
     }
 
-    /// A handle to change the prompts while the server serves.
-    #[inline]
+    /// Returns a handle that changes the prompts while the server runs.
     pub fn prompts(&self) -> Prompts {
-        Prompts::new(self.expect(Prompts::EDITS, Prompts::OTHERS))
+        Prompts::new(self.announce(Prompts::CHANGE_KINDS))
     }
 
-    fn expect(&self, edits: Edits, others: Option<MakeOthers>) -> Weak<Live> {
-        self.live.expect(edits, others);
-        Arc::downgrade(&self.live)
+    /// Declares changes of these kinds, for a new handle.
+    fn announce(&self, kinds: ChangeKinds) -> Weak<SharedRegistry> {
+        self.registry.announce(kinds);
+        Arc::downgrade(&self.registry)
     }
 
-    /// Checks what no type checks by whole JSON Schemas: the arguments of tools whose input schema
-    /// was given by hand, and the structured content of all tools that have an output schema. A
-    /// schema that the validator cannot use is a mistake that [`check`](Self::check) finds; a result
-    /// that breaks its schema goes to the log, and its client gets an internal error.
+    /// Sets a validator for JSON Schemas. It checks the arguments of tools with an input schema of
+    /// [`Tool::raw`], which no Rust type checks, and the structured content of all tools with an
+    /// output schema.
+    ///
+    /// [`check`](Self::check) reports schemas that the validator cannot use. A result that violates
+    /// its schema goes to the log, and the client receives an internal error.
     // spec: TOOL-16, TOOL-22, JSCH-01, JSCH-02
     #[must_use]
     pub fn validate_with(self, validator: impl Validator) -> Self {
         let validator: Arc<dyn Validator> = Arc::new(validator);
-        self.write(|book| Arc::make_mut(&mut book.checking).validator = Some(validator))
+        self.configure(|config| config.context.validation.validator = Some(validator))
     }
 
-    /// Reads arguments of tools that are strings as what the schema asks for, where it takes no
-    /// string: `"5"` as a number, `"true"` as a boolean, `"null"`, `"[1, 2]"`; and `5.0` as the
-    /// integer that it is. For language models that write so. Off by default: then all of these are
-    /// told to the model as what does not fit.
+    /// Converts string arguments of tools to the type that the schema asks for, if it accepts no
+    /// string: `"5"` to a number, `"true"` to a boolean, `"null"` and `"[1, 2]"` to their JSON; and
+    /// `5.0` to the integer 5. For language models that write such arguments. Off by default: then
+    /// the model receives an error.
     #[must_use]
-    #[inline]
     pub fn lenient_arguments(self) -> Self {
-        self.write(|book| Arc::make_mut(&mut book.checking).lenient = Some(coerce))
+        self.configure(|config| config.context.validation.lenient = true)
     }
 
-    fn write(self, edit: impl FnOnce(&mut Book)) -> Self {
-        self.live.write(edit);
+    fn configure(self, change: impl FnOnce(&mut ServerConfig)) -> Self {
+        self.registry.configure(change);
         self
     }
 
-    /// Looks for mistakes that would otherwise show at the first call: two routes of one name, a
-    /// URI template that cannot be matched, state that nobody gave. `serve_*` and the test kit
-    /// call it.
+    /// Finds mistakes that would otherwise become visible at the first call: two routes with one name,
+    /// a malformed URI template, missing state. The functions `serve_*` and the test kit call it.
+    ///
+    /// The first successful check also writes the [lints](Self::lints) to the log.
     ///
     /// # Errors
     ///
-    /// [`SetupError`] with every mistake, and how to mend it.
+    /// Returns a [`SetupError`] with every mistake and how to fix it.
     pub fn check(&self) -> Result<(), SetupError> {
-        self.live.read(|book| {
-            SetupError::of(book, check::book(book))?;
-            if self.live.is_first_check() {
-                check::tell(check::lints(book));
-            }
+        self.registry.read_config(|config| {
+            check::check_server(config)?;
+            self.lints_logged
+                .call_once(|| check::log_lints(check::lints(config)));
             Ok(())
         })
     }
 
-    /// What clients are known to refuse in the tools: names, schemas, results. [`check`](Self::check)
-    /// writes it to the log, once; tests look at it here.
+    /// Returns why clients may refuse tools: their names, schemas or results. For tests;
+    /// [`check`](Self::check) writes the same to the log, once.
     ///
     /// # Examples
     ///
@@ -454,32 +444,30 @@ impl Server {
     /// assert!(lints[0].to_string().contains("a tool whose name has a `.`"));
     /// ```
     pub fn lints(&self) -> Vec<Lint> {
-        self.live.read(check::lints)
+        self.registry.read_config(check::lints)
     }
 }
 
 impl Service for Server {
     fn profile(&self) -> Arc<ServerProfile> {
-        self.live.current().profile.clone()
+        self.registry.current().profile.clone()
     }
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        let server = self.live.current();
-        self.layers.run(exchange, &*server, Catalogue::answer)
+        let registry = self.registry.current();
+        let endpoint = move |exchange| dispatch(&registry, exchange);
+        self.layers.run(exchange, endpoint)
     }
 
     // spec: SUB-12
     fn changes(&self) -> Option<Changes> {
-        Some(self.live.current().changes.clone())
+        Some(self.registry.current().changes.clone())
     }
 
-    // Who may see a tool is not known yet: the plan of one that is hidden is told, too, so that its
-    // headers are compared.
+    // The caller is not known yet, so the plan of a hidden tool is returned as well; its headers are
+    // compared before the call fails.
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
-        let server = self.live.current();
-        server.tools.get(tool)?.headers().cloned()
+        let registry = self.registry.current();
+        registry.tools.get(tool)?.param_headers().cloned()
     }
 }
-
-#[cfg(test)]
-mod tests;

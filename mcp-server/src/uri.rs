@@ -1,9 +1,8 @@
-//! URIs, as RFC 3986 writes them. Nothing is looked at but whether a text is one.
+//! Syntax of URIs (RFC 3986) and of the names of template variables (RFC 6570).
 
 use std::net::Ipv6Addr;
 
-/// The text is a URI with a scheme.
-#[inline]
+/// Returns whether a string is a URI with a scheme.
 pub(crate) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -21,13 +20,11 @@ pub(crate) fn is_uri(text: &str) -> bool {
         && has_only(fragment, ":@/?")
 }
 
-#[inline]
 fn is_scheme(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     text.starts_with(|first: char| first.is_ascii_alphabetic()) && text.bytes().all(is_inner)
 }
 
-#[inline]
 fn is_authority(text: &str) -> bool {
     let (user, host) = text.split_once('@').unwrap_or(("", text));
     let (host, port) = match host.rsplit_once(':') {
@@ -37,8 +34,7 @@ fn is_authority(text: &str) -> bool {
     has_only(user, ":") && is_host(host) && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A name, or an address, which has brackets where it has colons.
-#[inline]
+/// Returns whether a string is a host: a name, an IPv4 address, or an IP literal in brackets.
 fn is_host(text: &str) -> bool {
     let literal = text
         .strip_prefix('[')
@@ -56,10 +52,9 @@ fn is_host(text: &str) -> bool {
     }
 }
 
-/// Whether a text is made of what stands for itself everywhere in a URI, of percent-encoded bytes, and
-/// of what may stand here as well.
-#[inline]
-fn has_only(text: &str, here: &str) -> bool {
+/// Returns whether a string consists of unreserved characters, sub-delimiters, percent-encoded bytes
+/// and characters in `extra`.
+fn has_only(text: &str, extra: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         let is_hex = |digit: Option<u8>| digit.is_some_and(|digit| digit.is_ascii_hexdigit());
@@ -68,7 +63,7 @@ fn has_only(text: &str, here: &str) -> bool {
             _ => {
                 byte.is_ascii_alphanumeric()
                     || b"-._~!$&'()*+,;=".contains(&byte)
-                    || here.as_bytes().contains(&byte)
+                    || extra.as_bytes().contains(&byte)
             }
         };
         if !fits {
@@ -78,15 +73,15 @@ fn has_only(text: &str, here: &str) -> bool {
     true
 }
 
-/// The text is the name of a variable of a URI template (RFC 6570).
-#[inline]
+/// Returns whether a string is the name of a variable of a URI template.
 pub(crate) fn is_variable(text: &str) -> bool {
-    let is_part = |part: &str| !part.is_empty() && !part.contains(NO_NAME) && has_only(part, "");
+    let is_part =
+        |part: &str| !part.is_empty() && !part.contains(NOT_IN_NAMES) && has_only(part, "");
     text.split('.').all(is_part)
 }
 
-/// What a URI has, and the name of a variable does not.
-const NO_NAME: [char; 13] = [
+/// Characters of URIs that names of variables must not contain.
+const NOT_IN_NAMES: [char; 13] = [
     '-', '~', '!', '$', '&', '\'', '(', ')', '*', '+', ',', ';', '=',
 ];
 
@@ -95,7 +90,7 @@ mod tests {
     use super::{is_uri, is_variable};
 
     #[test]
-    fn takes_uris() {
+    fn valid_uri_is_accepted() {
         for uri in [
             "ftp://ftp.is.co.za/rfc/rfc1808.txt",
             "http://www.ietf.org/rfc/rfc2396.txt",
@@ -121,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_none() {
+    fn malformed_uri_is_rejected() {
         for text in [
             "",
             "a",
@@ -168,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn knows_the_names_of_variables() {
+    fn variable_name_follows_rfc_6570() {
         for name in ["a", "A_1", "a.b", "%C3%A9", "1"] {
             assert!(is_variable(name), "{name}");
         }

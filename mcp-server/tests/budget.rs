@@ -1,5 +1,5 @@
-//! What a call of a tool costs a server in allocations. Who makes it cost more has to raise a
-//! number here and say why.
+//! Allocations per call of a server. Each budget is an upper bound; the tests print the actual counts.
+//! Raise a budget only with a reason.
 
 #![expect(
     clippy::panic,
@@ -18,33 +18,33 @@ use mcp_server::middleware::{Next, RequestLog, from_fn};
 use mcp_server::{Args, Server, Tool, ToolExt};
 use mcp_types::{CallToolParams, Page, ProtocolVersion, RawObject};
 
-/// The exchange, boxed since it moves through several futures, which costs less than copying it and
-/// having them larger; the boxed handler, the list of contents and the text in it.
+/// A call of a tool: the context, the handler's future, the list of content and the text in it.
 const PLAIN: u64 = 4;
 
-/// Each layer boxes its answer, and a function as a layer boxes the call of what it wraps. The end of the
-/// call travels with it: the map of extensions, its table, the shared end and its place in the table.
-const FIRST_LAYER: u64 = 6;
+/// The first layer: its future, the future of its [`Next`], and the endpoint of the call.
+const FIRST_LAYER: u64 = 3;
+
+/// Each further layer: its future and the future of its [`Next`].
 const FURTHER_LAYER: u64 = 2;
 
-/// A log that nobody reads: just the layer.
+/// A request log without a subscriber: a layer.
 const UNREAD_LOG: u64 = FIRST_LAYER;
 
-/// The list of all tools, however many: the boxed answer, and its head and its tail.
+/// A list of any length: the future, and the start and end of the message.
 const LIST: u64 = 3;
 
 /// Bytes that a call with a large string allocates in addition to its argument and its response.
-const BESIDE_LARGE: u64 = 4096;
+const LARGE_STRING_OVERHEAD: u64 = 4096;
 
-/// Holds a call of a tool against a budget, exactly: what costs less lowers the number.
+/// Checks that a call of a tool keeps to a budget.
 #[track_caller]
-fn hold(what: &str, budget: u64, server: &Server) {
+fn assert_budget(name: &str, budget: u64, server: &Server) {
     let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
     let exchange = || {
         let call = Call::CallTool(CallToolParams::new("hello", None));
         Exchange::new(call, facts.clone())
     };
-    // The first call makes what all calls share.
+    // The first call builds the registry.
     assert!(matches!(
         block_on(server.call(exchange())),
         Reply::Complete { .. }
@@ -53,40 +53,39 @@ fn hold(what: &str, budget: u64, server: &Server) {
     let mut reply = None;
     let cost = measure(|| reply = Some(block_on(server.call(exchange))));
     println!(
-        "{what}: {} allocations, {} bytes",
+        "{name}: {} allocations, {} bytes",
         cost.count_total, cost.bytes_total
     );
     match reply.unwrap() {
-        Reply::Complete { .. } => assert_eq!(cost.count_total, budget, "{what}"),
+        Reply::Complete { .. } => assert!(cost.count_total <= budget, "{name}: over {budget}"),
         other => panic!("{other:?}"),
     }
 }
 
 #[test]
-fn layers() {
+fn call_with_layers_keeps_to_allocation_budget() {
     let layer = || from_fn(|exchange, next: Next| async move { next.run(exchange).await });
     let tool = || Tool::new("hello").handler(|| "hello");
     let plain = Server::new("test", "1.0.0").tool(tool());
-    hold("no layer", PLAIN, &plain);
+    assert_budget("no layer", PLAIN, &plain);
     let one = plain.layer(layer());
-    hold("one layer", PLAIN + FIRST_LAYER, &one);
-    hold(
+    assert_budget("one layer", PLAIN + FIRST_LAYER, &one);
+    assert_budget(
         "two layers",
         PLAIN + FIRST_LAYER + FURTHER_LAYER,
         &one.layer(layer()),
     );
     let route = Server::new("test", "1.0.0").tool(tool().layer(layer()));
-    // Behind the layer the exchange is boxed again.
-    hold("a layer around the tool", PLAIN + FIRST_LAYER + 1, &route);
+    // The context is boxed again behind the layer.
+    assert_budget("a layer around the tool", PLAIN + FIRST_LAYER + 1, &route);
     let logged = Server::new("test", "1.0.0")
         .tool(tool())
         .layer(RequestLog::new());
-    hold("a log that nobody reads", PLAIN + UNREAD_LOG, &logged);
+    assert_budget("a log without a subscriber", PLAIN + UNREAD_LOG, &logged);
 }
 
-/// The text of a list is written once for everybody, and anew once the list has changed.
 #[test]
-fn lists() {
+fn list_is_serialized_once_until_it_changes() {
     let tools = (0..1000).map(|n| Tool::new(format!("tool_{n}")).handler(|| "hello"));
     let server = Server::new("test", "1.0.0").merge(tools.collect());
     let handle = server.tools();
@@ -106,12 +105,12 @@ fn lists() {
         "a list of 1,000: {} allocations, {} bytes",
         cost.count_total, cost.bytes_total
     );
-    assert_eq!(cost.count_total, LIST);
+    assert!(cost.count_total <= LIST);
     assert_eq!(first.shared.as_ptr(), again.shared.as_ptr());
 
     let new = Tool::new("new").handler(|| "hello");
     let change = measure(|| handle.add(new).unwrap());
-    println!("a change of it: {} allocations", change.count_total);
+    println!("a change of the list: {} allocations", change.count_total);
     let after = list().into_bytes();
     assert!(String::from_utf8_lossy(&after).contains(r#""name":"new""#));
     assert!(!first.shared.windows(5).any(|part| part == b"\"new\""));
@@ -119,7 +118,7 @@ fn lists() {
 
 /// A large string is copied twice: out of the arguments, and into the response.
 #[test]
-fn large_texts() {
+fn large_string_is_copied_into_argument_and_message() {
     #[derive(serde::Deserialize, schemars::JsonSchema)]
     struct Echo {
         text: String,
@@ -149,5 +148,5 @@ fn large_texts() {
     );
     let answer = answer.unwrap().into_bytes();
     assert!(answer.windows(3).filter(|part| part == b"xxx").count() == LENGTH - 2);
-    assert!(cost.bytes_total < 2 * LENGTH as u64 + BESIDE_LARGE);
+    assert!(cost.bytes_total < 2 * LENGTH as u64 + LARGE_STRING_OVERHEAD);
 }

@@ -55,7 +55,7 @@ pub use mcp_core::{ChangeBus, Gate, Principal, StreamControl};
 pub use mcp_macros::{Elicit, Output, completion, prompt, resource, server, tool, tools};
 #[cfg(feature = "server")]
 #[doc(hidden)]
-pub use mcp_server::macro_support;
+pub use mcp_server::__private;
 #[cfg(feature = "server")]
 pub use mcp_server::middleware;
 #[cfg(feature = "server")]

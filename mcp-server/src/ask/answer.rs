@@ -1,6 +1,6 @@
-//! What a user answers.
+//! The answer of a user.
 
-/// What the user did with a question.
+/// The user's reaction to a form or a URL.
 ///
 /// # Examples
 ///
@@ -20,19 +20,20 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
-    reason = "the three answers of the specification, to be matched"
+    reason = "the three actions of the specification; users match on them"
 )]
 pub enum Answer<T> {
-    /// The user agreed. To a URL this says that it is visited, not that all was done there.
+    /// The user agreed. For a URL this says that the user visits it, not that the interaction there
+    /// succeeded.
     Accept(T),
-    /// The user said no.
+    /// The user refused.
     Decline,
-    /// The user went away without an answer.
+    /// The user dismissed the question.
     Cancel,
 }
 
 impl<T> Answer<T> {
-    /// What the user agreed to.
+    /// Returns the accepted value.
     pub fn accepted(self) -> Option<T> {
         match self {
             Self::Accept(value) => Some(value),
@@ -40,12 +41,12 @@ impl<T> Answer<T> {
         }
     }
 
-    /// The user agreed.
+    /// Returns whether the user agreed.
     pub fn is_accepted(&self) -> bool {
         matches!(self, Self::Accept(_))
     }
 
-    /// Changes what the user agreed to.
+    /// Converts the accepted value.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Answer<U> {
         match self {
             Self::Accept(value) => Answer::Accept(change(value)),

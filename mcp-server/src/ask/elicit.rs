@@ -6,13 +6,13 @@ use mcp_types::{
 };
 use serde_json::Value;
 
-/// A form: what a user is asked by [`Ask::form`](crate::Ask::form). Derive it for a struct whose
-/// fields a form can show:
+/// A form for [`Ask::form`](crate::Ask::form). `#[derive(mcp::Elicit)]` implements it for a struct
+/// whose fields a form can contain:
 ///
 /// ```ignore
 /// #[derive(mcp::Elicit)]
 /// struct Booking {
-///     /// Who is coming
+///     /// Name on the reservation
 ///     #[elicit(title = "Name", length = 1..=40)]
 ///     name: String,
 ///     #[elicit(range = 1..=12, default = 2)]
@@ -31,32 +31,33 @@ use serde_json::Value;
 /// }
 /// ```
 ///
-/// | type of a field | what the user sees |
+/// | type of a field | field of the form |
 /// |---|---|
-/// | `String` | a text |
-/// | integers, floats | a number |
+/// | `String` | text |
+/// | integers, floats | number |
 /// | `bool` | yes or no |
-/// | an enum with `#[derive(Elicit)]` | a choice of one |
-/// | `Vec` of such an enum | a choice of some |
-/// | `Option` of any of these | the same, which may stay empty |
+/// | an enum with `#[derive(Elicit)]` | choice of one value |
+/// | `Vec` of such an enum | choice of several values |
+/// | `Option` of any of these | the same, optional |
 // spec: ELIC-04, ELIC-05, ELIC-06
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no form",
     note = "put `#[derive(mcp::Elicit)]` on a struct of texts, numbers, `bool`s and enums, or ask with `Ask::raw_form`"
 )]
 pub trait Elicit: Sized {
-    /// The form.
+    /// Returns the form.
     fn form() -> FormSchema;
 
-    /// Reads the answers, which fit the form.
+    /// Decodes answers that match the form.
     ///
     /// # Errors
     ///
-    /// [`FormError`] that names a field whose answer goes beyond the field's type.
+    /// Returns a [`FormError`] that names a field whose answer is outside of the range of the field's
+    /// type.
     fn from_answers(answers: JsonObject) -> Result<Self, FormError>;
 }
 
-/// A type that a field of a form can have.
+/// A type of a form's field.
 #[diagnostic::on_unimplemented(
     message = "a form cannot show a field of type `{Self}`",
     label = "no field of a form",
@@ -64,71 +65,62 @@ pub trait Elicit: Sized {
     note = "forms are flat: ask for the fields of an inner struct one by one"
 )]
 pub trait ElicitField: Sized {
-    /// What kind of field it is.
+    /// Schema of the field.
     type Schema: Into<PrimitiveSchema>;
-    /// What the user gives: the type itself, or what an `Option` holds.
+    /// Type of the user's input: the type itself, or the type inside of an `Option`.
     type Given;
-    /// The field may stay empty.
+    /// `true` for a field that may stay empty.
     const OPTIONAL: bool = false;
 
-    /// The field.
+    /// Returns the schema of the field.
     fn schema() -> Self::Schema;
 
-    /// Sets what the field begins with.
+    /// Sets the initial value of the field.
     fn with_default(field: Self::Schema, value: Self::Given) -> Self::Schema;
 
-    /// Reads the answer; `None` when there is none.
+    /// Decodes the answer; `None` is an empty field.
     ///
     /// # Errors
     ///
-    /// What is wrong with it, to be read behind the field's name.
+    /// Returns a message that continues the name of the field, such as "is missing".
     fn read(answer: Option<Value>) -> Result<Self, String>;
 }
 
-/// An enum whose values a user picks from. `#[derive(mcp::Elicit)]` on an enum
-/// without fields writes it.
+/// An enum whose values a user chooses from. `#[derive(mcp::Elicit)]` implements it for an enum
+/// without fields.
 #[diagnostic::on_unimplemented(
     message = "a user cannot pick from values of type `{Self}`",
     note = "put `#[derive(mcp::Elicit)]` on an enum without fields"
 )]
 pub trait ElicitChoice: Sized {
-    /// All values, and what the user reads.
+    /// Returns all values with the titles that the user reads.
     fn choices() -> Choices;
 
-    /// The text of a value.
+    /// Returns the name of a value in the answer.
     fn as_text(&self) -> &'static str;
 
-    /// The value of a text.
+    /// Returns the value with this name.
     fn from_text(text: &str) -> Option<Self>;
 }
 
-#[inline]
-fn missing() -> String {
-    "is missing".to_owned()
-}
-
-#[inline]
-fn given(answer: Option<Value>) -> Result<Value, String> {
-    answer.ok_or_else(missing)
+fn required(answer: Option<Value>) -> Result<Value, String> {
+    answer.ok_or_else(|| "is missing".to_owned())
 }
 
 impl ElicitField for String {
     type Schema = StringSchema;
     type Given = Self;
 
-    #[inline]
     fn schema() -> StringSchema {
         StringSchema::new()
     }
 
-    #[inline]
     fn with_default(field: StringSchema, value: Self) -> StringSchema {
         field.default_value(value)
     }
 
-    #[inline]
     fn read(answer: Option<Value>) -> Result<Self, String> {
-        match given(answer)? {
+        match required(answer)? {
             Value::String(text) => Ok(text),
             _ => Err("must be a text".to_owned()),
         }
@@ -139,19 +131,16 @@ impl ElicitField for bool {
     type Schema = BooleanSchema;
     type Given = Self;
 
-    #[inline]
     fn schema() -> BooleanSchema {
         BooleanSchema::new()
     }
 
-    #[inline]
     fn with_default(field: BooleanSchema, value: Self) -> BooleanSchema {
         field.default_value(value)
     }
 
-    #[inline]
     fn read(answer: Option<Value>) -> Result<Self, String> {
-        let answer = given(answer)?;
+        let answer = required(answer)?;
         answer
             .as_bool()
             .ok_or_else(|| "must be true or false".to_owned())
@@ -164,20 +153,17 @@ macro_rules! floats {
             type Schema = NumberSchema;
             type Given = Self;
 
-            #[inline]
-            fn schema() -> NumberSchema {
+                    fn schema() -> NumberSchema {
                 NumberSchema::number()
             }
 
-            #[inline]
-            fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
+                    fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
                 field.default_value(value)
             }
 
-            #[allow(clippy::cast_possible_truncation, reason = "a float holds what fits best")]
-            #[inline]
-            fn read(answer: Option<Value>) -> Result<Self, String> {
-                let number = given(answer)?.as_f64();
+            #[allow(clippy::cast_possible_truncation, reason = "an `f32` takes the nearest value")]
+                    fn read(answer: Option<Value>) -> Result<Self, String> {
+                let number = required(answer)?.as_f64();
                 number
                     .map(|number| number as $float)
                     .ok_or_else(|| "must be a number".to_owned())
@@ -188,8 +174,8 @@ macro_rules! floats {
 
 floats!(f32, f64);
 
-/// Whole numbers up to this one are floats without a loss, so a form can have them as limits.
-const EXACT: i128 = 1 << 53;
+/// Limit up to which floats represent all integers exactly.
+const MAX_EXACT_FLOAT: i128 = 1 << 53;
 
 macro_rules! integers {
     ($($integer:ty),*) => {
@@ -197,23 +183,20 @@ macro_rules! integers {
             type Schema = NumberSchema;
             type Given = Self;
 
-            #[inline]
-            fn schema() -> NumberSchema {
+                    fn schema() -> NumberSchema {
                 let mut field = NumberSchema::integer();
                 field.minimum = exact(i128::try_from(Self::MIN).ok());
                 field.maximum = exact(i128::try_from(Self::MAX).ok());
                 field
             }
 
-            #[allow(clippy::cast_precision_loss, reason = "a form has floats")]
-            #[inline]
-            fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
+            #[allow(clippy::cast_precision_loss, reason = "limits of a form are floats")]
+                    fn with_default(field: NumberSchema, value: Self) -> NumberSchema {
                 field.default_value(value as f64)
             }
 
-            #[inline]
-            fn read(answer: Option<Value>) -> Result<Self, String> {
-                let number = whole(&given(answer)?).ok_or("must be a whole number")?;
+                    fn read(answer: Option<Value>) -> Result<Self, String> {
+                let number = whole(&required(answer)?).ok_or("must be a whole number")?;
                 Self::try_from(number).map_err(|_| format!("is {number}, which is out of range"))
             }
         })*
@@ -222,16 +205,15 @@ macro_rules! integers {
 
 integers!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-#[expect(clippy::cast_precision_loss, reason = "checked")]
-#[inline]
+/// Converts a limit that a float represents exactly.
+#[expect(clippy::cast_precision_loss, reason = "the limit is checked")]
 fn exact(limit: Option<i128>) -> Option<f64> {
-    let limit = limit.filter(|limit| limit.abs() <= EXACT)?;
+    let limit = limit.filter(|limit| limit.abs() <= MAX_EXACT_FLOAT)?;
     Some(limit as f64)
 }
 
-/// A number without a fraction, however it is written.
-#[expect(clippy::cast_possible_truncation, reason = "checked")]
-#[inline]
+/// Returns a number without a fraction, also when it is written as `5.0`.
+#[expect(clippy::cast_possible_truncation, reason = "the range is checked")]
 fn whole(answer: &Value) -> Option<i128> {
     let Value::Number(number) = answer else {
         return None;
@@ -255,15 +237,15 @@ impl<C: ElicitChoice> ElicitField for Vec<C> {
     }
 
     fn read(answer: Option<Value>) -> Result<Self, String> {
-        let Value::Array(picked) = given(answer)? else {
+        let Value::Array(picked) = required(answer)? else {
             return Err("must be a list of texts".to_owned());
         };
-        picked.iter().map(choice).collect()
+        picked.iter().map(read_choice).collect()
     }
 }
 
-/// Reads one choice.
-pub(crate) fn choice<C: ElicitChoice>(answer: &Value) -> Result<C, String> {
+/// Decodes one value of an enum.
+pub(crate) fn read_choice<C: ElicitChoice>(answer: &Value) -> Result<C, String> {
     let text = answer.as_str().ok_or("must be a text")?;
     C::from_text(text).ok_or_else(|| format!("is {text:?}, which is no choice"))
 }

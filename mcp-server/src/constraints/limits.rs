@@ -1,18 +1,19 @@
-//! What single values have to keep to.
+//! Limits on single values: numbers, counts, strings.
 
+use mcp_core::schema::summarize;
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::Number;
 
 use super::range::{Limit, Range};
 
-/// From where to where a number goes, and in which steps.
+/// Limits of a number: `minimum`, `maximum`, their exclusive forms, `multipleOf`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Numbers {
+pub(super) struct NumberLimits {
     pub(super) range: Range,
     pub(super) step: Option<Limit>,
 }
 
-impl Numbers {
+impl NumberLimits {
     pub(super) fn check(&self, number: &Number) -> Result<(), String> {
         let Some(number) = Limit::from_json(number) else {
             return Ok(());
@@ -27,73 +28,78 @@ impl Numbers {
     }
 }
 
-/// How many of something there may be.
+/// Limits of a number of characters, elements or members.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Count {
-    pub(super) least: u64,
-    pub(super) most: u64,
+pub(super) struct CountLimits {
+    pub(super) min: u64,
+    pub(super) max: u64,
 }
 
-impl Count {
-    pub(super) fn check(self, count: usize, what: &str) -> Result<(), String> {
-        let Self { least, most } = self;
-        let given = count as u64;
-        if (least..=most).contains(&given) {
+impl CountLimits {
+    /// Checks a count of things that `noun` names in the singular.
+    pub(super) fn check(self, count: usize, noun: &str) -> Result<(), String> {
+        let Self { min, max } = self;
+        let actual = count as u64;
+        if (min..=max).contains(&actual) {
             return Ok(());
         }
         let plural = |count: u64| if count == 1 { "" } else { "s" };
-        let expected = match (least, most) {
-            (_, u64::MAX) => format!("at least {least} {what}{}", plural(least)),
-            (0, _) => format!("at most {most} {what}{}", plural(most)),
-            _ if least == most => format!("{least} {what}{}", plural(least)),
-            _ => format!("{least} to {most} {what}s"),
+        let expected = match (min, max) {
+            (_, u64::MAX) => format!("at least {min} {noun}{}", plural(min)),
+            (0, _) => format!("at most {max} {noun}{}", plural(max)),
+            _ if min == max => format!("{min} {noun}{}", plural(min)),
+            _ => format!("{min} to {max} {noun}s"),
         };
         Err(format!(
-            "has {given} {what}{}, expected {expected}",
-            plural(given)
+            "has {actual} {noun}{}, expected {expected}",
+            plural(actual)
         ))
     }
 }
 
-/// What a text has to look like.
+/// A regular expression that a string has to match.
 #[derive(Debug)]
 pub(super) struct Pattern {
     source: Box<str>,
     regex: Regex,
 }
 
-/// The largest compiled pattern, in bytes.
-const PATTERN_SIZE: usize = 1 << 16;
-/// So deep may groups lie in each other.
-const PATTERN_DEPTH: u32 = 32;
-/// Longer texts are refused rather than searched.
-const LONGEST_TEXT: usize = 1 << 16;
+/// Limit on the size of a compiled pattern, in bytes.
+const MAX_PATTERN_SIZE: usize = 1 << 16;
+
+/// Limit on the nesting of groups in a pattern.
+const MAX_PATTERN_DEPTH: u32 = 32;
+
+/// Limit on the length of a string that a pattern is matched with, in bytes. Longer strings are
+/// rejected without a search.
+const MAX_STRING_LENGTH: usize = 1 << 16;
 
 impl Pattern {
-    /// `None` for a pattern that cannot be read: that looks around or back, or is too large.
+    /// Compiles a pattern. Returns `None` for one that the regex engine does not support
+    /// (look-around, back-references) and for one that is too large.
     pub(super) fn new(source: &str) -> Option<Self> {
         let regex = RegexBuilder::new(source)
-            .size_limit(PATTERN_SIZE)
-            .nest_limit(PATTERN_DEPTH)
+            .size_limit(MAX_PATTERN_SIZE)
+            .nest_limit(MAX_PATTERN_DEPTH)
             .build()
             .ok()?;
         let source = source.into();
         Some(Self { source, regex })
     }
 
-    pub(super) fn check(&self, text: &str) -> Result<(), String> {
-        if text.len() > LONGEST_TEXT {
-            let length = text.len();
+    pub(super) fn check(&self, string: &str) -> Result<(), String> {
+        if string.len() > MAX_STRING_LENGTH {
+            let length = string.len();
             return Err(format!(
-                "has {length} bytes, expected at most {LONGEST_TEXT} where a pattern is given"
+                "has {length} bytes, expected at most {MAX_STRING_LENGTH} where a pattern is given"
             ));
         }
-        if self.regex.is_match(text) {
+        if self.regex.is_match(string) {
             return Ok(());
         }
-        let given = mcp_core::schema::summarize(&text.into());
+        let actual = summarize(&string.into());
         Err(format!(
-            "expected text that matches `{}`, got {given}",
+            "expected text that matches `{}`, got {actual}",
             self.source
         ))
     }

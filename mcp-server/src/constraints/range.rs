@@ -1,14 +1,16 @@
-//! `#[arg(range = 1..=100)]`: published, and checked.
+//! Numeric ranges, such as `#[arg(range = 1..=100)]`.
 
 use std::fmt;
 
+use mcp_types::JsonObject;
 use serde_json::{Number, Value};
 
-use mcp_types::JsonObject;
-
-/// A bound of a range, or a number to compare with it.
+/// A bound of a range, or a number to compare with one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[expect(clippy::exhaustive_enums, reason = "only macros see it")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "hidden; only generated code names it"
+)]
 pub enum Limit {
     /// An integer.
     Int(i128),
@@ -17,7 +19,10 @@ pub enum Limit {
 }
 
 impl Limit {
-    #[expect(clippy::cast_precision_loss, reason = "compared with a float anyway")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "the result is compared with a float"
+    )]
     fn as_f64(self) -> f64 {
         match self {
             Self::Int(int) => int as f64,
@@ -32,7 +37,7 @@ impl Limit {
         }
     }
 
-    /// A number divided by another one leaves nothing, as far as floats can tell.
+    /// Returns whether the number is a multiple of `step`, within the precision of floats.
     pub(super) fn is_multiple_of(self, step: Self) -> bool {
         match (self, step) {
             (_, Self::Int(0)) => true,
@@ -49,7 +54,7 @@ impl Limit {
         int.or_else(|| number.as_f64().map(Self::Float))
     }
 
-    /// `null` for what JSON has no number for.
+    /// Converts the limit to JSON; `null` for infinity and NaN.
     fn to_json(self) -> Value {
         match self {
             Self::Int(int) => Number::from_i128(int).map_or(Value::Null, Value::Number),
@@ -67,7 +72,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// A number, or none: what `#[arg(range = …)]` can be put on.
+/// Number types, and `Option`s of them: the types that `#[arg(range = …)]` accepts.
 #[diagnostic::on_unimplemented(
     message = "`#[arg(range = …)]` needs a number, and `{Self}` is none",
     label = "no number",
@@ -101,7 +106,7 @@ macro_rules! wide_numbers {
         $(
             impl From<$number> for Limit {
                 fn from(number: $number) -> Self {
-                    // Numbers beyond are beyond every range, too.
+                    // Saturates: larger numbers are outside of every range as well.
                     Self::Int(i128::try_from(number).unwrap_or(i128::MAX))
                 }
             }
@@ -113,87 +118,95 @@ macro_rules! wide_numbers {
 
 wide_numbers!(isize, usize, u128);
 
-/// From where to where.
+/// A range of numbers. Each end may be open, inclusive or exclusive.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Range {
-    from: Option<Limit>,
-    /// It begins above `from`, as no Rust range does.
-    above: bool,
-    to: Option<Limit>,
-    exclusive: bool,
+    min: Option<Limit>,
+    min_is_exclusive: bool,
+    max: Option<Limit>,
+    max_is_exclusive: bool,
 }
 
 impl Range {
-    /// Everything.
+    /// The range of all numbers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// `from..`.
+    /// Sets the inclusive lower bound: `from..`.
     #[must_use]
     pub fn from(self, from: impl Into<Limit>) -> Self {
-        let from = Some(from.into());
-        Self { from, ..self }
+        let min = Some(from.into());
+        Self { min, ..self }
     }
 
-    /// `..=to`.
+    /// Sets the inclusive upper bound: `..=to`.
     #[must_use]
     pub fn to(self, to: impl Into<Limit>) -> Self {
-        let to = Some(to.into());
-        Self { to, ..self }
+        let max = Some(to.into());
+        Self { max, ..self }
     }
 
-    /// `..to`.
+    /// Sets the exclusive upper bound: `..to`.
     #[must_use]
     pub fn below(self, to: impl Into<Limit>) -> Self {
-        let exclusive = true;
         Self {
-            exclusive,
+            max_is_exclusive: true,
             ..self.to(to)
         }
     }
 
-    /// The range of a schema: `minimum`, `exclusiveMinimum`, `maximum`, `exclusiveMaximum`. Of two
-    /// bounds on one side the narrower one counts.
-    pub(crate) fn of(
+    /// The range of `minimum`, `exclusiveMinimum`, `maximum` and `exclusiveMaximum`. Where a schema
+    /// has both bounds of one side, the narrower one applies.
+    pub(crate) fn from_schema(
         minimum: Option<Limit>,
         exclusive_minimum: Option<Limit>,
         maximum: Option<Limit>,
         exclusive_maximum: Option<Limit>,
     ) -> Self {
-        let above = exclusive_minimum
+        let min_is_exclusive = exclusive_minimum
             .is_some_and(|above| minimum.is_none_or(|minimum| !above.less_than(minimum)));
-        let exclusive = exclusive_maximum
+        let max_is_exclusive = exclusive_maximum
             .is_some_and(|below| maximum.is_none_or(|maximum| !maximum.less_than(below)));
         Self {
-            from: if above { exclusive_minimum } else { minimum },
-            above,
-            to: if exclusive {
-                exclusive_maximum
-            } else {
-                maximum
+            min: match min_is_exclusive {
+                true => exclusive_minimum,
+                false => minimum,
             },
-            exclusive,
+            min_is_exclusive,
+            max: match max_is_exclusive {
+                true => exclusive_maximum,
+                false => maximum,
+            },
+            max_is_exclusive,
         }
     }
 
-    /// The reason why a number does not fit.
+    /// Checks a number.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the number and the range.
     pub(crate) fn check(&self, number: Limit) -> Result<(), String> {
-        let too_small = self.from.is_some_and(|from| match self.above {
-            true => !from.less_than(number),
-            false => number.less_than(from),
+        let is_below = self.min.is_some_and(|min| match self.min_is_exclusive {
+            true => !min.less_than(number),
+            false => number.less_than(min),
         });
-        let too_large = self.to.is_some_and(|to| match self.exclusive {
-            true => !number.less_than(to),
-            false => to.less_than(number),
+        let is_above = self.max.is_some_and(|max| match self.max_is_exclusive {
+            true => !number.less_than(max),
+            false => max.less_than(number),
         });
-        if too_small || too_large {
+        if is_below || is_above {
             return Err(format!("{number} is out of range, expected {self}"));
         }
         Ok(())
     }
 
-    /// As [`check`](Self::check), for a value of the schema.
+    /// Checks a JSON value. Values that are not numbers pass.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message with the number and the range.
     pub(crate) fn check_json(&self, value: &Value) -> Result<(), String> {
         let number = match value {
             Value::Number(number) => Limit::from_json(number),
@@ -202,31 +215,40 @@ impl Range {
         number.map_or(Ok(()), |number| self.check(number))
     }
 
-    /// Writes it into the schema of a number.
+    /// Writes the bounds into the schema of a number and replaces those of its type.
     pub(crate) fn publish(&self, schema: &mut JsonObject) {
-        if let Some(from) = self.from {
-            schema.insert("minimum".to_owned(), from.to_json());
+        if let Some(min) = self.min {
+            schema.insert("minimum".to_owned(), min.to_json());
         }
-        if let Some(to) = self.to {
-            let (keyword, other) = match self.exclusive {
+        if let Some(max) = self.max {
+            let (keyword, other) = match self.max_is_exclusive {
                 true => ("exclusiveMaximum", "maximum"),
                 false => ("maximum", "exclusiveMaximum"),
             };
             schema.shift_remove(other);
-            schema.insert(keyword.to_owned(), to.to_json());
+            schema.insert(keyword.to_owned(), max.to_json());
         }
     }
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let below = if self.exclusive { "below" } else { "at most" };
-        let from = if self.above { "above" } else { "at least" };
-        match (self.from, self.to) {
-            (Some(from), Some(to)) if !self.exclusive && !self.above => write!(f, "{from} to {to}"),
-            (Some(least), Some(to)) => write!(f, "{from} {least} and {below} {to}"),
-            (Some(least), None) => write!(f, "{from} {least}"),
-            (None, Some(to)) => write!(f, "{below} {to}"),
+        let is_closed = !self.min_is_exclusive && !self.max_is_exclusive;
+        let from = if self.min_is_exclusive {
+            "above"
+        } else {
+            "at least"
+        };
+        let to = if self.max_is_exclusive {
+            "below"
+        } else {
+            "at most"
+        };
+        match (self.min, self.max) {
+            (Some(min), Some(max)) if is_closed => write!(f, "{min} to {max}"),
+            (Some(min), Some(max)) => write!(f, "{from} {min} and {to} {max}"),
+            (Some(min), None) => write!(f, "{from} {min}"),
+            (None, Some(max)) => write!(f, "{to} {max}"),
             (None, None) => f.write_str("any number"),
         }
     }

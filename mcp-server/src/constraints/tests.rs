@@ -1,20 +1,20 @@
-//! Schemas, arguments, and what is told.
+//! Tests of schemas, arguments and reported violations.
 
 use mcp_types::RawObject;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::compile::own_range;
-use super::{Constraints, Values};
+use super::compile::integer_range;
+use super::{ArgumentFormat, Constraints};
 
 fn constraints(schema: &Value) -> Option<Constraints> {
-    Constraints::of(schema.as_object().unwrap())
+    Constraints::from_schema(schema.as_object().unwrap())
 }
 
 fn check(schema: &Value, arguments: &Value) -> Result<(), String> {
     let constraints = constraints(schema).unwrap_or_else(|| panic!("{schema} has no constraints"));
     let arguments = RawObject::from_value(arguments).unwrap();
-    let checked = constraints.check(Some(&arguments), Values::Json);
+    let checked = constraints.check(Some(&arguments), ArgumentFormat::Json);
     checked.map_err(|error| error.to_string())
 }
 
@@ -24,15 +24,17 @@ fn property(schema: Value, value: Value) -> Result<(), String> {
     check(&schema, &json!({"p": value}))
 }
 
-fn told(schema: Value, value: Value) -> String {
-    let told = property(schema.clone(), value.clone());
-    told.expect_err(&format!("{schema} takes {value}"))
+/// Returns the violation of the one property `p`.
+fn violation(schema: Value, value: Value) -> String {
+    let checked = property(schema.clone(), value.clone());
+    checked
+        .expect_err(&format!("{schema} accepts {value}"))
         .trim_start_matches("invalid arguments: ")
         .to_owned()
 }
 
 #[test]
-fn each_keyword() {
+fn keyword_rejects_values_outside_of_its_limit() {
     for (schema, good, bad, reason) in [
         (
             json!({"minimum": 1}),
@@ -121,11 +123,11 @@ fn each_keyword() {
     ] {
         assert_eq!(property(schema.clone(), good), Ok(()), "{schema}");
         assert_eq!(
-            told(schema.clone(), bad),
+            violation(schema.clone(), bad),
             format!("`p`: {reason}"),
             "{schema}"
         );
-        // What is said of one type says nothing of the others.
+        // A constraint of one JSON type accepts values of other types.
         for other in [json!(null), json!(true)] {
             assert_eq!(property(schema.clone(), other), Ok(()), "{schema}");
         }
@@ -133,7 +135,7 @@ fn each_keyword() {
 }
 
 #[test]
-fn places() {
+fn violations_have_paths_into_nested_values() {
     let small = json!({"maximum": 1});
     let schema = json!({"type": "object", "properties": {
         "list": {"type": "array", "prefixItems": [{}], "items": {"type": "object", "properties": {"n": small}}},
@@ -163,26 +165,26 @@ fn places() {
 }
 
 #[test]
-fn of_several_alternatives_the_one_that_is_meant_counts() {
+fn violation_is_reported_for_selected_alternative() {
     let case = |kind: &str, most: i32| json!({"properties": {"kind": {"const": kind}, "n": {"maximum": most}}, "required": ["kind"]});
     let tagged = json!({"oneOf": [case("a", 5), case("b", 9)]});
     assert_eq!(
         property(tagged.clone(), json!({"kind": "b", "n": 9})),
         Ok(())
     );
-    assert!(told(tagged.clone(), json!({"kind": "a", "n": 9})).starts_with("`p.n`: 9 is out"));
-    // None is meant: decoding says so.
+    assert!(violation(tagged.clone(), json!({"kind": "a", "n": 9})).starts_with("`p.n`: 9 is out"));
+    // No alternative is selected: decoding reports it.
     assert_eq!(property(tagged, json!({"kind": "c", "n": 99})), Ok(()));
     let optional = json!({"anyOf": [{"type": "string", "minLength": 2}, {"type": "null"}]});
     assert_eq!(property(optional.clone(), json!(null)), Ok(()));
-    assert!(told(optional, json!("x")).contains("has 1 character"));
+    assert!(violation(optional, json!("x")).contains("has 1 character"));
     let either = json!({"anyOf": [{"maxLength": 1}, {"pattern": "^x"}]});
     assert_eq!(property(either.clone(), json!("xyz")), Ok(()));
-    assert!(told(either, json!("yz")).contains("has 2 characters"));
+    assert!(violation(either, json!("yz")).contains("has 2 characters"));
 }
 
 #[test]
-fn schemas_without_bounds_have_no_constraints() {
+fn schema_without_bounds_has_no_constraints() {
     for schema in [
         json!({}),
         json!({"type": "object", "properties": {"a": {"type": "string", "enum": ["x"], "format": "uri"}}}),
@@ -198,7 +200,7 @@ fn schemas_without_bounds_have_no_constraints() {
 
 // spec: PROMPT-03
 #[test]
-fn texts_stand_for_other_values() {
+fn string_arguments_are_checked_as_their_json_values() {
     let schema = json!({"properties": {
         "n": {"type": ["integer", "null"], "maximum": 5},
         "list": {"type": "array", "maxItems": 1},
@@ -208,7 +210,7 @@ fn texts_stand_for_other_values() {
     let check = |arguments: Value| {
         let arguments = RawObject::from_value(&arguments).unwrap();
         constraints
-            .check(Some(&arguments), Values::Texts)
+            .check(Some(&arguments), ArgumentFormat::Strings)
             .map_err(|error| error.to_string())
     };
     assert_eq!(
@@ -225,12 +227,12 @@ fn texts_stand_for_other_values() {
 }
 
 #[test]
-fn all_is_bounded() {
-    // Only so many problems are told.
+fn check_of_hostile_schema_or_value_is_bounded() {
+    // The number of reported violations.
     let many: Vec<_> = (10..1000).collect();
-    let text = told(json!({"items": {"maximum": 1}}), json!(many));
+    let text = violation(json!({"items": {"maximum": 1}}), json!(many));
     assert_eq!(text.matches("out of range").count(), 8, "{text}");
-    // Schemas that refer to themselves, and such that try everything twice.
+    // Recursive schemas, and schemas with exponentially many paths.
     let endless = json!({"allOf": [{"$ref": "#"}], "minProperties": 1});
     assert_eq!(check(&endless, &json!({"a": 1})), Ok(()));
     let mut doubling = json!({"$ref": "#/$defs/a24", "$defs": {"a0": {"minProperties": 1}}});
@@ -239,12 +241,12 @@ fn all_is_bounded() {
         doubling["$defs"][format!("a{level}")] = json!({"allOf": [below, below]});
     }
     let _ = check(&doubling, &json!({}));
-    // Deep schemas, large patterns, long texts.
+    // Deeply nested schemas, large patterns, long strings.
     let deep = (0..500).fold(json!({"maximum": 1}), |inner, _| json!({"items": inner}));
     assert!(constraints(&deep).is_none());
     let large = json!({"pattern": "(a{100}){100}"});
-    assert_eq!(constraints(&large).unwrap().unread(), [""]);
-    let text = told(json!({"pattern": "x"}), json!("y".repeat(100_000)));
+    assert_eq!(constraints(&large).unwrap().unsupported_patterns(), [""]);
+    let text = violation(json!({"pattern": "x"}), json!("y".repeat(100_000)));
     assert!(
         text.contains("has 100000 bytes") && text.len() < 200,
         "{text}"
@@ -252,11 +254,11 @@ fn all_is_bounded() {
 }
 
 #[test]
-fn patterns_that_cannot_be_read_are_known() {
+fn unsupported_pattern_is_listed_and_not_checked() {
     let schema =
         json!({"properties": {"a": {"items": {"pattern": "^(?=x)"}}, "b": {"pattern": "x"}}});
     let constraints = constraints(&schema).unwrap();
-    assert_eq!(constraints.unread(), ["/properties/a/items"]);
+    assert_eq!(constraints.unsupported_patterns(), ["/properties/a/items"]);
     assert!(
         check(&schema, &json!({"a": ["y"], "b": "y"}))
             .unwrap_err()
@@ -265,9 +267,9 @@ fn patterns_that_cannot_be_read_are_known() {
 }
 
 proptest! {
-    /// The checker refuses nothing that a range takes, and takes nothing that it refuses.
+    /// The checker agrees with a comparison of integers.
     #[test]
-    fn ranges(least in -50_i64..50, most in -50_i64..50, value in -60_i64..60, open: bool) {
+    fn range_accepts_exactly_values_inside(least in -50_i64..50, most in -50_i64..50, value in -60_i64..60, open: bool) {
         let schema = match open {
             true => json!({"exclusiveMinimum": least, "exclusiveMaximum": most}),
             false => json!({"minimum": least, "maximum": most}),
@@ -279,18 +281,18 @@ proptest! {
         prop_assert_eq!(property(schema, json!(value)).is_ok(), fits);
     }
 
-    /// Whatever the schema and the arguments are, a check ends without a panic.
+    /// No schema and no value makes the checker panic.
     #[test]
-    fn nothing_panics(schema in json_value(), arguments in json_value()) {
+    fn check_of_any_schema_and_value_does_not_panic(schema in json_value(), arguments in json_value()) {
         let schema = json!({"properties": {"p": schema}});
         if let Some(constraints) = constraints(&schema) {
             let arguments = RawObject::from_value(&json!({"p": arguments})).unwrap();
-            let _ = constraints.check(Some(&arguments), Values::Texts);
+            let _ = constraints.check(Some(&arguments), ArgumentFormat::Strings);
         }
     }
 }
 
-/// Any JSON, made of what schemas are made of.
+/// Arbitrary JSON of keywords and values that occur in schemas.
 fn json_value() -> impl Strategy<Value = Value> {
     let words = prop::sample::select(vec![
         "minimum",
@@ -340,15 +342,18 @@ fn json_value() -> impl Strategy<Value = Value> {
 }
 
 #[test]
-fn ranges_of_rust_types() {
-    assert_eq!(own_range("uint8"), Some((0, 255)));
-    assert_eq!(own_range("int8"), Some((-128, 127)));
-    assert_eq!(own_range("uint64"), Some((0, u64::MAX.into())));
-    assert_eq!(own_range("int64"), Some((i64::MIN.into(), i64::MAX.into())));
+fn format_names_range_of_rust_integer() {
+    assert_eq!(integer_range("uint8"), Some((0, 255)));
+    assert_eq!(integer_range("int8"), Some((-128, 127)));
+    assert_eq!(integer_range("uint64"), Some((0, u64::MAX.into())));
+    assert_eq!(
+        integer_range("int64"),
+        Some((i64::MIN.into(), i64::MAX.into()))
+    );
     for other in [
         "date", "uint", "int", "uint128", "uint7", "uint999", "u", "interval", "double",
     ] {
-        let usize_range = own_range(other).is_some();
+        let usize_range = integer_range(other).is_some();
         assert_eq!(usize_range, matches!(other, "uint" | "int"), "{other}");
     }
 }

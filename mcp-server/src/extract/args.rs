@@ -1,25 +1,25 @@
-//! The arguments of a call.
+//! Arguments of a call.
 
 use mcp_core::Call;
 use mcp_types::{JsonObject, RawJson, RawObject};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::{FromCall, json, text};
-use crate::context::CallContext;
+use super::from_call::FromCall;
+use super::{json_arguments, string_arguments};
+use crate::call::{CallContext, RouteSpec};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema;
-use crate::spec::RouteSpec;
 
-/// The arguments as a type of yours; its schema is the tool's input schema.
+/// The arguments, decoded into a type of yours. Its JSON Schema becomes the tool's input schema.
 ///
-/// Arguments that do not fit are told to the language model as a failed result, with the path and
-/// what was expected.
+/// In a tool, arguments that do not match become a failed result for the language model, with the
+/// path of the value and the expected type.
 ///
-/// In a prompt they are its arguments, in a URI template its variables, in a completion the
-/// arguments that have their values already. All of these are strings on the wire: numbers, `bool`s
-/// and enums are read from them, anything else from JSON in the string. What does not fit is a
-/// protocol error that names the argument.
+/// In a prompt these are the prompt's arguments, in a URI template the variables, and in a completion
+/// the arguments that already have values. All of these are strings on the wire. Numbers, `bool`s and
+/// enums are parsed from the string; other types are decoded from JSON in the string. Values that do
+/// not match become a protocol error that names the argument.
 ///
 /// # Examples
 ///
@@ -38,57 +38,48 @@ use crate::spec::RouteSpec;
 /// }
 /// ```
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "it is taken apart in parameters")]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct Args<T>(pub T);
 
 impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(call.parse_arguments()?))
+        let arguments = call.take_arguments();
+        Ok(Self(match call.has_string_arguments() {
+            true => string_arguments::parse(&arguments)?,
+            false => json_arguments::parse(&arguments)?,
+        }))
     }
 
     fn describe(spec: &mut RouteSpec) {
-        spec.described(schema::of_input::<T>());
+        spec.set_arguments(schema::of_arguments::<T>());
     }
 }
 
 impl CallContext {
-    /// Takes the arguments as `T`.
+    /// Decodes one argument.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError`] with the path of what does not fit.
-    fn parse_arguments<T: DeserializeOwned>(&mut self) -> Result<T, ArgumentError> {
-        let arguments = self.take_arguments();
-        match self.has_texts() {
-            true => text::parse(&arguments),
-            false => json::parse(&arguments),
-        }
-    }
-
-    /// Reads one of the arguments as `T`.
-    ///
-    /// # Errors
-    ///
-    /// [`ArgumentError`] with the path of what does not fit; it starts with the name.
-    pub(crate) fn parse_member<T: DeserializeOwned>(
+    /// Returns an [`ArgumentError`] whose path starts with `name`.
+    pub(crate) fn parse_argument<T: DeserializeOwned>(
         &self,
         name: &str,
         value: RawJson<'_>,
     ) -> Result<T, ArgumentError> {
-        match self.has_texts() {
-            true => text::parse_member(name, value),
-            false => json::parse_member(name, value),
+        match self.has_string_arguments() {
+            true => string_arguments::parse_one(name, value),
+            false => json_arguments::parse_one(name, value),
         }
     }
 
-    /// All arguments are strings; only those of tools are any JSON.
+    /// Returns whether all arguments are strings. Only those of tools may be any JSON.
     // spec: PROMPT-03
-    fn has_texts(&self) -> bool {
+    fn has_string_arguments(&self) -> bool {
         !matches!(self.call(), Call::CallTool(_))
     }
 }
 
-/// The arguments as they arrived.
+/// The arguments as the client sent them: a JSON object.
 ///
 /// # Examples
 ///
@@ -100,22 +91,22 @@ impl CallContext {
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-#[expect(clippy::exhaustive_structs, reason = "it is taken apart in parameters")]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct RawArgs(pub RawObject);
 
 impl RawArgs {
-    /// Their text: a JSON object.
+    /// The arguments as JSON.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Reads them as `T`.
+    /// Decodes the arguments.
     ///
     /// # Errors
     ///
-    /// [`ArgumentError`] with the path of what does not fit.
+    /// Returns an [`ArgumentError`] with the path of the value that does not match.
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, ArgumentError> {
-        json::parse(&self.0)
+        json_arguments::parse(&self.0)
     }
 }
 

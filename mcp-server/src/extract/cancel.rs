@@ -3,16 +3,15 @@
 use mcp_core::Fault;
 use mcp_core::close_signal::CloseSignal;
 
-use super::FromCall;
-use crate::context::CallContext;
+use super::from_call::FromCall;
+use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
-use crate::spec::RouteSpec;
 
-/// Tells that the call is over, to whatever the handler has started beside itself.
+/// A signal that the call has ended, for tasks and threads that the handler has started.
 ///
-/// A call is cancelled by dropping the handler: what it awaits needs no care. What runs on (a
-/// spawned task, a thread, another process) learns by this that nobody waits for it any more: the
-/// client has gone, or the handler is done.
+/// The server cancels a call by dropping its handler, so futures that the handler awaits need no
+/// signal. A spawned task, a thread or another process continues; it learns from this signal that the
+/// client cancelled the call or that the handler has returned.
 ///
 /// # Examples
 ///
@@ -32,31 +31,27 @@ use crate::spec::RouteSpec;
 pub struct Cancel(CloseSignal);
 
 impl Cancel {
-    /// Waits until the call is over.
-    #[inline]
+    /// Waits until the call has ended.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.0.closed()
     }
 
-    /// The call is over.
-    #[inline]
+    /// Returns whether the call has ended.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_closed()
     }
 }
 
 impl FromCall for Cancel {
-    #[inline]
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        let Some(over) = call.over() else {
+        let Some(signal) = call.close_signal() else {
             tracing::error!("an extractor takes `Cancel` without calling `Cancel::describe`");
             return Err(Fault::internal("the server is not set up for this call").into());
         };
-        Ok(Self(over.clone()))
+        Ok(Self(signal.clone()))
     }
 
-    #[inline]
     fn describe(spec: &mut RouteSpec) {
-        spec.waits_for_end();
+        spec.needs.close_signal = true;
     }
 }

@@ -4,30 +4,28 @@ use std::any::type_name;
 
 use mcp_core::Fault;
 
-use super::FromCall;
-use crate::context::CallContext;
+use super::from_call::FromCall;
+use crate::call::{CallContext, RouteSpec};
 use crate::rejection::Rejection;
-use crate::spec::RouteSpec;
 
-/// A clone of a value that was given to [`Server::state`](crate::Server::state), found by its type.
-/// Put what is expensive to clone behind an `Arc`.
+/// A clone of the value of type `T` that was passed to [`Server::state`](crate::Server::state) or
+/// [`Routes::state`](crate::Routes::state). Wrap values that are expensive to clone in an `Arc`.
 ///
-/// A route whose state nobody gave is refused by [`Server::check`](crate::Server::check), before
-/// the first call.
+/// [`Server::check`](crate::Server::check) reports routes whose state is missing, before the first
+/// call.
 #[derive(Debug, Clone, Copy, Default)]
-#[expect(clippy::exhaustive_structs, reason = "it is taken apart in parameters")]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct State<T>(pub T);
 
 impl<T: Clone + Send + Sync + 'static> FromCall for State<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        let missing = || {
+        call.state::<T>().cloned().map(Self).ok_or_else(|| {
             tracing::error!(
                 r#type = type_name::<T>(),
                 "no state of this type; add `.state(…)`"
             );
             Rejection::Fault(Fault::internal("the server is not set up for this call"))
-        };
-        call.state::<T>().cloned().map(State).ok_or_else(missing)
+        })
     }
 
     fn describe(spec: &mut RouteSpec) {

@@ -1,107 +1,53 @@
-//! The layers of one server or of one route.
-
-use std::sync::Arc;
+//! The layers of one server or one route.
 
 use mcp_core::tower::{Middleware, Next};
-use mcp_core::{BoxFuture, Exchange, Fault, Reply};
+use mcp_core::{BoxFuture, Exchange, Reply};
 
-use crate::context::CallContext;
-
-/// Layers around calls that end in another place each time: a server may have changed, a URI has
-/// its own variables. Where a call ends therefore travels with it.
+/// Layers around a server or a route, outermost last. Each call passes its own endpoint, because the
+/// registry may have changed and a URI has its own variables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Layers(Option<Next>);
 
-/// Where a call ends.
-#[derive(Clone)]
-struct End(Arc<dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync>);
-
-impl End {
-    /// Answers an exchange here, behind the layers.
-    #[inline(never)]
-    fn behind(self, layers: &Next, mut exchange: Exchange) -> BoxFuture<'static, Reply> {
-        exchange.extensions.insert(self);
-        layers.run(exchange)
-    }
-}
-
 impl Layers {
-    /// Puts one more layer around those that are there.
+    /// Adds a layer around the present ones.
     pub(crate) fn add(&mut self, layer: impl Middleware) {
-        let inner = self.0.take().unwrap_or_else(|| Next::new(end));
+        let inner = self.0.take().unwrap_or_else(Next::endpoint);
         self.0 = Some(layer.wrap(inner));
     }
 
-    /// Answers an exchange by what `target` does, behind the layers.
-    #[inline]
-    pub(crate) fn run<T: Clone + Send + Sync + 'static>(
-        &self,
-        exchange: Exchange,
-        target: &T,
-        answer: fn(&T, Exchange) -> BoxFuture<'static, Reply>,
-    ) -> BoxFuture<'static, Reply> {
-        let Some(next) = &self.0 else {
-            return answer(target, exchange);
-        };
-        let target = target.clone();
-        let end = End(Arc::new(move |exchange| answer(&target, exchange)));
-        end.behind(next, exchange)
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
     }
 
-    /// Answers a call by what `route` does, behind the layers.
-    pub(crate) fn call<T: Clone + Send + Sync + 'static>(
+    /// Runs an exchange through the layers, then `endpoint`.
+    pub(crate) fn run(
         &self,
-        call: CallContext,
-        route: &T,
-        answer: fn(&T, CallContext) -> BoxFuture<'static, Reply>,
+        exchange: Exchange,
+        endpoint: impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
     ) -> BoxFuture<'static, Reply> {
-        let Some(next) = &self.0 else {
-            return answer(route, call);
-        };
-        let route = route.clone();
-        let (exchange, again) = call.split();
-        let end = End(Arc::new(move |exchange| answer(&route, again(exchange))));
-        end.behind(next, exchange)
+        match &self.0 {
+            None => endpoint(exchange),
+            Some(layers) => layers.run_to(exchange, endpoint),
+        }
     }
 }
 
 /// One layer around several routes, which share its limits.
 #[derive(Debug, Clone)]
-pub(crate) struct Shared(Next);
+pub(crate) struct SharedLayer(Next);
 
-impl Shared {
+impl SharedLayer {
     pub(crate) fn new(layer: impl Middleware) -> Self {
-        Self(layer.wrap(Next::new(end)))
+        Self(layer.wrap(Next::endpoint()))
     }
 }
 
-impl Middleware for Shared {
-    /// The layer ends where this route goes on, which has an end of its own.
+impl Middleware for SharedLayer {
+    /// Runs the shared layer with the route's `next` as its endpoint.
     fn wrap(self, next: Next) -> Next {
-        Next::new(move |mut exchange| {
-            let (next, own) = (next.clone(), exchange.extensions.remove::<End>());
-            let end = End(Arc::new(move |mut exchange: Exchange| {
-                if let Some(own) = own.clone() {
-                    exchange.extensions.insert(own);
-                }
-                next.run(exchange)
-            }));
-            exchange.extensions.insert(end);
-            self.0.run(exchange)
+        Next::new(move |exchange| {
+            let next = next.clone();
+            self.0.run_to(exchange, move |exchange| next.run(exchange))
         })
-    }
-}
-
-/// The innermost step.
-fn end(mut exchange: Exchange) -> BoxFuture<'static, Reply> {
-    match exchange.extensions.remove::<End>() {
-        Some(End(answer)) => answer(exchange),
-        None => {
-            tracing::error!(
-                "a layer passed on another exchange than it got, without its extensions"
-            );
-            let fault = Fault::internal("a layer of the server failed");
-            Box::pin(std::future::ready(fault.into()))
-        }
     }
 }

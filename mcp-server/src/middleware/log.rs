@@ -1,4 +1,4 @@
-//! One span and one line of log per request.
+//! A span and a log line per request.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,23 +10,28 @@ use mcp_core::{Call, Exchange, Fault, Reply, ResultBody};
 use tracing::field::Empty;
 use tracing::{Instrument, Level, Span};
 
-/// The longest text of a client that goes into a span, in bytes.
-const MOST_BYTES: usize = 256;
+/// Limit on the length of a client's string in a span, in bytes.
+const MAX_FIELD_BYTES: usize = 256;
 
-/// A layer that puts a `tracing` span around each request and writes one line when it is answered,
-/// or given up by its client.
+/// A layer that puts a `tracing` span around each request and writes one event when the request is
+/// answered or cancelled.
 ///
-/// The span `request` has the fields `method`, `tool`, `prompt` or `uri` (without user, query and
-/// fragment), `client` (what it claims to be), `subject` (who it is, where a layer has
-/// inserted a [`Principal`](mcp_core::Principal)), `version` and `era`; and from the request's `_meta`
-/// the trace that it belongs to: `trace_id`, `parent_id` and `tracestate` of W3C Trace Context.
-/// Handlers find it in [`RequestMeta`](crate::RequestMeta). The line has an `outcome` and
-/// the time it took as `duration_ms`. Answered lists and completions are told at level `DEBUG`,
-/// everything else at `INFO`.
+/// The span `request` has these fields:
 ///
-/// Neither arguments nor results nor the texts of errors are ever written: they may hold secrets.
+/// * `method`; and `tool`, `prompt` or `uri` (without user, query and fragment),
+/// * `client`: name and version that the client declares,
+/// * `subject`: the authenticated user, if a layer has inserted a
+///   [`Principal`](mcp_core::Principal),
+/// * `version` and `era` of the protocol,
+/// * `trace_id`, `parent_id` and `tracestate` of the W3C trace context in the request's `_meta`.
+///   Handlers find it in [`RequestMeta`](crate::RequestMeta).
 ///
-/// Costs next to nothing where no subscriber is interested in it.
+/// The event has an `outcome` and the duration as `duration_ms`. Its level is `DEBUG` for lists and
+/// completions and `INFO` for other requests.
+///
+/// Arguments, results and error messages are never written, because they may contain secrets.
+///
+/// Without an interested subscriber the layer costs next to nothing.
 ///
 /// # Examples
 ///
@@ -39,7 +44,7 @@ const MOST_BYTES: usize = 256;
 ///     .layer(RequestLog::new());
 /// ```
 ///
-/// A tracing system takes the span up by [`on_span`](Self::on_span):
+/// [`on_span`](Self::on_span) connects the span to a tracing system:
 ///
 /// ```
 /// use mcp_server::middleware::RequestLog;
@@ -61,32 +66,31 @@ pub struct RequestLog {
 type OnSpan = dyn Fn(&Span, &Exchange) + Send + Sync;
 
 impl RequestLog {
-    /// A log of all requests.
+    /// Creates a log of all requests, without baggage.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Also writes `baggage`, which clients' applications send along a trace. It may hold what
-    /// belongs in no log.
+    /// Adds the W3C `baggage` of requests to the span. Baggage may contain data that must not be
+    /// logged.
     #[must_use]
     pub fn baggage(mut self) -> Self {
         self.baggage = true;
         self
     }
 
-    /// Does something with each span before its request runs. Not called where no subscriber takes
-    /// the span.
+    /// Calls `callback` with each span before its request runs. Spans that no subscriber is interested
+    /// in are skipped.
     #[must_use]
-    pub fn on_span(mut self, then: impl Fn(&Span, &Exchange) + Send + Sync + 'static) -> Self {
-        self.on_span = Some(Arc::new(then));
+    pub fn on_span(mut self, callback: impl Fn(&Span, &Exchange) + Send + Sync + 'static) -> Self {
+        self.on_span = Some(Arc::new(callback));
         self
     }
 
-    #[inline]
     fn span(&self, exchange: &Exchange) -> Span {
         let span = tracing::info_span!(
             "request",
-            method = cut(exchange.call.method_name()),
+            method = truncate(exchange.call.method_name()),
             tool = Empty,
             prompt = Empty,
             uri = Empty,
@@ -103,31 +107,33 @@ impl RequestLog {
             return span;
         }
         match &exchange.call {
-            Call::CallTool(params) => span.record("tool", cut(&params.name)),
-            Call::GetPrompt(params) => span.record("prompt", cut(&params.name)),
-            Call::ReadResource(params) => span.record("uri", cut(&without_secrets(&params.uri))),
+            Call::CallTool(params) => span.record("tool", truncate(&params.name)),
+            Call::GetPrompt(params) => span.record("prompt", truncate(&params.name)),
+            Call::ReadResource(params) => {
+                span.record("uri", truncate(&without_secrets(&params.uri)))
+            }
             _ => &span,
         };
         if let Some(client) = exchange.facts.client_info() {
-            let client = format!("{}/{}", cut(&client.name), cut(&client.version));
+            let client = format!("{}/{}", truncate(&client.name), truncate(&client.version));
             span.record("client", &*client);
         }
         if let Some(principal) = exchange.principal() {
-            span.record("subject", cut(&principal.subject));
+            span.record("subject", truncate(&principal.subject));
         }
         if let Some(trace) = exchange.trace() {
             let parent = trace.parent;
             span.record("trace_id", format_args!("{:032x}", parent.trace_id));
             span.record("parent_id", format_args!("{:016x}", parent.parent_id));
             if let Some(state) = &trace.state {
-                span.record("tracestate", cut(state.as_str()));
+                span.record("tracestate", truncate(state.as_str()));
             }
         }
         if let (true, Some(baggage)) = (self.baggage, exchange.baggage()) {
-            span.record("baggage", cut(baggage.as_str()));
+            span.record("baggage", truncate(baggage.as_str()));
         }
-        if let Some(then) = &self.on_span {
-            then(&span, exchange);
+        if let Some(callback) = &self.on_span {
+            callback(&span, exchange);
         }
         span
     }
@@ -141,17 +147,15 @@ impl fmt::Debug for RequestLog {
     }
 }
 
-#[inline]
-fn cut(text: &str) -> &str {
-    let mut end = text.len().min(MOST_BYTES);
+fn truncate(text: &str) -> &str {
+    let mut end = text.len().min(MAX_FIELD_BYTES);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
     &text[..end]
 }
 
-/// A URI without what is often secret in it: the user, the query, the fragment.
-#[inline]
+/// Removes the parts of a URI that often contain secrets: user, query, fragment.
 fn without_secrets(uri: &str) -> Cow<'_, str> {
     let end = uri.find(['?', '#']).unwrap_or(uri.len());
     let uri = &uri[..end];
@@ -165,18 +169,16 @@ fn without_secrets(uri: &str) -> Cow<'_, str> {
     }
 }
 
-// Inline, as all that it calls here: servers without a log do not compile it.
 impl Middleware for RequestLog {
-    #[inline]
     fn wrap(self, next: Next) -> Next {
         let log = Arc::new(self);
         let logged = from_fn(move |exchange, next: Next| {
             let span = log.span(&exchange);
-            let line = Line::start(&span, &exchange.call);
+            let event = AnswerEvent::start(&span, &exchange.call);
             let running = async move {
                 let reply = next.run(exchange).await;
-                if let Some(line) = line {
-                    line.end(outcome(&reply));
+                if let Some(event) = event {
+                    event.finish(outcome(&reply));
                 }
                 reply
             };
@@ -186,24 +188,22 @@ impl Middleware for RequestLog {
     }
 }
 
-/// The line that is written in the end; when it is dropped before, the client has given up.
+/// The event at the end of a request. A drop without `finish` means that the client cancelled it.
 #[derive(Debug)]
-struct Line {
+struct AnswerEvent {
     span: Span,
     start: Instant,
-    /// It is of interest to users, not only to developers.
-    loud: bool,
-    ended: bool,
+    level: Level,
+    is_finished: bool,
 }
 
-impl Line {
-    /// Nothing when nobody reads it.
-    #[inline]
+impl AnswerEvent {
+    /// Returns `None` when no subscriber is interested.
     fn start(span: &Span, call: &Call) -> Option<Self> {
         if span.is_disabled() && !tracing::enabled!(Level::INFO) {
             return None;
         }
-        let quiet = matches!(
+        let is_routine = matches!(
             call,
             Call::ListTools(_)
                 | Call::ListResources(_)
@@ -214,21 +214,23 @@ impl Line {
         Some(Self {
             span: span.clone(),
             start: Instant::now(),
-            loud: !quiet,
-            ended: false,
+            level: if is_routine {
+                Level::DEBUG
+            } else {
+                Level::INFO
+            },
+            is_finished: false,
         })
     }
 
-    #[inline]
-    fn end(mut self, outcome: &'static str) {
-        self.ended = true;
+    fn finish(mut self, outcome: &'static str) {
+        self.is_finished = true;
         self.write(outcome);
     }
 
-    #[inline]
     fn write(&self, outcome: &'static str) {
         let duration_ms = self.start.elapsed().as_micros() as f64 / 1000.0;
-        if self.loud {
+        if self.level == Level::INFO {
             tracing::info!(parent: &self.span, outcome, duration_ms, "answered");
         } else {
             tracing::debug!(parent: &self.span, outcome, duration_ms, "answered");
@@ -236,16 +238,15 @@ impl Line {
     }
 }
 
-impl Drop for Line {
+impl Drop for AnswerEvent {
     fn drop(&mut self) {
-        if !self.ended {
+        if !self.is_finished {
             self.write("given up");
         }
     }
 }
 
-/// In a word, without anything that a handler or a client has written.
-#[inline]
+/// Returns the outcome of a request in words, without strings of the handler or the client.
 fn outcome(reply: &Reply) -> &'static str {
     match reply {
         Reply::Complete {

@@ -5,81 +5,76 @@ use mcp_core::{Call, Principal};
 use mcp_types::RawObject;
 use serde_json::Value;
 
-/// A digest of who asks for what: the principal, the method, its parameters.
+/// A digest of the principal, the method and its parameters. A state is valid only for a request with
+/// the same binding.
 // spec: MRTR-08
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Binding([u8; 32]);
 
 impl Binding {
-    #[inline]
-    pub(crate) fn of(call: &Call, principal: Option<&Principal>) -> Self {
+    pub(crate) fn new(call: &Call, principal: Option<&Principal>) -> Self {
         let mut digest = Hash::new();
         match principal {
-            Some(who) => {
-                feed(&mut digest, b'p', who.issuer.as_bytes());
-                feed(&mut digest, b'p', who.subject.as_bytes());
+            Some(principal) => {
+                update(&mut digest, b'p', principal.issuer.as_bytes());
+                update(&mut digest, b'p', principal.subject.as_bytes());
             }
-            None => feed(&mut digest, b'-', b""),
+            None => update(&mut digest, b'-', b""),
         }
-        feed(&mut digest, b'm', call.method_name().as_bytes());
-        feed(
-            &mut digest,
-            b'i',
-            call.item().unwrap_or_default().as_bytes(),
-        );
+        update(&mut digest, b'm', call.method_name().as_bytes());
+        let item = call.item().unwrap_or_default();
+        update(&mut digest, b'i', item.as_bytes());
         let arguments = match call {
             Call::CallTool(params) => params.arguments.as_ref(),
             Call::GetPrompt(params) => params.arguments.as_ref(),
             _ => None,
         };
         match arguments.map(RawObject::parse) {
-            None => feed_value(&mut digest, &Value::Object(Default::default())),
-            Some(Ok(value)) => feed_value(&mut digest, &value),
-            // Too deep to be read: such arguments fit no handler, and are bound as they stand.
+            None => update_value(&mut digest, &Value::Object(Default::default())),
+            Some(Ok(value)) => update_value(&mut digest, &value),
+            // Arguments that are nested too deeply to be parsed are bound by their bytes.
             Some(Err(_)) => {
-                let text = arguments.map(RawObject::as_str).unwrap_or_default();
-                feed(&mut digest, b'r', text.as_bytes());
+                let json = arguments.map(RawObject::as_str).unwrap_or_default();
+                update(&mut digest, b'r', json.as_bytes());
             }
         }
         Self(digest.finalize())
     }
 
-    #[inline]
     pub(super) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// No two lists of pieces feed the same bytes.
-#[inline]
-fn feed(digest: &mut Hash, kind: u8, piece: &[u8]) {
-    digest.update([kind]);
-    digest.update((piece.len() as u64).to_be_bytes());
-    digest.update(piece);
+/// Adds a field with its tag and its length, so that two different lists of fields never produce the
+/// same bytes.
+fn update(digest: &mut Hash, tag: u8, field: &[u8]) {
+    digest.update([tag]);
+    digest.update((field.len() as u64).to_be_bytes());
+    digest.update(field);
 }
 
-/// The order of members says nothing: what forwards a request may change it.
-#[inline]
-fn feed_value(digest: &mut Hash, value: &Value) {
-    let count = |digest: &mut Hash, kind, count: usize| {
-        feed(digest, kind, &(count as u64).to_be_bytes());
+/// Adds a JSON value. Members are sorted by name, because a proxy may reorder them.
+fn update_value(digest: &mut Hash, value: &Value) {
+    let update_count = |digest: &mut Hash, tag, count: usize| {
+        update(digest, tag, &(count as u64).to_be_bytes());
     };
     match value {
-        Value::Null => feed(digest, b'n', b""),
-        Value::Bool(yes) => feed(digest, b'b', &[u8::from(*yes)]),
-        Value::Number(number) => feed(digest, b'd', number.to_string().as_bytes()),
-        Value::String(text) => feed(digest, b's', text.as_bytes()),
+        Value::Null => update(digest, b'n', b""),
+        Value::Bool(boolean) => update(digest, b'b', &[u8::from(*boolean)]),
+        Value::Number(number) => update(digest, b'd', number.to_string().as_bytes()),
+        Value::String(string) => update(digest, b's', string.as_bytes()),
         Value::Array(items) => {
-            count(digest, b'a', items.len());
-            items.iter().for_each(|item| feed_value(digest, item));
+            update_count(digest, b'a', items.len());
+            items.iter().for_each(|item| update_value(digest, item));
         }
         Value::Object(members) => {
-            count(digest, b'o', members.len());
+            update_count(digest, b'o', members.len());
             let mut sorted: Vec<_> = members.iter().collect();
             sorted.sort_unstable_by_key(|(name, _)| *name);
             for (name, member) in sorted {
-                feed(digest, b'k', name.as_bytes());
-                feed_value(digest, member);
+                update(digest, b'k', name.as_bytes());
+                update_value(digest, member);
             }
         }
     }
@@ -98,12 +93,12 @@ mod tests {
     }
 
     #[test]
-    fn every_part_counts_but_not_the_order_of_members() {
+    fn binding_changes_with_every_part_except_member_order() {
         let ada = Principal::new("https://a.example", "ada");
-        let base = Binding::of(&tool("t", r#"{"a": 1, "b": [true, null]}"#), Some(&ada));
+        let base = Binding::new(&tool("t", r#"{"a": 1, "b": [true, null]}"#), Some(&ada));
         let same = tool("t", r#"{"b":[true,null],"a":1}"#);
         let scoped = ada.clone().scopes(["more"]);
-        assert_eq!(Binding::of(&same, Some(&scoped)), base);
+        assert_eq!(Binding::new(&same, Some(&scoped)), base);
 
         let arguments = RawObject::from_text(r#"{"a":1,"b":[true,null]}"#).unwrap();
         for call in [
@@ -116,28 +111,28 @@ mod tests {
             Call::GetPrompt(GetPromptParams::new("t", Some(arguments))),
             Call::ReadResource(ReadResourceParams::new("t")),
         ] {
-            assert_ne!(Binding::of(&call, Some(&ada)), base, "{call:?}");
+            assert_ne!(Binding::new(&call, Some(&ada)), base, "{call:?}");
         }
         for other in [
             Principal::new("https://a.example", "bob"),
             Principal::new("https://b.example", "ada"),
             Principal::new("https://a.examplea", "da"),
         ] {
-            assert_ne!(Binding::of(&same, Some(&other)), base, "{other:?}");
+            assert_ne!(Binding::new(&same, Some(&other)), base, "{other:?}");
         }
-        assert_ne!(Binding::of(&same, None), base);
+        assert_ne!(Binding::new(&same, None), base);
         let none = Call::CallTool(CallToolParams::new("t", None));
         assert_eq!(
-            Binding::of(&none, None),
-            Binding::of(&tool("t", "{}"), None)
+            Binding::new(&none, None),
+            Binding::new(&tool("t", "{}"), None)
         );
     }
 
     #[test]
-    fn arguments_of_any_depth_have_one() {
+    fn deeply_nested_arguments_are_bound_by_their_bytes() {
         let deep = |inner: &str| {
-            let text = format!(r#"{{"a":{}{inner}{}}}"#, "[".repeat(5000), "]".repeat(5000));
-            Binding::of(&tool("t", &text), None)
+            let json = format!(r#"{{"a":{}{inner}{}}}"#, "[".repeat(5000), "]".repeat(5000));
+            Binding::new(&tool("t", &json), None)
         };
         assert_eq!(deep("1"), deep("1"));
         assert_ne!(deep("1"), deep("2"));

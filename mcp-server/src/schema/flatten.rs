@@ -1,13 +1,12 @@
-//! Alternatives at the root of a schema, as one object: models and the clients before them refuse the
-//! former. The object takes what one of the alternatives takes, and more; decoding knows the rest.
+//! Replacement of alternatives at the root of a schema by one object.
 //!
-//! `#[inline]`: only what reads its arguments as one type compiles this.
+//! Language models and clients reject `oneOf` and `anyOf` at the root of an input schema. The object
+//! accepts everything that one of the alternatives accepts, and more; decoding rejects the rest.
 
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
-/// Makes one object of the alternatives at the root, where these are objects.
-#[inline]
+/// Merges the alternatives at the root into one object, if all of them are objects.
 pub(super) fn flatten(root: &mut JsonObject) {
     for keyword in ["oneOf", "anyOf"] {
         let Some(Value::Array(alternatives)) = root.get(keyword) else {
@@ -19,18 +18,16 @@ pub(super) fn flatten(root: &mut JsonObject) {
         };
         let merged = merge(&objects);
         root.shift_remove(keyword);
-        join(root, merged);
+        add_to_root(root, merged);
     }
 }
 
-#[inline]
 fn as_object(schema: &Value) -> Option<JsonObject> {
     let schema = schema.as_object()?;
     (schema.get("type")? == "object").then(|| schema.clone())
 }
 
-/// The object that each of the alternatives is a case of.
-#[inline]
+/// Returns an object schema that accepts the values of each alternative.
 fn merge(alternatives: &[JsonObject]) -> JsonObject {
     let mut properties: Vec<(&String, Vec<&Value>)> = Vec::new();
     for alternative in alternatives {
@@ -45,40 +42,43 @@ fn merge(alternatives: &[JsonObject]) -> JsonObject {
     }
     let properties: JsonObject = properties
         .into_iter()
-        .map(|(name, schemas)| (name.clone(), one_of(&schemas)))
+        .map(|(name, schemas)| (name.clone(), merge_property(&schemas)))
         .collect();
-    let required = |alternative: &JsonObject| names(alternative.get("required"));
-    let common = required(&alternatives[0]).into_iter().filter(|name| {
-        let mut others = alternatives.iter().map(required);
-        others.all(|other| other.contains(name))
-    });
-    let common: Vec<String> = common.collect();
-    let closed = alternatives
-        .iter()
-        .all(|alternative| alternative.get("additionalProperties") == Some(&Value::Bool(false)));
     let mut merged = JsonObject::new();
     merged.insert("properties".to_owned(), properties.into());
-    if !common.is_empty() {
-        merged.insert("required".to_owned(), common.into());
+    let required = required_by_all(alternatives);
+    if !required.is_empty() {
+        merged.insert("required".to_owned(), required.into());
     }
-    if closed {
+    let is_closed = |alternative: &JsonObject| {
+        alternative.get("additionalProperties") == Some(&Value::Bool(false))
+    };
+    if alternatives.iter().all(is_closed) {
         merged.insert("additionalProperties".to_owned(), false.into());
     }
     merged
 }
 
-#[inline]
-fn names(required: Option<&Value>) -> Vec<String> {
-    let names = required.and_then(Value::as_array);
-    let names = names.into_iter().flatten().filter_map(Value::as_str);
-    names.map(str::to_owned).collect()
+/// Returns the members that every alternative requires, in the order of the first one.
+fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
+    let required = |alternative: &JsonObject| -> Vec<String> {
+        let names = alternative.get("required").and_then(Value::as_array);
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        names.map(str::to_owned).collect()
+    };
+    let mut names = alternatives.first().map(required).unwrap_or_default();
+    names.retain(|name| {
+        alternatives
+            .iter()
+            .all(|other| required(other).contains(name))
+    });
+    names
 }
 
-/// A property that has several schemas: an enum where all are constants, else alternatives.
-#[inline]
-fn one_of(schemas: &[&Value]) -> Value {
-    if let [only] = schemas {
-        return (*only).clone();
+/// Merges the schemas of one property: an enum if all are string constants, else `anyOf`.
+fn merge_property(schemas: &[&Value]) -> Value {
+    if let [single] = schemas {
+        return (*single).clone();
     }
     let constants: Option<Vec<_>> = schemas.iter().map(|schema| constants(schema)).collect();
     match constants {
@@ -95,17 +95,15 @@ fn one_of(schemas: &[&Value]) -> Value {
     }
 }
 
-/// The strings that a schema takes, when it takes nothing else.
-#[inline]
+/// Returns the strings that a schema accepts, if it accepts nothing else.
 fn constants(schema: &Value) -> Option<Vec<Value>> {
     let listed = schema.get("enum").and_then(Value::as_array).cloned();
     let values = listed.or_else(|| Some(vec![schema.get("const")?.clone()]))?;
     values.iter().all(Value::is_string).then_some(values)
 }
 
-/// Adds what the alternatives say to what the root says itself.
-#[inline]
-fn join(root: &mut JsonObject, merged: JsonObject) {
+/// Adds the merged keywords to the root. The root's own properties and keywords take precedence.
+fn add_to_root(root: &mut JsonObject, merged: JsonObject) {
     root.insert("type".to_owned(), "object".into());
     for (keyword, value) in merged {
         match (root.get_mut(&keyword), value) {

@@ -1,14 +1,14 @@
-//! What is published of Rust types.
+//! Tests of published schemas.
 
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::{of_input, of_output};
+use super::{of_arguments, of_output};
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 struct Order {
-    /// Which article
+    /// The article
     article: u32,
     note: Option<String>,
     lines: Vec<Line>,
@@ -17,25 +17,25 @@ struct Order {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 struct Line {
     price: f64,
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 struct Tree {
     children: Vec<Self>,
 }
 
 #[test]
-fn plain_and_inlined() {
+fn schema_of_struct_is_inlined_without_rust_formats() {
     assert_eq!(
         schema_of::<Order>(),
         json!({
             "type": "object",
             "properties": {
-                "article": {"description": "Which article", "type": "integer", "minimum": 0},
+                "article": {"description": "The article", "type": "integer", "minimum": 0},
                 "note": {"type": ["string", "null"]},
                 "lines": {
                     "type": "array",
@@ -53,26 +53,26 @@ fn plain_and_inlined() {
 }
 
 #[test]
-fn what_is_written_may_be_stricter_than_what_is_read() {
+fn output_schema_requires_fields_with_defaults() {
     let required = of_output::<Order>()["required"].clone();
     assert_eq!(required, json!(["article", "note", "lines", "format"]));
 }
 
 #[test]
-fn only_recursion_has_references() {
+fn recursive_type_has_references() {
     let schema = schema_of::<Tree>().to_string();
     assert!(schema.contains("\"$ref\""), "{schema}");
 }
 
 fn schema_of<T: JsonSchema>() -> Value {
-    let described = of_input::<T>();
+    let described = of_arguments::<T>();
     assert_eq!(described.problem, None);
     described.schema.into()
 }
 
 #[derive(JsonSchema)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 enum Shape {
     /// Round
     Circle {
@@ -80,7 +80,7 @@ enum Shape {
         name: String,
     },
     Square {
-        /// Of each side
+        /// Length of each side
         side: f64,
         name: String,
     },
@@ -90,7 +90,7 @@ enum Shape {
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 struct Drawn {
     color: String,
     #[serde(flatten)]
@@ -99,7 +99,7 @@ struct Drawn {
 
 // spec: TOOL-06
 #[test]
-fn alternatives_become_one_object() {
+fn enum_at_root_becomes_one_object() {
     assert_eq!(
         schema_of::<Shape>(),
         json!({
@@ -108,7 +108,7 @@ fn alternatives_become_one_object() {
                 "kind": {"type": "string", "enum": ["circle", "square", "point"]},
                 "radius": {"type": "number"},
                 "name": {"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0, "maximum": 255}]},
-                "side": {"type": "number", "description": "Of each side"},
+                "side": {"type": "number", "description": "Length of each side"},
             },
             "required": ["kind", "name"],
             "additionalProperties": false,
@@ -123,7 +123,7 @@ fn alternatives_become_one_object() {
 
 // spec: TOOL-06, TOOL-07
 #[test]
-fn the_root_is_always_an_object_with_properties() {
+fn root_is_object_with_properties_or_a_problem() {
     for schema in [
         schema_of::<Value>(),
         schema_of::<serde_json::Map<String, Value>>(),
@@ -134,9 +134,9 @@ fn the_root_is_always_an_object_with_properties() {
         assert_eq!(schema["type"], "object");
     }
     for problem in [
-        of_input::<String>().problem,
-        of_input::<Vec<u8>>().problem,
-        of_input::<Option<Order>>().problem,
+        of_arguments::<String>().problem,
+        of_arguments::<Vec<u8>>().problem,
+        of_arguments::<Option<Order>>().problem,
     ] {
         let text = problem.unwrap();
         assert!(text.starts_with("arguments are an object"), "{text}");
@@ -144,14 +144,14 @@ fn the_root_is_always_an_object_with_properties() {
 }
 
 #[test]
-fn plain_types_have_no_constraints() {
-    assert!(of_input::<Order>().constraints.is_none());
-    assert!(of_input::<Tree>().constraints.is_none());
-    assert!(of_input::<Shape>().constraints.is_none());
+fn types_without_bounds_have_no_constraints() {
+    assert!(of_arguments::<Order>().constraints.is_none());
+    assert!(of_arguments::<Tree>().constraints.is_none());
+    assert!(of_arguments::<Shape>().constraints.is_none());
 }
 
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is looked at")]
+#[expect(dead_code, reason = "only the schema is used")]
 struct Repeated {
     #[schemars(extend("x-mcp-header" = "Region"))]
     region: Option<String>,
@@ -159,7 +159,7 @@ struct Repeated {
 
 // spec: XHDR-06
 #[test]
-fn what_may_be_left_out_is_repeated_without_null() {
+fn optional_property_in_header_has_no_null_type() {
     assert_eq!(
         schema_of::<Repeated>()["properties"]["region"],
         json!({"type": "string", "x-mcp-header": "Region"})

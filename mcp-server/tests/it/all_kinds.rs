@@ -1,4 +1,4 @@
-//! Resources, prompts and completions in blocks, beside tools.
+//! Resources, prompts and completions in blocks with tools.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,13 +136,13 @@ fn files() -> Server {
 }
 
 #[test]
-fn listed_as_written() {
-    let of = files();
+fn routes_of_block_are_listed_with_their_options() {
+    let server = files();
     let listed = json!({
-        "resources": resources(&of),
-        "templates": templates(&of),
-        "prompts": prompts(&of),
-        "tools": tools(&of).len(),
+        "resources": resources(&server),
+        "templates": templates(&server),
+        "prompts": prompts(&server),
+        "tools": tools(&server).len(),
     });
     expect![[r#"
         {
@@ -211,21 +211,21 @@ fn listed_as_written() {
 }
 
 #[test]
-fn resources_are_read() {
-    let of = files();
+fn resources_and_templates_of_block_are_read() {
+    let server = files();
     for (uri, text) in [
         ("config://app", "a = 1"),
         ("users://7/profile", r#"{"id":7}"#),
         ("code://rust", "! Rust 3 2"),
         ("code://perl?lines=9", "! Perl 9 2"),
     ] {
-        assert_eq!(read_text(&of, uri), text, "{uri}");
+        assert_eq!(read_text(&server, uri), text, "{uri}");
     }
     assert_eq!(
-        read(&of, "git://me/a/b"),
+        read(&server, "git://me/a/b"),
         json!([{"uri": "git://me/a/b", "blob": "bWUgYS9i"}])
     );
-    for (uri, told) in [
+    for (uri, expected) in [
         (
             "users://x/profile",
             "`id`: expected a whole number, got \"x\"",
@@ -239,20 +239,20 @@ fn resources_are_read() {
             "`lines`: 10 is out of range, expected 1 to 9",
         ),
     ] {
-        let told = format!("invalid arguments: {told}");
-        assert_eq!(fault(read_reply(&of, uri)), Fault::bad_params(told));
+        let expected = format!("invalid arguments: {expected}");
+        assert_eq!(fault(read_reply(&server, uri)), Fault::bad_params(expected));
     }
     for uri in ["users://10/profile", "git://me/../b", "clock://now"] {
         assert!(
-            matches!(fault(read_reply(&of, uri)), Fault::NoSuchItem { .. }),
+            matches!(fault(read_reply(&server, uri)), Fault::NoSuchItem { .. }),
             "{uri}"
         );
     }
 }
 
 #[test]
-fn how_long_answers_stay_fresh() {
-    let of = files();
+fn cache_option_sets_hint_of_resource() {
+    let server = files();
     for (uri, hint) in [
         (
             "config://app",
@@ -266,29 +266,29 @@ fn how_long_answers_stay_fresh() {
     ] {
         let call = Call::ReadResource(ReadResourceParams::new(uri));
         assert!(
-            matches!(reply(&of, call), Reply::Complete { cache, .. } if cache == hint),
+            matches!(reply(&server, call), Reply::Complete { cache, .. } if cache == hint),
             "{uri}"
         );
     }
 }
 
 #[test]
-fn prompts_are_made() {
-    let of = files();
+fn prompts_of_block_return_messages() {
+    let server = files();
     assert_eq!(
         get_text(
-            &of,
+            &server,
             "review",
             r#"{"file": "a", "language": "ruby", "max": "5"}"#
         ),
         "user: a Some(Ruby) 5 !\nassistant: Well."
     );
     assert_eq!(
-        get_text(&of, "review", r#"{"file": "a"}"#),
+        get_text(&server, "review", r#"{"file": "a"}"#),
         "user: a None 0 !\nassistant: Well."
     );
-    assert_eq!(get_text(&of, "plain", "{}"), "user: plain");
-    for (arguments, told) in [
+    assert_eq!(get_text(&server, "plain", "{}"), "user: plain");
+    for (arguments, expected) in [
         ("{}", "missing `file`"),
         (
             r#"{"file": "a", "most": "1"}"#,
@@ -300,34 +300,43 @@ fn prompts_are_made() {
         ),
         (r#"{"file": "a", "max": 6}"#, "`max`: expected a string"),
     ] {
-        let told = format!("invalid arguments: {told}");
+        let expected = format!("invalid arguments: {expected}");
         assert_eq!(
-            fault(get_reply(&of, "review", arguments)),
-            Fault::bad_params(told)
+            fault(get_reply(&server, "review", arguments)),
+            Fault::bad_params(expected)
         );
     }
 }
 
 #[test]
-fn arguments_are_completed() {
-    let of = files();
+fn completions_of_block_suggest_values() {
+    let server = files();
     let prompt = || CompletionReference::prompt("review");
-    assert_eq!(complete(&of, prompt(), "file", "ma").values, ["main.rs"]);
     assert_eq!(
-        complete(&of, prompt(), "language", "RU").values,
+        complete(&server, prompt(), "file", "ma").values,
+        ["main.rs"]
+    );
+    assert_eq!(
+        complete(&server, prompt(), "language", "RU").values,
         ["rust", "ruby"]
     );
     let template = CompletionReference::resource;
     assert_eq!(
-        complete(&of, template("users://{id}/profile"), "id", "1").values,
+        complete(&server, template("users://{id}/profile"), "id", "1").values,
         ["1!"]
     );
     assert_eq!(
-        complete(&of, template("git://{owner}/{+path}"), "owner", "m").values,
+        complete(&server, template("git://{owner}/{+path}"), "owner", "m").values,
         ["m"]
     );
     assert_eq!(
-        complete(&of, template("code://{language}{?lines}"), "language", "p").values,
+        complete(
+            &server,
+            template("code://{language}{?lines}"),
+            "language",
+            "p"
+        )
+        .values,
         ["perl"]
     );
 }

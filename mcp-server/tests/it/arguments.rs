@@ -1,4 +1,4 @@
-//! Plain parameters as arguments: what they accept, what they answer when something does not fit.
+//! Plain parameters as arguments: accepted values, and errors for others.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::kit::{ask, refused, server};
+use crate::kit::{call_error, call_text, server};
 
 type Maybe<T> = Option<T>;
 
@@ -102,11 +102,11 @@ impl Desk {
 }
 
 #[test]
-fn decoded_by_type() {
+fn arguments_are_decoded_into_parameter_types() {
     let server = server(Desk);
-    assert_eq!(ask(&server, "add", r#"{"b": 2, "a": 1.5}"#), "3.5");
+    assert_eq!(call_text(&server, "add", r#"{"b": 2, "a": 1.5}"#), "3.5");
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "place",
             r#"{"point": {"x": 1, "tags": []}, "more": [{"x": 2, "tags": ["a"]}], "by_name": {}}"#
@@ -114,7 +114,7 @@ fn decoded_by_type() {
         "4"
     );
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "anything",
             r#"{"value": [1, null], "text": "a\nb"}"#
@@ -122,11 +122,11 @@ fn decoded_by_type() {
         "[1,null] a\nb"
     );
     assert_eq!(
-        ask(&server, "anything", r#"{"value": null, "text": ""}"#),
+        call_text(&server, "anything", r#"{"value": null, "text": ""}"#),
         "null "
     );
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "renamed",
             r#"{"first-name": "Ada", "pair": [1, 2]}"#
@@ -136,16 +136,22 @@ fn decoded_by_type() {
 }
 
 #[test]
-fn names_may_be_escaped() {
-    assert_eq!(ask(&server(Desk), "add", r#"{"\u0061": 1, "b": 2}"#), "3");
+fn argument_name_with_json_escape_is_found() {
+    assert_eq!(
+        call_text(&server(Desk), "add", r#"{"\u0061": 1, "b": 2}"#),
+        "3"
+    );
 }
 
 #[test]
-fn options_may_be_left_out() {
+fn absent_option_is_none() {
     let server = server(Desk);
-    assert_eq!(ask(&server, "greet", r#"{"name": "Ada"}"#), "Ada None None");
     assert_eq!(
-        ask(
+        call_text(&server, "greet", r#"{"name": "Ada"}"#),
+        "Ada None None"
+    );
+    assert_eq!(
+        call_text(
             &server,
             "greet",
             r#"{"name": "Ada", "type": null, "again": null}"#
@@ -153,7 +159,7 @@ fn options_may_be_left_out() {
         "Ada None None"
     );
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "greet",
             r#"{"name": "Ada", "type": "x", "again": 3}"#
@@ -163,11 +169,11 @@ fn options_may_be_left_out() {
 }
 
 #[test]
-fn defaults() {
+fn absent_argument_has_default() {
     let server = server(Desk);
-    assert_eq!(ask(&server, "page", "{}"), "10 name [] Test");
+    assert_eq!(call_text(&server, "page", "{}"), "10 name [] Test");
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "page",
             r#"{"limit": 100, "order": "age", "tags": ["a"], "env": "live"}"#
@@ -177,14 +183,17 @@ fn defaults() {
 }
 
 #[test]
-fn both_spellings() {
+fn raw_identifier_and_option_set_argument_name() {
     let server = server(Desk);
-    assert_eq!(ask(&server, "whole", r#"{"x": 1, "tags": []}"#), "1");
-    assert_eq!(ask(&server, "raw", r#"{"any":  [1]}"#), r#"{"any":  [1]}"#);
+    assert_eq!(call_text(&server, "whole", r#"{"x": 1, "tags": []}"#), "1");
+    assert_eq!(
+        call_text(&server, "raw", r#"{"any":  [1]}"#),
+        r#"{"any":  [1]}"#
+    );
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_path() {
+fn mismatched_argument_is_reported_with_path() {
     let server = server(Desk);
     for (tool, arguments, error) in [
         (
@@ -223,12 +232,12 @@ fn what_is_wrong_is_told_with_its_path() {
             "invalid arguments: `x`: invalid type: sequence, expected i32",
         ),
     ] {
-        assert_eq!(refused(&server, tool, arguments), error);
+        assert_eq!(call_error(&server, tool, arguments), error);
     }
 }
 
 #[test]
-fn every_wrong_name_is_told_at_once() {
+fn missing_unknown_and_repeated_names_are_reported_together() {
     let server = server(Desk);
     for (arguments, error) in [
         ("{}", "invalid arguments: missing `a`, `b`"),
@@ -246,17 +255,17 @@ fn every_wrong_name_is_told_at_once() {
             "invalid arguments: `a` is given more than once",
         ),
     ] {
-        assert_eq!(refused(&server, "add", arguments), error);
+        assert_eq!(call_error(&server, "add", arguments), error);
     }
     let many: Vec<_> = (0..1000)
         .map(|i| format!("\"{i}{}\": 1", "x".repeat(1000)))
         .collect();
-    let error = refused(&server, "add", &format!("{{{}}}", many.join(",")));
+    let error = call_error(&server, "add", &format!("{{{}}}", many.join(",")));
     assert!(error.len() < 500, "{error}");
 }
 
 #[test]
-fn arguments_are_left_out_altogether() {
+fn call_without_arguments_counts_as_empty_object() {
     use crate::kit::exchange;
     use futures::executor::block_on;
     use mcp_core::{Call, Reply, Service as _};
@@ -271,18 +280,18 @@ fn arguments_are_left_out_altogether() {
 }
 
 #[test]
-fn a_tool_without_arguments_looks_at_none() {
+fn tool_without_parameters_ignores_arguments() {
     assert_eq!(
-        ask(&server(Desk), "nothing", r#"{"random_string": "x"}"#),
+        call_text(&server(Desk), "nothing", r#"{"random_string": "x"}"#),
         ""
     );
 }
 
 #[test]
-fn ranges() {
+fn argument_out_of_range_is_rejected() {
     let server = server(Desk);
     assert_eq!(
-        ask(
+        call_text(
             &server,
             "ranges",
             r#"{"below": -2, "from": 0.5, "share": 1, "some": 7}"#
@@ -290,7 +299,7 @@ fn ranges() {
         "Some(-2) Some(0.5) Some(1.0) Some(7)"
     );
     assert_eq!(
-        ask(&server, "ranges", r#"{"below": null}"#),
+        call_text(&server, "ranges", r#"{"below": null}"#),
         "None None None None"
     );
     for (tool, arguments, error) in [
@@ -325,7 +334,7 @@ fn ranges() {
             "invalid arguments: `some`: 8 is out of range, expected at least 2 and below 8",
         ),
     ] {
-        assert_eq!(refused(&server, tool, arguments), error);
+        assert_eq!(call_error(&server, tool, arguments), error);
     }
 }
 
@@ -360,7 +369,7 @@ impl Mixed {
 }
 
 #[test]
-fn what_cannot_work_is_told_before_the_first_call() {
+fn check_reports_invalid_parameters() {
     let routes: Routes = Mixed::tools();
     let error = Server::new("mixed", "1").merge(routes).check().unwrap_err();
     expect_test::expect![[r#"

@@ -9,7 +9,7 @@ use mcp_macros::{server, tools};
 use mcp_server::{Server, ToolError};
 use serde_json::json;
 
-use crate::kit::{ask, call_with, exchange, refused, server, tool, tools};
+use crate::kit::{call_error, call_text, call_with, exchange, server, tool, tools};
 
 /// Counts.
 ///
@@ -79,21 +79,21 @@ impl Counter {
 }
 
 #[test]
-fn every_receiver() {
+fn every_form_of_receiver_is_called() {
     let counter = Arc::new(Counter(AtomicU32::new(0), "text".to_owned()));
     let server = server(counter.clone());
-    assert_eq!(ask(&server, "up", "{}"), "1");
-    assert_eq!(ask(&server, "up", "{}"), "2");
-    assert_eq!(ask(&server, "by_arc", "{}"), "2");
-    assert_eq!(ask(&server, "by_reference", r#"{"plus": 3}"#), "5");
-    assert_eq!(ask(&server, "without", "{}"), "no counter");
-    assert_eq!(ask(&server, "borrowed", "{}"), "text");
-    assert_eq!(ask(&server, "async", "{}"), "2");
-    assert_eq!(counter.helper(), 2, "the functions stay what they were");
+    assert_eq!(call_text(&server, "up", "{}"), "1");
+    assert_eq!(call_text(&server, "up", "{}"), "2");
+    assert_eq!(call_text(&server, "by_arc", "{}"), "2");
+    assert_eq!(call_text(&server, "by_reference", r#"{"plus": 3}"#), "5");
+    assert_eq!(call_text(&server, "without", "{}"), "no counter");
+    assert_eq!(call_text(&server, "borrowed", "{}"), "text");
+    assert_eq!(call_text(&server, "async", "{}"), "2");
+    assert_eq!(counter.helper(), 2, "the functions are unchanged");
 }
 
 #[test]
-fn several_blocks() {
+fn routes_of_several_blocks_merge_into_one_server() {
     let counter = Arc::new(Counter::default());
     let server = Server::of(counter.clone())
         .merge(counter.more_tools())
@@ -102,14 +102,14 @@ fn several_blocks() {
     let names: Vec<_> = tools(&server).into_iter().map(|tool| tool.name).collect();
     expect!["up by_arc by_reference without borrowed async reset twice"]
         .assert_eq(&names.join(" "));
-    ask(&server, "up", "{}");
-    ask(&server, "reset", "{}");
-    assert_eq!(ask(&server, "by_arc", "{}"), "0");
-    assert_eq!(ask(&server, "twice", r#"{"number": 4}"#), "8");
+    call_text(&server, "up", "{}");
+    call_text(&server, "reset", "{}");
+    assert_eq!(call_text(&server, "by_arc", "{}"), "0");
+    assert_eq!(call_text(&server, "twice", r#"{"number": 4}"#), "8");
 }
 
 #[test]
-fn identity_from_crate_and_comment() {
+fn server_info_comes_from_crate_and_doc_comment() {
     let profile = server(Counter::default()).profile();
     let info = serde_json::to_value(profile.info()).unwrap();
     assert_eq!(
@@ -162,7 +162,7 @@ impl Named {
 }
 
 #[test]
-fn listed_as_written() {
+fn tools_of_block_are_listed_with_their_options() {
     let server = server(Named);
     assert_eq!(server.profile().info().name, "named");
     assert_eq!(server.profile().info().version, "2.0");
@@ -233,7 +233,7 @@ impl Failing {
 }
 
 #[test]
-fn failures() {
+fn panic_and_errors_of_method_become_results_and_faults() {
     let server = server(Failing);
     for tool in ["panics", "panics_later"] {
         let reply = call_with(&server, tool, exchange, "{}");
@@ -243,7 +243,7 @@ fn failures() {
         assert_eq!(text, format!("the handler of {tool} failed"));
     }
     assert_eq!(
-        refused(&server, "fails", "{}"),
+        call_error(&server, "fails", "{}"),
         "invalid digit found in string"
     );
     let reply = call_with(&server, "protocol", exchange, "{}");
@@ -277,8 +277,8 @@ impl<D: Db> Store<D> {
 }
 
 #[test]
-fn a_generic_type_is_a_server_for_each_of_its_types() {
+fn generic_type_is_server_for_each_type_argument() {
     let server = server(Store(Echo));
-    assert_eq!(ask(&server, "get", r#"{"key": "a"}"#), "<a>");
+    assert_eq!(call_text(&server, "get", r#"{"key": "a"}"#), "<a>");
     assert_eq!(tool(&server, "get").description(), "Look a key up.");
 }

@@ -1,4 +1,4 @@
-//! A server that changes while it serves.
+//! A server that changes while it runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use mcp_server::{
 };
 use mcp_types::SubscriptionFilter;
 
-use crate::kit::{ask, call_with, exchange, server, tools};
+use crate::kit::{call_text, call_with, exchange, server, tools};
 
 fn tool(name: &str) -> ToolRoute {
     let text = format!("I am {name}");
@@ -37,55 +37,55 @@ fn is_unknown(server: &Server, tool: &str) -> bool {
 }
 
 #[test]
-fn tools_come_and_go_and_clients_are_told() {
+fn tool_changes_apply_to_new_calls_and_are_announced() {
     let server = server(Server::new("s", "1").tool(tool("a")));
     let handle = server.tools();
     let watch = watch(&server);
-    let told = || {
+    let is_announced = || {
         let event = watch.try_next();
         assert_eq!(watch.try_next(), None, "several changes are one");
         event == Some(ChangeEvent::Tools)
     };
     handle.add(tool("b")).unwrap();
     handle.extend(["c", "d"].map(tool)).unwrap();
-    assert!(told());
+    assert!(is_announced());
     assert_eq!(names(&server), ["a", "b", "c", "d"]);
-    assert_eq!(ask(&server, "c", "{}"), "I am c");
+    assert_eq!(call_text(&server, "c", "{}"), "I am c");
 
     assert!(handle.disable("a"));
-    assert!(told());
+    assert!(is_announced());
     assert_eq!(names(&server), ["b", "c", "d"]);
     assert!(is_unknown(&server, "a"));
     assert!(handle.disable("a"));
-    assert!(!told(), "nothing has changed");
+    assert!(!is_announced(), "the tool was disabled already");
     assert!(handle.enable("a"));
-    assert!(told());
+    assert!(is_announced());
     assert_eq!(
         names(&server),
         ["a", "b", "c", "d"],
-        "it has its place again"
+        "it is at its former position"
     );
 
     let removed = handle.remove("b").unwrap();
-    assert!(told());
+    assert!(is_announced());
     assert!(is_unknown(&server, "b"));
     handle.add(removed).unwrap();
     assert_eq!(handle.names(), ["a", "c", "d", "b"]);
     let old = handle.put(Tool::new("c").handler(|| "new")).unwrap();
     assert_eq!(old.unwrap().tool().name, "c");
-    assert_eq!(ask(&server, "c", "{}"), "new");
+    assert_eq!(call_text(&server, "c", "{}"), "new");
     assert_eq!(names(&server), ["a", "c", "d", "b"]);
-    assert!(told());
+    assert!(is_announced());
     for absent in ["x", ""] {
         assert!(handle.remove(absent).is_none());
         assert!(!handle.enable(absent) && !handle.disable(absent));
     }
     handle.extend([]).unwrap();
-    assert!(!told());
+    assert!(!is_announced());
 }
 
 #[test]
-fn what_does_not_fit_changes_nothing() {
+fn rejected_route_changes_nothing() {
     let server = server(Server::new("s", "1").state(1_u8).tool(tool("a")));
     let handle = server.tools();
     let watch = watch(&server);
@@ -105,16 +105,16 @@ fn what_does_not_fit_changes_nothing() {
     assert!(missing.to_string().contains("State<u16>"), "{missing}");
     assert!(matches!(handle.put(stateless), Err(EditError::Setup(_))));
     assert_eq!(names(&server), ["a"]);
-    assert_eq!(ask(&server, "a", "{}"), "I am a");
+    assert_eq!(call_text(&server, "a", "{}"), "I am a");
     assert_eq!(watch.try_next(), None);
     handle
         .add(Tool::new("c").handler(|State(n): State<u8>| n))
         .unwrap();
-    assert_eq!(ask(&server, "c", "{}"), "1");
+    assert_eq!(call_text(&server, "c", "{}"), "1");
 }
 
 #[test]
-fn a_server_promises_what_it_does() {
+fn capabilities_declare_changes_of_taken_handles() {
     let one = |server: Server| server.profile().capabilities.clone();
     let fixed = Server::new("s", "1").tool(tool("a"));
     let offers = one(fixed);
@@ -123,7 +123,7 @@ fn a_server_promises_what_it_does() {
 
     let empty = Server::new("s", "1");
     let _handles = (empty.tools(), empty.templates(), empty.prompts());
-    assert!(names(&empty).is_empty(), "a list that may grow is there");
+    assert!(names(&empty).is_empty(), "a list that may grow exists");
     let offers = one(empty);
     assert_eq!(offers.tools.unwrap().list_changed, Some(true));
     assert_eq!(offers.prompts.unwrap().list_changed, Some(true));
@@ -137,7 +137,7 @@ fn a_server_promises_what_it_does() {
         .tool(Tool::new("tell").handler(|notify: Notify| notify.resource_updated("a://b")))
         .resource(Resource::new("a://b").read(|| "b"));
     let watch = watch(&extracted);
-    ask(&extracted, "tell", "{}");
+    call_text(&extracted, "tell", "{}");
     let updated = ChangeEvent::Resource {
         uri: "a://b".into(),
     };
@@ -150,7 +150,7 @@ fn a_server_promises_what_it_does() {
 }
 
 #[test]
-fn a_handle_that_is_taken_late_works() {
+fn handle_taken_after_first_use_works() {
     fn learn(tools: Tools) -> Result<&'static str, ToolError> {
         tools.add(tool("b"))?;
         Ok("done")
@@ -171,9 +171,9 @@ fn a_handle_that_is_taken_late_works() {
     handle.add(Tool::new("learn").handler(learn)).unwrap();
     assert!(
         Arc::ptr_eq(&after, &server.profile()),
-        "it is made when the offer changes"
+        "the profile is rebuilt only when capabilities change"
     );
-    assert_eq!(ask(&server, "learn", "{}"), "done");
+    assert_eq!(call_text(&server, "learn", "{}"), "done");
     assert_eq!(names(&server), ["a", "learn", "b"]);
     server
         .prompts()
@@ -183,7 +183,7 @@ fn a_handle_that_is_taken_late_works() {
 }
 
 #[test]
-fn what_is_not_offered_is_not_told() {
+fn change_of_undeclared_kind_is_not_announced() {
     let bus = Arc::new(MemoryBus::new());
     let server = server(
         Server::new("s", "1")
@@ -207,14 +207,14 @@ fn what_is_not_offered_is_not_told() {
 }
 
 #[test]
-fn handles_keep_no_server_alive() {
+fn handle_of_dropped_server_does_nothing() {
     let kept = Arc::new(());
     let weak = Arc::downgrade(&kept);
     let server = Server::new("s", "1").state(kept);
     let handle = server.tools();
     let own = handle.clone();
     let server = server.tool(Tool::new("own").handler(move || own.names().len()));
-    assert_eq!(ask(&server, "own", "{}"), "1");
+    assert_eq!(call_text(&server, "own", "{}"), "1");
     drop(server);
     assert!(weak.upgrade().is_none());
     assert_eq!(handle.add(tool("a")), Err(EditError::Gone));
@@ -222,9 +222,8 @@ fn handles_keep_no_server_alive() {
     assert!(!handle.disable("own"));
 }
 
-/// What a handler owns may use the server when it is dropped.
 #[test]
-fn a_removed_tool_may_do_what_it_likes_at_its_end() {
+fn destructor_of_removed_handler_may_use_handle() {
     struct Last(Tools);
 
     impl Drop for Last {
@@ -244,7 +243,7 @@ fn a_removed_tool_may_do_what_it_likes_at_its_end() {
 }
 
 #[test]
-fn lists_are_whole_while_tools_come_and_go() {
+fn pages_are_consistent_during_concurrent_changes() {
     const KEPT: usize = 20;
     let kept = (0..KEPT).map(|n| tool(&format!("kept_{n:02}")));
     let server = server(Server::new("s", "1").page_size(7).merge(kept.collect()));
@@ -253,12 +252,12 @@ fn lists_are_whole_while_tools_come_and_go() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0..500 {
-                let name = format!("guest_{}", round % 3);
+                let name = format!("added_{}", round % 3);
                 match round % 2 {
                     0 => handle.add(tool(&name)).unwrap(),
                     _ => drop(
                         handle
-                            .remove(&format!("guest_{}", (round - 1) % 3))
+                            .remove(&format!("added_{}", (round - 1) % 3))
                             .unwrap(),
                     ),
                 }
@@ -272,7 +271,7 @@ fn lists_are_whole_while_tools_come_and_go() {
                 let kept = all.iter().filter(|name| name.starts_with("kept"));
                 assert_eq!(kept.count(), KEPT, "{all:?}");
                 assert!(all.len() <= KEPT + 3, "{all:?}");
-                assert_eq!(ask(&server, "kept_07", "{}"), "I am kept_07");
+                assert_eq!(call_text(&server, "kept_07", "{}"), "I am kept_07");
             }
         });
     });
@@ -280,7 +279,7 @@ fn lists_are_whole_while_tools_come_and_go() {
 }
 
 #[test]
-fn a_call_finishes_with_what_it_began_with() {
+fn call_of_removed_tool_finishes() {
     let server = server(Server::new("s", "1").tool(tool("a")));
     let running = {
         let params = mcp_types::CallToolParams::new("a", None);

@@ -1,4 +1,4 @@
-//! Arguments against their schemas: bounds, strings for numbers, what clients refuse.
+//! Checks of arguments against their schemas, lenient conversion, lints.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use tracing::Level;
 
-use crate::kit::{ask, refused, server};
+use crate::kit::{call_error, call_text, server};
 use crate::request_log::logged;
 
 #[derive(Deserialize, Described)]
@@ -52,21 +52,21 @@ impl Shop {
 
 // spec: TOOL-20, TOOL-22
 #[test]
-fn bounds_of_types_are_checked_and_told_all_at_once() {
+fn violated_bounds_are_reported_together() {
     let server = server(Shop);
     let good = r#"{"article": "ABC", "count": 10, "tags": ["a"], "lines": [{"price": 0}]}"#;
-    assert_eq!(ask(&server, "order", good), "ABC 10 1 0 None");
+    assert_eq!(call_text(&server, "order", good), "ABC 10 1 0 None");
     let bad = r#"{"article": "abc", "count": 11, "tags": ["a", "a"], "lines": [{"price": -1}]}"#;
     assert_eq!(
-        refused(&server, "order", bad),
+        call_error(&server, "order", bad),
         "invalid arguments: `article`: expected text that matches `^[A-Z]+$`, got \"abc\"; \
          `count`: 11 is out of range, expected 1 to 10; \
          `tags`: \"a\" comes twice, expected each once; \
          `lines[0].price`: -1.0 is out of range, expected at least 0"
             .replace("-1.0", "-1")
     );
-    // What is missing or has another type is told by decoding.
-    let text = refused(
+    // Decoding reports missing members and wrong types.
+    let text = call_error(
         &server,
         "order",
         r#"{"article": 5, "count": 1, "tags": []}"#,
@@ -78,12 +78,15 @@ fn bounds_of_types_are_checked_and_told_all_at_once() {
 }
 
 #[test]
-fn strings_for_numbers_are_read_only_where_the_server_says_so() {
+fn lenient_server_converts_string_arguments() {
     let spoken = r#"{"article": "ABC", "count": "5", "tags": "[\"a\"]", "note": "5"}"#;
-    assert!(refused(&server(Shop), "order", spoken).contains("`count`"));
+    assert!(call_error(&server(Shop), "order", spoken).contains("`count`"));
     let lenient = server(Shop).lenient_arguments();
-    assert_eq!(ask(&lenient, "order", spoken), "ABC 5 1 0 Some(\"5\")");
-    let text = refused(
+    assert_eq!(
+        call_text(&lenient, "order", spoken),
+        "ABC 5 1 0 Some(\"5\")"
+    );
+    let text = call_error(
         &lenient,
         "order",
         r#"{"article": "ABC", "count": "50", "tags": []}"#,
@@ -108,7 +111,7 @@ fn contact() -> Routes {
 
 // spec: TOOL-08
 #[test]
-fn what_clients_refuse_is_told() {
+fn lints_name_tools_that_clients_refuse() {
     assert_eq!(
         server(Shop)
             .lints()
@@ -118,7 +121,7 @@ fn what_clients_refuse_is_told() {
         0
     );
     let tools = contact().tool(Tool::new("a.b").handler(|raw: RawArgs| raw.as_str().to_owned()));
-    let told = |server: Server| -> Vec<_> {
+    let sorted_lints = |server: Server| -> Vec<_> {
         let lints = server.lints().into_iter();
         lints
             .filter(|lint| lint.severity == Severity::Warning)
@@ -134,11 +137,11 @@ fn what_clients_refuse_is_told() {
         ),
     ];
     let server = Server::new("s", "1").merge(tools);
-    assert_eq!(told(server), expected);
+    assert_eq!(sorted_lints(server), expected);
 }
 
 #[test]
-fn what_clients_refuse_is_logged_once_and_for_new_tools() {
+fn lints_are_logged_once_and_for_added_tools() {
     let tool = |name: &str| Tool::new(name).handler(|| "x");
     let server = Server::new("s", "1").tool(tool("a.b"));
     let tools = server.tools();

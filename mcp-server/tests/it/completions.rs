@@ -1,4 +1,4 @@
-//! Completion by hand, and of enums by themselves.
+//! Completions by handlers and by the values of enums.
 
 use mcp_core::{Call, Fault, Service as _};
 use mcp_server::{
@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::kit::{complete, complete_reply, fault, reply, server};
 
-/// How to speak.
+/// Style of the greeting.
 #[derive(Deserialize, JsonSchema)]
 enum Tone {
     Kind,
@@ -75,22 +75,22 @@ fn repo() -> CompletionReference {
 }
 
 #[test]
-fn handlers_complete() {
-    let of = reviews();
+fn handler_suggests_values_for_prompts_and_templates() {
+    let server = reviews();
     assert_eq!(
-        complete(&of, review(), "file", "li").values,
+        complete(&server, review(), "file", "li").values,
         ["li.rs", "li-"]
     );
     let mut known = JsonObject::new();
     known.insert("tone".to_owned(), "Kind".into());
     let params = CompleteParams::new(review(), "file", "li").context(known);
-    let told = format!("{:?}", complete_reply(&of, params));
-    assert!(told.contains("li-Kind"), "{told}");
-    assert!(of.profile().capabilities.completions.is_some());
+    let reply = format!("{:?}", complete_reply(&server, params));
+    assert!(reply.contains("li-Kind"), "{reply}");
+    assert!(server.profile().capabilities.completions.is_some());
 }
 
 #[test]
-fn a_hundred_at_most() {
+fn more_than_100_suggestions_are_truncated() {
     let found = complete(&reviews(), repo(), "owner", "x");
     assert_eq!(
         (found.values.len(), found.total, found.has_more),
@@ -100,8 +100,8 @@ fn a_hundred_at_most() {
 
     let mut many = Completion::new(["a"]);
     many.values = vec!["a".to_owned(); 101];
-    let of = reviews().completion_for_template(REPO, "tone", move || many.clone());
-    let found = complete(&of, repo(), "tone", "");
+    let server = reviews().completion_for_template(REPO, "tone", move || many.clone());
+    let found = complete(&server, repo(), "tone", "");
     assert_eq!(
         (found.values.len(), found.total, found.has_more),
         (100, Some(101), Some(true))
@@ -109,8 +109,8 @@ fn a_hundred_at_most() {
 }
 
 #[test]
-fn enums_complete_by_themselves() {
-    let of = reviews();
+fn enum_argument_is_completed_without_handler() {
+    let server = reviews();
     for reference in [review(), repo()] {
         for (typed, values) in [
             ("", &["Kind", "half-hearted", "Harsh"][..]),
@@ -119,7 +119,7 @@ fn enums_complete_by_themselves() {
             ("kind", &["Kind"]),
             ("kinder", &[]),
         ] {
-            let mut found = complete(&of, reference.clone(), "tone", typed).values;
+            let mut found = complete(&server, reference.clone(), "tone", typed).values;
             let mut values = values.to_vec();
             found.sort();
             values.sort_unstable();
@@ -129,14 +129,22 @@ fn enums_complete_by_themselves() {
 }
 
 #[test]
-fn what_is_unknown() {
-    let of = reviews();
-    assert_eq!(complete(&of, review(), "other", "x"), Completion::default());
+fn unknown_reference_is_rejected_and_unknown_argument_has_no_values() {
+    let reviews_server = reviews();
     assert_eq!(
-        complete(&of, CompletionReference::resource("t:plain"), "x", ""),
+        complete(&reviews_server, review(), "other", "x"),
         Completion::default()
     );
-    for (reference, told) in [
+    assert_eq!(
+        complete(
+            &reviews_server,
+            CompletionReference::resource("t:plain"),
+            "x",
+            ""
+        ),
+        Completion::default()
+    );
+    for (reference, expected) in [
         (
             CompletionReference::prompt("x"),
             "`params.ref`: unknown prompt: x",
@@ -146,8 +154,8 @@ fn what_is_unknown() {
             "`params.ref`: unknown resource template: x",
         ),
     ] {
-        let reply = complete_reply(&of, CompleteParams::new(reference, "a", ""));
-        assert_eq!(fault(reply), Fault::bad_params(told));
+        let reply = complete_reply(&reviews_server, CompleteParams::new(reference, "a", ""));
+        assert_eq!(fault(reply), Fault::bad_params(expected));
     }
     let none = server(Server::new("test", "1.0.0").prompt(Prompt::new("review").handler(|| "")));
     let call = Call::Complete(CompleteParams::new(review(), "a", "").into());
@@ -158,24 +166,24 @@ fn what_is_unknown() {
 }
 
 #[test]
-fn failures() {
-    let of = reviews().completion_for_prompt("review", "tone", || {
+fn error_of_completion_becomes_fault() {
+    let server = reviews().completion_for_prompt("review", "tone", || {
         Err::<Vec<String>, CompletionError>("no index".into())
     });
-    let reply = complete_reply(&of, CompleteParams::new(review(), "tone", ""));
+    let reply = complete_reply(&server, CompleteParams::new(review(), "tone", ""));
     assert_eq!(fault(reply), Fault::internal("no index"));
 }
 
 #[test]
-fn mistakes_are_told_before_the_first_call() {
+fn check_reports_completions_without_owner_or_argument() {
     let none = || Vec::<String>::new();
-    let of = reviews()
+    let server = reviews()
         .completion_for_prompt("review", "files", none)
         .completion_for_prompt("preview", "file", none)
         .completion_for_prompt("review", "file", none)
         .completion_for_template("git://x", "file", none);
     assert_eq!(
-        of.check().unwrap_err().problems(),
+        server.check().unwrap_err().problems(),
         [
             "the completion of `files` of the prompt `review`: it has no argument `files`",
             "the completion of `file` of the prompt `preview`: there is no such prompt `preview`",

@@ -1,4 +1,4 @@
-//! Extensions of the protocol that a program brings along.
+//! Extensions of the protocol that a program defines.
 
 use futures::executor::block_on;
 use mcp_core::{Call, Fault, Reply, ResultBody, Service};
@@ -30,7 +30,7 @@ fn other(method: &str) -> Call {
 
 // spec: EXT-01
 #[test]
-fn is_declared_beside_what_routes_offer() {
+fn declared_extension_is_added_to_capabilities() {
     let server = Server::new("acme", "1.0.0").declare_extension(ID, &json!({"hands": 2}));
     let tools = server.tools();
     let offers = server.profile().capabilities.clone();
@@ -43,7 +43,7 @@ fn is_declared_beside_what_routes_offer() {
 }
 
 #[test]
-fn a_layer_answers_its_methods() {
+fn layer_answers_method_of_extension() {
     let server = Server::new("acme", "1.0.0").layer(from_fn(wave));
     let reply = block_on(server.call(kit::exchange(other("acme/wave"))));
     let Reply::Complete {

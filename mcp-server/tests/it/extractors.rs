@@ -1,4 +1,4 @@
-//! Extractors among arguments.
+//! Extractors next to plain arguments.
 
 use mcp_core::{Call, Exchange, Reply, ResultBody};
 use mcp_macros::server;
@@ -7,7 +7,7 @@ use mcp_server::{
     Rejection, RouteSpec, Server, State,
 };
 
-use crate::kit::{ask, call_with, exchange, refused, tool};
+use crate::kit::{call_error, call_text, call_with, exchange, tool};
 
 #[derive(Clone)]
 struct Prefix(&'static str);
@@ -26,7 +26,7 @@ impl FromHeader for Tenant {
     }
 }
 
-/// An extractor of the user's own, which could be an argument, too: extractors come first.
+/// An extractor that could be an argument as well; extractors take precedence.
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Revision(String);
 
@@ -114,7 +114,7 @@ fn text(reply: Reply) -> String {
 }
 
 #[test]
-fn injected_by_type() {
+fn extractors_and_arguments_are_found_by_type() {
     let server = desk();
     assert_eq!(
         text(call_with(
@@ -134,11 +134,11 @@ fn injected_by_type() {
         )),
         r#"> hi true 7 Some("acme") 2026-07-28 Some(2)"#
     );
-    assert_eq!(ask(&server, "forward", r#"{"a":1}"#), r#"> {"a":1}"#);
+    assert_eq!(call_text(&server, "forward", r#"{"a":1}"#), r#"> {"a":1}"#);
 }
 
 #[test]
-fn only_arguments_are_published() {
+fn extractors_are_not_in_published_schema() {
     let tool = tool(&desk(), "everything");
     let names: Vec<_> = tool.input_schema["properties"]
         .as_object()
@@ -150,18 +150,18 @@ fn only_arguments_are_published() {
 }
 
 #[test]
-fn rejections() {
+fn rejection_of_extractor_becomes_fault() {
     let server = desk();
     let reply = call_with(&server, "needs_tenant", exchange, r#"{"text": "a"}"#);
     assert!(matches!(reply, Reply::Fault(_)), "{reply:?}");
     let reply = call_with(&server, "needs_tenant", with_headers, r#"{"text": "a"}"#);
     assert_eq!(text(reply), "acmea");
-    let error = refused(&server, "needs_tenant", "{}");
+    let error = call_error(&server, "needs_tenant", "{}");
     assert_eq!(error, "invalid arguments: missing `text`");
 }
 
 #[test]
-fn needs_are_written_down() {
+fn requirements_of_extractors_reach_check_and_capabilities() {
     let error = Server::of(Desk).check().unwrap_err();
     assert!(
         error.to_string().contains("State<it::extractors::Prefix>"),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 #[derive(Debug, PartialEq, Elicit)]
 #[elicit(crate = mcp_server)]
 struct Booking {
-    /// Who is coming
+    /// Names of the guests
     #[elicit(title = "Name", length = 1..=40, default = "Ada")]
     name: String,
     #[elicit(range = 1..=12, default = 2)]
@@ -52,7 +52,7 @@ fn check(form: impl serde::Serialize, expected: &Expect) {
 }
 
 #[test]
-fn the_form_has_what_the_type_says() {
+fn form_of_type_has_fields_and_options() {
     check(
         Booking::form(),
         &expect![[r#"
@@ -62,7 +62,7 @@ fn the_form_has_what_the_type_says() {
                 "name": {
                   "type": "string",
                   "title": "Name",
-                  "description": "Who is coming",
+                  "description": "Names of the guests",
                   "minLength": 1,
                   "maxLength": 40,
                   "default": "Ada"
@@ -147,7 +147,7 @@ fn object(value: Value) -> JsonObject {
 }
 
 #[test]
-fn answers_become_the_type() {
+fn answers_are_decoded_into_type() {
     let full = json!({
         "name": "Bo", "guests": 3.0, "mail": "bo@example.com", "vip": true, "table": "garden",
         "mood": "Quiet", "moods": ["Loud", "Quiet"], "tip": 1, "type": -3, "more": {},
@@ -170,7 +170,7 @@ fn answers_become_the_type() {
 }
 
 #[test]
-fn answers_that_do_not_fit_name_the_field() {
+fn mismatched_answer_names_field() {
     #[derive(Debug, Elicit)]
     #[elicit(crate = mcp_server)]
     struct Wide {
@@ -204,7 +204,7 @@ fn answers_that_do_not_fit_name_the_field() {
 }
 
 #[test]
-fn a_form_may_be_empty() {
+fn struct_without_fields_is_empty_form() {
     #[derive(Elicit)]
     #[elicit(crate = mcp_server)]
     struct Nothing {}

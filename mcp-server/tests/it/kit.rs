@@ -1,4 +1,4 @@
-//! Calls a server without a transport.
+//! Helpers that call a server without a transport.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use mcp_types::{
 };
 use serde_json::Value;
 
-/// A server whose set-up was checked.
-pub(crate) fn server(of: impl IntoServer) -> Server {
-    let server = Server::of(of);
+/// Creates a server and checks it.
+pub(crate) fn server(value: impl IntoServer) -> Server {
+    let server = Server::of(value);
     server.check().unwrap();
     server
 }
@@ -23,7 +23,7 @@ pub(crate) fn exchange(call: Call) -> Exchange {
     Exchange::new(call, Arc::new(ClientFacts::new(ProtocolVersion::LATEST)))
 }
 
-/// Calls a tool with the text of its arguments.
+/// Calls a tool with arguments as JSON.
 pub(crate) fn call_with(
     server: &Server,
     tool: &str,
@@ -35,7 +35,7 @@ pub(crate) fn call_with(
     block_on(server.call(exchange(call)))
 }
 
-/// The result of a tool.
+/// Returns the result of a tool.
 pub(crate) fn call(server: &Server, tool: &str, arguments: &str) -> CallToolResult {
     match call_with(server, tool, exchange, arguments) {
         Reply::Complete {
@@ -46,21 +46,21 @@ pub(crate) fn call(server: &Server, tool: &str, arguments: &str) -> CallToolResu
     }
 }
 
-/// The text of a tool's result.
-pub(crate) fn ask(server: &Server, tool: &str, arguments: &str) -> String {
+/// Returns the text of a tool's result.
+pub(crate) fn call_text(server: &Server, tool: &str, arguments: &str) -> String {
     let result = call(server, tool, arguments);
     assert!(!result.is_error(), "{}", result.text());
     result.text()
 }
 
-/// The text of a tool's failure.
-pub(crate) fn refused(server: &Server, tool: &str, arguments: &str) -> String {
+/// Returns the text of a tool's failed result.
+pub(crate) fn call_error(server: &Server, tool: &str, arguments: &str) -> String {
     let result = call(server, tool, arguments);
     assert!(result.is_error(), "{}", result.text());
     result.text()
 }
 
-/// The tools of a server, as they are listed.
+/// Returns the listed tools of a server.
 pub(crate) fn tools(server: &Server) -> Vec<Tool> {
     match block_on(server.call(exchange(Call::ListTools(Page::default())))) {
         Reply::Complete {
@@ -71,7 +71,7 @@ pub(crate) fn tools(server: &Server) -> Vec<Tool> {
     }
 }
 
-/// The tools of all pages.
+/// Returns the tools of all pages.
 pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
     let (mut all, mut page) = (Vec::new(), Page::first());
     loop {
@@ -90,13 +90,13 @@ pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
     }
 }
 
-/// A tool as it is listed.
+/// Returns a listed tool.
 pub(crate) fn tool(server: &Server, name: &str) -> Tool {
     let mut tools = tools(server).into_iter();
     tools.find(|tool| tool.name == name).unwrap()
 }
 
-/// The input schema of a tool.
+/// Returns the input schema of a tool.
 pub(crate) fn input(server: &Server, name: &str) -> Value {
     Value::Object((*tool(server, name).input_schema).clone())
 }
@@ -105,7 +105,7 @@ pub(crate) fn reply(server: &Server, call: Call) -> Reply {
     block_on(server.call(exchange(call)))
 }
 
-/// Why a call was not answered, as text.
+/// Returns the fault of a reply.
 pub(crate) fn fault(reply: Reply) -> Fault {
     match reply {
         Reply::Fault(fault) => fault,
@@ -117,7 +117,7 @@ pub(crate) fn read_reply(server: &Server, uri: &str) -> Reply {
     reply(server, Call::ReadResource(ReadResourceParams::new(uri)))
 }
 
-/// The contents of a resource, as they are sent.
+/// Returns the contents of a resource as JSON.
 pub(crate) fn read(server: &Server, uri: &str) -> Value {
     match read_reply(server, uri) {
         Reply::Complete {
@@ -128,7 +128,7 @@ pub(crate) fn read(server: &Server, uri: &str) -> Value {
     }
 }
 
-/// The text of a resource.
+/// Returns the text of a resource.
 pub(crate) fn read_text(server: &Server, uri: &str) -> String {
     let contents = read(server, uri);
     contents[0]["text"].as_str().unwrap().to_owned()
@@ -142,7 +142,7 @@ pub(crate) fn get_reply(server: &Server, prompt: &str, arguments: &str) -> Reply
     )
 }
 
-/// The conversation of a prompt.
+/// Returns the messages of a prompt.
 pub(crate) fn get(server: &Server, prompt: &str, arguments: &str) -> GetPromptResult {
     match get_reply(server, prompt, arguments) {
         Reply::Complete {
@@ -153,7 +153,7 @@ pub(crate) fn get(server: &Server, prompt: &str, arguments: &str) -> GetPromptRe
     }
 }
 
-/// The text of a conversation, a line per message.
+/// Returns the text of a prompt's messages, one line each.
 pub(crate) fn get_text(server: &Server, prompt: &str, arguments: &str) -> String {
     let lines = get(server, prompt, arguments)
         .messages
@@ -199,7 +199,7 @@ pub(crate) fn complete_reply(server: &Server, params: CompleteParams) -> Reply {
     reply(server, Call::Complete(params.into()))
 }
 
-/// The suggestions for an argument.
+/// Returns the suggestions for an argument.
 pub(crate) fn complete(
     server: &Server,
     reference: CompletionReference,

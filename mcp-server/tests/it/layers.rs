@@ -18,7 +18,7 @@ use tower::timeout::TimeoutLayer;
 
 use crate::kit;
 
-/// What went by which layer.
+/// Calls by layer, in order.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<String>>>);
 
@@ -54,7 +54,7 @@ fn doubled(Args(it): Args<Number>, State(factor): State<u32>) -> u32 {
     it.number * factor
 }
 
-/// Every kind of route, each with two layers.
+/// Returns a server with every kind of route, each with layers.
 fn library(seen: &Seen) -> Server {
     let (inner, outer) = (seen.layer("inner"), seen.layer("outer"));
     let server = Server::new("library", "1.0.0")
@@ -91,12 +91,12 @@ fn library(seen: &Seen) -> Server {
 }
 
 #[test]
-fn every_kind_of_route() {
+fn layers_of_server_and_route_run_outermost_first() {
     let seen = Seen::default();
     let server = library(&seen);
-    assert_eq!(kit::ask(&server, "plain", "{}"), "plain");
+    assert_eq!(kit::call_text(&server, "plain", "{}"), "plain");
     seen.was(&["server: plain"]);
-    assert_eq!(kit::ask(&server, "double", r#"{"number": 4}"#), "8");
+    assert_eq!(kit::call_text(&server, "double", r#"{"number": 4}"#), "8");
     seen.was(&["server: double", "outer: double", "inner: double"]);
     assert_eq!(kit::read_text(&server, "library://door"), "open");
     seen.was(&["server: library://door", "inner: library://door"]);
@@ -115,9 +115,8 @@ fn every_kind_of_route() {
     seen.was(&["server: completion/complete", "inner: completion/complete"]);
 }
 
-/// Lists, unknown tools and unknown methods pass the layers of the server.
 #[test]
-fn every_call() {
+fn lists_and_unknown_methods_pass_server_layers() {
     let seen = Seen::default();
     let server = library(&seen);
     kit::reply(&server, Call::ListTools(Page::default()));
@@ -134,9 +133,8 @@ fn every_call() {
     seen.was(&["server: tools/list", "server: unknown", "server: acme/wave"]);
 }
 
-/// What a layer inserts is read by handlers; what it changes is what they see.
 #[test]
-fn layers_change_calls_and_replies() {
+fn layer_changes_arguments_extensions_and_reply() {
     #[derive(Clone)]
     struct User(&'static str);
 
@@ -164,12 +162,14 @@ fn layers_change_calls_and_replies() {
             ))
             .layer(identify),
     );
-    assert_eq!(kit::ask(&server, "who", r#"{"number": 1}"#), "Ada 7\n!");
+    assert_eq!(
+        kit::call_text(&server, "who", r#"{"number": 1}"#),
+        "Ada 7\n!"
+    );
 }
 
-/// A layer may answer by itself, with anything that becomes a reply.
 #[test]
-fn layers_answer() {
+fn layer_answers_without_handler() {
     async fn closed(_: Exchange, _: Next) -> Fault {
         Fault::Refused("closed on Sundays".into())
     }
@@ -182,9 +182,8 @@ fn layers_answer() {
     assert_eq!(refused, Fault::Refused("closed on Sundays".into()));
 }
 
-/// Another exchange than the one that came has lost where it was going.
 #[test]
-fn exchanges_are_passed_on() {
+fn layer_that_replaces_exchange_fails_call() {
     async fn forgetful(exchange: Exchange, next: Next) -> Reply {
         next.run(Exchange::new(exchange.call, exchange.facts)).await
     }
@@ -219,7 +218,7 @@ async fn run(server: &Server, tool: &str) -> Reply {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_tool_has_a_time_limit() {
+async fn timeout_layer_of_route_applies_to_that_route_only() {
     let server = slow();
     assert_eq!(kit::fault(run(&server, "short").await), Fault::Deadline);
     assert!(matches!(
@@ -229,7 +228,7 @@ async fn one_tool_has_a_time_limit() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_calls_of_a_route_share_its_limit() {
+async fn calls_of_route_share_concurrency_limit() {
     let server = slow();
     let start = tokio::time::Instant::now();
     let (first, second) = futures::join!(run(&server, "single"), run(&server, "single"));
@@ -240,9 +239,8 @@ async fn all_calls_of_a_route_share_its_limit() {
     assert_eq!(start.elapsed().as_secs(), 2);
 }
 
-/// One layer around all kinds of routes of a router, outside of their own.
 #[test]
-fn routers_have_layers() {
+fn layer_of_router_is_outside_of_route_layers() {
     let seen = Seen::default();
     let both = Routes::new()
         .tool(
@@ -263,7 +261,10 @@ fn routers_have_layers() {
             .nest("a", Routes::new().merge(both).layer(seen.layer("around")))
             .tool(Tool::new("plain").handler(|| "plain")),
     );
-    assert_eq!(kit::ask(&server, "a_double", r#"{"number": 5}"#), "15");
+    assert_eq!(
+        kit::call_text(&server, "a_double", r#"{"number": 5}"#),
+        "15"
+    );
     seen.was(&[
         "server: a_double",
         "around: a_double",
@@ -277,12 +278,12 @@ fn routers_have_layers() {
         "around: library://emma",
         "router: library://emma",
     ]);
-    kit::ask(&server, "plain", "{}");
+    kit::call_text(&server, "plain", "{}");
     seen.was(&["server: plain"]);
 }
 
 #[tokio::test(start_paused = true)]
-async fn routes_of_a_router_share_its_limit() {
+async fn routes_of_router_share_concurrency_limit() {
     let work = || async {
         sleep(Duration::from_secs(1)).await;
         "done"
@@ -297,9 +298,8 @@ async fn routes_of_a_router_share_its_limit() {
     assert_eq!(start.elapsed().as_secs(), 2);
 }
 
-/// Routes that are added later are behind the layers, too, and the built server is made anew.
 #[test]
-fn order_of_building() {
+fn routes_and_state_added_after_first_use_are_served() {
     let seen = Seen::default();
     let server = Server::new("test", "1.0.0").layer(seen.layer("first"));
     assert!(server.profile().capabilities.tools.is_none());
@@ -307,13 +307,12 @@ fn order_of_building() {
         .tool(Tool::new("plain").handler(|State(text): State<String>| text))
         .state("late".to_owned())
         .layer(seen.layer("last"));
-    assert_eq!(kit::ask(&server, "plain", "{}"), "late");
+    assert_eq!(kit::call_text(&server, "plain", "{}"), "late");
     seen.was(&["last: plain", "first: plain"]);
 }
 
-/// What users name in signatures.
 #[test]
-fn nameable() {
+fn type_of_from_fn_can_be_named() {
     type Function = fn(Exchange, Next) -> std::future::Ready<Reply>;
     fn takes(_: FromFn<Function>) {}
     takes(from_fn(|_, _| std::future::ready(Fault::Deadline.into())));

@@ -1,4 +1,4 @@
-//! What attributes say beside names and descriptions: titles, icons, `_meta`, and layers.
+//! Options of attributes: titles, icons, `_meta`, layers.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -64,7 +64,7 @@ fn value(of: impl serde::Serialize) -> Value {
 }
 
 #[test]
-fn everything_is_listed() {
+fn options_of_every_kind_are_listed() {
     let server = kit::server(Shop);
     let info = value(server.profile().info());
     assert_eq!(info["title"], "The shop");
@@ -105,9 +105,9 @@ fn everything_is_listed() {
 }
 
 #[test]
-fn every_kind_has_layers() {
+fn layer_option_of_every_kind_runs() {
     let server = kit::server(Shop);
-    kit::ask(&server, "search", r#"{"words": "pen"}"#);
+    kit::call_text(&server, "search", r#"{"words": "pen"}"#);
     kit::read_text(&server, "shop://door");
     kit::read_text(&server, "shop://pens");
     kit::get_text(&server, "order", r#"{"article": "pen"}"#);

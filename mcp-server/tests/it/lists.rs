@@ -1,4 +1,4 @@
-//! Lists: their pages, and who sees what of them.
+//! Lists: pages and visibility.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn names(page: &ListToolsResult) -> Vec<&str> {
 }
 
 #[test]
-fn pages_hold_what_they_shall() {
+fn pages_have_configured_size() {
     for (count, size, pages) in [(0, 3, 1), (3, 3, 1), (7, 3, 3), (7, 0, 7), (7, 100, 1)] {
         let server = server(numbered(count).page_size(size));
         let _ = server.tools();
@@ -55,7 +55,7 @@ fn pages_hold_what_they_shall() {
 }
 
 #[test]
-fn a_cursor_outlives_changes_between_two_pages() {
+fn cursor_stays_valid_after_changes() {
     let server = server(numbered(6).page_size(2));
     let tools = server.tools();
     let first = page(&server, None);
@@ -79,7 +79,7 @@ fn a_cursor_outlives_changes_between_two_pages() {
 }
 
 #[test]
-fn a_cursor_is_good_for_its_own_list_alone() {
+fn cursor_of_other_list_is_rejected() {
     let server = server(
         numbered(3)
             .page_size(2)
@@ -126,7 +126,7 @@ fn listed(server: &Server, scopes: &[&str]) -> (Vec<String>, CacheScope) {
 }
 
 #[test]
-fn what_a_caller_does_not_see_is_unknown_to_it() {
+fn hidden_route_is_not_listed_and_unknown() {
     let read_only = |caller: &Caller<'_>, tool: &Tool| {
         is_admin(caller) || tool.annotations.as_ref().and_then(|a| a.read_only_hint) == Some(true)
     };
@@ -166,7 +166,7 @@ fn what_a_caller_does_not_see_is_unknown_to_it() {
 }
 
 #[test]
-fn a_hidden_resource_is_not_read_by_way_of_a_template() {
+fn hidden_resource_is_not_read_through_template() {
     let server = server(
         Server::new("s", "1")
             .resource(
@@ -195,7 +195,7 @@ fn a_hidden_resource_is_not_read_by_way_of_a_template() {
 }
 
 #[test]
-fn pages_of_a_filtered_list_are_full() {
+fn filtered_list_has_full_pages() {
     let odd = |_: &Caller<'_>, tool: &Tool| tool.name.ends_with(['1', '3', '5', '7', '9']);
     let server = server(numbered(10).page_size(2).visible_tools(odd));
     let sizes: Vec<usize> = {
@@ -214,7 +214,7 @@ fn pages_of_a_filtered_list_are_full() {
 }
 
 #[test]
-fn a_filter_that_panics_hides() {
+fn panicking_filter_hides_route() {
     let server = server(numbered(2).visible_tools(|_, tool| {
         assert_ne!(tool.name, "t0", "no");
         true

@@ -1,4 +1,4 @@
-//! The macros, used as a user of the library uses them.
+//! Tests of the public interface of the crate and of the macros.
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
@@ -22,6 +22,7 @@ mod request_log;
 mod resources;
 mod routers;
 mod schemas;
+mod server;
 #[deny(
     missing_docs,
     unused,

@@ -44,7 +44,7 @@ impl Desk {
 }
 
 #[test]
-fn structured_content_schema_and_text() {
+fn derived_output_has_structured_content_schema_and_text() {
     let server = server(Desk);
     let result = call(&server, "sum", r#"{"a": 1, "b": 2}"#);
     assert_eq!(
@@ -72,7 +72,7 @@ fn structured_content_schema_and_text() {
 }
 
 #[test]
-fn generic_types() {
+fn generic_type_derives_output() {
     let server = server(Desk);
     assert_eq!(call(&server, "page", "{}").text(), r#"{"items":[]}"#);
     let schema = Value::Object((*tool(&server, "page").output_schema.unwrap()).clone());

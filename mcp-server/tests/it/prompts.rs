@@ -1,4 +1,4 @@
-//! Prompts by hand: what handlers take and return, how they fail, lists.
+//! Prompts without macros: parameters, results, errors, lists.
 
 use mcp_core::{Call, Fault, ItemKind, Service as _};
 use mcp_server::{
@@ -41,8 +41,8 @@ fn review(Args(p): Args<Review>) -> [PromptMessage; 2] {
 }
 
 #[test]
-fn every_result() {
-    let of = server(
+fn every_result_type_becomes_messages() {
+    let server = server(
         empty()
             .state(7_u8)
             .prompt(Prompt::new("str").handler(|| "hi"))
@@ -69,24 +69,27 @@ fn every_result() {
         ("ok", "user: hi"),
         ("full", "user: a"),
     ] {
-        assert_eq!(get_text(&of, prompt, "{}"), text, "{prompt}");
+        assert_eq!(get_text(&server, prompt, "{}"), text, "{prompt}");
     }
-    assert_eq!(get(&of, "full", "{}").description.as_deref(), Some("own"));
     assert_eq!(
-        get(&of, "described", "{}").description.as_deref(),
+        get(&server, "full", "{}").description.as_deref(),
+        Some("own")
+    );
+    assert_eq!(
+        get(&server, "described", "{}").description.as_deref(),
         Some("listed")
     );
     let without = Call::GetPrompt(GetPromptParams::new("str", None));
     assert!(matches!(
-        reply(&of, without),
+        reply(&server, without),
         mcp_core::Reply::Complete { .. }
     ));
 }
 
 #[test]
-fn arguments_are_listed_and_read_from_strings() {
-    let of = server(empty().prompt(Prompt::new("review").handler(review)));
-    let listed = serde_json::to_value(&prompts(&of)[0].arguments).unwrap();
+fn arguments_are_listed_and_parsed_from_strings() {
+    let server = server(empty().prompt(Prompt::new("review").handler(review)));
+    let listed = serde_json::to_value(&prompts(&server)[0].arguments).unwrap();
     assert_eq!(
         listed,
         json!([
@@ -98,17 +101,17 @@ fn arguments_are_listed_and_read_from_strings() {
     );
     assert_eq!(
         get_text(
-            &of,
+            &server,
             "review",
             r#"{"file": "7", "lines": "3", "tone": "kind", "deep": "true"}"#
         ),
         "user: 7 Some(3) Some(Kind) true\nassistant: Well."
     );
     assert_eq!(
-        get_text(&of, "review", r#"{"file": ""}"#),
+        get_text(&server, "review", r#"{"file": ""}"#),
         "user:  None None false\nassistant: Well."
     );
-    for (arguments, told) in [
+    for (arguments, expected) in [
         ("{}", "missing field `file`"),
         (r#"{"file": 7}"#, "`file`: expected a string"),
         (
@@ -120,17 +123,17 @@ fn arguments_are_listed_and_read_from_strings() {
             "`tone`: unknown variant `x`, expected `kind` or `harsh`",
         ),
     ] {
-        let told = format!("invalid arguments: {told}");
+        let expected = format!("invalid arguments: {expected}");
         assert_eq!(
-            fault(get_reply(&of, "review", arguments)),
-            Fault::bad_params(told)
+            fault(get_reply(&server, "review", arguments)),
+            Fault::bad_params(expected)
         );
     }
 }
 
 #[test]
-fn arguments_by_hand() {
-    let of = server(
+fn declared_arguments_are_required() {
+    let server = server(
         empty().prompt(
             Prompt::new("echo")
                 .argument(PromptArgument::new("a").required())
@@ -140,14 +143,14 @@ fn arguments_by_hand() {
         ),
     );
     assert_eq!(
-        get_text(&of, "echo", r#"{"a":"1","b":"2"}"#),
+        get_text(&server, "echo", r#"{"a":"1","b":"2"}"#),
         r#"user: {"a":"1","b":"2"}"#
     );
     assert_eq!(
-        fault(get_reply(&of, "echo", r#"{"c": "3"}"#)),
+        fault(get_reply(&server, "echo", r#"{"c": "3"}"#)),
         Fault::bad_params("invalid arguments: missing `a`, `b`")
     );
-    let listed = serde_json::to_value(&prompts(&of)[0].arguments).unwrap();
+    let listed = serde_json::to_value(&prompts(&server)[0].arguments).unwrap();
     assert_eq!(
         listed,
         json!([{"name": "a", "required": true}, {"name": "b", "required": true}, {"name": "c"}])
@@ -155,8 +158,8 @@ fn arguments_by_hand() {
 }
 
 #[test]
-fn failures() {
-    let of = server(
+fn error_of_prompt_becomes_fault() {
+    let server = server(
         empty()
             .prompt(
                 Prompt::new("io").handler(|| -> Result<String, PromptError> {
@@ -170,19 +173,19 @@ fn failures() {
             .prompt(Prompt::new("panic").handler(|| -> String { panic!("secret") })),
     );
     assert!(matches!(
-        fault(get_reply(&of, "io", "{}")),
+        fault(get_reply(&server, "io", "{}")),
         Fault::Internal(_)
     ));
     assert_eq!(
-        fault(get_reply(&of, "params", "{}")),
+        fault(get_reply(&server, "params", "{}")),
         Fault::bad_params("not so")
     );
     assert_eq!(
-        fault(get_reply(&of, "panic", "{}")),
+        fault(get_reply(&server, "panic", "{}")),
         Fault::internal("the handler of panic failed")
     );
     assert_eq!(
-        fault(get_reply(&of, "unknown", "{}")),
+        fault(get_reply(&server, "unknown", "{}")),
         Fault::NoSuchItem {
             kind: ItemKind::Prompt,
             id: "unknown".into()
@@ -191,18 +194,24 @@ fn failures() {
 }
 
 #[test]
-fn lists_and_mistakes() {
-    let of = server(
+fn prompts_are_listed_and_mistakes_reported() {
+    let listing = server(
         empty()
             .prompt(Prompt::new("b").title("B").handler(|| ""))
             .prompt(Prompt::new("a").handler(|| "")),
     );
-    let names: Vec<_> = prompts(&of).into_iter().map(|prompt| prompt.name).collect();
+    let names: Vec<_> = prompts(&listing)
+        .into_iter()
+        .map(|prompt| prompt.name)
+        .collect();
     assert_eq!(names, ["b", "a"]);
-    assert!(of.profile().capabilities.prompts.is_some());
-    assert!(of.profile().capabilities.completions.is_none());
+    assert!(listing.profile().capabilities.prompts.is_some());
+    assert!(listing.profile().capabilities.completions.is_none());
     let page = Call::ListPrompts(Page::at(Cursor::new("x")));
-    assert!(matches!(fault(reply(&of, page)), Fault::BadParams { .. }));
+    assert!(matches!(
+        fault(reply(&listing, page)),
+        Fault::BadParams { .. }
+    ));
 
     let none = server(empty());
     let list = Call::ListPrompts(Page::first());
@@ -211,13 +220,13 @@ fn lists_and_mistakes() {
         Fault::NoSuchMethod { .. }
     ));
 
-    let of = empty()
+    let broken = empty()
         .prompt(Prompt::new("a").handler(|State(n): State<u8>| n.to_string()))
         .prompt(Prompt::new("a").handler(|| ""));
     assert_eq!(
-        of.check().unwrap_err().problems(),
+        broken.check().unwrap_err().problems(),
         [
-            "the prompt `a` takes `State<u8>`, which nobody gave; add `.state(…)`",
+            "the prompt `a` takes `State<u8>`, which is missing; add `.state(…)`",
             "two prompts are named `a`; rename one",
         ]
     );

@@ -1,4 +1,4 @@
-//! What is written about requests, and what never is.
+//! The request log: written fields, and data that is never written.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ impl Write for Text {
     }
 }
 
-/// What is logged while something runs, without the time that it took.
+/// Returns the log of `run` without durations.
 pub(crate) fn logged(most: Level, work: impl FnOnce()) -> String {
     let text = Text::default();
     let writer = text.clone();
@@ -101,7 +101,7 @@ fn tool(name: &str, arguments: &str) -> Call {
 }
 
 #[test]
-fn a_line_per_request() {
+fn each_request_logs_span_and_outcome() {
     let server = server();
     let read = |uri: &str| Call::ReadResource(ReadResourceParams::new(uri));
     let text = logged(Level::DEBUG, || {
@@ -161,7 +161,7 @@ fn traced(call: Call) -> Exchange {
 }
 
 #[test]
-fn the_trace_is_told() {
+fn trace_context_is_recorded() {
     let server = server();
     let text = logged(Level::INFO, || {
         let reply = kit::call_with(&server, "trace", traced, "{}");
@@ -181,7 +181,7 @@ fn the_trace_is_told() {
     let on_span = seen.clone();
     let log = RequestLog::new().baggage().on_span(move |span, exchange| {
         *on_span.lock().unwrap() = exchange.trace();
-        span.record("client", "told");
+        span.record("client", "custom");
     });
     let server = Server::new("test", "1.0.0")
         .tool(Tool::new("plain").handler(|| "plain"))
@@ -190,14 +190,14 @@ fn the_trace_is_told() {
         kit::call_with(&server, "plain", traced, "{}");
     });
     assert!(
-        text.contains(r#"baggage="user=Ada""#) && text.contains(r#"client="told""#),
+        text.contains(r#"baggage="user=Ada""#) && text.contains(r#"client="custom""#),
         "{text}"
     );
     assert!(seen.lock().unwrap().is_some());
 }
 
 #[test]
-fn who_calls_is_told() {
+fn client_and_principal_are_recorded() {
     fn known(call: Call) -> Exchange {
         let mut exchange = kit::exchange(call);
         let principal = Principal::new("https://login.test", "ada").scopes(["root"]);
@@ -214,15 +214,14 @@ fn who_calls_is_told() {
     );
 }
 
-/// Without a trace there is none, for those who can do without it.
 #[test]
-fn no_trace() {
+fn request_without_trace_has_none() {
     let server = server();
-    assert_eq!(kit::ask(&server, "trace", "{}"), "None None");
+    assert_eq!(kit::call_text(&server, "trace", "{}"), "None None");
 }
 
 #[test]
-fn giving_up_is_told() {
+fn cancelled_request_is_logged() {
     let server = server();
     let text = logged(Level::INFO, || {
         let call = server.call(kit::exchange(tool("never", "{}")));
@@ -234,9 +233,8 @@ fn giving_up_is_told() {
     );
 }
 
-/// What clients choose is written on one line and not at any length.
 #[test]
-fn texts_of_clients_are_tamed() {
+fn long_or_multiline_client_strings_are_truncated_and_escaped() {
     let server = server();
     let name = format!("a\nINFO forged {}", "é".repeat(10_000));
     let text = logged(Level::INFO, || {

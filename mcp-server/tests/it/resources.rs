@@ -1,4 +1,4 @@
-//! Resources and templates by hand: what handlers return, how they fail, lists, mistakes.
+//! Resources and templates without macros: results, errors, lists, mistakes.
 
 use std::time::Duration;
 
@@ -26,8 +26,8 @@ fn resource(uri: &str) -> Resource {
 }
 
 #[test]
-fn every_result() {
-    let of = server(
+fn every_result_type_becomes_contents() {
+    let server = server(
         empty()
             .state(3_u8)
             .resource(resource("t:str").mime_type("text/plain").read(|| "text"))
@@ -91,9 +91,11 @@ fn every_result() {
             json!([{"uri": "t:some", "mimeType": "application/json", "text": "1"}]),
         ),
     ] {
-        assert_eq!(read(&of, uri), contents, "{uri}");
+        assert_eq!(read(&server, uri), contents, "{uri}");
     }
-    let json = resources(&of).into_iter().find(|one| one.uri == "t:json");
+    let json = resources(&server)
+        .into_iter()
+        .find(|one| one.uri == "t:json");
     assert_eq!(json.unwrap().mime_type.as_deref(), Some("application/json"));
 }
 
@@ -102,8 +104,8 @@ fn every_result() {
 struct Disk(#[source] std::num::ParseIntError);
 
 #[test]
-fn every_failure() {
-    let of = server(
+fn error_of_resource_becomes_fault() {
+    let server = server(
         empty()
             .resource(resource("t:none").read(|| None::<String>))
             .resource(resource("t:missing").read(|| Err::<String, _>(NotFound)))
@@ -125,28 +127,30 @@ fn every_failure() {
     );
     for uri in ["t:none", "t:missing", "t:question", "t:unknown", ""] {
         assert_eq!(
-            fault(read_reply(&of, uri)),
+            fault(read_reply(&server, uri)),
             Fault::NoSuchItem {
                 kind: ItemKind::Resource,
                 id: uri.into()
             }
         );
     }
-    for (uri, told) in [
+    for (uri, expected) in [
         ("t:disk", "the disk is full"),
         ("t:panic", "the handler of t:panic failed"),
     ] {
         assert_eq!(
-            fault(read_reply(&of, uri)),
-            Fault::internal(told),
+            fault(read_reply(&server, uri)),
+            Fault::internal(expected),
             "no source, no panic text"
         );
     }
     assert_eq!(
-        fault(read_reply(&of, "t:params")),
+        fault(read_reply(&server, "t:params")),
         Fault::bad_params("not so")
     );
-    assert!(matches!(fault(read_reply(&of, "t:code")), Fault::Protocol(error) if error.code == 7));
+    assert!(
+        matches!(fault(read_reply(&server, "t:code")), Fault::Protocol(error) if error.code == 7)
+    );
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -178,21 +182,24 @@ fn users() -> Server {
 }
 
 #[test]
-fn exact_comes_first_then_templates_in_their_order() {
-    let of = users();
-    assert_eq!(read_text(&of, "users://7/profile"), "exact");
-    assert_eq!(read_text(&of, "users://8/profile"), "8 None");
-    assert_eq!(read_text(&of, "users://8/profile/mail"), "8 Some(Mail)");
-    assert_eq!(read_text(&of, "users://8/photo"), r#"{"rest":"8/photo"}"#);
+fn exact_uri_takes_precedence_over_templates_in_order() {
+    let server = users();
+    assert_eq!(read_text(&server, "users://7/profile"), "exact");
+    assert_eq!(read_text(&server, "users://8/profile"), "8 None");
+    assert_eq!(read_text(&server, "users://8/profile/mail"), "8 Some(Mail)");
     assert_eq!(
-        read(&of, "users://8/profile"),
+        read_text(&server, "users://8/photo"),
+        r#"{"rest":"8/photo"}"#
+    );
+    assert_eq!(
+        read(&server, "users://8/profile"),
         json!([{"uri": "users://8/profile", "text": "8 None"}])
     );
 }
 
 #[test]
-fn variables_that_do_not_fit_are_named() {
-    for (uri, told) in [
+fn mismatched_variable_is_named() {
+    for (uri, expected) in [
         (
             "users://ada/profile",
             "invalid arguments: `id`: expected a whole number, got \"ada\"",
@@ -202,7 +209,10 @@ fn variables_that_do_not_fit_are_named() {
             "invalid arguments: `part`: unknown variant `age`, expected `name` or `mail`",
         ),
     ] {
-        assert_eq!(fault(read_reply(&users(), uri)), Fault::bad_params(told));
+        assert_eq!(
+            fault(read_reply(&users(), uri)),
+            Fault::bad_params(expected)
+        );
     }
     let traversal = "users://8/%2e%2e/profile";
     assert!(matches!(
@@ -212,11 +222,14 @@ fn variables_that_do_not_fit_are_named() {
 }
 
 #[test]
-fn lists() {
-    let of = users();
-    let listed: Vec<_> = resources(&of).into_iter().map(|one| one.uri).collect();
+fn resources_and_templates_are_listed() {
+    let users_server = users();
+    let listed: Vec<_> = resources(&users_server)
+        .into_iter()
+        .map(|one| one.uri)
+        .collect();
     assert_eq!(listed, ["users://7/profile"]);
-    let listed: Vec<_> = templates(&of)
+    let listed: Vec<_> = templates(&users_server)
         .into_iter()
         .map(|one| one.uri_template)
         .collect();
@@ -226,9 +239,12 @@ fn lists() {
         Call::ListResources(page()),
         Call::ListResourceTemplates(page()),
     ] {
-        assert!(matches!(fault(reply(&of, call)), Fault::BadParams { .. }));
+        assert!(matches!(
+            fault(reply(&users_server, call)),
+            Fault::BadParams { .. }
+        ));
     }
-    let profile = of.profile();
+    let profile = users_server.profile();
     assert!(profile.capabilities.resources.is_some());
     assert!(
         profile.capabilities.completions.is_some(),
@@ -255,12 +271,12 @@ fn lists() {
 }
 
 #[test]
-fn how_long_answers_stay_fresh() {
+fn cache_hints_of_resources_and_lists_are_sent() {
     let (long, short) = (
         CacheHint::public(Duration::from_secs(300)),
         CacheHint::private(Duration::from_secs(3)),
     );
-    let of = server(
+    let server = server(
         empty()
             .resources_cache(long)
             .resource(resource("t:a").read(|| "a").cache(short))
@@ -271,7 +287,7 @@ fn how_long_answers_stay_fresh() {
                     .cache(long),
             ),
     );
-    let cache = |call| match reply(&of, call) {
+    let cache = |call| match reply(&server, call) {
         Reply::Complete { cache, .. } => cache,
         other => panic!("{other:?}"),
     };
@@ -287,11 +303,11 @@ fn how_long_answers_stay_fresh() {
 }
 
 #[test]
-fn mistakes_are_told_before_the_first_call() {
+fn check_reports_mistakes_of_resources() {
     let user = |template: &str| {
         ResourceTemplate::new(template).read(|Args(user): Args<User>| user.id.to_string())
     };
-    let of = empty()
+    let server = empty()
         .resource(resource("t:a").read(|State(text): State<String>| text))
         .resource(resource("t:a").read(|| ""))
         .resource(resource("").read(|| ""))
@@ -302,22 +318,22 @@ fn mistakes_are_told_before_the_first_call() {
         .template(user("users://{id}"))
         .template(user("users://{id}"));
     expect![[r"
-        the resource `t:a` takes `State<alloc::string::String>`, which nobody gave; add `.state(…)`
+        the resource `t:a` takes `State<alloc::string::String>`, which is missing; add `.state(…)`
         two resources are at `t:a`; move one
         a resource has no name
         the resource ``: it needs a scheme, such as `notes:` or `https:`
         the resource `no scheme`: it needs a scheme, such as `notes:` or `https:`
         the resource `t:a b`: it is no URI of RFC 3986: percent-encode what a URI cannot have
         the resource template `users://{user}/profile`: the argument `id` is no variable of the template
-        the resource template `users://{id}{part}`: nothing tells where `part` begins: put a literal before it
+        the resource template `users://{id}{part}`: the start of `part` is ambiguous: put a literal before it
         two resource templates are at `users://{id}`; move one"]]
-    .assert_eq(&of.check().unwrap_err().problems().join("\n"));
+    .assert_eq(&server.check().unwrap_err().problems().join("\n"));
 }
 
 #[test]
-fn text_of_a_listing_is_made_once() {
-    let of = users();
-    let list = || match reply(&of, Call::ListResources(Page::first())) {
+fn list_is_built_once_until_it_changes() {
+    let server = users();
+    let list = || match reply(&server, Call::ListResources(Page::first())) {
         Reply::Complete {
             body: ResultBody::ListResources(list),
             ..

@@ -1,11 +1,11 @@
-//! Routers: names below a prefix, and state of their own.
+//! Routers: prefixed names and own state.
 
 use mcp_server::{
     Args, Prefix, Prompt, PromptExt, Resource, ResourceExt, Routes, Server, State, Tool, ToolExt,
 };
 use mcp_types::CompletionReference;
 
-use crate::kit::{ask, server, tools};
+use crate::kit::{call_text, server, tools};
 
 #[derive(Clone)]
 struct Root(&'static str);
@@ -28,7 +28,7 @@ fn files(root: &'static str) -> Routes {
 }
 
 #[test]
-fn each_router_finds_its_own_state() {
+fn routes_receive_state_of_innermost_router() {
     let inner = Routes::new()
         .tool(
             Tool::new("who")
@@ -51,7 +51,7 @@ fn each_router_finds_its_own_state() {
         ("logs_deep_who", "/var/log 3"),
         ("n", "7"),
     ] {
-        assert_eq!(ask(&server, tool, "{}"), root);
+        assert_eq!(call_text(&server, tool, "{}"), root);
     }
     let names: Vec<_> = tools(&server).into_iter().map(|tool| tool.name).collect();
     assert_eq!(
@@ -71,7 +71,7 @@ fn each_router_finds_its_own_state() {
 }
 
 #[test]
-fn what_a_router_lacks_is_missed_before_the_first_call() {
+fn check_reports_missing_state_of_router() {
     let lacks = || Routes::new().tool(Tool::new("root").handler(|State(_): State<Root>| ()));
     let error = Server::new("s", "1")
         .nest("a", lacks())
@@ -83,9 +83,9 @@ fn what_a_router_lacks_is_missed_before_the_first_call() {
             .contains("the tool `a_root` takes `State<"),
         "{error}"
     );
-    // The state of a router is not that of its neighbour.
-    let beside = Server::new("s", "1").merge(files("/")).nest("a", lacks());
-    assert!(beside.check().is_err());
+    // A router does not see the state of its siblings.
+    let sibling = Server::new("s", "1").merge(files("/")).nest("a", lacks());
+    assert!(sibling.check().is_err());
     let twice = Server::new("s", "1")
         .nest("a", files("/"))
         .nest("a", files("/"));
@@ -97,7 +97,7 @@ fn what_a_router_lacks_is_missed_before_the_first_call() {
 }
 
 #[test]
-fn uris_stay_what_they_are() {
+fn nested_resources_keep_their_uris() {
     let routes = Routes::new().resource(Resource::new("config://app").read(|| "c"));
     let server = server(Server::new("s", "1").nest("a", routes));
     assert_eq!(server.resources().uris(), ["config://app"]);

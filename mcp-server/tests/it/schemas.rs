@@ -1,4 +1,4 @@
-//! The published input schema.
+//! The published input schema of plain parameters.
 
 use expect_test::{Expect, expect};
 use mcp_macros::server;
@@ -14,7 +14,7 @@ struct Node {
     children: Vec<Self>,
 }
 
-/// Where to.
+/// The destination.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Env {
@@ -73,7 +73,7 @@ fn check(tool: &str, expected: &Expect) {
 }
 
 #[test]
-fn plain() {
+fn plain_parameters_become_properties() {
     check(
         "plain",
         &expect![[r#"
@@ -108,7 +108,7 @@ fn plain() {
 }
 
 #[test]
-fn options() {
+fn options_of_parameters_are_published() {
     check(
         "options",
         &expect![[r#"
@@ -146,7 +146,7 @@ fn options() {
                 "test",
                 "live"
               ],
-              "description": "Where to.",
+              "description": "The destination.",
               "default": "test"
             },
             "env_2": {
@@ -155,7 +155,7 @@ fn options() {
                 "test",
                 "live"
               ],
-              "description": "Where to."
+              "description": "The destination."
             }
           },
           "required": [
@@ -168,7 +168,7 @@ fn options() {
 }
 
 #[test]
-fn definitions_are_shared() {
+fn recursive_type_is_published_as_definition() {
     check(
         "recursive",
         &expect![[r##"
@@ -235,7 +235,7 @@ fn definitions_are_shared() {
 }
 
 #[test]
-fn nothing() {
+fn tool_without_arguments_has_empty_schema() {
     check(
         "nothing",
         &expect![[r#"

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::kit::{ask, call, get_text, input, refused, server};
+use crate::kit::{call, call_error, call_text, get_text, input, server};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Change {
@@ -60,13 +60,13 @@ fn string_argument_is_returned_unchanged() {
     let server = server(Editor);
     for text in texts() {
         let arguments = json!({"text": text}).to_string();
-        assert!(ask(&server, "echo", &arguments) == text);
+        assert!(call_text(&server, "echo", &arguments) == text);
         let result = call(&server, "echo", &arguments);
         let written = serde_json::to_value(&result).unwrap();
         assert!(written["content"] == json!([{"type": "text", "text": text}]));
 
         let escaped = format!("{{\"text\":\"\\u0078{}\"}}", "x".repeat(9_999));
-        assert!(ask(&server, "echo", &escaped) == "x".repeat(10_000));
+        assert!(call_text(&server, "echo", &escaped) == "x".repeat(10_000));
 
         let change = json!({"file": text, "notes": ["a", text]}).to_string();
         let result = serde_json::to_value(call(&server, "change", &change)).unwrap();
@@ -87,13 +87,13 @@ fn string_argument_is_returned_unchanged() {
 #[test]
 fn missing_string_argument_gets_default() {
     let server = server(Editor);
-    assert_eq!(ask(&server, "count", "{}"), "0 none");
+    assert_eq!(call_text(&server, "count", "{}"), "0 none");
     assert_eq!(
-        ask(&server, "count", r#"{"text": "abc", "end": "!"}"#),
+        call_text(&server, "count", r#"{"text": "abc", "end": "!"}"#),
         "3 !"
     );
     assert_eq!(
-        refused(&server, "change", r#"{"file": ""}"#),
+        call_error(&server, "change", r#"{"file": ""}"#),
         "there is no file"
     );
 }
@@ -112,13 +112,13 @@ fn string_argument_has_string_schema() {
             "notes": {"type": "array", "items": {"type": "string"}, "default": []},
         })
     );
-    let told = refused(&server, "echo", r#"{"text": 7}"#);
+    let error = call_error(&server, "echo", r#"{"text": 7}"#);
     assert!(
-        told.contains("`text`") && told.contains("expected a string"),
-        "{told}"
+        error.contains("`text`") && error.contains("expected a string"),
+        "{error}"
     );
-    let told = refused(&server, "change", r#"{"file": "a", "notes": [null]}"#);
-    assert!(told.contains("`notes[0]`"), "{told}");
+    let error = call_error(&server, "change", r#"{"file": "a", "notes": [null]}"#);
+    assert!(error.contains("`notes[0]`"), "{error}");
 }
 
 #[test]
@@ -131,6 +131,6 @@ fn string_member_of_args_is_returned_unchanged() {
     let server = Server::new("test", "1.0.0").tool(tool);
     for text in texts() {
         let arguments = json!({"file": text}).to_string();
-        assert!(ask(&server, "first", &arguments) == text);
+        assert!(call_text(&server, "first", &arguments) == text);
     }
 }

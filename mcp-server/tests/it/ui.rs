@@ -1,10 +1,10 @@
-//! What the compiler says about the commonest mistakes.
+//! Compiler messages for common mistakes.
 //!
-//! After a change: `TRYBUILD=overwrite cargo test -p mcp-server --test it ui`, then read each text as
-//! somebody who sees it for the first time.
+//! `TRYBUILD=overwrite cargo test -p mcp-server --test it ui` writes the messages. Read each change as a
+//! user who sees the message for the first time.
 
 #[test]
-fn ui() {
+fn common_mistakes_have_helpful_messages() {
     let cases = trybuild::TestCases::new();
     cases.pass("tests/ui/pass/*.rs");
     cases.compile_fail("tests/ui/fail/*.rs");

@@ -1,4 +1,4 @@
-//! A client by hand: it calls again with the newest answers alone, as long as it is asked.
+//! A client that repeats a call with the newest answers as long as the reply asks.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -15,8 +15,8 @@ use mcp_types::{
 };
 use serde_json::{Value, json};
 
-/// Everything that a client can declare.
-pub(crate) fn everything() -> ClientCapabilities {
+/// All capabilities that a client can declare.
+pub(crate) fn all_capabilities() -> ClientCapabilities {
     ClientCapabilities::default()
         .with_elicitation()
         .with_url_elicitation()
@@ -34,14 +34,14 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new() -> Self {
         Self {
-            capabilities: everything(),
+            capabilities: all_capabilities(),
             version: ProtocolVersion::LATEST,
             principal: None,
         }
     }
 
-    pub(crate) fn of(who: &str) -> Self {
-        let principal = Some(Principal::new("https://a.example", who));
+    pub(crate) fn authenticated(subject: &str) -> Self {
+        let principal = Some(Principal::new("https://a.example", subject));
         Self {
             principal,
             ..Self::new()
@@ -62,7 +62,7 @@ impl Client {
         block_on(server.call(self.exchange(call, input)))
     }
 
-    /// Calls until there is a reply that asks nothing; the keys of what was asked in each round.
+    /// Repeats the call until a reply asks nothing. Returns the reply and the keys of each round.
     pub(crate) fn run(
         &self,
         server: &Server,
@@ -88,7 +88,7 @@ impl Client {
     }
 }
 
-/// What is sent along after `asked`.
+/// Returns the input for the call after `asked`, with these answers.
 pub(crate) fn answered(asked: &InputRequired, answers: &Value) -> InputState {
     let mut input = answers_alone(answers);
     input.state = asked.request_state.as_deref().map(Into::into);
@@ -110,7 +110,7 @@ pub(crate) fn tool_with(name: &str, arguments: Value) -> Call {
     Call::CallTool(CallToolParams::new(name, Some(arguments)))
 }
 
-/// What a reply asks.
+/// Returns the questions of a reply.
 pub(crate) fn asked(reply: Reply) -> InputRequired {
     match reply {
         Reply::InputRequired(asked) => asked,
@@ -142,7 +142,7 @@ pub(crate) fn internal(reply: Reply) -> String {
     }
 }
 
-/// A session that answers in turn, and remembers what it was asked.
+/// A session that gives prepared answers in order and records the questions.
 #[derive(Default)]
 pub(crate) struct Session {
     pub(crate) asked: Mutex<Vec<InputRequest>>,

@@ -1,4 +1,4 @@
-//! Extractors beside `Ask`: the end of the call, who calls, what is sent along.
+//! Extractors next to `Ask`: the end of the call, the caller, metadata.
 
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Waker};
@@ -11,7 +11,7 @@ use mcp_types::{Implementation, RawObject};
 
 use super::client::{Client, asked, text, tool};
 
-/// What handlers have left behind.
+/// Signals that handlers have stored.
 type Left = Arc<Mutex<Option<Cancel>>>;
 
 fn leaving(left: &Left) -> Server {
@@ -34,7 +34,7 @@ fn leaving(left: &Left) -> Server {
 }
 
 #[test]
-fn what_a_handler_leaves_behind_learns_that_the_call_is_over() {
+fn cancel_signal_is_set_when_call_ends() {
     for then in ["hang", "ask", "panic", "end"] {
         let left = Left::default();
         let server = leaving(&left);
@@ -60,7 +60,7 @@ fn what_a_handler_leaves_behind_learns_that_the_call_is_over() {
 struct Claims(u32);
 
 #[test]
-fn who_calls_is_what_a_layer_has_verified() {
+fn identity_is_principal_of_layer() {
     let handler = |Identity(who): Identity, claims: Option<Identity<Claims>>| {
         let claims = claims.map(|Identity(Claims(number))| number);
         format!("{} {claims:?}", who.subject)
@@ -73,9 +73,9 @@ fn who_calls_is_what_a_layer_has_verified() {
         }
         futures::executor::block_on(server.call(exchange))
     };
-    assert_eq!(text(send(&Client::of("ada"), None)), "ada None");
+    assert_eq!(text(send(&Client::authenticated("ada"), None)), "ada None");
     assert_eq!(
-        text(send(&Client::of("ada"), Some(Claims(3)))),
+        text(send(&Client::authenticated("ada"), Some(Claims(3)))),
         "ada Some(3)"
     );
     let reply = send(&Client::new(), Some(Claims(3)));
@@ -86,7 +86,7 @@ fn who_calls_is_what_a_layer_has_verified() {
 }
 
 #[test]
-fn the_client_says_who_it_is_and_what_goes_with_the_request() {
+fn client_info_and_meta_come_from_request() {
     let handler = |client: ClientInfo, meta: Option<RequestMeta>| {
         let name = client.implementation().map(|client| client.name);
         let trace = meta.as_ref().and_then(RequestMeta::trace);
@@ -125,7 +125,7 @@ fn the_client_says_who_it_is_and_what_goes_with_the_request() {
 }
 
 #[test]
-fn a_handler_that_asks_and_waits_for_the_end_gets_both() {
+fn handler_with_ask_and_cancel_receives_both() {
     let left = Left::default();
     let server = leaving(&left);
     let mut exchange = Client::new().exchange(&tool("t"), InputState::default());

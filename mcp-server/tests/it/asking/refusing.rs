@@ -1,4 +1,4 @@
-//! What is not asked, what is no answer, and states that are not good.
+//! Questions that are not sent, invalid answers, invalid states.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,8 +17,8 @@ use mcp_types::{
 use serde_json::{Value, json};
 
 use super::client::{
-    Client, Session, answered, answers_alone, asked, bad_params, everything, internal, text, tool,
-    tool_with,
+    Client, Session, all_capabilities, answered, answers_alone, asked, bad_params, internal, text,
+    tool, tool_with,
 };
 
 const URL: &str = "https://example.com/login";
@@ -32,7 +32,7 @@ struct Name {
     age: Option<u8>,
 }
 
-/// A tool that asks by what its name says.
+/// Tools that are named after the question that they ask.
 fn asking(name: &str) -> Server {
     let server = Server::new("s", "1");
     let tool = Tool::new(name);
@@ -72,7 +72,7 @@ fn asking(name: &str) -> Server {
 }
 
 #[test]
-fn nothing_is_asked_that_the_client_does_not_declare() {
+fn question_without_declared_capability_is_a_fault() {
     let none = ClientCapabilities::default;
     let context = || {
         let mut capabilities = none().with_sampling();
@@ -104,14 +104,14 @@ fn nothing_is_asked_that_the_client_does_not_declare() {
         ),
         (
             "context",
-            everything(),
+            all_capabilities(),
             json!({"sampling": {"context": {}}}),
         ),
         ("roots", none().with_sampling(), json!({"roots": {}})),
         ("form", none().with_elicitation(), Value::Null),
-        ("url", everything(), Value::Null),
+        ("url", all_capabilities(), Value::Null),
         ("sampling", none().with_sampling(), Value::Null),
-        ("tools", everything(), Value::Null),
+        ("tools", all_capabilities(), Value::Null),
         ("context", context(), Value::Null),
         ("roots", none().with_roots(), Value::Null),
     ] {
@@ -123,7 +123,7 @@ fn nothing_is_asked_that_the_client_does_not_declare() {
             asked(recorded);
             continue;
         }
-        // In a session it is no different.
+        // The same in a session.
         let live = client.send(&asking(name), &tool(name), session.input());
         assert!(session.asked.lock().unwrap().is_empty());
         for reply in [recorded, live] {
@@ -133,7 +133,7 @@ fn nothing_is_asked_that_the_client_does_not_declare() {
             assert_eq!(serde_json::to_value(required).unwrap(), missing, "{name}");
         }
     }
-    // Before there was a capability for context, it was part of sampling.
+    // Revisions without a capability for context allow it with sampling.
     let mut client = Client::new();
     client.capabilities = none().with_sampling();
     client.version = ProtocolVersion::V2025_06_18;
@@ -141,9 +141,9 @@ fn nothing_is_asked_that_the_client_does_not_declare() {
 }
 
 #[test]
-fn a_handler_can_make_sure_of_everything_first() {
+fn require_rejects_client_before_side_effects() {
     let handler = |ask: Ask| async move {
-        ask.require(&everything())?;
+        ask.require(&all_capabilities())?;
         Ok::<_, ToolError>("all there")
     };
     let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
@@ -163,8 +163,8 @@ fn a_handler_can_make_sure_of_everything_first() {
 }
 
 #[test]
-fn the_error_says_what_is_missing() {
-    let required = Arc::new(everything());
+fn missing_capability_is_named_in_error() {
+    let required = Arc::new(all_capabilities());
     let error = AskError::MissingCapability { required };
     assert_eq!(
         error.to_string(),
@@ -174,7 +174,7 @@ fn the_error_says_what_is_missing() {
 }
 
 #[test]
-fn answers_that_do_not_fit_are_told_to_the_client() {
+fn invalid_answer_becomes_bad_params() {
     let accept = |content: Value| json!({"action": "accept", "content": content});
     for (name, answer, problem) in [
         ("form", json!(12345), "expected a JSON object, got a number"),
@@ -235,9 +235,8 @@ fn answers_that_do_not_fit_are_told_to_the_client() {
     }
 }
 
-/// The client mends its answer and sends the same state again.
 #[test]
-fn an_answer_can_be_mended() {
+fn corrected_answer_with_same_state_is_accepted() {
     let (client, server, call) = (Client::new(), asking("form"), tool("form"));
     let first = asked(client.send(&server, &call, InputState::default()));
     let bad = json!({"key": {"action": "accept", "content": {}}});
@@ -248,7 +247,7 @@ fn an_answer_can_be_mended() {
 }
 
 #[test]
-fn states_are_good_for_one_request_of_one_caller_for_a_while() {
+fn state_is_valid_for_same_request_and_caller_until_expiry() {
     let time = Arc::new(AtomicU64::new(0));
     let clock = time.clone();
     let keys = StateKeys::new([7; 32])
@@ -265,11 +264,11 @@ fn states_are_good_for_one_request_of_one_caller_for_a_while() {
             .tool(Tool::new("b").handler(handler))
     };
     let call = tool_with("a", json!({"x": 1, "y": 2}));
-    let ada = Client::of("ada");
+    let ada = Client::authenticated("ada");
     let first = asked(ada.send(&server(), &call, InputState::default()));
     let answers = json!({"key": {"action": "accept"}});
     let good = answered(&first, &answers);
-    // Another node with the same secret knows it, and it may come twice.
+    // Another node with the same secret accepts it, also twice.
     for _ in 0..2 {
         assert_eq!(text(ada.send(&server(), &call, good.clone())), "Accept(())");
     }
@@ -293,7 +292,7 @@ fn states_are_good_for_one_request_of_one_caller_for_a_while() {
             &tool_with("a", json!({"x": 1, "y": 3})),
             good.clone(),
         ),
-        Client::of("bob").send(&here, &call, good.clone()),
+        Client::authenticated("bob").send(&here, &call, good.clone()),
         Client::new().send(&here, &call, good.clone()),
         ada.send(&elsewhere, &call, good.clone()),
         {
@@ -304,21 +303,21 @@ fn states_are_good_for_one_request_of_one_caller_for_a_while() {
     for reply in refusals {
         assert_eq!(
             bad_params(reply),
-            "`params.requestState` is not good for this request; send the request anew, without \
-             it and without `inputResponses`"
+            "`params.requestState` is not valid for this request; repeat the request without it \
+             and without `inputResponses`"
         );
     }
 }
 
 #[test]
-fn nothing_can_be_read_out_of_a_state() {
+fn state_reveals_no_plain_text() {
     let handler = |ask: Ask| async move {
         ask.keep(&"classified")?;
         ask.url("key", "Sign in", URL).await?;
         Ok::<_, ToolError>(())
     };
     let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
-    let ada = Client::of("ada");
+    let ada = Client::authenticated("ada");
     let state = |_| asked(ada.send(&server, &tool("t"), InputState::default())).request_state;
     let [one, two] = [0, 1].map(state);
     assert!(one.is_some() && one != two);
@@ -330,7 +329,7 @@ fn nothing_can_be_read_out_of_a_state() {
 }
 
 #[test]
-fn what_is_too_large_is_not_sent() {
+fn too_large_state_is_not_sent() {
     let handler = |ask: Ask, raw: mcp_server::RawArgs| async move {
         let kept = raw.as_str().to_owned();
         ask.once("work", || async { kept }).await?;
@@ -348,10 +347,7 @@ fn what_is_too_large_is_not_sent() {
             300,
             "`work` cannot be kept: it has 314 bytes, and at most 200 are allowed",
         ),
-        (
-            150,
-            "what the call keeps until the client has answered cannot be sent: it has 2",
-        ),
+        (150, "the state of the call cannot be sealed: it has 2"),
     ] {
         let reply = Client::new().send(&server, &call(length), InputState::default());
         let message = internal(reply);
@@ -360,7 +356,7 @@ fn what_is_too_large_is_not_sent() {
 }
 
 #[test]
-fn mistakes_of_the_handler_are_its_own() {
+fn invalid_question_or_key_is_internal_fault() {
     let twice = |ask: Ask| async move {
         ask.form::<Name>("key", "Who?").await?;
         ask.url("key", "Sign in", URL).await?;
@@ -428,7 +424,7 @@ fn mistakes_of_the_handler_are_its_own() {
 struct WizardError(#[from] AskError);
 
 #[test]
-fn the_client_is_told_whatever_the_error_is_wrapped_in() {
+fn wrapped_ask_error_becomes_its_fault() {
     let server = Server::new("s", "1")
         .tool(Tool::new("t").handler(|ask: Ask| async move {
             let wizard = async { Ok::<_, WizardError>(ask.roots("key").await?.len().to_string()) };
@@ -454,7 +450,7 @@ fn the_client_is_told_whatever_the_error_is_wrapped_in() {
 }
 
 #[test]
-fn what_was_kept_as_another_type_makes_the_client_start_again() {
+fn kept_value_of_other_type_is_rejected_state() {
     let keys = StateKeys::new([7; 32]).unwrap();
     let server = |handler| {
         Server::new("s", "1")
@@ -473,11 +469,11 @@ fn what_was_kept_as_another_type_makes_the_client_start_again() {
     }));
     let first = asked(Client::new().send(&old, &tool("t"), InputState::default()));
     let reply = Client::new().send(&new, &tool("t"), answered(&first, &json!({})));
-    assert!(bad_params(reply).contains("send the request anew"));
+    assert!(bad_params(reply).contains("repeat the request without it"));
 }
 
 #[test]
-fn completions_do_not_ask() {
+fn check_reports_completion_that_asks() {
     let server = Server::new("s", "1")
         .prompt(Prompt::new("p").handler(|raw: mcp_server::RawArgs| raw.as_str().to_owned()))
         .completion_for_prompt("p", "x", |_: Prefix, _: Option<Ask>| Vec::<String>::new());

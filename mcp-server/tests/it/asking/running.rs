@@ -1,4 +1,4 @@
-//! Rounds: what runs how often, and what is asked when.
+//! Rounds of input: number of runs, order of questions.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -29,7 +29,7 @@ struct Name {
     times: u8,
 }
 
-/// Counts how often something was done.
+/// Counters by name.
 #[derive(Clone, Default)]
 struct Counter(Arc<AtomicU32>);
 
@@ -47,7 +47,7 @@ fn named(name: &str) -> Value {
     json!({"action": "accept", "content": {"name": name}})
 }
 
-/// Three questions of three kinds, with a side effect before each.
+/// Asks three questions of three kinds, with a side effect before each.
 fn wizard(runs: &Counter, effects: &[Counter; 3]) -> Server {
     let (runs, effects) = (runs.clone(), effects.clone());
     let handler = move |ask: Ask| {
@@ -74,7 +74,7 @@ fn wizard(runs: &Counter, effects: &[Counter; 3]) -> Server {
 const WIZARD: &str = r#"101 Accept(Name { name: "Ada", times: 1 }) roses file:///a"#;
 
 #[test]
-fn side_effects_in_once_happen_once_in_however_many_rounds() {
+fn once_runs_work_once_over_all_rounds() {
     let (runs, effects) = (Counter::default(), Default::default());
     let server = wizard(&runs, &effects);
     let answers = json!({
@@ -90,7 +90,7 @@ fn side_effects_in_once_happen_once_in_however_many_rounds() {
 }
 
 #[test]
-fn in_a_session_nothing_is_run_twice() {
+fn handler_in_session_runs_once() {
     let (runs, effects) = (Counter::default(), Default::default());
     let server = wizard(&runs, &effects);
     let name = json!({"name": "Ada"}).as_object().unwrap().clone();
@@ -112,7 +112,7 @@ fn in_a_session_nothing_is_run_twice() {
 }
 
 #[test]
-fn a_session_that_does_not_answer_is_an_error_of_the_tool() {
+fn unanswered_question_in_session_fails_tool() {
     let server = wizard(&Counter::default(), &Default::default());
     let session = Session::new([Err(BackChannelError::TimedOut)]);
     let reply = Client::new().send(&server, &tool("wizard"), session.input());
@@ -120,7 +120,7 @@ fn a_session_that_does_not_answer_is_an_error_of_the_tool() {
 }
 
 #[test]
-fn questions_that_are_awaited_together_are_one_round() {
+fn concurrent_questions_are_asked_in_one_round() {
     let all = |ask: Ask| async move {
         let login = ask.url("login", "Sign in", "https://example.com/login");
         let questions = (ask.form::<Name>("name", "Who?"), login, ask.roots("roots"));
@@ -160,7 +160,7 @@ fn questions_that_are_awaited_together_are_one_round() {
         assert_eq!(rounds, [round]);
     }
 
-    // What is not answered is asked again; what is answered is not.
+    // Only unanswered questions are asked again.
     let first = asked(Client::new().send(&server, &tool("many"), InputState::default()));
     let input = answered(&first, &json!({"b": named("B"), "strange": 7}));
     let second = asked(Client::new().send(&server, &tool("many"), input));
@@ -172,7 +172,7 @@ fn questions_that_are_awaited_together_are_one_round() {
 }
 
 #[test]
-fn the_first_answer_to_a_question_counts() {
+fn first_answer_takes_precedence_over_later_ones() {
     let handler = |ask: Ask| async move {
         let one = ask.form::<Name>("one", "Who?").await?.accepted();
         ask.url("two", "Go there", "https://example.com").await?;
@@ -193,17 +193,15 @@ fn the_first_answer_to_a_question_counts() {
     );
 }
 
-/// A question of the first round is answered while the handler is busy with something else: the
-/// answer is not lost, whatever is asked meanwhile.
 #[test]
-fn answers_that_the_handler_has_not_come_to_are_kept() {
+fn unused_answer_is_kept_for_later_run() {
     let slow = Counter::default();
     let busy = slow.clone();
     let handler = move |ask: Ask| {
         let busy = busy.clone();
         async move {
             let first = async {
-                // Slow in the second run.
+                // Pending in the second run.
                 if busy.up() == 2 {
                     std::future::pending::<()>().await;
                 }
@@ -225,7 +223,7 @@ fn answers_that_the_handler_has_not_come_to_are_kept() {
 }
 
 #[test]
-fn work_that_has_begun_is_finished_before_anything_is_asked() {
+fn started_work_finishes_before_reply_asks() {
     let starts = Counter::default();
     let (open, gate) = oneshot::channel::<u32>();
     let gate = Arc::new(Mutex::new(Some(gate)));
@@ -257,9 +255,8 @@ fn work_that_has_begun_is_finished_before_anything_is_asked() {
     assert_eq!(starts.count(), 1);
 }
 
-/// A handler that waits for something else is asked for at once; that begins anew.
 #[test]
-fn other_things_are_not_waited_for() {
+fn reply_asks_while_other_futures_are_pending() {
     let handler = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Who?");
         match select(name, Box::pin(std::future::pending::<()>())).await {
@@ -267,7 +264,7 @@ fn other_things_are_not_waited_for() {
             Either::Right(_) => Err(ToolError::new("never")),
         }
     };
-    // A question that nobody waits for any more is not asked.
+    // A dropped question is not asked.
     let withdrawn = |ask: Ask| async move {
         select(ask.form::<Name>("one", "Who?"), ready(())).await;
         ask.form::<Name>("two", "Who?").await?;
@@ -290,20 +287,20 @@ fn other_things_are_not_waited_for() {
 }
 
 #[test]
-fn a_task_of_its_own_asks_too_and_learns_that_the_call_is_over() {
+fn question_on_spawned_task_ends_with_call() {
     let outcomes = Arc::new(Mutex::new(Vec::new()));
-    let (seen, told) = std::sync::mpsc::channel();
-    let noted = outcomes.clone();
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let recorded = outcomes.clone();
     let handler = move |ask: Ask| {
         let (done, answer) = oneshot::channel();
-        let (noted, seen) = (noted.clone(), seen.clone());
+        let (recorded, sender) = (recorded.clone(), sender.clone());
         std::thread::spawn(move || {
             let name = futures::executor::block_on(ask.form::<Name>("name", "Who?"));
-            noted
+            recorded
                 .lock()
                 .unwrap()
                 .push(name.as_ref().map(|_| ()).map_err(Clone::clone));
-            seen.send(()).unwrap();
+            sender.send(()).unwrap();
             done.send(name).ok();
         });
         async move {
@@ -318,15 +315,15 @@ fn a_task_of_its_own_asks_too_and_learns_that_the_call_is_over() {
         (text(reply).as_str(), rounds),
         ("true", vec![vec!["name".to_owned()]])
     );
-    told.recv().unwrap();
-    told.recv().unwrap();
+    receiver.recv().unwrap();
+    receiver.recv().unwrap();
     let mut outcomes = outcomes.lock().unwrap().clone();
     outcomes.sort_by_key(|outcome| outcome.is_ok());
     assert_eq!(outcomes, [Err(AskError::Over), Ok(())]);
 }
 
 #[test]
-fn what_is_kept_comes_back() {
+fn kept_value_is_restored_in_next_run() {
     let handler = |ask: Ask| async move {
         let mut steps: Vec<String> = ask.kept()?.unwrap_or_default();
         while steps.len() < 3 {
@@ -347,7 +344,7 @@ fn what_is_kept_comes_back() {
 
 #[test]
 #[cfg(debug_assertions)]
-fn a_handler_that_changes_its_questions_is_warned_of() {
+fn dropped_question_is_logged_as_warning() {
     let runs = Counter::default();
     let run = runs.clone();
     let handler = move |ask: Ask| {
@@ -374,9 +371,9 @@ fn a_handler_that_changes_its_questions_is_warned_of() {
                 answered(&first, &json!({"key-1": named("Ada")})),
             );
         });
-        let told = text.contains("did not ask what it had asked before");
+        let is_warned = text.contains("did not repeat questions of its previous run");
         assert_eq!(
-            told && text.contains(r#"forgotten=["key-1"]"#),
+            is_warned && text.contains(r#"dropped=["key-1"]"#),
             warned,
             "{text}"
         );
@@ -384,7 +381,7 @@ fn a_handler_that_changes_its_questions_is_warned_of() {
 }
 
 #[test]
-fn failures_of_work_are_tried_again_and_not_kept() {
+fn failed_work_of_try_once_is_repeated() {
     let tries = Counter::default();
     let tried = tries.clone();
     let handler = move |ask: Ask| {
@@ -412,7 +409,7 @@ struct Topic {
 }
 
 #[test]
-fn prompts_and_resources_ask_too() {
+fn prompts_and_resources_ask() {
     let server = Server::new("s", "1")
         .prompt(
             Prompt::new("essay").handler(|Args(about): Args<Topic>, ask: Ask| async move {
@@ -446,7 +443,7 @@ fn prompts_and_resources_ask_too() {
 }
 
 #[test]
-fn answers_count_without_a_state_too() {
+fn answers_without_state_are_used() {
     let handler = |Args(about): Args<Topic>, ask: Ask| async move {
         let name = ask.form::<Name>("name", "Who?").await?.accepted();
         let name = name.map(|name| name.name);
@@ -464,7 +461,7 @@ fn answers_count_without_a_state_too() {
 }
 
 #[test]
-fn who_cannot_be_asked_is_told_before_anything_runs() {
+fn client_without_input_is_rejected_before_handler() {
     let runs = Counter::default();
     let server = wizard(&runs, &Default::default());
     let can = |ask: Option<Ask>| ask.is_some().to_string();

@@ -1,4 +1,4 @@
-//! What is completed is not said, parameters that nothing gives a value, results that are no
+//! Completions without an argument, with parameters that have no value, and with results that are no
 //! suggestions.
 
 struct Reviews;

@@ -1,4 +1,4 @@
-//! A lock that is held, or a value that stays on its thread, while the function waits.
+//! Functions that hold a lock or a value that is not `Send` across an `await`.
 
 use std::rc::Rc;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Results that are no conversation, parameters that cannot be read, options of tools.
+//! Prompts with results that are no messages, with invalid parameters, and with options of tools.
 
 struct Reviews;
 

@@ -1,4 +1,4 @@
-//! All arguments are taken twice.
+//! Functions with two parameters that take all arguments.
 
 use mcp_server::{Args, RawArgs};
 

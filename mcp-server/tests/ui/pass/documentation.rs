@@ -1,4 +1,4 @@
-//! The examples in the documentation of `mcp-macros`, with the library at its usual name.
+//! The examples in the documentation of `mcp-macros`.
 extern crate mcp_server as mcp;
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 
 struct Calculator;
 
-/// Arithmetic for people who cannot be bothered.
+/// Arithmetic.
 #[server]
 impl Calculator {
     /// Add two numbers.

@@ -1,4 +1,4 @@
-//! The lints of a careful library.
+//! Macros in a library with strict lints.
 #![deny(
     missing_docs,
     missing_debug_implementations,

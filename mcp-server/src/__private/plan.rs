@@ -1,0 +1,178 @@
+//! The arguments of a call, split once and decoded by each parameter.
+
+use mcp_types::RawJson;
+use serde::de::DeserializeOwned;
+
+use super::optional::absent_value;
+use crate::call::CallContext;
+use crate::rejection::{ArgumentError, Rejection};
+
+/// Limit on the number of unknown names in an error message.
+const MAX_UNKNOWN: usize = 4;
+
+/// Limit on the characters of an unknown name in an error message.
+const MAX_UNKNOWN_CHARS: usize = 64;
+
+/// The parameters of a function, as calls need them.
+#[derive(Debug, Default)]
+pub struct ParameterPlan {
+    /// One entry per parameter; `None` for extractors.
+    parameters: Vec<Option<NamedArgument>>,
+}
+
+/// A parameter that is an argument.
+#[derive(Debug)]
+pub(super) struct NamedArgument {
+    pub(super) name: &'static str,
+    pub(super) is_required: bool,
+}
+
+/// A call whose parameters are being read.
+#[derive(Debug)]
+pub struct ParameterReader<'a> {
+    plan: &'a ParameterPlan,
+    call: &'a mut CallContext,
+    /// The value of each parameter; `None` for extractors and absent arguments.
+    values: &'a [Option<RawJson<'a>>],
+}
+
+impl ParameterPlan {
+    pub(super) fn push(&mut self, parameter: Option<NamedArgument>) {
+        self.parameters.push(parameter);
+    }
+
+    pub(super) fn has_arguments(&self) -> bool {
+        self.arguments().next().is_some()
+    }
+
+    fn arguments(&self) -> impl Iterator<Item = &NamedArgument> {
+        self.parameters.iter().flatten()
+    }
+
+    fn argument(&self, index: usize) -> Option<&NamedArgument> {
+        self.parameters.get(index)?.as_ref()
+    }
+
+    /// Reads the `N` parameters of the function. The result borrows nothing from the call.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rejection.
+    pub fn read<const N: usize, R>(
+        &self,
+        mut call: CallContext,
+        read: impl FnOnce(&mut ParameterReader<'_>) -> Result<R, Rejection>,
+    ) -> Result<R, Rejection> {
+        // Some clients send an argument to every tool; a function without arguments ignores it.
+        if !self.has_arguments() {
+            return read(&mut self.reader(&mut call, &[]));
+        }
+        let arguments = call.take_arguments();
+        let mut values = [None; N];
+        self.split(arguments.as_raw(), &mut values)?;
+        read(&mut self.reader(&mut call, &values))
+    }
+
+    fn reader<'a>(
+        &'a self,
+        call: &'a mut CallContext,
+        values: &'a [Option<RawJson<'a>>],
+    ) -> ParameterReader<'a> {
+        ParameterReader {
+            plan: self,
+            call,
+            values,
+        }
+    }
+
+    /// Finds the value of each argument.
+    // spec: TOOL-20
+    fn split<'a>(
+        &self,
+        arguments: RawJson<'a>,
+        values: &mut [Option<RawJson<'a>>],
+    ) -> Result<(), ArgumentError> {
+        let mut repeated = None;
+        let mut unknown = Vec::new();
+        for (name, value) in arguments.members() {
+            let index = self.index_of(&name);
+            match index.and_then(|index| values.get_mut(index)) {
+                None if unknown.len() == MAX_UNKNOWN => {}
+                None => unknown.push(name.chars().take(MAX_UNKNOWN_CHARS).collect()),
+                Some(slot) if slot.is_some() => repeated = index,
+                Some(slot) => *slot = Some(value),
+            }
+        }
+        let missing = self.parameters.iter().zip(values);
+        let missing = missing.filter_map(|(parameter, value)| {
+            let argument = parameter.as_ref()?;
+            (argument.is_required && value.is_none()).then_some(argument.name)
+        });
+        let missing: Vec<_> = missing.collect();
+        self.check_names(repeated, &missing, &unknown)
+    }
+
+    fn index_of(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| {
+            parameter
+                .as_ref()
+                .is_some_and(|argument| argument.name == name)
+        })
+    }
+
+    /// Reports all problems with names in one error, so that the model can correct them in one step.
+    fn check_names(
+        &self,
+        repeated: Option<usize>,
+        missing: &[&str],
+        unknown: &[String],
+    ) -> Result<(), ArgumentError> {
+        let mut reasons = Vec::new();
+        if let Some(argument) = repeated.and_then(|index| self.argument(index)) {
+            reasons.push(format!("`{}` is given more than once", argument.name));
+        }
+        if !missing.is_empty() {
+            reasons.push(format!("missing {}", join_names(missing)));
+        }
+        if !unknown.is_empty() {
+            let known: Vec<_> = self.arguments().map(|argument| argument.name).collect();
+            let (unknown, known) = (join_names(unknown), join_names(&known));
+            reasons.push(format!("unknown {unknown}, expected {known}"));
+        }
+        match reasons.is_empty() {
+            true => Ok(()),
+            false => Err(ArgumentError::new("", reasons.join("; "))),
+        }
+    }
+}
+
+impl ParameterReader<'_> {
+    pub(super) fn call(&mut self) -> &mut CallContext {
+        self.call
+    }
+
+    pub(super) fn decode<T: DeserializeOwned>(
+        &self,
+        index: usize,
+        default: Option<fn() -> T>,
+    ) -> Result<T, ArgumentError> {
+        let name = self
+            .plan
+            .argument(index)
+            .map_or("", |argument| argument.name);
+        match (self.values.get(index).copied().flatten(), default) {
+            (Some(value), _) => self.call.parse_argument(name, value),
+            (None, Some(default)) => Ok(default()),
+            // `split` has already rejected absent arguments that are required.
+            (None, None) => absent_value().ok_or_else(|| ArgumentError::new(name, "missing")),
+        }
+    }
+}
+
+fn join_names<S: AsRef<str>>(names: &[S]) -> String {
+    let names: Vec<_> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
+    names.join(", ")
+}

@@ -1,0 +1,113 @@
+//! Routes of functions.
+//!
+//! Generated code passes the span of the return type, so that the compiler reports a violated bound on
+//! `Output` there.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use mcp_types::{
+    CallToolResult, CompleteResult, CompletionReference, GetPromptResult, Prompt,
+    ReadResourceResult, Resource, ResourceTemplate, Tool,
+};
+
+use super::parameters::Parameters;
+use super::plan::ParameterPlan;
+use crate::call::CallContext;
+use crate::rejection::Rejection;
+use crate::result::{
+    CompletionError, IntoCompletion, IntoContents, IntoPrompt, IntoToolResult, PromptError,
+    ResourceError, ToolError,
+};
+use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceHandler, ResourceRoute, TemplateRoute, ToolRoute,
+};
+
+/// Output of generated code: the handler's result, or the rejection of a parameter.
+type CallResult<T, E> = Result<Result<T, E>, Rejection>;
+
+/// Returns the requirements of the route and its handler. A macro, because the type of the handler's
+/// future has no name.
+macro_rules! spec_and_handler {
+    ($parameters:ident, $handler:ident, $error:ty) => {{
+        let (spec, plan) = $parameters.finish();
+        let plan = Arc::new(plan);
+        let call = move |call| {
+            let running = $handler(plan.clone(), call);
+            async move {
+                let result = running.await;
+                result.unwrap_or_else(|rejection| Err(<$error>::from_rejection(rejection)))
+            }
+        };
+        (spec, call)
+    }};
+}
+
+/// Creates the route of a tool.
+pub fn tool<Output, F, Fut>(tool: Tool, parameters: Parameters, handler: F) -> ToolRoute
+where
+    Output: IntoToolResult,
+    F: Fn(Arc<ParameterPlan>, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = CallResult<CallToolResult, ToolError>> + Send + 'static,
+{
+    let (spec, call) = spec_and_handler!(parameters, handler, ToolError);
+    ToolRoute::new::<Output, _, _>(tool, spec, call)
+}
+
+/// Creates the route of a resource.
+pub fn resource<Output, F, Fut>(
+    mut resource: Resource,
+    parameters: Parameters,
+    handler: F,
+) -> ResourceRoute
+where
+    Output: IntoContents,
+    F: Fn(Arc<ParameterPlan>, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = CallResult<ReadResourceResult, ResourceError>> + Send + 'static,
+{
+    let (spec, call) = spec_and_handler!(parameters, handler, ResourceError);
+    let handler = ResourceHandler::new::<Output, _, _>(spec, &mut resource.mime_type, call);
+    ResourceRoute::new(resource, handler)
+}
+
+/// Creates the route of a URI template.
+pub fn template<Output, F, Fut>(
+    mut template: ResourceTemplate,
+    parameters: Parameters,
+    handler: F,
+) -> TemplateRoute
+where
+    Output: IntoContents,
+    F: Fn(Arc<ParameterPlan>, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = CallResult<ReadResourceResult, ResourceError>> + Send + 'static,
+{
+    let (spec, call) = spec_and_handler!(parameters, handler, ResourceError);
+    let handler = ResourceHandler::new::<Output, _, _>(spec, &mut template.mime_type, call);
+    TemplateRoute::new(template, handler)
+}
+
+/// Creates the route of a prompt.
+pub fn prompt<Output, F, Fut>(prompt: Prompt, parameters: Parameters, handler: F) -> PromptRoute
+where
+    Output: IntoPrompt,
+    F: Fn(Arc<ParameterPlan>, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = CallResult<GetPromptResult, PromptError>> + Send + 'static,
+{
+    let (spec, call) = spec_and_handler!(parameters, handler, PromptError);
+    PromptRoute::new(prompt, spec, call)
+}
+
+/// Creates the route of a completion.
+pub fn completion<Output, F, Fut>(
+    (reference, argument): (CompletionReference, impl Into<String>),
+    parameters: Parameters,
+    handler: F,
+) -> CompletionRoute
+where
+    Output: IntoCompletion,
+    F: Fn(Arc<ParameterPlan>, CallContext) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = CallResult<CompleteResult, CompletionError>> + Send + 'static,
+{
+    let (spec, call) = spec_and_handler!(parameters, handler, CompletionError);
+    CompletionRoute::new(reference, argument.into(), spec, call)
+}

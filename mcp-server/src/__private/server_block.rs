@@ -1,0 +1,24 @@
+//! Types with `#[mcp::server]`.
+
+use std::sync::Arc;
+
+use crate::server::{IntoServer, Server};
+
+/// A type whose `impl` block has `#[mcp::server]`.
+///
+/// Generated code implements this trait instead of [`IntoServer`] for the `Arc` of the type: the
+/// orphan rule forbids the latter in the user's crate.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a server",
+    note = "put `#[mcp::server]` on its `impl` block, or build a `Server` by hand"
+)]
+pub trait ServerBlock: Send + Sync + Sized + 'static {
+    /// Creates the server.
+    fn server(self: Arc<Self>) -> Server;
+}
+
+impl<T: ServerBlock> IntoServer for Arc<T> {
+    fn into_server(self) -> Server {
+        self.server()
+    }
+}

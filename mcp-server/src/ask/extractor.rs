@@ -1,0 +1,379 @@
+//! The extractor [`Ask`].
+
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+
+use mcp_core::Fault;
+use mcp_types::{
+    ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
+    ElicitResult, FormSchema, InputRequest, InputResponse, JsonObject, Root,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::answer::Answer;
+use super::asking::{Asking, Decode};
+use super::elicit::Elicit;
+use super::once::run_once;
+use super::questions::Questions;
+use crate::call::{CallContext, RouteSpec};
+use crate::extract::FromCall;
+use crate::input_round::{AskError, InputRound, require_declared};
+use crate::rejection::Rejection;
+use crate::uri::is_uri;
+
+/// A request to the client's language model; see [`Ask::sample`].
+pub type Sampling = CreateMessageParams;
+
+/// Asks the client: its user by a form or a URL, its language model, its roots. Works with every
+/// protocol revision, in tools, resources and prompts.
+///
+/// In a session of the older revisions the server sends a question while the handler waits. Since
+/// 2026-07-28 the *reply* contains the question: the server drops the handler at its first question
+/// without an answer and **runs it again from its beginning** when the client sends the answer. The
+/// code is the same for both, but everything before a question may run more than once:
+///
+/// * Put side effects before a question into [`once`](Self::once).
+/// * Ask the same questions with the same keys in every run. Compute values that change between runs
+///   in `once`.
+/// * Give every question of a call a key of its own.
+///
+/// [`all`](Self::all) asks independent questions in one round, and so does every other way to await
+/// several futures concurrently.
+///
+/// A call is rejected before the handler runs if its client cannot be asked at all. Take
+/// `Option<Ask>` to run without questions.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{Answer, Ask, ToolError};
+/// # use mcp_server::{Elicit, ElicitField};
+/// # struct Confirm { name: String }
+/// # impl Elicit for Confirm {
+/// #     fn form() -> mcp_types::FormSchema {
+/// #         mcp_types::FormSchema::new().required("name", String::schema())
+/// #     }
+/// #     fn from_answers(mut answers: mcp_types::JsonObject) -> Result<Self, mcp_types::FormError> {
+/// #         let name = answers.remove("name").and_then(|name| name.as_str().map(str::to_owned));
+/// #         Ok(Self { name: name.unwrap_or_default() })
+/// #     }
+/// # }
+/// # async fn open_ticket() -> u32 { 7 }
+///
+/// // `#[derive(mcp::Elicit)] struct Confirm { name: String }`
+///
+/// async fn deploy(ask: Ask) -> Result<String, ToolError> {
+///     let ticket = ask.once("ticket", || open_ticket()).await?;
+///     match ask.form::<Confirm>("confirm", "Deploy to production?").await? {
+///         Answer::Accept(confirm) if confirm.name == "production" => Ok("deployed".to_owned()),
+///         Answer::Accept(_) => Err(ToolError::new("the name does not match")),
+///         Answer::Decline | Answer::Cancel => Ok(format!("ticket {ticket} is closed")),
+///     }
+/// }
+/// ```
+// spec: MRTR-01, MRTR-06, MRTR-19
+#[derive(Debug, Clone)]
+pub struct Ask(Arc<InputRound>);
+
+impl Ask {
+    /// Asks the user to fill in a form. The answer matches the form; for any other answer the client
+    /// receives an error, so that it can send a valid one.
+    ///
+    /// Never ask for secrets by a form: use [`url`](Self::url).
+    // spec: ELIC-04, ELIC-07, ELIC-11, ELIC-13
+    pub fn form<T: Elicit>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Asking<Answer<T>> {
+        let request = ElicitParams::form(message, T::form());
+        self.question(key, request, |request, response| {
+            match decode_form(request, response)? {
+                Answer::Accept(content) => match T::from_answers(content) {
+                    Ok(value) => Ok(Answer::Accept(value)),
+                    Err(error) => Err(error.to_string()),
+                },
+                Answer::Decline => Ok(Answer::Decline),
+                Answer::Cancel => Ok(Answer::Cancel),
+            }
+        })
+    }
+
+    /// Asks the user to fill in a form that is built at run time.
+    // spec: ELIC-04, ELIC-07, ELIC-11, ELIC-13
+    pub fn raw_form(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+        form: FormSchema,
+    ) -> Asking<Answer<JsonObject>> {
+        self.question(key, ElicitParams::form(message, form), decode_form)
+    }
+
+    /// Asks the user to visit a URL and to continue there: for secrets, payments and consent. The
+    /// answer [`Accept`](Answer::Accept) says only that the user visits the URL.
+    ///
+    /// The URL must not contain data of the user and must not grant access by itself; authenticate
+    /// its visitor.
+    // spec: ELIC-08, ELIC-09, ELIC-15, ELIC-16
+    pub fn url(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+        url: impl Into<String>,
+    ) -> Asking<Answer<()>> {
+        let url = url.into();
+        let request = match is_uri(&url) {
+            true => Ok(ElicitParams::url(message, url).into()),
+            false => Err(format!("{url:?} is no absolute URL")),
+        };
+        Asking::new(self.0.clone(), key.into(), request, |_, response| {
+            Ok(decode_action(response)?.map(|_| ()))
+        })
+    }
+
+    /// Asks the client's language model. The user may change the request and the response.
+    ///
+    /// ```
+    /// use mcp_server::{Ask, Sampling, ToolError};
+    ///
+    /// async fn notes(ask: Ask) -> Result<String, ToolError> {
+    ///     let notes = Sampling::user("Write release notes.")
+    ///         .max_tokens(200)
+    ///         .system_prompt("You are brief.");
+    ///     Ok(ask.sample("notes", notes).await?.content.text())
+    /// }
+    /// ```
+    // spec: SAMP-02, SAMP-08, SAMP-09
+    pub fn sample(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        sampling: Sampling,
+    ) -> Asking<CreateMessageResult> {
+        let request = match sampling.check_messages() {
+            Ok(()) => Ok(sampling.into()),
+            Err(error) => Err(error.to_string()),
+        };
+        Asking::new(
+            self.0.clone(),
+            key.into(),
+            request,
+            |_, response| match response {
+                InputResponse::CreateMessage(result) => Ok(*result),
+                _ => Err(wrong_kind()),
+            },
+        )
+    }
+
+    /// Asks for the files and folders that the server may access.
+    // spec: ROOT-03
+    pub fn roots(&self, key: impl Into<Cow<'static, str>>) -> Asking<Vec<Root>> {
+        self.question(key, InputRequest::ListRoots, |_, response| {
+            let InputResponse::ListRoots(list) = response else {
+                return Err(wrong_kind());
+            };
+            match list.roots.iter().find(|root| !root.is_file()) {
+                Some(root) => Err(format!("the root {:?} is no `file://` URI", root.uri)),
+                None => Ok(list.roots),
+            }
+        })
+    }
+
+    /// Asks several questions in one round and waits for all answers.
+    ///
+    /// ```
+    /// use mcp_server::{Ask, ToolError};
+    ///
+    /// async fn survey(ask: Ask) -> Result<String, ToolError> {
+    ///     let login = ask.url("login", "Sign in", "https://example.com/login");
+    ///     let (roots, login) = ask.all((ask.roots("roots"), login)).await?;
+    ///     Ok(format!("{} roots, signed in: {}", roots.len(), login.is_accepted()))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of a question.
+    pub async fn all<Q: Questions>(&self, questions: Q) -> Result<Q::Answers, AskError> {
+        questions.answers().await
+    }
+
+    /// Does work once per call, although the handler may run several times. The result travels,
+    /// sealed, with the questions that follow, and later runs return the recorded result. It has to
+    /// survive a round trip through JSON.
+    ///
+    /// Work that has started is finished before any question is sent. The work cannot ask questions
+    /// itself.
+    ///
+    /// Use [`try_once`](Self::try_once) for work that can fail; it records successful results only.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AskError`] when the result cannot be stored, or when the key was used before in this
+    /// run.
+    pub async fn once<T, F, Fut>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        work: F,
+    ) -> Result<T, AskError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = T>,
+    {
+        run_once(&self.0, key.into(), work, Ok).await
+    }
+
+    /// Does work that can fail once per call; see [`once`](Self::once). A failure is not recorded, so
+    /// the next run repeats the work.
+    ///
+    /// ```
+    /// use mcp_server::{Ask, ToolError};
+    ///
+    /// # async fn charge(_: u32) -> Result<String, std::io::Error> { Ok(String::new()) }
+    /// async fn order(ask: Ask) -> Result<String, ToolError> {
+    ///     let receipt = ask.try_once("charge", || async { Ok::<_, ToolError>(charge(5).await?) });
+    ///     let receipt = receipt.await?;
+    ///     let bag = ask.url("bag", "Choose a bag", "https://example.com/bags").await?;
+    ///     Ok(format!("{receipt}, with a bag: {}", bag.is_accepted()))
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the work, or [`AskError`] as [`once`](Self::once) does.
+    pub async fn try_once<T, E, F, Fut>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        work: F,
+    ) -> Result<T, E>
+    where
+        T: Serialize + DeserializeOwned,
+        E: From<AskError>,
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+    {
+        run_once(&self.0, key.into(), work, |result| result).await
+    }
+
+    /// Stores a value for the next run and replaces the previous one. The value travels, sealed, with
+    /// the questions that follow.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AskError::Unkeepable`] when the value is no JSON or too large.
+    pub fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
+        self.0.keep(value)
+    }
+
+    /// Returns the value that [`keep`](Self::keep) stored last, in this run or an earlier one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AskError::Unreadable`] when the value has another type.
+    pub fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
+        self.0.kept()
+    }
+
+    /// Checks that the client declares all capabilities that the handler is going to use. Call it
+    /// before side effects: without it, a missing capability is an error only at the question that
+    /// needs it.
+    ///
+    /// ```
+    /// use mcp_server::{Ask, ToolError};
+    /// use mcp_types::ClientCapabilities;
+    ///
+    /// # async fn reserve() -> u32 { 7 }
+    /// async fn order(ask: Ask) -> Result<u32, ToolError> {
+    ///     ask.require(&ClientCapabilities::default().with_elicitation().with_sampling())?;
+    ///     let number = ask.once("number", || reserve()).await?;
+    ///     // …
+    /// #   Ok(number)
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AskError::MissingCapability`] with the missing capabilities.
+    // spec: MRTR-05
+    pub fn require(&self, needed: &ClientCapabilities) -> Result<(), AskError> {
+        require_declared(needed, self.capabilities())
+    }
+
+    /// Capabilities that the client declares, for handlers with optional questions.
+    // spec: MRTR-05
+    pub fn capabilities(&self) -> &ClientCapabilities {
+        &self.0.facts().capabilities
+    }
+
+    fn question<A>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        request: impl Into<InputRequest>,
+        decode: Decode<A>,
+    ) -> Asking<A> {
+        Asking::new(self.0.clone(), key.into(), Ok(request.into()), decode)
+    }
+}
+
+impl FromCall for Ask {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        call.input_round().cloned().map(Self).ok_or_else(|| {
+            Rejection::Fault(Fault::Refused(Cow::Borrowed(
+                "this call has to ask its client, which can be asked neither by a reply (protocol \
+                 2026-07-28) nor in a session",
+            )))
+        })
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        spec.needs.input_round = true;
+    }
+}
+
+fn wrong_kind() -> String {
+    "it answers another kind of question".to_owned()
+}
+
+/// Decodes the user's action; [`Answer::Accept`] contains the content of a form.
+// spec: ELIC-09
+fn decode_action(response: InputResponse) -> Result<Answer<Option<JsonObject>>, String> {
+    let InputResponse::Elicit(ElicitResult {
+        action, content, ..
+    }) = response
+    else {
+        return Err(wrong_kind());
+    };
+    match action {
+        ElicitAction::Accept => Ok(Answer::Accept(content)),
+        ElicitAction::Decline => Ok(Answer::Decline),
+        ElicitAction::Cancel => Ok(Answer::Cancel),
+        other => Err(format!(
+            "`action` is {other:?}; it must be accept, decline or cancel"
+        )),
+    }
+}
+
+/// Decodes the answers to a form, adds defaults and checks them. `null` counts as no answer.
+// spec: ELIC-07, ELIC-13
+fn decode_form(
+    request: &InputRequest,
+    response: InputResponse,
+) -> Result<Answer<JsonObject>, String> {
+    let mut content = match decode_action(response)? {
+        Answer::Accept(content) => content.unwrap_or_default(),
+        Answer::Decline => return Ok(Answer::Decline),
+        Answer::Cancel => return Ok(Answer::Cancel),
+    };
+    content.retain(|_, answer| !answer.is_null());
+    if let InputRequest::Elicit(params) = request
+        && let ElicitParams::Form(form) = &**params
+    {
+        let schema = &form.requested_schema;
+        schema.fill_defaults(&mut content);
+        schema.check(&content).map_err(|error| error.to_string())?;
+    }
+    Ok(Answer::Accept(content))
+}

@@ -1,0 +1,11 @@
+//! One call: the requirements of its handler, its context, and the run of the handler.
+
+mod context;
+mod guard;
+mod run;
+mod spec;
+
+pub use context::CallContext;
+pub(crate) use context::ServerContext;
+pub(crate) use run::{CallTarget, run_handler};
+pub use spec::RouteSpec;

@@ -1,0 +1,183 @@
+//! The context of a call, from which extractors take their values.
+
+use std::sync::Arc;
+
+use mcp_core::close_signal::CloseSignal;
+use mcp_core::{Call, ClientFacts, Exchange, Extensions, Fault, Outlet};
+use mcp_types::{CompleteParams, RawObject};
+
+use super::guard::CallGuard;
+use super::spec::HandlerNeeds;
+use crate::input_round::InputRound;
+use crate::state::{RouterStates, StateMap};
+use crate::validation::Validation;
+
+/// Values that all calls of a server share.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ServerContext {
+    pub(crate) states: StateMap,
+    pub(crate) validation: Validation,
+}
+
+/// A call, as extractors see it; the argument of [`FromCall::from_call`](crate::FromCall::from_call).
+// One pointer, because several futures store it.
+#[derive(Debug)]
+pub struct CallContext(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    exchange: Exchange,
+    route: RouteContext,
+    /// Signal that the call was answered or cancelled; only for handlers that need it.
+    close_signal: Option<CloseSignal>,
+    /// Only for handlers that ask, and clients that can be asked.
+    input_round: Option<Arc<InputRound>>,
+}
+
+/// The parts of a [`CallContext`] that come from the server and the route, not from the client.
+#[derive(Debug)]
+pub(crate) struct RouteContext {
+    server: Arc<ServerContext>,
+    router_states: RouterStates,
+    /// Values of the variables of a URI template.
+    variables: Option<RawObject>,
+}
+
+impl CallContext {
+    pub(crate) fn new(exchange: Exchange, server: Arc<ServerContext>) -> Self {
+        let route = RouteContext {
+            server,
+            router_states: RouterStates::default(),
+            variables: None,
+        };
+        Self::from_parts(exchange, route)
+    }
+
+    /// The call from the result of [`into_parts`](Self::into_parts).
+    pub(crate) fn from_parts(exchange: Exchange, route: RouteContext) -> Self {
+        Self(Box::new(Inner {
+            exchange,
+            route,
+            close_signal: None,
+            input_round: None,
+        }))
+    }
+
+    /// Splits the call for layers, which see only the exchange. Layers run before
+    /// [`start_handler`](Self::start_handler).
+    pub(crate) fn into_parts(self) -> (Exchange, RouteContext) {
+        (self.0.exchange, self.0.route)
+    }
+
+    pub(crate) fn set_router_states(&mut self, states: &RouterStates) {
+        self.0.route.router_states.clone_from(states);
+    }
+
+    pub(crate) fn set_variables(&mut self, variables: RawObject) {
+        self.0.route.variables = Some(variables);
+    }
+
+    /// Creates the resources that the handler needs. The guard has to live as long as the handler.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Fault`] for a client that sent an invalid `requestState`.
+    // spec: MRTR-02
+    pub(super) fn start_handler(&mut self, needs: HandlerNeeds) -> Result<CallGuard, Fault> {
+        if !needs.input_round && !needs.close_signal {
+            return Ok(CallGuard::default());
+        }
+        let signal = CloseSignal::default();
+        let method = self.0.exchange.call.method();
+        if needs.input_round && method.is_some_and(|it| it.spec().may_require_input) {
+            let keys = self.state();
+            self.0.input_round = InputRound::start(&self.0.exchange, keys, signal.clone())?;
+        }
+        self.0.close_signal = Some(signal.clone());
+        Ok(CallGuard::new(signal, self.0.input_round.clone()))
+    }
+
+    /// The round of a handler that asks. `None` when its client cannot be asked.
+    pub(crate) fn input_round(&self) -> Option<&Arc<InputRound>> {
+        self.0.input_round.as_ref()
+    }
+
+    /// The signal that the call was answered or cancelled, for handlers that declared the need.
+    pub(crate) fn close_signal(&self) -> Option<&CloseSignal> {
+        self.0.close_signal.as_ref()
+    }
+
+    /// Takes the arguments: those of a tool or a prompt, the variables of a URI template, or the
+    /// already known arguments in a completion. Returns an empty object when there are none or when
+    /// they were taken before.
+    pub fn take_arguments(&mut self) -> RawObject {
+        let arguments = match &mut self.0.exchange.call {
+            Call::CallTool(params) => params.arguments.take(),
+            Call::GetPrompt(params) => params.arguments.take(),
+            Call::ReadResource(_) => self.0.route.variables.take(),
+            Call::Complete(params) => take_known_arguments(Arc::make_mut(params)),
+            _ => None,
+        };
+        arguments.unwrap_or_else(RawObject::empty)
+    }
+
+    /// The arguments of a tool or a prompt or the variables of a URI template, unless they were
+    /// taken.
+    pub(crate) fn arguments(&self) -> Option<&RawObject> {
+        match &self.0.exchange.call {
+            Call::CallTool(params) => params.arguments.as_ref(),
+            Call::GetPrompt(params) => params.arguments.as_ref(),
+            Call::ReadResource(_) => self.0.route.variables.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Replaces the arguments of a tool.
+    pub(crate) fn set_arguments(&mut self, arguments: RawObject) {
+        if let Call::CallTool(params) = &mut self.0.exchange.call {
+            params.arguments = Some(arguments);
+        }
+    }
+
+    pub(crate) fn validation(&self) -> &Validation {
+        &self.0.route.server.validation
+    }
+
+    pub(crate) fn call(&self) -> &Call {
+        &self.0.exchange.call
+    }
+
+    /// The client's version, capabilities and name, as the client declares them.
+    pub fn facts(&self) -> &Arc<ClientFacts> {
+        &self.0.exchange.facts
+    }
+
+    /// The request's `_meta` as it arrived.
+    pub fn meta(&self) -> Option<&RawObject> {
+        self.0.exchange.meta.as_ref()
+    }
+
+    /// The outlet for progress and log messages of this call.
+    pub fn outlet(&self) -> &Outlet {
+        &self.0.exchange.outlet
+    }
+
+    /// The request's extensions: values that the transport and layers inserted.
+    pub fn extensions(&self) -> &Extensions {
+        &self.0.exchange.extensions
+    }
+
+    /// The value of type `T` from [`Routes::state`](crate::Routes::state) of the innermost router
+    /// that has one, or else from [`Server::state`](crate::Server::state).
+    pub fn state<T: 'static>(&self) -> Option<&T> {
+        let route = &self.0.route;
+        let own = route.router_states.get();
+        own.or_else(|| route.server.states.get())
+    }
+}
+
+/// Takes the arguments whose values the user has already chosen.
+fn take_known_arguments(params: &mut CompleteParams) -> Option<RawObject> {
+    let arguments = params.context.take()?.arguments;
+    RawObject::from_value(&arguments).ok()
+}

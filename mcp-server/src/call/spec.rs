@@ -1,0 +1,83 @@
+//! Requirements of a route's handler.
+
+use std::any::{TypeId, type_name};
+
+use mcp_types::JsonObject;
+
+use crate::change_kinds::ChangeKinds;
+use crate::constraints::Constraints;
+use crate::schema::ArgumentSchema;
+
+/// The requirements of a route's handler. [`FromCall::describe`](crate::FromCall::describe) of each
+/// extractor adds its own when the route is created.
+#[derive(Debug, Default)]
+pub struct RouteSpec {
+    pub(crate) input_schema: Option<JsonObject>,
+    pub(crate) constraints: Option<Constraints>,
+    pub(crate) states: Vec<(TypeId, &'static str)>,
+    pub(crate) sends_logs: bool,
+    pub(crate) change_kinds: ChangeKinds,
+    pub(crate) needs: HandlerNeeds,
+    pub(crate) problems: Vec<String>,
+}
+
+/// Resources that a handler needs while it runs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct HandlerNeeds {
+    /// The handler asks its client.
+    pub(crate) input_round: bool,
+    /// The handler waits for the end of the call.
+    pub(crate) close_signal: bool,
+}
+
+impl RouteSpec {
+    /// Sets the schema of the arguments. The server checks its bounds, lengths, patterns and
+    /// uniqueness; the extractor has to check everything else.
+    ///
+    /// Two extractors that set a schema are a mistake, which
+    /// [`Server::check`](crate::Server::check) reports.
+    pub fn input_schema(&mut self, schema: JsonObject) {
+        self.set_arguments(ArgumentSchema {
+            constraints: Constraints::from_schema(&schema),
+            schema,
+            problem: None,
+        });
+    }
+
+    pub(crate) fn set_arguments(&mut self, arguments: ArgumentSchema) {
+        self.problems.extend(arguments.problem);
+        self.constraints = arguments.constraints;
+        if self.input_schema.replace(arguments.schema).is_some() {
+            self.problem(
+                "more than one parameter describes the arguments; use one `Args<T>`, or plain \
+                 parameters",
+            );
+        }
+    }
+
+    /// Requires a value of type `T` in the state of the server or of a router.
+    /// [`Server::check`](crate::Server::check) reports when it is missing.
+    pub fn needs_state<T: 'static>(&mut self) {
+        self.states.push((TypeId::of::<T>(), type_name::<T>()));
+    }
+
+    /// Declares that the handler sends log messages, so that the server declares the capability
+    /// `logging`.
+    pub fn sends_logs(&mut self) {
+        self.sends_logs = true;
+    }
+
+    /// Adds the requirements of an optional extractor. Missing state and schemas are no mistakes
+    /// there.
+    pub(crate) fn add_optional(&mut self, optional: &Self) {
+        self.sends_logs |= optional.sends_logs;
+        self.change_kinds.insert(optional.change_kinds);
+        self.needs.input_round |= optional.needs.input_round;
+        self.needs.close_signal |= optional.needs.close_signal;
+    }
+
+    /// Reports a mistake in the route. [`Server::check`](crate::Server::check) returns it.
+    pub fn problem(&mut self, problem: impl Into<String>) {
+        self.problems.push(problem.into());
+    }
+}

@@ -1,0 +1,78 @@
+//! The compiled form of a schema's constraints.
+
+use serde_json::Value;
+
+use super::limits::{CountLimits, NumberLimits, Pattern};
+
+/// Compiled constraints of a schema.
+#[derive(Debug)]
+pub(crate) struct Constraints {
+    /// Nodes that refer to each other by index. Node 0 constrains the arguments as a whole.
+    pub(super) nodes: Vec<Node>,
+    /// JSON Pointers to patterns that the checker does not support.
+    pub(super) unsupported_patterns: Vec<String>,
+}
+
+impl Constraints {
+    /// JSON Pointers to patterns that are published and cannot be checked.
+    pub(crate) fn unsupported_patterns(&self) -> &[String] {
+        &self.unsupported_patterns
+    }
+}
+
+/// Constraints of one value. A constraint applies only to values of its own JSON type.
+#[derive(Debug, Default)]
+pub(super) struct Node {
+    pub(super) number: Option<NumberLimits>,
+    /// Number of characters of a string.
+    pub(super) length: Option<CountLimits>,
+    pub(super) pattern: Option<Pattern>,
+    /// Number of elements of an array.
+    pub(super) elements: Option<CountLimits>,
+    pub(super) unique: bool,
+    /// Number of members of an object.
+    pub(super) members: Option<CountLimits>,
+    /// The schema excludes strings, so a string argument contains a value as JSON.
+    pub(super) excludes_strings: bool,
+    pub(super) properties: Vec<(Box<str>, usize)>,
+    /// Node for members that are not in `properties`.
+    pub(super) additional: Option<usize>,
+    /// Nodes for the first elements.
+    pub(super) prefix: Vec<usize>,
+    /// Node for elements behind `prefix`.
+    pub(super) items: Option<usize>,
+    /// Nodes that the same value has to satisfy as well.
+    pub(super) all: Vec<usize>,
+    /// Alternatives of which one has to accept the value.
+    pub(super) any: Vec<Alternative>,
+}
+
+impl Node {
+    /// Returns whether the node itself constrains anything, apart from nodes that it refers to.
+    pub(super) fn is_restrictive(&self) -> bool {
+        self.number.is_some()
+            || self.length.is_some()
+            || self.pattern.is_some()
+            || self.elements.is_some()
+            || self.unique
+            || self.members.is_some()
+    }
+}
+
+/// One schema of `anyOf` or `oneOf`.
+#[derive(Debug)]
+pub(super) struct Alternative {
+    /// Required members that identify the alternative, with their value where it is constant.
+    pub(super) discriminators: Vec<(Box<str>, Option<Value>)>,
+    pub(super) node: usize,
+}
+
+impl Alternative {
+    /// Returns whether `value` has the alternative's discriminators.
+    pub(super) fn is_selected_by(&self, value: &Value) -> bool {
+        self.discriminators.iter().all(|(name, expected)| {
+            let actual = value.get(&**name);
+            actual.is_some_and(|actual| expected.as_ref().is_none_or(|expected| expected == actual))
+        })
+    }
+}

@@ -1,0 +1,71 @@
+//! Dispatch of a call to its route.
+
+use std::future::ready;
+
+use mcp_core::{BoxFuture, Call, Exchange, Fault, ItemKind, Reply, ResultBody};
+use mcp_types::CompleteResult;
+
+use crate::call::CallContext;
+use crate::caller::Caller;
+use crate::registry::{CompletionSource, Registry, ResourceMatch};
+use crate::result::ItemRef;
+
+/// Dispatches a call to its route, or answers it from the lists of the registry. A method whose
+/// capability the server does not declare is unknown.
+// spec: TOOL-02, RSRC-05, RSRC-06, PROMPT-05
+pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'static, Reply> {
+    let declared = &registry.profile.capabilities;
+    let caller = Caller::from_exchange(&exchange);
+    let context = |exchange| CallContext::new(exchange, registry.context.clone());
+    match &exchange.call {
+        Call::CallTool(params) => match registry.tools.find(&params.name, &caller) {
+            Some(route) => route.call(context(exchange)),
+            None => not_found(ItemKind::Tool, &params.name),
+        },
+        Call::ListTools(page) if declared.tools.is_some() => {
+            ready_reply(registry.tools.list(page, &caller))
+        }
+        Call::ReadResource(params) if declared.resources.is_some() => {
+            match registry.find_resource(&params.uri, &caller) {
+                Some(ResourceMatch::Resource(route)) => route.call(context(exchange)),
+                Some(ResourceMatch::Template(route, variables)) => {
+                    route.call(context(exchange), variables)
+                }
+                None => not_found(ItemKind::Resource, &params.uri),
+            }
+        }
+        Call::ListResources(page) if declared.resources.is_some() => {
+            ready_reply(registry.resources.list(page, &caller))
+        }
+        Call::ListResourceTemplates(page) if declared.resources.is_some() => {
+            ready_reply(registry.templates.list(page, &caller))
+        }
+        Call::GetPrompt(params) if declared.prompts.is_some() => {
+            match registry.prompts.find(&params.name, &caller) {
+                Some(route) => route.call(context(exchange)),
+                None => not_found(ItemKind::Prompt, &params.name),
+            }
+        }
+        Call::ListPrompts(page) if declared.prompts.is_some() => {
+            ready_reply(registry.prompts.list(page, &caller))
+        }
+        Call::Complete(params) if declared.completions.is_some() => {
+            match registry.find_completion(params, &caller) {
+                Ok(CompletionSource::Route(route)) => route.call(context(exchange)),
+                Ok(CompletionSource::Values(values)) => {
+                    ready_reply(ResultBody::Complete(CompleteResult::new(values)).into())
+                }
+                Err(fault) => ready_reply(fault.into()),
+            }
+        }
+        other => ready_reply(Fault::no_such_method(other.method_name()).into()),
+    }
+}
+
+fn ready_reply(reply: Reply) -> BoxFuture<'static, Reply> {
+    Box::pin(ready(reply))
+}
+
+fn not_found(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {
+    ready_reply(ItemRef { kind, id }.not_found().into())
+}

@@ -1,0 +1,32 @@
+//! Extractors: the parameters that a handler can have, one file each.
+//!
+//! `from_call` has the trait. `json_arguments` and `string_arguments` decode arguments for
+//! [`Args`] and for generated code.
+
+mod args;
+mod cancel;
+mod client_info;
+mod extension;
+mod from_call;
+mod headers;
+mod identity;
+mod json_arguments;
+mod log;
+mod prefix;
+mod progress;
+mod request_meta;
+mod state;
+mod string_arguments;
+
+pub use args::{Args, RawArgs};
+pub use cancel::Cancel;
+pub use client_info::ClientInfo;
+pub use extension::Extension;
+pub use from_call::FromCall;
+pub use headers::{FromHeader, Header, Headers};
+pub use identity::Identity;
+pub use log::Log;
+pub use prefix::Prefix;
+pub use progress::Progress;
+pub use request_meta::RequestMeta;
+pub use state::State;

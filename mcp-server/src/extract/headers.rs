@@ -1,0 +1,96 @@
+//! Headers of the HTTP request.
+
+use std::fmt::Display;
+use std::ops::Deref;
+
+use http::HeaderMap;
+
+use super::from_call::FromCall;
+use crate::call::CallContext;
+use crate::rejection::Rejection;
+
+/// All headers of the HTTP request. Rejects calls over other transports; take `Option<Headers>` to
+/// accept them.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
+pub struct Headers(pub HeaderMap);
+
+impl Deref for Headers {
+    type Target = HeaderMap;
+
+    fn deref(&self) -> &HeaderMap {
+        &self.0
+    }
+}
+
+impl FromCall for Headers {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        Ok(Self(headers(call)?.clone()))
+    }
+}
+
+fn headers(call: &CallContext) -> Result<&HeaderMap, Rejection> {
+    let parts = call.extensions().parts();
+    parts.map(|parts| &parts.headers).ok_or_else(|| {
+        Rejection::missing("this call needs HTTP headers, and its transport has none")
+    })
+}
+
+/// One header of the HTTP request, decoded by [`FromHeader`]. Rejects calls without the header; take
+/// `Option<Header<T>>` to accept them.
+///
+/// # Examples
+///
+/// ```
+/// use std::convert::Infallible;
+///
+/// use mcp_server::{FromHeader, Header};
+///
+/// struct Tenant(String);
+///
+/// impl FromHeader for Tenant {
+///     const NAME: &'static str = "x-tenant";
+///     type Error = Infallible;
+///
+///     fn from_header(value: &str) -> Result<Self, Infallible> {
+///         Ok(Self(value.to_owned()))
+///     }
+/// }
+///
+/// async fn whoami(Header(tenant): Header<Tenant>) -> String {
+///     tenant.0
+/// }
+/// ```
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
+pub struct Header<T>(pub T);
+
+/// A type that is decoded from one header; see [`Header`].
+pub trait FromHeader: Sized {
+    /// Name of the header, in any case.
+    const NAME: &'static str;
+    /// Error of a malformed value.
+    type Error: Display;
+
+    /// Decodes the value of the header.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a malformed value. The client receives its message.
+    fn from_header(value: &str) -> Result<Self, Self::Error>;
+}
+
+impl<T: FromHeader> FromCall for Header<T> {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        let name = T::NAME;
+        let value = headers(call)?
+            .get(name)
+            .ok_or_else(|| Rejection::missing(format!("this call needs the header `{name}`")))?;
+        let value = value
+            .to_str()
+            .map_err(|_| Rejection::missing(format!("the header `{name}` is not plain text")))?;
+        T::from_header(value)
+            .map(Self)
+            .map_err(|error| Rejection::missing(format!("the header `{name}`: {error}")))
+    }
+}

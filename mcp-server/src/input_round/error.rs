@@ -1,0 +1,182 @@
+//! Errors of questions to the client.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_core::{BackChannelError, Fault};
+use mcp_types::ClientCapabilities;
+
+use crate::request_state::SealError;
+
+/// The error of a question that gets no answer.
+///
+/// The `?` operator converts it into the error type of every kind of handler. Errors that concern the
+/// client then become protocol errors; see [`to_fault`](Self::to_fault).
+///
+/// A question that the client has not answered *yet* is not an error. A user who declines is not an
+/// error either; see [`Answer`](crate::Answer).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum AskError {
+    /// The client does not declare a capability that the question needs. Nothing was sent.
+    // spec: MRTR-05, ELIC-02, SAMP-04
+    MissingCapability {
+        /// The missing capabilities only.
+        required: Arc<ClientCapabilities>,
+    },
+    /// The client sent an answer that does not fit the question.
+    // spec: MRTR-14, ELIC-13
+    InvalidAnswer {
+        /// Key of the question.
+        key: Cow<'static, str>,
+        /// The problem with the answer.
+        reason: String,
+    },
+    /// The question cannot be sent to a client.
+    InvalidQuestion {
+        /// Key of the question.
+        key: Cow<'static, str>,
+        /// The problem with the question.
+        reason: String,
+    },
+    /// Two questions of one call, or two results of [`Ask::once`](crate::Ask::once), have the same
+    /// key. The second one would receive the answer to the first.
+    // spec: MRTR-04
+    KeyReused {
+        /// The key.
+        key: Cow<'static, str>,
+    },
+    /// The question was sent, and the client gave no answer.
+    NoAnswer(BackChannelError),
+    /// A value of an earlier run cannot be decoded into the requested type.
+    Unreadable {
+        /// Key of the value.
+        key: Cow<'static, str>,
+        /// The error of the decoder.
+        reason: String,
+    },
+    /// A value cannot be stored for the next run: it is no JSON, or it is too large.
+    Unkeepable {
+        /// Key of the value.
+        key: Cow<'static, str>,
+        /// The problem with the value.
+        reason: String,
+    },
+    /// The call was answered or cancelled before the question was answered.
+    Over,
+}
+
+impl AskError {
+    /// The protocol error that the client receives. Returns `None` for errors that concern only the
+    /// handler: [`NoAnswer`](Self::NoAnswer) and [`Over`](Self::Over).
+    pub fn to_fault(&self) -> Option<Fault> {
+        match self {
+            Self::MissingCapability { required } => Some(Fault::MissingCapability {
+                required: required.clone(),
+            }),
+            Self::InvalidAnswer { key, reason } => Some(Fault::bad_params(format!(
+                "`params.inputResponses.{key}`: {reason}; send an answer that fits"
+            ))),
+            Self::Unreadable { .. } => Some(invalid_state()),
+            Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
+                self.handler_bug().map(Fault::internal)
+            }
+            Self::NoAnswer(_) | Self::Over => None,
+        }
+    }
+
+    /// Returns the message of errors that are bugs of the handler.
+    fn handler_bug(&self) -> Option<String> {
+        match self {
+            Self::InvalidQuestion { key, reason } => {
+                Some(format!("`{key}` cannot be asked: {reason}"))
+            }
+            Self::KeyReused { key } => Some(format!(
+                "`{key}` is used twice in one call; give the second one a key of its own"
+            )),
+            Self::Unkeepable { key, reason } => Some(format!("`{key}` cannot be kept: {reason}")),
+            _ => None,
+        }
+    }
+
+    /// Returns the fault of the first `AskError` in the chain of sources of `error`.
+    pub(crate) fn find_fault(error: &(dyn Error + 'static)) -> Option<Fault> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            if let Some(ask_error) = error.downcast_ref::<Self>() {
+                return ask_error.to_fault();
+            }
+            next = error.source();
+        }
+        None
+    }
+}
+
+impl fmt::Display for AskError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::MissingCapability { required } => {
+                let names = capability_names(required);
+                write!(f, "the client cannot be asked: it does not declare {names}")
+            }
+            Self::InvalidAnswer { key, reason } => {
+                write!(f, "the answer to `{key}` does not fit: {reason}")
+            }
+            Self::NoAnswer(error) => error.fmt(f),
+            Self::Unreadable { key, reason } => {
+                write!(f, "the value kept as `{key}` cannot be decoded: {reason}")
+            }
+            Self::Over => f.write_str("the call is over"),
+            Self::InvalidQuestion { .. } | Self::KeyReused { .. } | Self::Unkeepable { .. } => {
+                f.write_str(&self.handler_bug().unwrap_or_default())
+            }
+        }
+    }
+}
+
+impl Error for AskError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NoAnswer(error) => error.source(),
+            _ => None,
+        }
+    }
+}
+
+impl From<BackChannelError> for AskError {
+    fn from(error: BackChannelError) -> Self {
+        Self::NoAnswer(error)
+    }
+}
+
+/// The fault for a client that sent an invalid state. It gives no reason, because a reason would help
+/// only an attacker.
+// spec: MRTR-07, MRTR-08
+pub(super) fn invalid_state() -> Fault {
+    Fault::bad_params(
+        "`params.requestState` is not valid for this request; repeat the request without it and \
+         without `inputResponses`",
+    )
+}
+
+/// The fault for a state that cannot be sealed.
+pub(super) fn seal_failed(error: &SealError) -> Fault {
+    Fault::internal(format!("the state of the call cannot be sealed: {error}"))
+}
+
+/// Returns the names of capabilities as the client declares them, such as `sampling.tools`.
+fn capability_names(required: &ClientCapabilities) -> String {
+    let declared = serde_json::to_value(required).unwrap_or_default();
+    let mut names = Vec::new();
+    for (name, settings) in declared.as_object().into_iter().flatten() {
+        let inner = settings.as_object().into_iter().flatten();
+        let count = names.len();
+        names.extend(inner.map(|(inner, _)| format!("`{name}.{inner}`")));
+        if names.len() == count {
+            names.push(format!("`{name}`"));
+        }
+    }
+    names.join(", ")
+}

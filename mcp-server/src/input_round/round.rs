@@ -1,0 +1,401 @@
+//! The run of a handler.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Waker};
+use std::thread::{self, ThreadId};
+
+use mcp_core::close_signal::CloseSignal;
+use mcp_core::{
+    BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
+    Reply,
+};
+use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
+use parking_lot::Mutex;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::value::{RawValue, to_raw_value};
+
+use super::capabilities;
+use super::error::AskError;
+use super::recorded::{RecordedAnswers, ReplyKeys};
+use crate::request_state::{Binding, SealError, StateKeys};
+
+/// Limit on the number of questions per call.
+const MAX_QUESTIONS: usize = 100;
+
+/// Name of a question or of a result within one call.
+pub(crate) type Key = Cow<'static, str>;
+
+/// Key of the value of `Ask::keep` in error messages.
+const KEEP: Key = Cow::Borrowed("keep");
+
+/// One run of a handler that asks its client.
+pub(crate) struct InputRound {
+    facts: Arc<ClientFacts>,
+    mode: InputMode,
+    call_closed: CloseSignal,
+    inputs: Mutex<PendingInputs>,
+}
+
+/// Route of questions to the client.
+enum InputMode {
+    /// The reply contains the questions, and the handler runs again with the answers (2026-07-28).
+    Reply { binding: Binding, keys: ReplyKeys },
+    /// The session sends each question while the handler waits.
+    BackChannel(Arc<dyn BackChannel>),
+}
+
+/// State of a run: questions and answers so far.
+#[derive(Default)]
+struct PendingInputs {
+    recorded: RecordedAnswers,
+    /// Answers in this request, by key.
+    received: BTreeMap<String, Box<RawValue>>,
+    /// Keys of questions that the previous run asked.
+    previously_asked: BTreeSet<String>,
+    /// Keys of `Ask::once` in this run.
+    once_keys: BTreeSet<String>,
+    /// Questions for the reply.
+    open: InputRequests,
+    /// Number of unfinished `Ask::once` futures.
+    unfinished_work: usize,
+    /// Threads that poll the future of an `Ask::once`.
+    polling_work: Vec<ThreadId>,
+    /// Waker of the handler's task.
+    waker: Option<Waker>,
+}
+
+/// Status of a question after [`InputRound::ask`].
+pub(crate) enum InputStatus {
+    Answered(InputResponse),
+    /// The reply will contain the question.
+    Open,
+    /// The session sends the question.
+    Sent(BoxFuture<'static, Result<InputResponse, BackChannelError>>),
+}
+
+impl InputRound {
+    /// Starts the run of a call. Returns `None` when the client cannot be asked.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`Fault`] for a client that sent an invalid state or malformed answers.
+    // spec: MRTR-07, MRTR-08, MRTR-16
+    pub(crate) fn start(
+        exchange: &Exchange,
+        keys: Option<&Arc<StateKeys>>,
+        call_closed: CloseSignal,
+    ) -> Result<Option<Arc<Self>>, Fault> {
+        let (mode, inputs) = match &exchange.input {
+            Input::Recorded(input) => {
+                let binding = Binding::new(&exchange.call, exchange.principal());
+                let keys = ReplyKeys(keys.cloned());
+                let inputs = PendingInputs::restore(input.as_deref(), &binding, &keys)?;
+                (InputMode::Reply { binding, keys }, inputs)
+            }
+            Input::Live(channel) => (
+                InputMode::BackChannel(channel.clone()),
+                PendingInputs::default(),
+            ),
+            _ => return Ok(None),
+        };
+        Ok(Some(Arc::new(Self {
+            facts: exchange.facts.clone(),
+            mode,
+            call_closed,
+            inputs: Mutex::new(inputs),
+        })))
+    }
+
+    pub(crate) fn facts(&self) -> &ClientFacts {
+        &self.facts
+    }
+
+    /// The signal that the call was answered or cancelled.
+    pub(crate) fn call_closed(&self) -> &CloseSignal {
+        &self.call_closed
+    }
+
+    /// Looks up the answer to a question, or sends the question.
+    pub(crate) fn ask(&self, key: &Key, request: &InputRequest) -> Result<InputStatus, AskError> {
+        if self.call_closed.is_closed() {
+            return Err(AskError::Over);
+        }
+        let mut inputs = self.inputs.lock();
+        if inputs.polling_work.contains(&thread::current().id()) {
+            return Err(AskError::InvalidQuestion {
+                key: key.clone(),
+                reason: "what `Ask::once` runs cannot ask; ask before or after it".to_owned(),
+            });
+        }
+        capabilities::check_request(request, &self.facts)?;
+        if inputs.recorded.asked.len() == MAX_QUESTIONS {
+            return Err(AskError::InvalidQuestion {
+                key: key.clone(),
+                reason: format!("a call asks {MAX_QUESTIONS} questions at most"),
+            });
+        }
+        if !inputs.recorded.asked.insert(key.to_string()) {
+            return Err(AskError::KeyReused { key: key.clone() });
+        }
+        match &self.mode {
+            InputMode::BackChannel(channel) => {
+                Ok(InputStatus::Sent(channel.clone().ask(request.clone())))
+            }
+            InputMode::Reply { .. } => match inputs.find_answer(key, request)? {
+                Some(answer) => Ok(InputStatus::Answered(answer)),
+                None => {
+                    inputs.open.insert(key.to_string(), request.clone());
+                    inputs.wake_handler();
+                    Ok(InputStatus::Open)
+                }
+            },
+        }
+    }
+
+    /// Records the received answer of a question if it is valid, else discards it.
+    pub(crate) fn finish_question(&self, key: &Key, is_valid: bool) {
+        let mut inputs = self.inputs.lock();
+        if let (Some(answer), true) = (inputs.received.remove(&**key), is_valid) {
+            let answers = &mut inputs.recorded.answers;
+            answers.entry(key.to_string()).or_insert(answer);
+        }
+    }
+
+    /// Removes a question whose future was dropped.
+    pub(crate) fn remove_question(&self, key: &Key) {
+        self.inputs.lock().open.remove(&**key);
+    }
+
+    /// Returns the result that an earlier run recorded under `key`. Each run may use a key once.
+    pub(crate) fn recorded_result<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<T>, AskError> {
+        if self.call_closed.is_closed() {
+            return Err(AskError::Over);
+        }
+        let mut inputs = self.inputs.lock();
+        if !inputs.once_keys.insert(key.clone().into_owned()) {
+            return Err(AskError::KeyReused { key: key.clone() });
+        }
+        decode(key, inputs.recorded.results.get(&**key).map(|raw| &**raw))
+    }
+
+    /// Delays the reply until the returned guard is dropped, although questions may be open.
+    pub(crate) fn start_work(self: &Arc<Self>) -> WorkGuard {
+        self.inputs.lock().unfinished_work += 1;
+        WorkGuard(self.clone())
+    }
+
+    /// Polls the work of an `Ask::once`. Questions from inside of the poll are errors: the question
+    /// would wait for the work, and the work for the question.
+    pub(crate) fn poll_work<T>(&self, poll: impl FnOnce() -> T) -> T {
+        let thread = thread::current().id();
+        self.inputs.lock().polling_work.push(thread);
+        let _guard = PollGuard {
+            round: self,
+            thread,
+        };
+        poll()
+    }
+
+    pub(crate) fn record_result<T: Serialize>(
+        &self,
+        key: &Key,
+        result: &T,
+    ) -> Result<(), AskError> {
+        let raw = self.encode(key, result)?;
+        let mut inputs = self.inputs.lock();
+        inputs.recorded.results.insert(key.to_string(), raw);
+        Ok(())
+    }
+
+    pub(crate) fn keep<T: Serialize>(&self, value: &T) -> Result<(), AskError> {
+        let raw = self.encode(&KEEP, value)?;
+        self.inputs.lock().recorded.kept = Some(raw);
+        Ok(())
+    }
+
+    pub(crate) fn kept<T: DeserializeOwned>(&self) -> Result<Option<T>, AskError> {
+        decode(&KEEP, self.inputs.lock().recorded.kept.as_deref())
+    }
+
+    fn encode<T: Serialize>(&self, key: &Key, value: &T) -> Result<Box<RawValue>, AskError> {
+        let unkeepable = |reason| AskError::Unkeepable {
+            key: key.clone(),
+            reason,
+        };
+        let raw = to_raw_value(value).map_err(|error| unkeepable(error.to_string()))?;
+        let most = match &self.mode {
+            InputMode::Reply { keys, .. } => keys.size_limit(),
+            InputMode::BackChannel(_) => StateKeys::MAX_BYTES,
+        };
+        let bytes = raw.get().len();
+        if bytes > most {
+            let error = SealError::TooLarge { bytes, most };
+            return Err(unkeepable(error.to_string()));
+        }
+        Ok(raw)
+    }
+
+    /// Stores the waker of the handler's task, before the handler is polled.
+    pub(crate) fn set_waker(&self, cx: &Context<'_>) {
+        match &mut self.inputs.lock().waker {
+            Some(waker) => waker.clone_from(cx.waker()),
+            none => *none = Some(cx.waker().clone()),
+        }
+    }
+
+    /// Returns the reply with the open questions, after the handler returned `Pending`. Returns
+    /// `None` while there is no open question or while work of `Ask::once` is unfinished.
+    ///
+    /// Other futures that the handler awaits are dropped with it and start again in the next run.
+    pub(crate) fn take_reply(&self) -> Option<Reply> {
+        let mut inputs = self.inputs.lock();
+        if inputs.open.is_empty() || inputs.unfinished_work > 0 {
+            return None;
+        }
+        let open = std::mem::take(&mut inputs.open);
+        inputs.record_unused_answers();
+        let required = self.input_required(&open, &inputs.recorded);
+        Some(required.map_or_else(Reply::Fault, Reply::InputRequired))
+    }
+
+    fn input_required(
+        &self,
+        open: &InputRequests,
+        recorded: &RecordedAnswers,
+    ) -> Result<InputRequired, Fault> {
+        // Questions stay open only in this mode.
+        let InputMode::Reply { binding, keys } = &self.mode else {
+            return Err(Fault::internal("this call asks by its session"));
+        };
+        let state = recorded.seal(binding, keys)?;
+        let required = InputRequired::new(open);
+        let required = required.map_err(|error| Fault::internal(error.to_string()))?;
+        Ok(required.request_state(state))
+    }
+
+    /// Warns in debug builds when the finished run did not repeat a question of the previous run:
+    /// the user answered in vain, and the handler depends on something that changes between runs.
+    pub(crate) fn warn_about_dropped_questions(&self, handler: &str) {
+        if !cfg!(debug_assertions) {
+            return;
+        }
+        let inputs = self.inputs.lock();
+        let asked = &inputs.recorded.asked;
+        let dropped: Vec<_> = inputs.previously_asked.difference(asked).collect();
+        if !dropped.is_empty() && inputs.recorded.kept.is_none() {
+            tracing::warn!(
+                handler,
+                ?dropped,
+                "the handler did not repeat questions of its previous run; compute values that \
+                 change between runs in `Ask::once`"
+            );
+        }
+    }
+}
+
+impl PendingInputs {
+    fn restore(
+        input: Option<&InputState>,
+        binding: &Binding,
+        keys: &ReplyKeys,
+    ) -> Result<Self, Fault> {
+        let mut recorded = match input.and_then(|input| input.state.as_deref()) {
+            Some(state) => RecordedAnswers::unseal(state, binding, keys)?,
+            None => RecordedAnswers::default(),
+        };
+        Ok(Self {
+            previously_asked: std::mem::take(&mut recorded.asked),
+            recorded,
+            received: input.map_or_else(|| Ok(BTreeMap::new()), InputState::parse_responses)?,
+            ..Self::default()
+        })
+    }
+
+    /// Returns the client's answer. A recorded answer takes precedence over one in this request, so
+    /// the first answer counts.
+    // spec: MRTR-14, MRTR-15, MRTR-17
+    fn find_answer(
+        &self,
+        key: &Key,
+        request: &InputRequest,
+    ) -> Result<Option<InputResponse>, AskError> {
+        let recorded = self.recorded.answers.get(&**key);
+        let Some(raw) = recorded.or_else(|| self.received.get(&**key)) else {
+            return Ok(None);
+        };
+        let invalid = |reason| AskError::InvalidAnswer {
+            key: key.clone(),
+            reason,
+        };
+        let answer = RawObject::from_value(raw).map_err(|error| invalid(error.to_string()))?;
+        let answer = request.read(&answer);
+        answer.map(Some).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// Records received answers to questions that this run has not reached, so that the user is not
+    /// asked again.
+    fn record_unused_answers(&mut self) {
+        for key in &self.previously_asked {
+            if let Some(raw) = self.received.remove(key) {
+                let answers = &mut self.recorded.answers;
+                answers.entry(key.clone()).or_insert(raw);
+            }
+        }
+    }
+
+    fn wake_handler(&self) {
+        self.waker.iter().for_each(Waker::wake_by_ref);
+    }
+}
+
+fn decode<T: DeserializeOwned>(key: &Key, raw: Option<&RawValue>) -> Result<Option<T>, AskError> {
+    let decoded = raw.map(|raw| serde_json::from_str(raw.get()));
+    decoded.transpose().map_err(|error| AskError::Unreadable {
+        key: key.clone(),
+        reason: error.to_string(),
+    })
+}
+
+/// Guard of unfinished work; see [`InputRound::start_work`].
+pub(crate) struct WorkGuard(Arc<InputRound>);
+
+impl Drop for WorkGuard {
+    fn drop(&mut self) {
+        let mut inputs = self.0.inputs.lock();
+        inputs.unfinished_work -= 1;
+        // The work may have run on another task while questions waited for it.
+        inputs.wake_handler();
+    }
+}
+
+/// Guard of one poll of work; see [`InputRound::poll_work`].
+struct PollGuard<'a> {
+    round: &'a InputRound,
+    thread: ThreadId,
+}
+
+impl Drop for PollGuard<'_> {
+    fn drop(&mut self) {
+        let polling = &mut self.round.inputs.lock().polling_work;
+        if let Some(index) = polling.iter().rposition(|thread| *thread == self.thread) {
+            polling.swap_remove(index);
+        }
+    }
+}
+
+impl fmt::Debug for InputRound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inputs = self.inputs.lock();
+        f.debug_struct("InputRound")
+            .field("asked", &inputs.recorded.asked)
+            .field("open", &inputs.open.keys())
+            .finish_non_exhaustive()
+    }
+}

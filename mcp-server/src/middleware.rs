@@ -1,0 +1,12 @@
+//! Middleware: tower layers and async functions around the calls of a server or of single routes.
+
+mod layers;
+mod log;
+
+pub use mcp_core::tower::{
+    BoxError, FromFn, FromFnService, Middleware, Next, ReplyFuture, from_fn,
+};
+pub use mcp_core::{Call, Exchange, Fault, Reply};
+
+pub(crate) use layers::{Layers, SharedLayer};
+pub use log::RequestLog;

@@ -1,9 +1,0 @@
-//! Prompts: routes, what they return.
-//!
-//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
-
-mod result;
-mod route;
-
-pub use result::{IntoPrompt, assistant, user};
-pub use route::{PromptExt, PromptRoute};

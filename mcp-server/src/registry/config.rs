@@ -1,0 +1,162 @@
+//! The settings and routes of a server, as the author edits them.
+
+use std::sync::Arc;
+
+use mcp_core::{Changes, MemoryBus, ServerProfile};
+use mcp_types::{CacheHint, ExtraFields, Implementation, ProtocolVersion, ServerCapabilities};
+
+use super::listed::Listed;
+use super::route_list::RouteList;
+use crate::call::{RouteSpec, ServerContext};
+use crate::change_kinds::ChangeKinds;
+use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
+};
+
+/// Settings and routes of a server.
+pub(crate) struct ServerConfig {
+    pub(crate) info: Implementation,
+    pub(crate) instructions: Option<String>,
+    /// Time that clients may cache the result of `server/discover`.
+    // spec: CACHE-01
+    pub(crate) discover_cache: CacheHint,
+    /// Capabilities in addition to those of the routes.
+    pub(crate) declared: ServerCapabilities,
+    pub(crate) page_size: usize,
+    pub(crate) context: ServerContext,
+    pub(crate) tools: RouteList<ToolRoute>,
+    pub(crate) resources: RouteList<ResourceRoute>,
+    pub(crate) templates: RouteList<TemplateRoute>,
+    pub(crate) prompts: RouteList<PromptRoute>,
+    pub(crate) completions: Vec<CompletionRoute>,
+    /// Kinds of changes that handles outside of handlers can cause.
+    pub(super) handle_kinds: ChangeKinds,
+    pub(crate) changes: Changes,
+}
+
+impl ServerConfig {
+    pub(super) fn new(info: Implementation) -> Self {
+        Self {
+            info,
+            instructions: None,
+            discover_cache: CacheHint::default(),
+            declared: ServerCapabilities::default(),
+            page_size: usize::MAX,
+            context: ServerContext::default(),
+            tools: RouteList::default(),
+            resources: RouteList::default(),
+            templates: RouteList::default(),
+            prompts: RouteList::default(),
+            completions: Vec::new(),
+            handle_kinds: ChangeKinds::default(),
+            changes: Changes::from(Arc::new(MemoryBus::new())),
+        }
+    }
+
+    pub(crate) fn add_routes(&mut self, routes: Routes) {
+        let routes = routes.bind_state();
+        self.tools.extend(routes.tools);
+        self.resources.extend(routes.resources);
+        self.templates.extend(routes.templates);
+        self.prompts.extend(routes.prompts);
+        self.completions.extend(routes.completions);
+    }
+
+    fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
+        let tools = self.tools.iter().map(ToolRoute::spec);
+        let resources = self.resources.iter().map(ResourceRoute::spec);
+        let templates = self.templates.iter().map(TemplateRoute::spec);
+        let prompts = self.prompts.iter().map(PromptRoute::spec);
+        let completions = self.completions.iter().map(CompletionRoute::spec);
+        tools
+            .chain(resources)
+            .chain(templates)
+            .chain(prompts)
+            .chain(completions)
+    }
+
+    /// Returns the kinds of changes that handles in and outside of handlers can cause.
+    pub(super) fn change_kinds(&self) -> ChangeKinds {
+        let mut kinds = self.handle_kinds;
+        self.specs()
+            .for_each(|spec| kinds.insert(spec.change_kinds));
+        kinds
+    }
+
+    pub(super) fn profile(&self, capabilities: ServerCapabilities) -> ServerProfile {
+        ServerProfile::new(self.info.clone())
+            .capabilities(capabilities)
+            .instructions(self.instructions.clone())
+            .versions(ProtocolVersion::ALL)
+            .cache(self.discover_cache)
+    }
+
+    /// Returns the capabilities that follow from the routes. A kind without routes is declared as
+    /// well if a handle can add some.
+    // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01, SUB-12
+    pub(super) fn capabilities(&self, kinds: ChangeKinds) -> ServerCapabilities {
+        let mut capabilities = self.declared.clone();
+        if kinds.tools || self.tools.has_enabled() {
+            capabilities = capabilities.with_tools(kinds.tools || kinds.any);
+        }
+        if kinds.resources || self.resources.has_enabled() || self.templates.has_enabled() {
+            capabilities = capabilities.with_resources(kinds.resources || kinds.any, kinds.any);
+        }
+        if kinds.prompts || self.prompts.has_enabled() {
+            capabilities = capabilities.with_prompts(kinds.prompts || kinds.any);
+        }
+        let sends_logs = self.specs().any(|spec| spec.sends_logs);
+        capabilities.completions = self.has_completions().then(ExtraFields::default);
+        capabilities.logging = sends_logs.then(ExtraFields::default);
+        capabilities
+    }
+
+    /// Returns whether any argument has a completion: by a handler or by the values of an enum.
+    fn has_completions(&self) -> bool {
+        let mut prompts = self.prompts.iter().map(PromptRoute::choices);
+        let mut templates = self.templates.iter().map(TemplateRoute::choices);
+        !self.completions.is_empty()
+            || prompts.any(|choices| !choices.is_empty())
+            || templates.any(|choices| !choices.is_empty())
+    }
+}
+
+impl std::fmt::Debug for ServerConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServerConfig")
+            .field("info", &self.info)
+            .field("tools", &self.tools)
+            .field("resources", &self.resources)
+            .field("templates", &self.templates)
+            .field("prompts", &self.prompts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A kind of route that a [`ServerConfig`] has a list of.
+pub(crate) trait ConfigList: Listed {
+    fn list(config: &ServerConfig) -> &RouteList<Self>;
+
+    fn list_mut(config: &mut ServerConfig) -> &mut RouteList<Self>;
+}
+
+macro_rules! config_lists {
+    ($($route:ident in $field:ident;)*) => {
+        $(impl ConfigList for $route {
+            fn list(config: &ServerConfig) -> &RouteList<Self> {
+                &config.$field
+            }
+
+            fn list_mut(config: &mut ServerConfig) -> &mut RouteList<Self> {
+                &mut config.$field
+            }
+        })*
+    };
+}
+
+config_lists! {
+    ToolRoute in tools;
+    ResourceRoute in resources;
+    TemplateRoute in templates;
+    PromptRoute in prompts;
+}

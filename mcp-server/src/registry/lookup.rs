@@ -1,0 +1,104 @@
+//! Lookup of the route of a URI and of the source of a completion.
+
+use mcp_core::Fault;
+use mcp_types::{CompleteParams, Completion, CompletionReference};
+
+use super::snapshot::Registry;
+use crate::caller::Caller;
+use crate::routes::{Choices, CompletionRoute, ResourceRoute, TemplateRoute, Variables};
+
+/// The route that reads a URI.
+pub(crate) enum ResourceMatch<'a> {
+    Resource(&'a ResourceRoute),
+    Template(&'a TemplateRoute, Variables),
+}
+
+/// The source of the suggestions for an argument.
+pub(crate) enum CompletionSource<'a> {
+    Route(&'a CompletionRoute),
+    /// The values of an enum, or none.
+    Values(Completion),
+}
+
+impl Registry {
+    /// Finds the route that reads a URI: the resource with this URI, or the first template that
+    /// matches. Returns `None` if the caller may not see that route; later templates are not tried.
+    pub(crate) fn find_resource(
+        &self,
+        uri: &str,
+        caller: &Caller<'_>,
+    ) -> Option<ResourceMatch<'_>> {
+        let found = self.match_uri(uri)?;
+        let is_visible = match &found {
+            ResourceMatch::Resource(route) => self.resources.is_visible(route, caller),
+            ResourceMatch::Template(route, _) => self.templates.is_visible(route, caller),
+        };
+        is_visible.then_some(found)
+    }
+
+    /// Returns whether the caller may learn that a URI has changed. URIs without a route are visible.
+    // spec: GAP-10
+    pub(super) fn is_uri_visible(&self, uri: &str, caller: &Caller<'_>) -> bool {
+        let is_filtered = self.resources.is_filtered() || self.templates.is_filtered();
+        !is_filtered || self.find_resource(uri, caller).is_some() || self.match_uri(uri).is_none()
+    }
+
+    fn match_uri(&self, uri: &str) -> Option<ResourceMatch<'_>> {
+        if let Some(route) = self.resources.get(uri) {
+            return Some(ResourceMatch::Resource(route));
+        }
+        self.templates.iter().find_map(|route| {
+            let variables = route.matches(uri)?;
+            Some(ResourceMatch::Template(route, variables))
+        })
+    }
+
+    /// Finds the source of suggestions: the completion for the argument, or else the values of its
+    /// enum type.
+    ///
+    /// # Errors
+    ///
+    /// Returns a fault for an unknown prompt or template.
+    // spec: COMP-04
+    pub(crate) fn find_completion(
+        &self,
+        params: &CompleteParams,
+        caller: &Caller<'_>,
+    ) -> Result<CompletionSource<'_>, Fault> {
+        let (argument, reference) = (&params.argument, &params.reference);
+        let choices = self.find_choices(reference, caller)?;
+        let mut routes = self.completions.iter();
+        let route = routes.find(|it| it.reference() == reference && it.argument() == argument.name);
+        if let Some(route) = route {
+            return Ok(CompletionSource::Route(route));
+        }
+        let values = choices.map(|choices| choices.complete(&argument.name, &argument.value));
+        Ok(CompletionSource::Values(values.unwrap_or_default()))
+    }
+
+    fn find_choices(
+        &self,
+        reference: &CompletionReference,
+        caller: &Caller<'_>,
+    ) -> Result<Option<&Choices>, Fault> {
+        match reference {
+            CompletionReference::Prompt { name } => match self.prompts.find(name, caller) {
+                Some(route) => Ok(Some(route.choices())),
+                None => Err(Fault::bad_params(format!(
+                    "`params.ref`: unknown prompt: {name}"
+                ))),
+            },
+            CompletionReference::Resource { uri } => match self.templates.find(uri, caller) {
+                Some(route) => Ok(Some(route.choices())),
+                // A resource has no variables, so there is nothing to complete.
+                None if self.resources.find(uri, caller).is_some() => Ok(None),
+                None => Err(Fault::bad_params(format!(
+                    "`params.ref`: unknown resource template: {uri}"
+                ))),
+            },
+            _ => Err(Fault::bad_params(
+                "`params.ref`: expected a prompt or a resource template",
+            )),
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Routes of one kind, as they are looked up and listed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use mcp_core::{Fault, Listing, Reply, catch_panic_sync};
+use mcp_types::{CacheHint, CacheScope, Page};
+
+use super::cursor;
+use super::listed::Listed;
+use super::route_list::{ItemFilter, RouteList};
+use crate::caller::Caller;
+
+/// A page that is built and serialized at its first request.
+type CachedPage<R> = OnceLock<Arc<Listing<<R as Listed>::Page>>>;
+
+/// The enabled routes of one kind. Immutable: a change builds a new index.
+pub(crate) struct RouteIndex<R: Listed> {
+    /// Routes with their registration numbers, in the order of registration.
+    routes: Vec<(u64, R)>,
+    by_key: HashMap<Box<str>, usize>,
+    page_size: usize,
+    /// Pages of the list, used if all callers see the same routes.
+    pages: Box<[CachedPage<R>]>,
+    filter: Option<ItemFilter<R>>,
+    /// The list depends on the caller.
+    is_filtered: bool,
+    cache: Option<CacheHint>,
+}
+
+impl<R: Listed> RouteIndex<R> {
+    /// The index of the enabled routes of a list. Of several routes with one key it keeps the first;
+    /// `Server::check` reports the others.
+    pub(super) fn new(list: &RouteList<R>, page_size: usize) -> Self {
+        let mut routes = Vec::with_capacity(list.len());
+        let mut by_key = HashMap::with_capacity(list.len());
+        for (number, route) in list.enabled() {
+            if !by_key.contains_key(route.key()) {
+                by_key.insert(route.key().into(), routes.len());
+                routes.push((number, route.clone()));
+            }
+        }
+        let pages = routes.len().div_ceil(page_size).max(1);
+        let filter = list.filter.clone();
+        let is_filtered =
+            filter.is_some() || routes.iter().any(|(_, route)| route.scope().is_filtered());
+        Self {
+            routes,
+            by_key,
+            page_size,
+            pages: std::iter::repeat_with(OnceLock::new).take(pages).collect(),
+            filter,
+            is_filtered,
+            cache: list.cache,
+        }
+    }
+
+    /// Returns whether the list depends on the caller.
+    pub(super) fn is_filtered(&self) -> bool {
+        self.is_filtered
+    }
+
+    /// Returns a route by its key, regardless of visibility.
+    pub(crate) fn get(&self, key: &str) -> Option<&R> {
+        let (_, route) = self.routes.get(*self.by_key.get(key)?)?;
+        Some(route)
+    }
+
+    /// Returns all routes, regardless of visibility.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &R> {
+        self.routes.iter().map(|(_, route)| route)
+    }
+
+    /// Returns a route by its key if the caller may see it.
+    pub(crate) fn find(&self, key: &str, caller: &Caller<'_>) -> Option<&R> {
+        self.get(key).filter(|route| self.is_visible(route, caller))
+    }
+
+    /// Returns whether the caller may see a route. A panic of a filter hides the route.
+    pub(super) fn is_visible(&self, route: &R, caller: &Caller<'_>) -> bool {
+        if !self.is_filtered {
+            return true;
+        }
+        let accepts = |filter: &ItemFilter<R>| filter(caller, route.item());
+        let filtered = catch_panic_sync(|| {
+            route.scope().is_visible_to(caller) && self.filter.as_ref().is_none_or(accepts)
+        });
+        filtered.unwrap_or_else(|panic| {
+            tracing::error!(of = route.key(), panic = panic.text(), "filter panicked");
+            false
+        })
+    }
+
+    /// Returns a page of the list, in the order of registration. Equal lists have equal pages.
+    // spec: TOOL-03, TOOL-04, RSRC-02, PROMPT-02, PAG-01, PAG-05, CACHE-01, CACHE-11
+    pub(crate) fn list(&self, page: &Page, caller: &Caller<'_>) -> Reply {
+        let start = match &page.cursor {
+            None => 0,
+            Some(cursor) => match cursor::read(R::KIND, cursor) {
+                Some(after) => self.routes.partition_point(|(number, _)| *number <= after),
+                None => return unknown_cursor().into(),
+            },
+        };
+        let listing = match self.is_filtered {
+            true => Arc::new(Listing::new(self.page(start, caller))),
+            false => self.cached_page(start, caller),
+        };
+        Reply::Complete {
+            body: R::body(listing),
+            cache: self.cache_hint(),
+        }
+    }
+
+    /// Returns the cache hint of the list; always private if the list depends on the caller.
+    // spec: CACHE-12
+    fn cache_hint(&self) -> Option<CacheHint> {
+        self.cache.map(|mut cache| {
+            if self.is_filtered {
+                cache.scope = CacheScope::Private;
+            }
+            cache
+        })
+    }
+
+    /// Returns the page from `start`. Pages at multiples of the page size are built once; a cursor
+    /// from before a change may start a page elsewhere.
+    fn cached_page(&self, start: usize, caller: &Caller<'_>) -> Arc<Listing<R::Page>> {
+        let build = || Arc::new(Listing::new(self.page(start, caller)));
+        let slot = match start % self.page_size {
+            0 => self.pages.get(start / self.page_size),
+            _ => None,
+        };
+        slot.map_or_else(build, |slot| slot.get_or_init(build).clone())
+    }
+
+    fn page(&self, start: usize, caller: &Caller<'_>) -> R::Page {
+        let mut items = Vec::new();
+        let mut last = 0;
+        for (number, route) in self.routes.iter().skip(start) {
+            if !self.is_visible(route, caller) {
+                continue;
+            }
+            if items.len() == self.page_size {
+                return R::page(items, Some(cursor::write(R::KIND, last)));
+            }
+            items.push(route.item().clone());
+            last = *number;
+        }
+        R::page(items, None)
+    }
+}
+
+// spec: PAG-05
+fn unknown_cursor() -> Fault {
+    Fault::bad_params("`params.cursor`: unknown cursor; start again without one")
+}
+
+impl<R: Listed> fmt::Debug for RouteIndex<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.by_key.keys()).finish()
+    }
+}

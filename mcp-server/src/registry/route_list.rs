@@ -1,0 +1,128 @@
+//! Routes of one kind, as the author edits them.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_types::CacheHint;
+
+use super::listed::Listed;
+use crate::caller::Caller;
+
+/// Filter of `Server::visible_tools` and its counterparts.
+pub(super) type ItemFilter<R> =
+    Arc<dyn Fn(&Caller<'_>, &<R as Listed>::Item) -> bool + Send + Sync + 'static>;
+
+/// Routes of one kind in the order of registration.
+pub(crate) struct RouteList<R: Listed> {
+    entries: Vec<Entry<R>>,
+    next_number: u64,
+    /// Time that clients may cache the list.
+    pub(crate) cache: Option<CacheHint>,
+    pub(super) filter: Option<ItemFilter<R>>,
+}
+
+struct Entry<R> {
+    /// Registration number, for cursors.
+    number: u64,
+    is_enabled: bool,
+    route: R,
+}
+
+impl<R: Listed> Default for RouteList<R> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            next_number: 0,
+            cache: None,
+            filter: None,
+        }
+    }
+}
+
+impl<R: Listed> RouteList<R> {
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &R> {
+        self.entries.iter().map(|entry| &entry.route)
+    }
+
+    /// Returns the enabled routes with their registration numbers.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = (u64, &R)> {
+        let entries = self.entries.iter().filter(|entry| entry.is_enabled);
+        entries.map(|entry| (entry.number, &entry.route))
+    }
+
+    pub(crate) fn has_enabled(&self) -> bool {
+        self.enabled().next().is_some()
+    }
+
+    /// Adds a route, even if its key exists.
+    pub(crate) fn push(&mut self, route: R) {
+        let number = self.next_number;
+        self.next_number += 1;
+        self.entries.push(Entry {
+            number,
+            is_enabled: true,
+            route,
+        });
+    }
+
+    pub(crate) fn extend(&mut self, routes: Vec<R>) {
+        routes.into_iter().for_each(|route| self.push(route));
+    }
+
+    /// Replaces the route with the same key, or adds the route. Returns the replaced route.
+    pub(crate) fn put(&mut self, route: R) -> Option<R> {
+        if let Some(entry) = self.find(route.key()) {
+            entry.is_enabled = true;
+            return Some(std::mem::replace(&mut entry.route, route));
+        }
+        self.push(route);
+        None
+    }
+
+    pub(crate) fn remove(&mut self, key: &str) -> Option<R> {
+        let mut entries = self.entries.iter();
+        let index = entries.position(|entry| entry.route.key() == key)?;
+        Some(self.entries.remove(index).route)
+    }
+
+    /// Enables or disables a route. Returns whether that changed anything, and `None` for an unknown
+    /// route.
+    pub(crate) fn set_enabled(&mut self, key: &str, is_enabled: bool) -> Option<bool> {
+        let entry = self.find(key)?;
+        Some(std::mem::replace(&mut entry.is_enabled, is_enabled) != is_enabled)
+    }
+
+    /// Returns the first of `routes` whose key exists in the list or occurs earlier in `routes`.
+    pub(crate) fn find_duplicate<'a>(&'a self, routes: &'a [R]) -> Option<&'a R> {
+        // Adding one route stays linear; several routes are worth an index.
+        if let [route] = routes {
+            let mut keys = self.iter().map(R::key);
+            return keys.any(|key| key == route.key()).then_some(route);
+        }
+        let mut keys: HashSet<&str> = self.iter().map(R::key).collect();
+        routes.iter().find(|route| !keys.insert(route.key()))
+    }
+
+    pub(crate) fn set_filter(
+        &mut self,
+        filter: impl Fn(&Caller<'_>, &R::Item) -> bool + Send + Sync + 'static,
+    ) {
+        self.filter = Some(Arc::new(filter));
+    }
+
+    fn find(&mut self, key: &str) -> Option<&mut Entry<R>> {
+        let mut entries = self.entries.iter_mut();
+        entries.find(|entry| entry.route.key() == key)
+    }
+}
+
+impl<R: Listed> fmt::Debug for RouteList<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter().map(R::key)).finish()
+    }
+}

@@ -1,0 +1,83 @@
+//! An immutable version of a server's routes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_core::{Changes, ServerProfile};
+
+use super::config::ServerConfig;
+use super::listed::ListKind;
+use super::route_index::RouteIndex;
+use crate::call::ServerContext;
+use crate::change_kinds::ChangeKinds;
+use crate::routes::{CompletionRoute, PromptRoute, ResourceRoute, TemplateRoute, ToolRoute};
+
+/// The routes of a server at one moment. A change replaces the registry; calls finish with the one
+/// that they started with.
+#[derive(Clone)]
+pub(crate) struct Registry {
+    pub(crate) profile: Arc<ServerProfile>,
+    pub(crate) context: Arc<ServerContext>,
+    pub(crate) tools: Arc<RouteIndex<ToolRoute>>,
+    pub(crate) resources: Arc<RouteIndex<ResourceRoute>>,
+    pub(crate) templates: Arc<RouteIndex<TemplateRoute>>,
+    pub(crate) prompts: Arc<RouteIndex<PromptRoute>>,
+    pub(super) completions: Arc<[CompletionRoute]>,
+    pub(super) change_kinds: ChangeKinds,
+    pub(crate) changes: Changes,
+}
+
+impl Registry {
+    pub(super) fn new(config: &ServerConfig) -> Self {
+        let change_kinds = config.change_kinds();
+        let page_size = config.page_size;
+        Self {
+            profile: Arc::new(config.profile(config.capabilities(change_kinds))),
+            context: Arc::new(config.context.clone()),
+            tools: Arc::new(RouteIndex::new(&config.tools, page_size)),
+            resources: Arc::new(RouteIndex::new(&config.resources, page_size)),
+            templates: Arc::new(RouteIndex::new(&config.templates, page_size)),
+            prompts: Arc::new(RouteIndex::new(&config.prompts, page_size)),
+            completions: config.completions.iter().cloned().collect(),
+            change_kinds,
+            changes: config.changes.clone(),
+        }
+    }
+
+    /// Returns the registry after a change of one list. Everything else is shared with this one.
+    pub(super) fn with_list(&self, kind: ListKind, config: &ServerConfig) -> Self {
+        let mut next = self.clone();
+        let page_size = config.page_size;
+        match kind {
+            ListKind::Tool => {
+                next.tools = Arc::new(RouteIndex::new(&config.tools, page_size));
+            }
+            ListKind::Resource => {
+                next.resources = Arc::new(RouteIndex::new(&config.resources, page_size));
+            }
+            ListKind::Template => {
+                next.templates = Arc::new(RouteIndex::new(&config.templates, page_size));
+            }
+            ListKind::Prompt => {
+                next.prompts = Arc::new(RouteIndex::new(&config.prompts, page_size));
+            }
+        }
+        next.change_kinds = config.change_kinds();
+        let capabilities = config.capabilities(next.change_kinds);
+        if capabilities != next.profile.capabilities {
+            next.profile = Arc::new(config.profile(capabilities));
+        }
+        next
+    }
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry")
+            .field("tools", &self.tools)
+            .field("resources", &self.resources)
+            .field("templates", &self.templates)
+            .field("prompts", &self.prompts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,188 @@
+//! Errors of resources, prompts and completions. The client receives all of them as protocol errors.
+
+use std::error::Error;
+
+use mcp_core::{Fault, ItemKind};
+
+use crate::input_round::AskError;
+use crate::rejection::Rejection;
+
+/// The error for something that does not exist. Return it from a handler, or convert it by `?`; the
+/// client receives the protocol error for an unknown resource or prompt.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::NotFound;
+///
+/// fn profile(id: u64) -> Result<String, NotFound> {
+///     (id == 7).then(|| "Ada".to_owned()).ok_or(NotFound)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, thiserror::Error)]
+#[error("not found")]
+#[expect(clippy::exhaustive_structs, reason = "users construct it")]
+pub struct NotFound;
+
+/// Representation of the errors in this file.
+#[derive(Debug)]
+enum ErrorRepr {
+    /// An error of the handler. The client receives its message, the log also its sources.
+    Handler(Box<dyn Error + Send + Sync>),
+    /// A protocol error, as it is.
+    Fault(Fault),
+}
+
+/// The item that a handler works on, for errors and the log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ItemRef<'a> {
+    pub(crate) kind: ItemKind,
+    /// Name or URI.
+    pub(crate) id: &'a str,
+}
+
+impl ItemRef<'_> {
+    pub(crate) fn not_found(self) -> Fault {
+        Fault::NoSuchItem {
+            kind: self.kind,
+            id: self.id.into(),
+        }
+    }
+}
+
+impl ErrorRepr {
+    // spec: RSRC-05, PROMPT-05, COMP-04
+    fn into_fault(self, item: ItemRef<'_>) -> Fault {
+        let error = match self {
+            Self::Fault(fault) => return fault,
+            Self::Handler(error) => error,
+        };
+        if error.is::<NotFound>() {
+            return item.not_found();
+        }
+        if let Some(fault) = AskError::find_fault(&*error) {
+            return fault;
+        }
+        let (kind, id) = (item.kind, item.id);
+        match error.source() {
+            Some(source) => tracing::error!(%kind, id, %error, %source, "handler failed"),
+            None => tracing::error!(%kind, id, %error, "handler failed"),
+        }
+        Fault::internal(error.to_string())
+    }
+}
+
+impl From<Rejection> for ErrorRepr {
+    fn from(rejection: Rejection) -> Self {
+        Self::Fault(match rejection {
+            Rejection::Arguments(error) => Fault::bad_params(error.to_string()),
+            Rejection::Fault(fault) => fault,
+        })
+    }
+}
+
+/// Generates the constructors of protocol errors that all errors of handlers have, on top of `fault`.
+macro_rules! protocol_errors {
+    () => {
+        /// Creates the protocol error "invalid params".
+        pub fn invalid_params(message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
+            Self::fault(mcp_core::Fault::bad_params(message))
+        }
+
+        /// Creates a protocol error with a code of your own, outside of -32768 to -32000.
+        // spec: ERR-08
+        pub fn protocol(code: i64, message: impl Into<String>) -> Self {
+            let error = mcp_types::ErrorObject::new(code, message);
+            Self::fault(mcp_core::Fault::Protocol(error))
+        }
+    };
+}
+
+pub(super) use protocol_errors;
+
+macro_rules! errors {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Debug)]
+            pub struct $name(ErrorRepr);
+
+            impl $name {
+                /// Creates an internal error. The client receives the message.
+                pub fn new(message: impl Into<String>) -> Self {
+                    Self::from(message.into())
+                }
+
+                /// Creates the error for something that does not exist.
+                pub fn not_found() -> Self {
+                    Self::from(NotFound)
+                }
+
+                protocol_errors!();
+
+                /// Creates a protocol error from a fault.
+                pub fn fault(fault: Fault) -> Self {
+                    Self(ErrorRepr::Fault(fault))
+                }
+
+                pub(crate) fn from_rejection(rejection: Rejection) -> Self {
+                    Self(rejection.into())
+                }
+
+                pub(crate) fn into_fault(self, item: ItemRef<'_>) -> Fault {
+                    self.0.into_fault(item)
+                }
+            }
+
+            impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for $name {
+                fn from(error: E) -> Self {
+                    Self(ErrorRepr::Handler(error.into()))
+                }
+            }
+        )*
+    };
+}
+
+errors! {
+    /// The error of a resource that cannot be read.
+    ///
+    /// [`NotFound`] becomes the error for an unknown resource. The `?` operator converts every other
+    /// error into an internal error: the client receives its message, and its sources go to the log
+    /// only. Use [`new`](Self::new) where the message itself must not reach the client.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::{NotFound, ResourceError};
+    ///
+    /// fn note(name: &str) -> Result<String, ResourceError> {
+    ///     match std::fs::read_to_string(format!("notes/{name}.md")) {
+    ///         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(NotFound.into()),
+    ///         read => Ok(read?),
+    ///     }
+    /// }
+    /// ```
+    ResourceError;
+
+    /// The error of a prompt. Use [`invalid_params`](Self::invalid_params) for arguments that are not
+    /// acceptable. The `?` operator converts every other error into an internal error: the client
+    /// receives its message, and its sources go to the log only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::PromptError;
+    ///
+    /// fn review(file: &str) -> Result<String, PromptError> {
+    ///     if file.contains("..") {
+    ///         return Err(PromptError::invalid_params("`file`: must stay below the root"));
+    ///     }
+    ///     Ok(format!("Review this:\n{}", std::fs::read_to_string(file)?))
+    /// }
+    /// ```
+    PromptError;
+
+    /// The error of a completion. The `?` operator converts errors into an internal error: the client
+    /// receives the message, and the sources go to the log only.
+    CompletionError;
+}

@@ -1,0 +1,99 @@
+//! Return values of prompts.
+
+use std::borrow::Cow;
+
+use mcp_types::{ContentBlock, GetPromptResult, PromptMessage};
+
+use super::error::PromptError;
+
+/// A return value of a prompt.
+///
+/// | type | messages |
+/// |---|---|
+/// | `String`, `&str`, `Cow<'_, str>`, [`ContentBlock`] | one message of the user |
+/// | [`PromptMessage`], arrays and `Vec`s of them | these messages; see [`user`] and [`assistant`] |
+/// | [`GetPromptResult`] | itself |
+/// | `Result<T, E>` with `E: Into<PromptError>` | the value, or the error |
+#[diagnostic::on_unimplemented(
+    message = "a prompt cannot return `{Self}`",
+    label = "this does not become a conversation",
+    note = "return a `String`, a `PromptMessage` (`user(…)`, `assistant(…)`), an array or a `Vec` of them, or `GetPromptResult`",
+    note = "a `Result` needs an error that `?` turns into `PromptError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
+)]
+pub trait IntoPrompt {
+    /// Converts the value into messages.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`PromptError`] of a prompt that failed.
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError>;
+}
+
+/// Creates a message of the user.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{assistant, user};
+/// use mcp_types::PromptMessage;
+///
+/// fn introduction(name: &str) -> [PromptMessage; 2] {
+///     [user(format!("I am {name}.")), assistant("What can I do for you?")]
+/// }
+/// ```
+pub fn user(content: impl Into<ContentBlock>) -> PromptMessage {
+    PromptMessage::user(content)
+}
+
+/// Creates a message of the language model; see [`user`].
+pub fn assistant(content: impl Into<ContentBlock>) -> PromptMessage {
+    PromptMessage::assistant(content)
+}
+
+impl IntoPrompt for GetPromptResult {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        Ok(self)
+    }
+}
+
+impl IntoPrompt for PromptMessage {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        Ok(GetPromptResult::new([self]))
+    }
+}
+
+impl IntoPrompt for Vec<PromptMessage> {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        Ok(GetPromptResult::new(self))
+    }
+}
+
+impl<const N: usize> IntoPrompt for [PromptMessage; N] {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        Ok(GetPromptResult::new(self))
+    }
+}
+
+impl<T: IntoPrompt, E: Into<PromptError>> IntoPrompt for Result<T, E> {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        self.map_err(Into::into)?.into_prompt()
+    }
+}
+
+impl IntoPrompt for ContentBlock {
+    fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+        user(self).into_prompt()
+    }
+}
+
+macro_rules! strings {
+    ($($string:ty),*) => {
+        $(impl IntoPrompt for $string {
+            fn into_prompt(self) -> Result<GetPromptResult, PromptError> {
+                ContentBlock::text(self).into_prompt()
+            }
+        })*
+    };
+}
+
+strings!(String, &str, Box<str>, Cow<'_, str>);

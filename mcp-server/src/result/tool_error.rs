@@ -1,0 +1,96 @@
+//! Errors of tools.
+//!
+//! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools#error-handling>
+
+use std::error::Error;
+
+use mcp_core::{Fault, Reply};
+use mcp_types::CallToolResult;
+
+use super::error::protocol_errors;
+use crate::input_round::AskError;
+use crate::rejection::Rejection;
+
+/// The error of a tool.
+///
+/// The `?` operator converts every error. Its message becomes a result with `isError`, which the
+/// language model reads; its sources go to the log only. Use
+/// [`invalid_params`](Self::invalid_params), [`protocol`](Self::protocol) or [`fault`](Self::fault)
+/// for errors that the client should handle instead of the model.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::ToolError;
+///
+/// async fn read(path: String) -> Result<String, ToolError> {
+///     if path.contains("..") {
+///         return Err(ToolError::new("the path must stay below the root"));
+///     }
+///     Ok(std::fs::read_to_string(path)?)
+/// }
+/// ```
+// spec: TOOL-19, TOOL-20
+#[derive(Debug)]
+pub struct ToolError(ToolErrorRepr);
+
+#[derive(Debug)]
+enum ToolErrorRepr {
+    /// A message for the language model.
+    Message(Box<dyn Error + Send + Sync>),
+    /// Content for the language model.
+    Content(Box<CallToolResult>),
+    /// A protocol error for the client.
+    Fault(Fault),
+}
+
+impl ToolError {
+    /// Creates an error with a message for the language model.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::from(message.into())
+    }
+
+    /// Creates an error with content for the language model. Sets `isError` and removes structured
+    /// content.
+    pub fn with_result(mut result: CallToolResult) -> Self {
+        result.is_error = Some(true);
+        result.structured_content = None;
+        Self(ToolErrorRepr::Content(Box::new(result)))
+    }
+
+    protocol_errors!();
+
+    /// Creates a protocol error from a fault.
+    pub fn fault(fault: Fault) -> Self {
+        Self(ToolErrorRepr::Fault(fault))
+    }
+
+    pub(crate) fn from_rejection(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::Arguments(error) => error.into(),
+            Rejection::Fault(fault) => Self::fault(fault),
+        }
+    }
+
+    pub(crate) fn into_reply(self, tool: &str) -> Reply {
+        match self.0 {
+            ToolErrorRepr::Message(error) => {
+                if let Some(fault) = AskError::find_fault(&*error) {
+                    return fault.into();
+                }
+                if let Some(source) = error.source() {
+                    tracing::warn!(tool, %error, %source, "tool failed");
+                }
+                CallToolResult::error(error.to_string()).into()
+            }
+            ToolErrorRepr::Content(result) => (*result).into(),
+            ToolErrorRepr::Fault(fault) => fault.into(),
+        }
+    }
+}
+
+impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self(ToolErrorRepr::Message(error.into()))
+    }
+}

@@ -1,0 +1,298 @@
+//! Conversion of string arguments into the types that a schema asks for, for language models that write
+//! `"5"` for a number, `"true"` for a boolean, or an array as JSON in a string.
+//!
+//! A string is converted only where the schema accepts no string. A string that cannot be converted
+//! stays as it is, and the checks that follow report it.
+
+use mcp_types::{JsonObject, RawObject};
+use serde_json::{Number, Value};
+
+/// Limit on the schemas per value: references and `allOf`, `anyOf`, `oneOf` around it.
+const MAX_HOPS: usize = 16;
+
+/// Converts strings in the arguments. Returns `None` when nothing changes.
+pub(super) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+    let mut value: Value = arguments.parse().ok()?;
+    let converter = Converter { root: schema };
+    let is_changed = converter.inner_values(&mut value, schema, 0);
+    is_changed.then(|| RawObject::from_value(&value).ok())?
+}
+
+struct Converter<'a> {
+    root: &'a JsonObject,
+}
+
+impl<'a> Converter<'a> {
+    /// Converts a value and the values inside of it. Returns whether anything changed.
+    fn value(&self, value: &mut Value, schema: &'a Value, hops: usize) -> bool {
+        let Some(schema) = schema.as_object().filter(|_| hops <= MAX_HOPS) else {
+            return false;
+        };
+        let mut types = AcceptedTypes::default();
+        self.accepted_types(schema, &mut types, hops);
+        let is_changed = types.convert(value);
+        self.inner_values(value, schema, hops) | is_changed
+    }
+
+    /// Converts the members or elements of a value. Returns whether anything changed.
+    fn inner_values(&self, value: &mut Value, schema: &'a JsonObject, hops: usize) -> bool {
+        let mut is_changed = false;
+        match value {
+            Value::Object(members) => {
+                let properties = schema.get("properties").and_then(Value::as_object);
+                let others = schema.get("additionalProperties");
+                for (name, member) in members {
+                    let own = properties.and_then(|properties| properties.get(name));
+                    if let Some(schema) = own.or(others) {
+                        is_changed |= self.value(member, schema, 0);
+                    }
+                }
+            }
+            Value::Array(elements) => {
+                let prefix = schema.get("prefixItems").and_then(Value::as_array);
+                let others = schema.get("items");
+                for (index, element) in elements.iter_mut().enumerate() {
+                    let own = prefix.and_then(|prefix| prefix.get(index));
+                    if let Some(schema) = own.or(others) {
+                        is_changed |= self.value(element, schema, 0);
+                    }
+                }
+            }
+            _ => return false,
+        }
+        for part in self.parts(schema) {
+            let Some(part) = part.as_object().filter(|_| hops < MAX_HOPS) else {
+                continue;
+            };
+            is_changed |= self.inner_values(value, part, hops + 1);
+        }
+        is_changed
+    }
+
+    /// Returns the schemas that apply to the same value.
+    fn parts(&self, schema: &'a JsonObject) -> impl Iterator<Item = &'a Value> {
+        let lists = ["allOf", "anyOf", "oneOf"].into_iter();
+        let lists = lists.filter_map(|keyword| schema.get(keyword)?.as_array());
+        lists.flatten().chain(self.reference_target(schema))
+    }
+
+    fn reference_target(&self, schema: &JsonObject) -> Option<&'a Value> {
+        let reference = schema.get("$ref")?.as_str()?;
+        let (first, rest) = reference.strip_prefix("#/")?.split_once('/')?;
+        self.root.get(first)?.pointer(&format!("/{rest}"))
+    }
+
+    /// Collects the types that the schema accepts.
+    fn accepted_types(&self, schema: &'a JsonObject, types: &mut AcceptedTypes, hops: usize) {
+        match schema.get("type") {
+            Some(Value::String(name)) => types.add(name),
+            Some(Value::Array(all)) => all
+                .iter()
+                .filter_map(Value::as_str)
+                .for_each(|name| types.add(name)),
+            _ => {}
+        }
+        let listed = schema.get("enum").and_then(Value::as_array);
+        let listed = listed.into_iter().flatten().chain(schema.get("const"));
+        listed
+            .filter(|value| value.is_string())
+            .for_each(|_| types.add("string"));
+        if hops < MAX_HOPS {
+            for part in self.parts(schema).filter_map(Value::as_object) {
+                self.accepted_types(part, types, hops + 1);
+            }
+        }
+    }
+}
+
+/// JSON types that a schema names; none if it does not restrict the type.
+#[derive(Debug, Default)]
+struct AcceptedTypes {
+    string: bool,
+    integer: bool,
+    number: bool,
+    boolean: bool,
+    null: bool,
+    array: bool,
+    object: bool,
+}
+
+impl AcceptedTypes {
+    fn add(&mut self, name: &str) {
+        match name {
+            "string" => self.string = true,
+            "integer" => self.integer = true,
+            "number" => self.number = true,
+            "boolean" => self.boolean = true,
+            "null" => self.null = true,
+            "array" => self.array = true,
+            "object" => self.object = true,
+            _ => {}
+        }
+    }
+
+    /// Converts a value to an accepted type. Returns whether it changed.
+    fn convert(&self, value: &mut Value) -> bool {
+        let converted = match value {
+            Value::String(text) if !self.string => self.parse(text.trim()),
+            Value::Number(number) if self.integer && !self.number => whole(number),
+            _ => None,
+        };
+        match converted {
+            Some(converted) => {
+                *value = converted;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn parse(&self, string: &str) -> Option<Value> {
+        let parsed: Value = serde_json::from_str(string).ok()?;
+        let is_accepted = match &parsed {
+            Value::Null => self.null,
+            Value::Bool(_) => self.boolean,
+            Value::Number(_) if self.number => true,
+            Value::Number(number) if self.integer => match is_integer(number) {
+                true => true,
+                false => return whole(number),
+            },
+            Value::Number(_) => false,
+            Value::Array(_) => self.array,
+            Value::Object(_) => self.object,
+            Value::String(_) => false,
+        };
+        is_accepted.then_some(parsed)
+    }
+}
+
+fn is_integer(number: &Number) -> bool {
+    number.is_i64() || number.is_u64()
+}
+
+/// Returns the integer that is written as a float, such as `5.0`.
+fn whole(number: &Number) -> Option<Value> {
+    const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
+    if is_integer(number) {
+        return None;
+    }
+    let float = number.as_f64()?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the float has no fraction and is in range"
+    )]
+    let whole = (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(float as i64);
+    whole.map(Value::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use mcp_types::RawObject;
+    use serde_json::{Value, json};
+
+    use super::convert_strings;
+
+    /// Converts the value of the one property `p`; `None` when nothing changes.
+    fn property(schema: Value, value: Value) -> Option<Value> {
+        let schema = json!({
+            "properties": {"p": schema},
+            "$defs": {"number": {"type": "number"}, "loop": {"$ref": "#/$defs/loop"}},
+        });
+        let arguments = RawObject::from_value(&json!({"p": value})).unwrap();
+        let converted = convert_strings(&arguments, schema.as_object().unwrap())?;
+        Some(converted.parse::<Value>().unwrap()["p"].clone())
+    }
+
+    #[test]
+    fn strings_are_converted_to_types_of_schema() {
+        for (schema, value, converted) in [
+            (json!({"type": "integer"}), json!("5"), json!(5)),
+            (json!({"type": "integer"}), json!(" -5 "), json!(-5)),
+            (json!({"type": "integer"}), json!("5.0"), json!(5)),
+            (json!({"type": "integer"}), json!(5.0), json!(5)),
+            (json!({"type": "number"}), json!("5.5"), json!(5.5)),
+            (json!({"type": "boolean"}), json!("true"), json!(true)),
+            (
+                json!({"type": ["integer", "null"]}),
+                json!("null"),
+                json!(null),
+            ),
+            (
+                json!({"type": "array"}),
+                json!("[1, \"2\"]"),
+                json!([1, "2"]),
+            ),
+            (
+                json!({"type": "array", "items": {"type": "integer"}}),
+                json!("[\"2\"]"),
+                json!([2]),
+            ),
+            (
+                json!({"type": "object"}),
+                json!("{\"a\": 1}"),
+                json!({"a": 1}),
+            ),
+            (
+                json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+                json!("7"),
+                json!(7),
+            ),
+            (json!({"$ref": "#/$defs/number"}), json!("7"), json!(7)),
+            (
+                json!({"prefixItems": [{"type": "integer"}, {"type": "string"}]}),
+                json!(["1", "2"]),
+                json!([1, "2"]),
+            ),
+            (
+                json!({"additionalProperties": {"type": "boolean"}}),
+                json!({"a": "false"}),
+                json!({"a": false}),
+            ),
+            (
+                json!({"oneOf": [{"properties": {"n": {"type": "integer"}}}, {"type": "string"}]}),
+                json!({"n": "1"}),
+                json!({"n": 1}),
+            ),
+        ] {
+            assert_eq!(
+                property(schema.clone(), value.clone()),
+                Some(converted),
+                "{schema} {value}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_values_stay_unchanged() {
+        for (schema, value) in [
+            (json!({"type": "string"}), json!("5")),
+            (json!({"type": ["string", "integer"]}), json!("5")),
+            (
+                json!({"anyOf": [{"type": "string"}, {"type": "integer"}]}),
+                json!("5"),
+            ),
+            (json!({"enum": ["5", 5]}), json!("5")),
+            (json!({"const": "true", "type": "boolean"}), json!("true")),
+            (json!({}), json!("5")),
+            (json!(true), json!("5")),
+            (json!({"type": "integer"}), json!("five")),
+            (json!({"type": "integer"}), json!("5.5")),
+            (json!({"type": "integer"}), json!(5.5)),
+            (json!({"type": "integer"}), json!(1e300)),
+            (json!({"type": "integer"}), json!("+5")),
+            (json!({"type": "number"}), json!(5)),
+            (json!({"type": "boolean"}), json!("True")),
+            (json!({"type": "boolean"}), json!("1")),
+            (json!({"type": "array"}), json!("1, 2")),
+            (json!({"type": "integer"}), json!(true)),
+            (json!({"$ref": "#/$defs/loop"}), json!("5")),
+            (json!({"$ref": "#/$defs/none"}), json!("5")),
+        ] {
+            assert_eq!(
+                property(schema.clone(), value.clone()),
+                None,
+                "{schema} {value}"
+            );
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Prompts.
+//!
+//! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/prompts>
+
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+
+use mcp_core::{BoxFuture, Call, Fault, ItemKind, Reply, ResultBody};
+use mcp_types::{GetPromptResult, JsonObject, Prompt, PromptArgument};
+use serde_json::Value;
+
+use super::choices::Choices;
+use super::scope::{RouteHandler, RouteScope, route_setters};
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
+use crate::handler::PromptHandler;
+use crate::result::{IntoPrompt, ItemRef, PromptError};
+
+/// A prompt with its handler. Created by [`PromptExt::handler`] or by the macros.
+#[derive(Clone)]
+pub struct PromptRoute {
+    prompt: Arc<Prompt>,
+    handler: RouteHandler<Arc<Prompt>>,
+    choices: Arc<Choices>,
+    spec: Arc<RouteSpec>,
+    pub(crate) scope: RouteScope,
+}
+
+/// Extension of [`Prompt`] that creates a route.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{Args, PromptExt, Server, user};
+/// use mcp_types::Prompt;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Review {
+///     /// path below the root
+///     file: String,
+///     lines: Option<u32>,
+/// }
+///
+/// let server = Server::new("reviews", "1.0.0").prompt(
+///     Prompt::new("review")
+///         .describe("Review a file")
+///         .handler(|Args(p): Args<Review>| [user(format!("Review {}", p.file))]),
+/// );
+/// server.check()?;
+/// # Ok::<(), mcp_server::SetupError>(())
+/// ```
+pub trait PromptExt: sealed::Sealed {
+    /// Creates a route with a handler: a function or closure of extractors, `async` or not.
+    ///
+    /// The parameter types of the handler determine the arguments, unless [`Prompt::argument`] added
+    /// some.
+    fn handler<M, H: PromptHandler<M>>(self, handler: H) -> PromptRoute;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for mcp_types::Prompt {}
+}
+
+impl PromptExt for Prompt {
+    fn handler<M, H: PromptHandler<M>>(self, handler: H) -> PromptRoute {
+        let mut spec = RouteSpec::default();
+        H::describe(&mut spec);
+        PromptRoute::new(self, spec, move |call| {
+            let handler = handler.clone();
+            async move {
+                let output = handler.call(call).await;
+                output.map_err(PromptError::from_rejection)?.into_prompt()
+            }
+        })
+    }
+}
+
+impl PromptRoute {
+    route_setters! { "prompt": layer, visible_to }
+
+    /// Erases the type of the handler. Each call boxes one future.
+    pub(crate) fn new<F, Fut>(mut prompt: Prompt, mut spec: RouteSpec, handler: F) -> Self
+    where
+        F: Fn(CallContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<GetPromptResult, PromptError>> + Send + 'static,
+    {
+        // No Rust type checks arguments that the author declares.
+        let is_declared = !prompt.arguments.is_empty();
+        if let (Some(schema), false) = (&spec.input_schema, is_declared) {
+            prompt.arguments = arguments_from_schema(schema);
+        }
+        let needs = spec.needs;
+        let constraints = spec.constraints.take();
+        let handler: RouteHandler<Arc<Prompt>> = Arc::new(move |call, prompt| {
+            let mut checked = match is_declared {
+                true => check_required(&prompt, call.call()),
+                false => Ok(()),
+            };
+            if let (Ok(()), Some(constraints)) = (&checked, &constraints) {
+                checked = constraints.check_strings(call.arguments());
+            }
+            match checked {
+                Ok(()) => run_handler(prompt, call, needs, &handler),
+                Err(fault) => Box::pin(ready(fault.into())),
+            }
+        });
+        Self {
+            prompt: Arc::new(prompt),
+            handler,
+            choices: Arc::new(Choices::from_schema(spec.input_schema.as_ref())),
+            spec: Arc::new(spec),
+            scope: RouteScope::default(),
+        }
+    }
+
+    /// The prompt as it is listed.
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
+
+    pub(crate) fn spec(&self) -> &RouteSpec {
+        &self.spec
+    }
+
+    pub(crate) fn choices(&self) -> &Choices {
+        &self.choices
+    }
+
+    pub(super) fn rename(&mut self, name: String) {
+        Arc::make_mut(&mut self.prompt).name = name;
+    }
+
+    pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        self.scope.run(call, self, |route, call| {
+            (route.handler)(call, route.prompt.clone())
+        })
+    }
+}
+
+/// Checks that the call has all required arguments.
+// spec: PROMPT-05
+fn check_required(prompt: &Prompt, call: &Call) -> Result<(), Fault> {
+    let arguments = match call {
+        Call::GetPrompt(params) => params.arguments.as_ref(),
+        _ => None,
+    };
+    let arguments = arguments.and_then(|arguments| arguments.parse().ok());
+    let arguments: JsonObject = arguments.unwrap_or_default();
+    let is_missing = |argument: &&PromptArgument| {
+        argument.is_required() && !arguments.contains_key(&argument.name)
+    };
+    let missing = prompt.arguments.iter().filter(is_missing);
+    let missing: Vec<_> = missing
+        .map(|argument| format!("`{}`", argument.name))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::bad_params(format!(
+        "invalid arguments: missing {}",
+        missing.join(", ")
+    )))
+}
+
+/// Returns the arguments of a prompt from the properties of a schema.
+// spec: PROMPT-03
+fn arguments_from_schema(schema: &JsonObject) -> Vec<PromptArgument> {
+    let required = schema.get("required").and_then(Value::as_array);
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let arguments = properties.into_iter().flatten().map(|(name, schema)| {
+        let string = |key| schema.get(key).and_then(Value::as_str).map(str::to_owned);
+        let mut argument = PromptArgument::new(name);
+        argument.title = string("title");
+        argument.description = string("description");
+        argument.required = Some(is_required(name));
+        argument
+    });
+    arguments.collect()
+}
+
+impl CallTarget for Arc<Prompt> {
+    type Output = Result<GetPromptResult, PromptError>;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reply(&self, output: Self::Output) -> Reply {
+        match output {
+            Ok(mut result) => {
+                if result.description.is_none() {
+                    result.description.clone_from(&self.description);
+                }
+                ResultBody::GetPrompt(result).into()
+            }
+            Err(error) => {
+                let (kind, id) = (ItemKind::Prompt, &*self.name);
+                error.into_fault(ItemRef { kind, id }).into()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for PromptRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PromptRoute")
+            .field("prompt", &self.prompt.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,207 @@
+//! Sets of routes.
+
+use std::sync::Arc;
+
+use super::completion::CompletionRoute;
+use super::prompt::PromptRoute;
+use super::resource::ResourceRoute;
+use super::scope::RouteScope;
+use super::template::TemplateRoute;
+use super::tool::ToolRoute;
+use crate::middleware::{Middleware, SharedLayer};
+use crate::state::StateMap;
+
+/// A router: a set of routes with common state and layers. The macros create routers;
+/// [`Server::merge`](crate::Server::merge) and [`Server::nest`](crate::Server::nest) add them to a
+/// server.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{Routes, Server, State, Tool, ToolExt};
+///
+/// #[derive(Clone)]
+/// struct Root(&'static str);
+///
+/// fn files(root: &'static str) -> Routes {
+///     Routes::new()
+///         .state(Root(root))
+///         .tool(Tool::new("root").handler(|State(root): State<Root>| root.0))
+/// }
+///
+/// // The tools are `logs_root` and `mail_root`; each has the state of its own router.
+/// let server = Server::new("files", "1.0.0")
+///     .nest("logs", files("/var/log"))
+///     .nest("mail", files("/var/mail"));
+/// server.check()?;
+/// # Ok::<(), mcp_server::SetupError>(())
+/// ```
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Routes {
+    /// Tools.
+    pub tools: Vec<ToolRoute>,
+    /// Resources.
+    pub resources: Vec<ResourceRoute>,
+    /// URI templates.
+    pub templates: Vec<TemplateRoute>,
+    /// Prompts.
+    pub prompts: Vec<PromptRoute>,
+    /// Completions of arguments.
+    pub completions: Vec<CompletionRoute>,
+    states: StateMap,
+}
+
+impl Routes {
+    /// Creates a router without routes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool.
+    #[must_use]
+    pub fn tool(mut self, tool: ToolRoute) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Adds a resource.
+    #[must_use]
+    pub fn resource(mut self, resource: ResourceRoute) -> Self {
+        self.resources.push(resource);
+        self
+    }
+
+    /// Adds a URI template.
+    #[must_use]
+    pub fn template(mut self, template: TemplateRoute) -> Self {
+        self.templates.push(template);
+        self
+    }
+
+    /// Adds a prompt.
+    #[must_use]
+    pub fn prompt(mut self, prompt: PromptRoute) -> Self {
+        self.prompts.push(prompt);
+        self
+    }
+
+    /// Adds a completion.
+    #[must_use]
+    pub fn completion(mut self, completion: CompletionRoute) -> Self {
+        self.completions.push(completion);
+        self
+    }
+
+    /// Adds a value that the handlers of these routes receive as [`State`](crate::State). It takes
+    /// precedence over values of the same type in outer routers and in the server. A second value of
+    /// the same type replaces the first.
+    #[must_use]
+    pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.states.insert(value);
+        self
+    }
+
+    /// Adds a layer around all present routes; routes that are added later are outside of it, as in
+    /// axum. The routes share the layer's limits. The layer is outside of the layers of single
+    /// routes and inside of those of the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::middleware::{Exchange, Fault, Next, Reply, from_fn};
+    /// use mcp_server::{Routes, Server, Tool, ToolExt};
+    ///
+    /// async fn authenticated(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+    ///     match exchange.principal() {
+    ///         Some(_) => Ok(next.run(exchange).await),
+    ///         None => Err(Fault::Refused("log in first".into())),
+    ///     }
+    /// }
+    ///
+    /// let admin = Routes::new()
+    ///     .tool(Tool::new("stop").handler(|| "stopped"))
+    ///     .layer(from_fn(authenticated));
+    /// let server = Server::new("clock", "1.0.0")
+    ///     .tool(Tool::new("now").handler(|| "half past"))
+    ///     .merge(admin);
+    /// ```
+    #[must_use]
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        let shared = SharedLayer::new(layer);
+        self.for_each_scope(|scope| scope.add_layer(shared.clone()));
+        self
+    }
+
+    /// Adds all routes of another router. They keep its state.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        let other = other.bind_state();
+        self.tools.extend(other.tools);
+        self.resources.extend(other.resources);
+        self.templates.extend(other.templates);
+        self.prompts.extend(other.prompts);
+        self.completions.extend(other.completions);
+        self
+    }
+
+    /// Adds all routes of another router and renames its tools and prompts to `prefix_name`.
+    /// Resources and templates keep their URIs, because a URI identifies the same resource
+    /// everywhere; give the routers distinct ones.
+    #[must_use]
+    pub fn nest(self, prefix: impl AsRef<str>, mut other: Self) -> Self {
+        let prefixed = |name: &str| format!("{}_{name}", prefix.as_ref());
+        for route in &mut other.tools {
+            route.rename(prefixed(&route.tool().name));
+        }
+        for route in &mut other.prompts {
+            route.rename(prefixed(&route.prompt().name));
+        }
+        for route in &mut other.completions {
+            route.rename_prompt(prefixed);
+        }
+        self.merge(other)
+    }
+
+    /// Moves the router's state into its routes.
+    pub(crate) fn bind_state(mut self) -> Self {
+        if !self.states.is_empty() {
+            let states = Arc::new(std::mem::take(&mut self.states));
+            self.for_each_scope(|scope| scope.add_router(&states));
+        }
+        self
+    }
+
+    fn for_each_scope(&mut self, change: impl FnMut(&mut RouteScope)) {
+        let tools = self.tools.iter_mut().map(|route| &mut route.scope);
+        let resources = self.resources.iter_mut().map(|route| &mut route.scope);
+        let templates = self.templates.iter_mut().map(|route| &mut route.scope);
+        let prompts = self.prompts.iter_mut().map(|route| &mut route.scope);
+        let completions = self.completions.iter_mut().map(|route| &mut route.scope);
+        tools
+            .chain(resources)
+            .chain(templates)
+            .chain(prompts)
+            .chain(completions)
+            .for_each(change);
+    }
+}
+
+macro_rules! from_routes {
+    ($($route:ident in $field:ident;)*) => {
+        $(impl FromIterator<$route> for Routes {
+            fn from_iter<I: IntoIterator<Item = $route>>(routes: I) -> Self {
+                let $field = routes.into_iter().collect();
+                Self { $field, ..Self::default() }
+            }
+        })*
+    };
+}
+
+from_routes! {
+    ToolRoute in tools;
+    ResourceRoute in resources;
+    TemplateRoute in templates;
+    PromptRoute in prompts;
+    CompletionRoute in completions;
+}

@@ -1,0 +1,171 @@
+//! Tools.
+//!
+//! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/server/tools>
+
+use std::fmt;
+use std::future::ready;
+use std::sync::Arc;
+
+use mcp_core::schema::Lint;
+use mcp_core::{BoxFuture, ParamHeaders, Reply};
+use mcp_types::{CallToolResult, Tool};
+
+use super::scope::{RouteHandler, RouteScope, route_setters};
+use super::tool_checks::ToolChecks;
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
+use crate::constraints::Constraints;
+use crate::handler::Handler;
+use crate::result::{IntoToolResult, ToolError};
+use crate::validation::Validation;
+
+/// A tool with its handler. Created by [`ToolExt::handler`] or by the macros.
+#[derive(Clone)]
+pub struct ToolRoute {
+    tool: Arc<Tool>,
+    handler: RouteHandler<Arc<Tool>>,
+    spec: Arc<RouteSpec>,
+    param_headers: Option<Arc<ParamHeaders>>,
+    checks: ToolChecks,
+    pub(crate) scope: RouteScope,
+}
+
+/// Extension of [`Tool`] that creates a route.
+pub trait ToolExt: sealed::Sealed {
+    /// Creates a route with a handler: a function or closure of extractors, `async` or not.
+    ///
+    /// The parameter and result types of the handler determine the input schema (unless
+    /// [`Tool::raw`] set one) and the output schema.
+    fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute;
+}
+
+mod sealed {
+    #[expect(unnameable_types, reason = "seals the trait")]
+    pub trait Sealed {}
+    impl Sealed for mcp_types::Tool {}
+}
+
+impl ToolExt for Tool {
+    fn handler<M, H: Handler<M>>(self, handler: H) -> ToolRoute {
+        let mut spec = RouteSpec::default();
+        H::describe(&mut spec);
+        ToolRoute::new::<H::Output, _, _>(self, spec, move |call| {
+            let handler = handler.clone();
+            async move {
+                let output = handler.call(call).await;
+                output
+                    .map_err(ToolError::from_rejection)?
+                    .into_tool_result()
+            }
+        })
+    }
+}
+
+impl ToolRoute {
+    route_setters! { "tool": layer, visible_to }
+
+    /// Erases the type of the handler. Each call boxes one future.
+    pub(crate) fn new<Output, F, Fut>(mut tool: Tool, mut spec: RouteSpec, handler: F) -> Self
+    where
+        Output: IntoToolResult,
+        F: Fn(CallContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
+        let is_raw = tool.input_schema != Tool::new("").input_schema;
+        let constraints = match is_raw {
+            true => Constraints::from_schema(&tool.input_schema),
+            false => constraints,
+        };
+        if let (Some(schema), false) = (generated, is_raw) {
+            tool.input_schema = Arc::new(schema);
+        }
+        if tool.output_schema.is_none() {
+            tool.output_schema = Output::output_schema().map(Arc::new);
+        }
+        // spec: XHDR-01
+        let param_headers = ParamHeaders::from_schema(&tool.input_schema);
+        let param_headers = param_headers.unwrap_or_else(|error| {
+            spec.problem(error.to_string());
+            None
+        });
+        let needs = spec.needs;
+        let handler: RouteHandler<Arc<Tool>> =
+            Arc::new(move |call, tool| run_handler(tool, call, needs, &handler));
+        Self {
+            tool: Arc::new(tool),
+            handler,
+            spec: Arc::new(spec),
+            param_headers: param_headers.map(Arc::new),
+            checks: ToolChecks::new(is_raw, constraints),
+            scope: RouteScope::default(),
+        }
+    }
+
+    /// The tool as it is listed.
+    pub fn tool(&self) -> &Tool {
+        &self.tool
+    }
+
+    pub(crate) fn spec(&self) -> &RouteSpec {
+        &self.spec
+    }
+
+    /// The arguments that are mirrored in HTTP headers.
+    pub(crate) fn param_headers(&self) -> Option<&Arc<ParamHeaders>> {
+        self.param_headers.as_ref()
+    }
+
+    pub(super) fn rename(&mut self, name: String) {
+        Arc::make_mut(&mut self.tool).name = name;
+    }
+
+    pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        self.scope.run(call, self, Self::call_checked)
+    }
+
+    fn call_checked(&self, mut call: CallContext) -> BoxFuture<'static, Reply> {
+        let Self { tool, checks, .. } = self;
+        if let Err(reply) = checks.check_arguments(tool, &mut call) {
+            return Box::pin(ready(reply));
+        }
+        let output_check = checks.output_check(tool, call.validation());
+        let reply = (self.handler)(call, tool.clone());
+        match output_check {
+            None => reply,
+            Some(check) => check.apply(tool.clone(), reply),
+        }
+    }
+
+    /// Returns why the validator cannot use the tool's schemas.
+    pub(crate) fn schema_problems(&self, validation: &Validation) -> Vec<String> {
+        self.checks.problems(&self.tool, validation)
+    }
+
+    /// Returns why clients may refuse the tool.
+    pub(crate) fn lints(&self, validation: &Validation) -> Vec<Lint> {
+        self.checks.lints(&self.tool, validation)
+    }
+}
+
+impl CallTarget for Arc<Tool> {
+    type Output = Result<CallToolResult, ToolError>;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn reply(&self, output: Self::Output) -> Reply {
+        match output {
+            Ok(result) => result.into(),
+            Err(error) => error.into_reply(&self.name),
+        }
+    }
+}
+
+impl fmt::Debug for ToolRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolRoute")
+            .field("tool", &self.tool.name)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,210 @@
+//! Checks of a tool's arguments before its handler runs, and of its structured content afterwards.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use mcp_core::schema::{self, Check, Lint, SchemaError, Validator};
+use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
+use mcp_types::{JsonObject, RawObject, Tool};
+use serde_json::Value;
+
+use super::lenient::convert_strings;
+use crate::call::CallContext;
+use crate::constraints::{ArgumentFormat, Constraints};
+use crate::rejection::{ArgumentError, Rejection};
+use crate::result::ToolError;
+use crate::validation::Validation;
+
+/// Checks of one tool.
+#[derive(Debug, Clone)]
+pub(super) struct ToolChecks {
+    /// The input schema is the author's; no Rust type checks it.
+    is_raw: bool,
+    constraints: Option<Arc<Constraints>>,
+    /// Compiled at the first use, for the validator of the tool's server.
+    compiled: Arc<OnceLock<CompiledSchemas>>,
+}
+
+/// A compiled schema, or why the validator cannot use it.
+type CompiledSchema = Result<Arc<dyn Check>, SchemaError>;
+
+/// The schemas of a tool, compiled by a validator.
+#[derive(Debug, Clone)]
+struct CompiledSchemas {
+    validator: Arc<dyn Validator>,
+    /// Only for raw input schemas.
+    input: Option<CompiledSchema>,
+    output: Option<CompiledSchema>,
+}
+
+impl CompiledSchemas {
+    fn new(validator: &Arc<dyn Validator>, tool: &Tool, is_raw: bool) -> Self {
+        let compile = |schema: &Arc<JsonObject>| validator.compile(schema);
+        Self {
+            validator: validator.clone(),
+            input: is_raw.then(|| compile(&tool.input_schema)),
+            output: tool.output_schema.as_ref().map(compile),
+        }
+    }
+}
+
+impl ToolChecks {
+    pub(super) fn new(is_raw: bool, constraints: Option<Constraints>) -> Self {
+        Self {
+            is_raw,
+            constraints: constraints.map(Arc::new),
+            compiled: Arc::default(),
+        }
+    }
+
+    /// Returns the schemas compiled by the validator of the server, if it has one.
+    fn compiled(&self, tool: &Tool, validation: &Validation) -> Option<CompiledSchemas> {
+        let validator = validation.validator.as_ref()?;
+        let compile = || CompiledSchemas::new(validator, tool, self.is_raw);
+        let compiled = self.compiled.get_or_init(compile);
+        // A second server that has the same route may have another validator.
+        Some(match Arc::ptr_eq(&compiled.validator, validator) {
+            true => compiled.clone(),
+            false => compile(),
+        })
+    }
+
+    /// Checks the arguments of a call. On a lenient server it converts strings in them first.
+    ///
+    /// # Errors
+    ///
+    /// Returns the reply for arguments that do not match.
+    // spec: TOOL-20, TOOL-22
+    pub(super) fn check_arguments(&self, tool: &Tool, call: &mut CallContext) -> Result<(), Reply> {
+        if call.validation().lenient
+            && let Some(arguments) = call.arguments()
+            && let Some(converted) = convert_strings(arguments, &tool.input_schema)
+        {
+            call.set_arguments(converted);
+        }
+        let compiled = self.compiled(tool, call.validation());
+        let checked = match (compiled.and_then(|it| it.input), &self.constraints) {
+            (Some(Ok(check)), _) => check_json_schema(&*check, call.arguments()),
+            (Some(Err(error)), _) => return Err(unusable_schema(tool, "input", &error)),
+            (None, Some(constraints)) => constraints.check(call.arguments(), ArgumentFormat::Json),
+            (None, None) => Ok(()),
+        };
+        checked.map_err(|error| {
+            let error = ToolError::from_rejection(Rejection::Arguments(error));
+            error.into_reply(&tool.name)
+        })
+    }
+
+    /// Returns the check of structured content, if the server has a validator and the tool a schema.
+    // spec: TOOL-16
+    pub(super) fn output_check(&self, tool: &Tool, validation: &Validation) -> Option<OutputCheck> {
+        let output = self.compiled(tool, validation)?.output?;
+        Some(OutputCheck(output))
+    }
+
+    /// Returns why the validator cannot use the schemas.
+    // spec: JSCH-02, JSCH-04, JSCH-06
+    pub(super) fn problems(&self, tool: &Tool, validation: &Validation) -> Vec<String> {
+        let Some(compiled) = self.compiled(tool, validation) else {
+            return Vec::new();
+        };
+        let schemas = [("input", compiled.input), ("output", compiled.output)];
+        let errors = schemas
+            .into_iter()
+            .filter_map(|(name, compiled)| Some((name, compiled?.err()?)));
+        errors
+            .map(|(name, error)| format!("its {name} schema: {error}"))
+            .collect()
+    }
+
+    /// Returns why clients may refuse the tool, and which parts of its schemas are not checked.
+    pub(super) fn lints(&self, tool: &Tool, validation: &Validation) -> Vec<Lint> {
+        let mut lints = schema::lint(tool);
+        let is_validated = self.is_raw && validation.validator.is_some();
+        if self.is_raw && !is_validated && is_restrictive(&tool.input_schema) {
+            lints.push(Lint::unchecked(tool));
+        }
+        if let (Some(constraints), false) = (&self.constraints, is_validated) {
+            let pointers = constraints.unsupported_patterns().iter();
+            lints
+                .extend(pointers.map(|pointer| {
+                    Lint::unchecked_pattern(tool, &format!("inputSchema{pointer}"))
+                }));
+        }
+        lints
+    }
+}
+
+/// Check of a tool's structured content.
+pub(super) struct OutputCheck(CompiledSchema);
+
+impl OutputCheck {
+    /// Waits for the reply and replaces it by a fault if it violates the output schema.
+    pub(super) fn apply(
+        self,
+        tool: Arc<Tool>,
+        reply: BoxFuture<'static, Reply>,
+    ) -> BoxFuture<'static, Reply> {
+        Box::pin(async move {
+            let reply = reply.await;
+            let Reply::Complete { body, .. } = &reply else {
+                return reply;
+            };
+            let ResultBody::CallTool(result) = body else {
+                return reply;
+            };
+            match &self.0 {
+                Err(error) => unusable_schema(&tool, "output", error),
+                Ok(check) => match schema::check_result(&**check, result) {
+                    Ok(()) => reply,
+                    Err(reason) => invalid_result(&tool, &reason),
+                },
+            }
+        })
+    }
+}
+
+/// Returns whether a schema says more than that arguments are an object.
+fn is_restrictive(schema: &JsonObject) -> bool {
+    let is_empty = |value: &Value| value.as_object().is_some_and(JsonObject::is_empty);
+    schema.iter().any(|(keyword, value)| match &**keyword {
+        "type" | "$schema" | "title" | "description" => false,
+        "properties" => !is_empty(value),
+        "additionalProperties" => *value != Value::Bool(true),
+        _ => true,
+    })
+}
+
+fn check_json_schema(
+    check: &dyn Check,
+    arguments: Option<&RawObject>,
+) -> Result<(), ArgumentError> {
+    let arguments = arguments.map_or_else(
+        || Ok(Value::Object(JsonObject::new())),
+        RawObject::parse::<Value>,
+    );
+    let arguments = arguments.map_err(|error| ArgumentError::new("", error.to_string()))?;
+    Ok(check.check(&arguments)?)
+}
+
+fn unusable_schema(tool: &Tool, which: &str, error: &dyn fmt::Display) -> Reply {
+    tracing::error!(tool = tool.name, %error, "its {which} schema cannot be checked");
+    let name = &tool.name;
+    Fault::internal(format!(
+        "the {which} schema of the tool `{name}` cannot be checked: {error}"
+    ))
+    .into()
+}
+
+fn invalid_result(tool: &Tool, reason: &str) -> Reply {
+    tracing::error!(
+        tool = tool.name,
+        reason,
+        "the result breaks the output schema"
+    );
+    let name = &tool.name;
+    Fault::internal(format!(
+        "the result of the tool `{name}` breaks its output schema: {reason}"
+    ))
+    .into()
+}

@@ -1,0 +1,182 @@
+//! Parsing of URI templates.
+
+use crate::uri::{is_uri, is_variable};
+
+/// A URI template that can be matched with URIs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UriTemplate {
+    /// Literals and variables; never two adjacent variables.
+    pub(super) parts: Vec<Part>,
+    /// Variables of `{/a}{/b}` at the end of the path.
+    pub(super) segments: Vec<Box<str>>,
+    /// Variables of `{?a,b}`.
+    pub(super) query: Vec<Box<str>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Literal(Box<str>),
+    /// `{name}`
+    Simple(Box<str>),
+    /// `{+name}`
+    Reserved(Box<str>),
+}
+
+impl UriTemplate {
+    /// Parses a template.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that says why URIs cannot be matched with the template, and what to write
+    /// instead.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let mut template = Self {
+            parts: Vec::new(),
+            segments: Vec::new(),
+            query: Vec::new(),
+        };
+        let mut example = String::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            let (literal, expression) = rest.split_at(open);
+            template.add_literal(literal)?;
+            example.push_str(literal);
+            let (expression, after) = expression
+                .strip_prefix('{')
+                .and_then(|expression| expression.split_once('}'))
+                .ok_or(INVALID_TEMPLATE)?;
+            template.add_expression(expression)?;
+            // Expands the expression to a value, to check that the template makes URIs.
+            example.push_str(match expression.chars().next() {
+                Some('/') => "/x",
+                Some('?') => "?x=x",
+                _ => "x",
+            });
+            rest = after;
+        }
+        template.add_literal(rest)?;
+        example.push_str(rest);
+        check_uri(&example)?;
+        template.check_variables()?;
+        Ok(template)
+    }
+
+    /// Returns the names of the variables, in their order.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        let parts = self.parts.iter().filter_map(|part| match part {
+            Part::Literal(_) => None,
+            Part::Simple(name) | Part::Reserved(name) => Some(&**name),
+        });
+        let optional = self.segments.iter().chain(&self.query);
+        parts.chain(optional.map(|name| &**name))
+    }
+
+    fn add_literal(&mut self, text: &str) -> Result<(), String> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if text.contains(|c: char| c.is_ascii_control() || " \"<>\\^`|}".contains(c)) {
+            return Err(INVALID_TEMPLATE.to_owned());
+        }
+        if !self.segments.is_empty() || !self.query.is_empty() {
+            return Err(format!(
+                "`{text}` stands after a part that may be left out; only `{{/name}}` and \
+                 `{{?name}}` may follow one"
+            ));
+        }
+        self.parts.push(Part::Literal(text.into()));
+        Ok(())
+    }
+
+    fn add_expression(&mut self, text: &str) -> Result<(), String> {
+        let (operator, list) = match text.chars().next() {
+            Some(operator @ ('+' | '/' | '?')) => (Some(operator), &text[1..]),
+            Some(operator @ ('#' | '.' | ';' | '&')) => {
+                return Err(format!(
+                    "`{{{operator}…}}` cannot be matched; use `{{name}}`, `{{+name}}`, `{{/name}}` \
+                     or `{{?name}}`"
+                ));
+            }
+            _ => (None, text),
+        };
+        if list.contains(['*', ':']) {
+            return Err(format!("`{{{text}}}`: `*` and `:` cannot be matched"));
+        }
+        let names: Vec<&str> = list.split(',').collect();
+        if !names.iter().all(|name| is_variable(name)) {
+            return Err(INVALID_TEMPLATE.to_owned());
+        }
+        match (operator, names.as_slice()) {
+            (Some('?'), names) => {
+                if !self.query.is_empty() {
+                    return Err("write all of the query as one `{?a,b}`".to_owned());
+                }
+                self.query = names.iter().map(|name| (*name).into()).collect();
+                Ok(())
+            }
+            (operator, [name]) => self.add_variable(operator, name),
+            (_, [..]) => Err(format!(
+                "`{{{text}}}` has several variables; give each its own braces"
+            )),
+        }
+    }
+
+    fn add_variable(&mut self, operator: Option<char>, name: &str) -> Result<(), String> {
+        if !self.query.is_empty() {
+            return Err(format!("`{name}` stands after the query"));
+        }
+        if operator == Some('/') {
+            self.segments.push(name.into());
+            return Ok(());
+        }
+        if !self.segments.is_empty() {
+            return Err(format!("`{name}` stands after a part that may be left out"));
+        }
+        if !matches!(self.parts.last(), None | Some(Part::Literal(_))) {
+            return Err(format!(
+                "the start of `{name}` is ambiguous: put a literal before it"
+            ));
+        }
+        self.parts.push(match operator {
+            None => Part::Simple(name.into()),
+            Some(_) => Part::Reserved(name.into()),
+        });
+        Ok(())
+    }
+
+    /// Rejects templates that match ambiguously.
+    fn check_variables(&self) -> Result<(), String> {
+        let reserved = |part: &&Part| matches!(part, Part::Reserved(_));
+        match self.parts.iter().filter(reserved).count() {
+            0 => {}
+            1 if self.segments.is_empty() => {}
+            1 => return Err("`{+…}` takes all segments, so `{/…}` cannot follow".to_owned()),
+            _ => return Err("only one `{+…}` can be matched".to_owned()),
+        }
+        let mut names: Vec<&str> = self.variables().collect();
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => Err(format!("the variable `{}` occurs twice", pair[0])),
+            None => Ok(()),
+        }
+    }
+}
+
+const INVALID_TEMPLATE: &str = "it is no URI template of RFC 6570: check its braces";
+
+/// Checks that a string is a URI with a scheme.
+///
+/// # Errors
+///
+/// Returns a message that says what is wrong.
+// spec: RSRC-07, RSRC-10
+pub(crate) fn check_uri(text: &str) -> Result<(), String> {
+    if is_uri(text) {
+        return Ok(());
+    }
+    let problem = match text.contains(':') {
+        true => "it is no URI of RFC 3986: percent-encode what a URI cannot have",
+        false => "it needs a scheme, such as `notes:` or `https:`",
+    };
+    Err(problem.to_owned())
+}

@@ -1,0 +1,156 @@
+//! Generation of schemas from Rust types.
+
+use mcp_core::PARAM_HEADER;
+use mcp_types::JsonObject;
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::{JsonSchema, Schema};
+use serde_json::Value;
+
+use super::flatten::flatten;
+use crate::constraints::Constraints;
+
+/// The published schema of a handler's arguments and the constraints that are checked per call.
+#[derive(Debug)]
+pub(crate) struct ArgumentSchema {
+    pub(crate) schema: JsonObject,
+    pub(crate) constraints: Option<Constraints>,
+    /// The reason why the type cannot describe arguments.
+    pub(crate) problem: Option<String>,
+}
+
+impl ArgumentSchema {
+    /// The schema of arguments from an object schema.
+    pub(crate) fn from_object(root: JsonObject) -> Self {
+        let constraints = Constraints::from_schema(&root);
+        Self::new(root, constraints)
+    }
+
+    // spec: TOOL-06
+    fn new(root: JsonObject, constraints: Option<Constraints>) -> Self {
+        let is_object = match root.get("type") {
+            Some(name) => name == "object",
+            None => !root.contains_key("$ref") && !root.contains_key("not"),
+        };
+        Self {
+            schema: clean(type_and_properties_first(root)),
+            constraints,
+            problem: (!is_object).then(String::new),
+        }
+    }
+}
+
+/// Returns the schema of arguments that are decoded into `T`: draft 2020-12, an object without
+/// references (unless `T` contains itself) and without alternatives at its root.
+// spec: JSCH-01, JSCH-04
+pub(crate) fn of_arguments<T: JsonSchema>() -> ArgumentSchema {
+    let mut root = into_object(generator().into_root_schema_for::<T>());
+    // Flattening removes keywords that are checked, so the constraints are compiled before.
+    let constraints = Constraints::from_schema(&root);
+    flatten(&mut root);
+    let mut arguments = ArgumentSchema::new(root, constraints);
+    if arguments.problem.is_some() {
+        let name = T::schema_name();
+        arguments.problem = Some(format!(
+            "arguments are an object, and `{name}` is none; take them as a struct with named fields"
+        ));
+    }
+    arguments
+}
+
+/// Returns the schema of `T` as it is serialized: fields that are always written are required.
+// spec: TOOL-16
+pub(crate) fn of_output<T: JsonSchema>() -> JsonObject {
+    let generator = settings().for_serialize().into_generator();
+    clean(into_object(generator.into_root_schema_for::<T>()))
+}
+
+/// Returns a generator for schemas of arguments.
+pub(crate) fn generator() -> SchemaGenerator {
+    settings().into_generator()
+}
+
+fn settings() -> SchemaSettings {
+    SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    })
+}
+
+/// Converts a schema into an object; schemas may also be `true` or `false`.
+pub(crate) fn into_object(schema: Schema) -> JsonObject {
+    match schema.to_value() {
+        Value::Object(object) => object,
+        Value::Bool(true) => JsonObject::new(),
+        _ => JsonObject::from_iter([("not".to_owned(), JsonObject::new().into())]),
+    }
+}
+
+/// Moves `type` and `properties` to the front and adds them where they are missing: some clients
+/// reject tools without them.
+fn type_and_properties_first(mut root: JsonObject) -> JsonObject {
+    let mut schema = JsonObject::new();
+    let name = root.shift_remove("type");
+    schema.insert("type".to_owned(), name.unwrap_or_else(|| "object".into()));
+    let properties = root.shift_remove("properties");
+    let properties = properties.unwrap_or_else(|| JsonObject::new().into());
+    schema.insert("properties".to_owned(), properties);
+    schema.extend(root);
+    schema
+}
+
+/// Removes keywords that only cost tokens: the name of a Rust type, the width of a Rust number.
+fn clean(mut root: JsonObject) -> JsonObject {
+    root.shift_remove("title");
+    clean_object(&mut root);
+    root
+}
+
+/// Values of `format` that schemars derives from Rust number types.
+const RUST_FORMATS: [&str; 14] = [
+    "int8", "int16", "int32", "int64", "int128", "int", "uint8", "uint16", "uint32", "uint64",
+    "uint128", "uint", "float", "double",
+];
+
+fn clean_object(schema: &mut JsonObject) {
+    let format = schema.get("format").and_then(Value::as_str);
+    if format.is_some_and(|format| RUST_FORMATS.contains(&format)) {
+        schema.shift_remove("format");
+    }
+    if schema.contains_key(PARAM_HEADER) {
+        remove_null_type(schema);
+    }
+    for (key, value) in schema.iter_mut() {
+        match (key.as_str(), value) {
+            // Member names of these objects are chosen by the user; they are no keywords.
+            (
+                "properties" | "$defs" | "patternProperties" | "dependentSchemas",
+                Value::Object(named),
+            ) => {
+                named.values_mut().for_each(clean_value);
+            }
+            ("default" | "const" | "enum" | "examples", _) => {}
+            (_, value) => clean_value(value),
+        }
+    }
+}
+
+fn clean_value(value: &mut Value) {
+    match value {
+        Value::Object(schema) => clean_object(schema),
+        Value::Array(schemas) => schemas.iter_mut().for_each(clean_value),
+        _ => {}
+    }
+}
+
+/// Removes `null` from the types of a property that is mirrored in a header: a header cannot contain
+/// `null`.
+// spec: XHDR-06
+fn remove_null_type(schema: &mut JsonObject) {
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [single] = types.as_slice() {
+            let single = single.clone();
+            schema.insert("type".to_owned(), single);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Handlers that ask their client.
+
+mod client;
+mod extracting;
+mod refusing;
+mod running;

@@ -1,6 +1,0 @@
-//! Handlers that ask their client, re-entered by hand.
-
-mod client;
-mod extracting;
-mod refusing;
-mod running;
