@@ -10,16 +10,16 @@ use crate::errors::Errors;
 use crate::extras;
 use crate::method::{RouteMethod, cfgs};
 use crate::options::{CratePath, Options, hygienic};
-use crate::route::Kind as RouteKind;
+use crate::route::RouteKind;
 
 /// The attribute of the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Server,
     Tools,
 }
 
-impl Kind {
+impl BlockKind {
     fn attribute(self) -> &'static str {
         match self {
             Self::Server => "#[mcp::server]",
@@ -45,7 +45,7 @@ impl Kind {
 }
 
 /// Expands either attribute.
-pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(kind: BlockKind, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options = Options::parse(kind.attribute(), options, kind.options(), &mut errors);
     let mut block = match impl_block(kind, item.clone()) {
@@ -65,7 +65,7 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         errors.add_at(trait_path, message);
         return quote!(#errors #block);
     }
-    if kind == Kind::Tools && !methods.is_any_marked {
+    if kind == BlockKind::Tools && !methods.is_any_marked {
         let message = "no function in this block has `#[tool]`, `#[resource]`, `#[prompt]` or \
                        `#[completion]`";
         errors.add(syn::Error::new(Span::call_site(), message));
@@ -77,11 +77,11 @@ pub(crate) fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> Tok
         methods: &methods,
     };
     let routes = generated.routes();
-    let server = (kind == Kind::Server).then(|| generated.server(&mut options, &mut errors));
+    let server = (kind == BlockKind::Server).then(|| generated.server(&mut options, &mut errors));
     quote!(#block #routes #server #errors)
 }
 
-fn impl_block(kind: Kind, item: TokenStream) -> syn::Result<ItemImpl> {
+fn impl_block(kind: BlockKind, item: TokenStream) -> syn::Result<ItemImpl> {
     match syn::parse2(item)? {
         Item::Impl(block) => Ok(block),
         other => {

@@ -44,7 +44,7 @@ mod variables;
 
 use proc_macro::TokenStream;
 
-use block::Kind;
+use block::BlockKind;
 
 /// Makes the type of an `impl` block a server. Its tools are the functions marked with `#[tool]`;
 /// [`macro@resource`], [`macro@prompt`] and [`macro@completion`] mark its resources, prompts and
@@ -137,7 +137,7 @@ use block::Kind;
 /// ```
 #[proc_macro_attribute]
 pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
-    block::expand(Kind::Server, options.into(), item.into()).into()
+    block::expand(BlockKind::Server, options.into(), item.into()).into()
 }
 
 /// Adds a function that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
@@ -168,7 +168,7 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Everything else is as in [`macro@server`].
 #[proc_macro_attribute]
 pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
-    block::expand(Kind::Tools, options.into(), item.into()).into()
+    block::expand(BlockKind::Tools, options.into(), item.into()).into()
 }
 
 /// Marks a tool in an `impl` block that has [`#[mcp::server]`](macro@server) or
@@ -187,7 +187,7 @@ pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 #[proc_macro_attribute]
 pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::Kind::Tool, item.into()).into()
+    outside::expand(route::RouteKind::Tool, item.into()).into()
 }
 
 /// Marks a resource or a URI template in an `impl` block that has [`#[mcp::server]`](macro@server) or
@@ -229,7 +229,7 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// a `Result` of these.
 #[proc_macro_attribute]
 pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::Kind::Resource, item.into()).into()
+    outside::expand(route::RouteKind::Resource, item.into()).into()
 }
 
 /// Marks a prompt in an `impl` block that has [`#[mcp::server]`](macro@server) or
@@ -260,7 +260,7 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// The function returns a type that implements `IntoPrompt`: text, messages, a `Result` of these.
 #[proc_macro_attribute]
 pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::Kind::Prompt, item.into()).into()
+    outside::expand(route::RouteKind::Prompt, item.into()).into()
 }
 
 /// Marks a completion of an argument of a prompt or of a variable of a URI template, in an `impl`
@@ -286,7 +286,7 @@ pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
 /// whose type is an enum need no completion: the server suggests the values of the enum.
 #[proc_macro_attribute]
 pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::Kind::Completion, item.into()).into()
+    outside::expand(route::RouteKind::Completion, item.into()).into()
 }
 
 /// Makes a type that is `Serialize` and `JsonSchema` a result of tools: structured content with an

@@ -14,13 +14,13 @@ use crate::docs;
 use crate::errors::Errors;
 use crate::options::{CratePath, hygienic};
 use crate::param::Param;
-use crate::route::{CompletionTarget, Kind, Route};
+use crate::route::{CompletionTarget, Route, RouteKind};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
 /// A method that becomes a route.
 pub(crate) struct RouteMethod {
-    kind: Kind,
+    kind: RouteKind,
     ident: Ident,
     cfgs: Vec<Attribute>,
     route: Route,
@@ -45,7 +45,7 @@ impl RouteMethod {
     /// Reads a marked method and removes attributes that the compiler would reject. Returns `None` after
     /// adding errors.
     pub(crate) fn read(
-        kind: Kind,
+        kind: RouteKind,
         crate_path: &CratePath,
         method: &mut ImplItemFn,
         errors: &mut Errors,
@@ -84,7 +84,7 @@ impl RouteMethod {
     }
 
     /// Returns the kind and the name or URI that identify the route for clients.
-    pub(crate) fn key(&self) -> (Kind, String) {
+    pub(crate) fn key(&self) -> (RouteKind, String) {
         (self.kind, self.route.key())
     }
 
@@ -169,15 +169,16 @@ impl RouteMethod {
 }
 
 fn remove_attribute(
-    kind: Kind,
+    kind: RouteKind,
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
 ) -> Option<Attribute> {
-    let mut found =
-        attributes.extract_if(.., |attribute| Kind::from_attribute(attribute).is_some());
+    let mut found = attributes.extract_if(.., |attribute| {
+        RouteKind::from_attribute(attribute).is_some()
+    });
     let first = found.next();
     for second in found {
-        let message = match Kind::from_attribute(&second) {
+        let message = match RouteKind::from_attribute(&second) {
             Some(other) if other != kind => {
                 format!("it is a {} already; write a second function", kind.noun())
             }
@@ -316,7 +317,7 @@ fn output(noun: &str, signature: &Signature, errors: &mut Errors) -> Option<Type
 }
 
 fn inputs(
-    kind: Kind,
+    kind: RouteKind,
     crate_path: &CratePath,
     signature: &mut Signature,
     errors: &mut Errors,
@@ -337,7 +338,7 @@ fn inputs(
                 let mut ty = (*param.ty).clone();
                 lifetimes.visit_type_mut(&mut ty);
                 let index = params.len();
-                if kind == Kind::Completion {
+                if kind == RouteKind::Completion {
                     let param = Param::of_completion(index, param, ty, crate_path, errors);
                     is_valid &= param.is_prefix() || is_owned(noun, param.ty(), errors);
                     params.push(param);

@@ -4,10 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::ItemFn;
 
-use crate::route::Kind;
+use crate::route::RouteKind;
 
 /// Reports where the attribute belongs and keeps the item.
-pub(crate) fn expand(kind: Kind, item: TokenStream) -> TokenStream {
+pub(crate) fn expand(kind: RouteKind, item: TokenStream) -> TokenStream {
     let mut message = format!(
         "`#[{}]` belongs on a function in an `impl` block that has `#[mcp::server]` or \
          `#[mcp::tools]`",
@@ -18,10 +18,10 @@ pub(crate) fn expand(kind: Kind, item: TokenStream) -> TokenStream {
     {
         let name = &function.sig.ident;
         let by_hand = match kind {
-            Kind::Tool => format!("Tool::new(\"{name}\").handler({name})"),
-            Kind::Resource => format!("Resource::new(\"…\").read({name})"),
-            Kind::Prompt => format!("Prompt::new(\"{name}\").handler({name})"),
-            Kind::Completion => format!("CompletionRoute::prompt(\"…\", \"…\", {name})"),
+            RouteKind::Tool => format!("Tool::new(\"{name}\").handler({name})"),
+            RouteKind::Resource => format!("Resource::new(\"…\").read({name})"),
+            RouteKind::Prompt => format!("Prompt::new(\"{name}\").handler({name})"),
+            RouteKind::Completion => format!("CompletionRoute::prompt(\"…\", \"…\", {name})"),
         };
         message +=
             &format!("; without such a block write `{by_hand}`, with extractors as parameters");

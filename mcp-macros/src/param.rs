@@ -9,7 +9,7 @@ use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Ty
 use crate::docs;
 use crate::errors::Errors;
 use crate::options::{CratePath, Options, hygienic};
-use crate::route::Kind;
+use crate::route::RouteKind;
 
 const OPTIONS: &[&str] = &["name", "title", "description", "default", "range"];
 const OPTIONS_OF_TOOLS: &[&str] = &["name", "title", "description", "default", "range", "header"];
@@ -60,7 +60,7 @@ pub(crate) struct Param {
 impl Param {
     /// Reads a parameter and removes attributes that the compiler would reject.
     pub(crate) fn read(
-        kind: Kind,
+        kind: RouteKind,
         index: usize,
         param: &mut PatType,
         ty: Type,
@@ -71,8 +71,8 @@ impl Param {
         let arg = remove_arg(&mut param.attrs, errors);
         let options = arg.as_ref().map(|arg| arg.path().span());
         let known = match kind {
-            Kind::Tool => OPTIONS_OF_TOOLS,
-            Kind::Resource | Kind::Prompt | Kind::Completion => OPTIONS,
+            RouteKind::Tool => OPTIONS_OF_TOOLS,
+            RouteKind::Resource | RouteKind::Prompt | RouteKind::Completion => OPTIONS,
         };
         let mut arg = Options::from_attribute("#[arg]", arg.as_ref(), known, errors);
         let name = match arg.text("name", errors) {
@@ -110,7 +110,7 @@ impl Param {
         crate_path: &CratePath,
         errors: &mut Errors,
     ) -> Self {
-        let mut param = Self::read(Kind::Completion, index, param, ty, errors);
+        let mut param = Self::read(RouteKind::Completion, index, param, ty, errors);
         param.prefix = prefix(&param.ty);
         param.position = Position::InCompletion;
         if param.prefix.is_some() {
@@ -252,7 +252,7 @@ fn prefix(ty: &Type) -> Option<Prefix> {
     }
 }
 
-fn reject_cfg(kind: Kind, attributes: &[Attribute], errors: &mut Errors) {
+fn reject_cfg(kind: RouteKind, attributes: &[Attribute], errors: &mut Errors) {
     let noun = kind.noun();
     for attribute in attributes {
         if attribute.path().is_ident("cfg") || attribute.path().is_ident("cfg_attr") {

@@ -15,14 +15,14 @@ use crate::variables;
 
 /// The kind of route that an attribute creates.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RouteKind {
     Tool,
     Resource,
     Prompt,
     Completion,
 }
 
-impl Kind {
+impl RouteKind {
     const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Completion];
 
     /// Returns the name of the attribute and of the kind of route.
@@ -102,7 +102,7 @@ pub(crate) struct Route {
 
 /// The argument that a completion is for.
 pub(crate) struct CompletionTarget<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: RouteKind,
     /// Name of the prompt, or URI template.
     pub(crate) owner: String,
     pub(crate) argument: String,
@@ -136,13 +136,13 @@ enum OwnOptions {
 impl Route {
     /// Reads the attribute. Returns `None` after adding errors.
     pub(crate) fn read(
-        kind: Kind,
+        kind: RouteKind,
         attribute: &Attribute,
         ident: &Ident,
         attributes: &[Attribute],
         errors: &mut Errors,
     ) -> Option<Self> {
-        let takes_text = kind == Kind::Resource;
+        let takes_text = kind == RouteKind::Resource;
         let name = kind.attribute();
         let (text, mut options) =
             Options::with_text(name, attribute, takes_text, kind.options(), errors);
@@ -159,13 +159,13 @@ impl Route {
         };
         let layer = options.expr("layer", errors);
         let own = match kind {
-            Kind::Tool => OwnOptions::Tool {
+            RouteKind::Tool => OwnOptions::Tool {
                 read_only: options.flag("read_only", errors),
                 destructive: options.flag("destructive", errors),
                 idempotent: options.flag("idempotent", errors),
                 open_world: options.flag("open_world", errors),
             },
-            Kind::Resource => {
+            RouteKind::Resource => {
                 let Some(uri) = text else {
                     let message = "`#[resource]` needs the URI: `#[resource(\"config://app\")]`, \
                                    or a template: `#[resource(\"users://{id}/profile\")]`";
@@ -180,8 +180,8 @@ impl Route {
                     cache: options.expr("cache", errors),
                 }
             }
-            Kind::Prompt => OwnOptions::Prompt,
-            Kind::Completion => completion_options(attribute, &mut options, errors)?,
+            RouteKind::Prompt => OwnOptions::Prompt,
+            RouteKind::Completion => completion_options(attribute, &mut options, errors)?,
         };
         Some(Self { listed, layer, own })
     }
@@ -323,8 +323,8 @@ impl Route {
                 argument,
             } => Some(CompletionTarget {
                 kind: match of_prompt {
-                    true => Kind::Prompt,
-                    false => Kind::Resource,
+                    true => RouteKind::Prompt,
+                    false => RouteKind::Resource,
                 },
                 owner: literal(owner),
                 argument: literal(argument),
@@ -364,12 +364,17 @@ fn completion_options(
     }
 }
 
-fn listed_name(kind: Kind, given: Option<LitStr>, ident: &Ident, errors: &mut Errors) -> String {
+fn listed_name(
+    kind: RouteKind,
+    given: Option<LitStr>,
+    ident: &Ident,
+    errors: &mut Errors,
+) -> String {
     let name = match &given {
         Some(given) => given.value(),
         None => ident.unraw().to_string(),
     };
-    if kind == Kind::Tool {
+    if kind == RouteKind::Tool {
         check_tool_name(&name, given.as_ref(), ident, errors);
     }
     name

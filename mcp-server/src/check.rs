@@ -30,7 +30,7 @@ impl SetupError {
 ///
 /// Returns a [`SetupError`] with all mistakes.
 pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
-    let mut checker = Checker::new(config);
+    let mut checker = SetupChecker::new(config);
     checker.check_listed(config.tools.iter());
     checker.check_listed(config.resources.iter());
     checker.check_listed(config.templates.iter());
@@ -48,7 +48,7 @@ pub(crate) fn check_added<R: Listed>(
     routes: &[R],
     config: &ServerConfig,
 ) -> Result<(), SetupError> {
-    let mut checker = Checker::new(config);
+    let mut checker = SetupChecker::new(config);
     checker.check_listed(routes.iter());
     checker.finish()?;
     let validation = &config.context.validation;
@@ -72,12 +72,12 @@ pub(crate) fn log_lints(lints: impl IntoIterator<Item = Lint>) {
     }
 }
 
-struct Checker<'a> {
+struct SetupChecker<'a> {
     config: &'a ServerConfig,
     problems: Vec<String>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> SetupChecker<'a> {
     fn new(config: &'a ServerConfig) -> Self {
         Self {
             config,

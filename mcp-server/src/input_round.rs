@@ -18,4 +18,4 @@ mod round;
 
 pub(crate) use capabilities::require_declared;
 pub use error::AskError;
-pub(crate) use round::{InputRound, InputStatus, Key};
+pub(crate) use round::{InputKey, InputRound, InputStatus};

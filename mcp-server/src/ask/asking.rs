@@ -10,7 +10,7 @@ use mcp_core::close_signal::Closed;
 use mcp_core::{BackChannelError, BoxFuture};
 use mcp_types::{InputRequest, InputResponse};
 
-use crate::input_round::{AskError, InputRound, InputStatus, Key};
+use crate::input_round::{AskError, InputKey, InputRound, InputStatus};
 
 /// A question to the client: a future of its answer. The question is sent when the future is first
 /// polled.
@@ -20,7 +20,7 @@ use crate::input_round::{AskError, InputRound, InputStatus, Key};
 #[must_use = "a question is asked when it is awaited"]
 pub struct Asking<A> {
     round: Arc<InputRound>,
-    key: Key,
+    key: InputKey,
     request: Result<InputRequest, AskError>,
     stage: Stage,
     decode: Decode<A>,
@@ -45,7 +45,7 @@ enum Stage {
 impl<A> Asking<A> {
     pub(super) fn new(
         round: Arc<InputRound>,
-        key: Key,
+        key: InputKey,
         request: Result<InputRequest, String>,
         decode: Decode<A>,
     ) -> Self {

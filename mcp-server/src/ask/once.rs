@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::input_round::{AskError, InputRound, Key};
+use crate::input_round::{AskError, InputKey, InputRound};
 
 /// Returns the result that an earlier run recorded, or runs `work` and records the value that
 /// `to_result` makes of its output.
 pub(super) async fn run_once<T, E, F, Fut>(
     round: &Arc<InputRound>,
-    key: Key,
+    key: InputKey,
     work: F,
     to_result: impl FnOnce(Fut::Output) -> Result<T, E>,
 ) -> Result<T, E>

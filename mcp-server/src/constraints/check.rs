@@ -59,7 +59,7 @@ impl Constraints {
         if let (ArgumentFormat::Strings, Value::Object(members)) = (format, &mut value) {
             members.retain(|_, member| member.is_string());
         }
-        let mut checker = Checker {
+        let mut checker = ValueChecker {
             nodes: &self.nodes,
             format,
             remaining_steps: MAX_STEPS,
@@ -83,14 +83,14 @@ impl From<Violations> for ArgumentError {
 }
 
 /// State of one check.
-struct Checker<'a> {
+struct ValueChecker<'a> {
     nodes: &'a [Node],
     format: ArgumentFormat,
     remaining_steps: usize,
     violations: Vec<Violation>,
 }
 
-impl<'a> Checker<'a> {
+impl<'a> ValueChecker<'a> {
     fn report(&mut self, path: &str, reason: impl Into<String>) {
         if self.violations.len() < Violations::MAX {
             self.violations.push(Violation::new(path, reason));

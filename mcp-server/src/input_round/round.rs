@@ -27,10 +27,10 @@ use crate::request_state::{Binding, SealError, StateKeys};
 const MAX_QUESTIONS: usize = 100;
 
 /// Name of a question or of a result within one call.
-pub(crate) type Key = Cow<'static, str>;
+pub(crate) type InputKey = Cow<'static, str>;
 
 /// Key of the value of `Ask::keep` in error messages.
-const KEEP: Key = Cow::Borrowed("keep");
+const KEEP: InputKey = Cow::Borrowed("keep");
 
 /// One run of a handler that asks its client.
 pub(crate) struct InputRound {
@@ -120,7 +120,11 @@ impl InputRound {
     }
 
     /// Looks up the answer to a question, or sends the question.
-    pub(crate) fn ask(&self, key: &Key, request: &InputRequest) -> Result<InputStatus, AskError> {
+    pub(crate) fn ask(
+        &self,
+        key: &InputKey,
+        request: &InputRequest,
+    ) -> Result<InputStatus, AskError> {
         if self.call_closed.is_closed() {
             return Err(AskError::Over);
         }
@@ -157,7 +161,7 @@ impl InputRound {
     }
 
     /// Records the received answer of a question if it is valid, else discards it.
-    pub(crate) fn finish_question(&self, key: &Key, is_valid: bool) {
+    pub(crate) fn finish_question(&self, key: &InputKey, is_valid: bool) {
         let mut inputs = self.inputs.lock();
         if let (Some(answer), true) = (inputs.received.remove(&**key), is_valid) {
             let answers = &mut inputs.recorded.answers;
@@ -166,14 +170,14 @@ impl InputRound {
     }
 
     /// Removes a question whose future was dropped.
-    pub(crate) fn remove_question(&self, key: &Key) {
+    pub(crate) fn remove_question(&self, key: &InputKey) {
         self.inputs.lock().open.remove(&**key);
     }
 
     /// Returns the result that an earlier run recorded under `key`. Each run may use a key once.
     pub(crate) fn recorded_result<T: DeserializeOwned>(
         &self,
-        key: &Key,
+        key: &InputKey,
     ) -> Result<Option<T>, AskError> {
         if self.call_closed.is_closed() {
             return Err(AskError::Over);
@@ -205,7 +209,7 @@ impl InputRound {
 
     pub(crate) fn record_result<T: Serialize>(
         &self,
-        key: &Key,
+        key: &InputKey,
         result: &T,
     ) -> Result<(), AskError> {
         let raw = self.encode(key, result)?;
@@ -224,7 +228,7 @@ impl InputRound {
         decode(&KEEP, self.inputs.lock().recorded.kept.as_deref())
     }
 
-    fn encode<T: Serialize>(&self, key: &Key, value: &T) -> Result<Box<RawValue>, AskError> {
+    fn encode<T: Serialize>(&self, key: &InputKey, value: &T) -> Result<Box<RawValue>, AskError> {
         let unkeepable = |reason| AskError::Unkeepable {
             key: key.clone(),
             reason,
@@ -323,7 +327,7 @@ impl PendingInputs {
     // spec: MRTR-14, MRTR-15, MRTR-17
     fn find_answer(
         &self,
-        key: &Key,
+        key: &InputKey,
         request: &InputRequest,
     ) -> Result<Option<InputResponse>, AskError> {
         let recorded = self.recorded.answers.get(&**key);
@@ -355,7 +359,10 @@ impl PendingInputs {
     }
 }
 
-fn decode<T: DeserializeOwned>(key: &Key, raw: Option<&RawValue>) -> Result<Option<T>, AskError> {
+fn decode<T: DeserializeOwned>(
+    key: &InputKey,
+    raw: Option<&RawValue>,
+) -> Result<Option<T>, AskError> {
     let decoded = raw.map(|raw| serde_json::from_str(raw.get()));
     decoded.transpose().map_err(|error| AskError::Unreadable {
         key: key.clone(),

@@ -48,7 +48,7 @@ impl Desk {
     async fn everything(
         &self,
         State(prefix): State<Prefix>,
-        /// what to say
+        /// the text to return
         text: String,
         progress: Progress,
         log: Log,

@@ -42,7 +42,7 @@ impl Desk {
     #[tool]
     fn options(
         &self,
-        /// how many
+        /// maximum number
         #[arg(default = 10, range = 1..=100)]
         limit: u32,
         #[arg(range = ..0.5, description = "a share")] share: f64,
@@ -118,7 +118,7 @@ fn options_of_parameters_are_published() {
             "limit": {
               "type": "integer",
               "minimum": 1,
-              "description": "how many",
+              "description": "maximum number",
               "maximum": 100,
               "default": 10
             },

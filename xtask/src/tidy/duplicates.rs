@@ -1,4 +1,5 @@
 //! Rule: one noun is one type. A crate defines no two types of the same name, in whatever modules.
+//! `Sealed`, the usual name of the private supertrait of a sealed trait, may occur more than once.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ fn check_crate(krate: &Crate<'_>) -> Vec<Finding> {
     let mut types: BTreeMap<String, Vec<TypeDefinition<'_>>> = BTreeMap::new();
     for (index, module) in krate.modules.iter().enumerate() {
         for item in module.all_items() {
-            if let Some((name, line)) = type_name(item) {
+            if let Some((name, line)) = type_name(item).filter(|(name, _)| name != "Sealed") {
                 types.entry(name).or_default().push(TypeDefinition {
                     path: &module.file.path,
                     line,

@@ -3,18 +3,7 @@
 //! when the table is empty.
 
 /// Packages with the rules that do not apply to them yet.
-const PENDING: [(&str, &[&str]); 10] = [
-    (
-        "mcp-server",
-        &[
-            "cycles",
-            "doc_comments",
-            "duplicates",
-            "inlining",
-            "layout",
-            "names",
-        ],
-    ),
+const PENDING: [(&str, &[&str]); 8] = [
     (
         "mcp-client",
         &["cycles", "doc_comments", "duplicates", "layout", "names"],
@@ -35,7 +24,6 @@ const PENDING: [(&str, &[&str]); 10] = [
         "mcp-transport-stdio",
         &["cycles", "doc_comments", "duplicates", "layout", "names"],
     ),
-    ("mcp-macros", &["doc_comments", "duplicates"]),
     ("mcp", &["doc_comments", "duplicates", "layout"]),
     ("mcp-testing", &["doc_comments", "names"]),
     ("conformance", &["doc_comments"]),

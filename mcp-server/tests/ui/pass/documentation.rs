@@ -45,7 +45,7 @@ impl Shop {
         &self,
         /// words that all must occur
         words: Vec<String>,
-        /// how many to show
+        /// maximum number of results
         #[arg(default = 10, range = 1..=100)]
         limit: u32,
         State(db): State<Db>,

@@ -5,7 +5,8 @@ use mcp_types::codes::{
     self, MissingCapabilities, MissingResource, RequiredElicitations, UnsupportedVersion,
 };
 use mcp_types::legacy_tasks::{
-    CreateTaskResult, ListTasksResult, RelatedTask, LegacyTask, TaskMetadata, TaskParams, TaskStatus,
+    CreateTaskResult, LegacyTask, ListTasksResult, RelatedTask, TaskMetadata, TaskParams,
+    TaskStatus,
 };
 use mcp_types::{
     Cursor, DiscoverResult, ElicitUrlParams, ErrorObject, InitializeParams, InitializeResult,
