@@ -8,7 +8,7 @@ use mcp_types::{
 };
 use serde::Serialize;
 
-use super::{splice_json, write_json};
+use super::{splice_json, write_scalar};
 use crate::{ClientNotification, ServerNotification};
 
 /// Decodes a notification of a server. Returns `None` for one that no server of this revision may send.
@@ -306,7 +306,7 @@ fn stamp(meta: Option<Meta>, subscription: Option<&RequestId>) -> Option<Meta> {
 
 fn open(method: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
-    write_json(out, method);
+    write_scalar(out, method);
 }
 
 fn write(method: &str, params: &(impl Serialize + ?Sized), out: &mut Vec<u8>) {

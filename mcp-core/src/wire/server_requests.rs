@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::narrow;
 use super::{
     DecodeError, DecodedServerRequest, RequestHead, ServerRequestContext, splice_json, write_json,
-    write_request,
+    write_request, write_scalar,
 };
 use crate::deserialize::{self, DeserializeError};
 use crate::{ClientResponse, Fault, ServerRequest};
@@ -159,7 +159,7 @@ pub(super) fn write_pong(id: &RequestId, out: &mut Vec<u8>) {
 
 fn open_result(id: &RequestId, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(out, id);
+    write_scalar(out, id);
     out.extend_from_slice(br#","result":"#);
 }
 

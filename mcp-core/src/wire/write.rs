@@ -6,6 +6,12 @@ use serde::Serialize;
 
 use super::{ClientRequestContext, ServerRequestContext};
 
+/// Appends a string, a number or an id as JSON. Such JSON contains no line breaks.
+pub(super) fn write_scalar(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) {
+    let written = serde_json::to_writer(out, value);
+    debug_assert!(written.is_ok(), "{written:?}");
+}
+
 /// Appends `value` as JSON without line breaks. Raw JSON from a handler may contain line breaks
 /// between tokens, and a line break would end the message in an event stream or on a pipe.
 ///
@@ -52,9 +58,9 @@ pub(super) fn write_request(
 ) -> Vec<u8> {
     let mut out = Vec::with_capacity(256);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out, head.id);
+    write_scalar(&mut out, head.id);
     out.extend_from_slice(br#","method":"#);
-    write_json(&mut out, head.method);
+    write_scalar(&mut out, head.method);
     out.extend_from_slice(br#","params":{"#);
     let mut meta = own.unwrap_or_default();
     for (key, value) in head.extra_meta.into_iter().flat_map(Meta::as_object) {
@@ -106,7 +112,7 @@ pub(super) fn write_error(out: &mut Vec<u8>, id: Option<&RequestId>, error: &Err
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {
         out.extend_from_slice(br#""id":"#);
-        write_json(out, id);
+        write_scalar(out, id);
         out.push(b',');
     }
     out.extend_from_slice(br#""error":"#);

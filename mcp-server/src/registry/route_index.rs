@@ -19,7 +19,8 @@ type CachedPage<R> = OnceLock<Arc<Listing<<R as Listed>::Page>>>;
 pub(crate) struct RouteIndex<R: Listed> {
     /// Routes with their registration numbers, in the order of registration.
     routes: Vec<(u64, R)>,
-    by_key: HashMap<Box<str>, usize>,
+    /// Keys come from the author of the server, so the hash need not resist chosen keys.
+    by_key: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     page_size: usize,
     /// Pages of the list, used if all callers see the same routes.
     pages: Box<[CachedPage<R>]>,
@@ -34,7 +35,7 @@ impl<R: Listed> RouteIndex<R> {
     /// `Server::check` reports the others.
     pub(super) fn new(list: &RouteList<R>, page_size: usize) -> Self {
         let mut routes = Vec::with_capacity(list.len());
-        let mut by_key = HashMap::with_capacity(list.len());
+        let mut by_key = HashMap::with_capacity_and_hasher(list.len(), Default::default());
         for (number, route) in list.enabled() {
             if !by_key.contains_key(route.key()) {
                 by_key.insert(route.key().into(), routes.len());

@@ -9,7 +9,7 @@ use super::errors;
 use crate::wire::narrow::{Narrow, narrowed};
 use crate::wire::{
     ClientRequestContext, EncodedReply, ReplyContext, RequestHead, calls, sessions, splice_json,
-    write_error, write_json, write_request,
+    write_error, write_json, write_request, write_scalar,
 };
 use crate::{ClientRequest, Fault, Listing, Reply, ResultBody};
 
@@ -43,7 +43,7 @@ pub(super) fn reply(
     };
     out.head.reserve(256);
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out.head, context.id);
+    write_scalar(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     result(body, version, &mut out);
     out.push(b"}");

@@ -15,6 +15,7 @@ use crate::reply::Listing;
 use crate::wire::narrow::{self, Narrow, fitting, narrowed};
 use crate::wire::{
     ClientRequestContext, EncodedReply, ReplyContext, calls, splice_json, write_error, write_json,
+    write_scalar,
 };
 use crate::{ClientRequest, Reply, ResultBody};
 
@@ -30,7 +31,7 @@ pub(super) fn reply(reply: Reply, context: &ReplyContext<'_>, head: Vec<u8>) -> 
     }
     out.head.reserve(minimum_size(&reply));
     out.head.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out.head, context.id);
+    write_scalar(&mut out.head, context.id);
     out.head.extend_from_slice(br#","result":"#);
     match reply {
         Reply::Complete { body, cache } => complete(body, cache, context, &mut out),
@@ -209,10 +210,10 @@ fn write_stamp(
     context: &ReplyContext<'_>,
 ) {
     out.extend_from_slice(br#"{"resultType":"#);
-    write_json(out, result_type);
+    write_scalar(out, result_type);
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
-        write_json(out, &cache.ttl_ms());
+        write_scalar(out, &cache.ttl_ms());
         out.extend_from_slice(match cache.scope {
             CacheScope::Public => br#","cacheScope":"public""#.as_slice(),
             _ => br#","cacheScope":"private""#,
@@ -232,7 +233,7 @@ fn write_stamp(
         if index > 0 {
             out.push(b',');
         }
-        write_json(out, key);
+        write_scalar(out, key);
         out.push(b':');
         write_json(out, value);
     }
@@ -244,9 +245,9 @@ fn write_stamp(
 pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_>) -> Vec<u8> {
     let mut out = Vec::with_capacity(512);
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-    write_json(&mut out, context.id);
+    write_scalar(&mut out, context.id);
     out.extend_from_slice(br#","method":"#);
-    write_json(&mut out, request.method_name());
+    write_scalar(&mut out, request.method_name());
     out.extend_from_slice(br#","params":{"_meta":"#);
     write_json(&mut out, &RequestMeta(context));
     if let Some(input) = context.input {
@@ -256,7 +257,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
         }
         if let Some(state) = &input.state {
             out.extend_from_slice(br#","requestState":"#);
-            write_json(&mut out, state);
+            write_scalar(&mut out, state);
         }
     }
     write_params(&mut out, request);
