@@ -1,4 +1,4 @@
-//! All that a server offers, held against a text that a person has read.
+//! Snapshots of all features of a server.
 
 mod diff;
 
@@ -7,20 +7,20 @@ use std::future::Future;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 
+use mcp::types::ServerCapabilities;
 use mcp::{Client, Result};
 use serde_json::{Value, json};
 
-/// Set to any value, the variable writes the texts anew instead of comparing them. It is the one
-/// that `expect_test` has.
+/// Environment variable that updates snapshots instead of comparing them, as for `expect_test`.
 const UPDATE: &str = "UPDATE_EXPECT";
 
-/// All that a server offers to one client: its tools, resources, templates and prompts as they are
-/// on the wire.
+/// The tools, resources, templates and prompts that a server lists for one client, in the form of the
+/// protocol.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue(Value);
 
 impl Catalogue {
-    /// The catalogue as JSON, laid out for people.
+    /// Returns the catalogue as indented JSON.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
         text.push('\n');
@@ -28,13 +28,13 @@ impl Catalogue {
     }
 }
 
-/// Gives a client its [`catalogue`](Self::catalogue).
-pub trait HasCatalogue: sealed::Sealed {
-    /// Lists all that the server offers.
+/// Adds [`catalogue`](Self::catalogue) to [`Client`].
+pub trait CatalogueExt: sealed::Sealed {
+    /// Lists all features of the server.
     ///
     /// # Errors
     ///
-    /// When a list cannot be had.
+    /// Returns an error when a list request fails.
     fn catalogue(&self) -> impl Future<Output = Result<Catalogue>> + Send;
 }
 
@@ -44,34 +44,36 @@ mod sealed {
     impl Sealed for mcp::Client {}
 }
 
-impl HasCatalogue for Client {
+impl CatalogueExt for Client {
     async fn catalogue(&self) -> Result<Catalogue> {
-        let offers = self.server_capabilities();
+        let capabilities = self.server_capabilities();
         let has =
-            |what: fn(&mcp::types::ServerCapabilities) -> bool| offers.as_ref().is_none_or(what);
-        let mut found = json!({});
-        if has(|offers| offers.tools.is_some()) {
-            found["tools"] = json!(self.list_all_tools().await?);
+            |feature: fn(&ServerCapabilities) -> bool| capabilities.as_ref().is_none_or(feature);
+        let mut lists = json!({});
+        if has(|capabilities| capabilities.tools.is_some()) {
+            lists["tools"] = json!(self.list_all_tools().await?);
         }
-        if has(|offers| offers.resources.is_some()) {
-            found["resources"] = json!(self.list_all_resources().await?);
-            found["resourceTemplates"] = json!(self.list_all_resource_templates().await?);
+        if has(|capabilities| capabilities.resources.is_some()) {
+            lists["resources"] = json!(self.list_all_resources().await?);
+            lists["resourceTemplates"] = json!(self.list_all_resource_templates().await?);
         }
-        if has(|offers| offers.prompts.is_some()) {
-            found["prompts"] = json!(self.list_all_prompts().await?);
+        if has(|capabilities| capabilities.prompts.is_some()) {
+            lists["prompts"] = json!(self.list_all_prompts().await?);
         }
-        Ok(Catalogue(found))
+        Ok(Catalogue(lists))
     }
 }
 
-/// Holds all that a server offers against the text that was kept, and panics with what has changed:
-/// tools are read by models and called by programs that nobody told.
+/// Compares the features of a server with a stored snapshot, and panics with the differences.
 ///
-/// The text is a file in `snapshots` beside the package's manifest, named by the module of the test,
-/// or by what stands first: `snapshot!("admin", client.catalogue())`. `UPDATE_EXPECT=1` writes it.
+/// The snapshot is a file in the directory `snapshots` of the package. Its name is the module path of
+/// the test, or the first argument: `snapshot!("admin", client.catalogue())`. With the environment
+/// variable `UPDATE_EXPECT=1`, the macro writes the file.
+///
+/// # Examples
 ///
 /// ```no_run
-/// use mcp_testing::HasCatalogue as _;
+/// use mcp_testing::CatalogueExt as _;
 /// # async fn test(server: mcp::Server) -> mcp::Result<()> {
 /// let client = mcp_testing::connect(server).await?;
 /// mcp_testing::snapshot!(client.catalogue());
@@ -92,19 +94,19 @@ macro_rules! snapshot {
     };
 }
 
-/// What [`snapshot!`] does, for a file of any folder.
+/// Compares a catalogue with the snapshot `name` of the package in `folder`, as [`snapshot!`] does.
 ///
 /// # Panics
 ///
-/// When the catalogue is another one than the file tells, or there is no such file.
+/// Panics when the catalogue differs from the file, or when the file cannot be read.
 #[track_caller]
-#[expect(clippy::panic, reason = "it is an assertion")]
+#[expect(clippy::panic, reason = "an assertion")]
 pub fn assert_snapshot(folder: impl AsRef<Path>, name: &str, catalogue: &Catalogue) {
     let file = file_of(folder.as_ref(), name);
     let update = std::env::var_os(UPDATE).is_some();
     if let Err(report) = compare(&file, catalogue, update) {
-        let place = Location::caller();
-        panic!("{place}: {report}\n`{UPDATE}=1` accepts the change");
+        let location = Location::caller();
+        panic!("{location}: {report}\nset `{UPDATE}=1` to accept the change");
     }
 }
 
@@ -113,7 +115,7 @@ fn file_of(folder: &Path, name: &str) -> PathBuf {
     folder.join("snapshots").join(format!("{name}.json"))
 }
 
-/// Compares, or writes; the error is what a person has to know.
+/// Compares or updates the file. The error is a readable report.
 fn compare(file: &Path, catalogue: &Catalogue, update: bool) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     if update {
@@ -121,17 +123,17 @@ fn compare(file: &Path, catalogue: &Catalogue, update: bool) -> Result<(), Strin
         fs::create_dir_all(folder).map_err(failed)?;
         return fs::write(file, catalogue.to_json()).map_err(failed);
     }
-    let kept = fs::read_to_string(file).map_err(failed)?;
-    let kept: Value =
-        serde_json::from_str(&kept).map_err(|error| format!("{}: {error}", file.display()))?;
-    let changes = diff::changes(&kept, &catalogue.0);
-    if changes.is_empty() {
+    let expected = fs::read_to_string(file).map_err(failed)?;
+    let expected: Value =
+        serde_json::from_str(&expected).map_err(|error| format!("{}: {error}", file.display()))?;
+    let differences = diff::differences(&expected, &catalogue.0);
+    if differences.is_empty() {
         return Ok(());
     }
     Err(format!(
-        "the server offers something else than {} tells:\n  {}",
+        "the features of the server differ from {}:\n  {}",
         file.display(),
-        changes.join("\n  ")
+        differences.join("\n  ")
     ))
 }
 

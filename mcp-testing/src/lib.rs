@@ -1,11 +1,11 @@
 //! Test kit for Model Context Protocol servers and clients.
 //!
-//! | you want | look at |
+//! | task | item |
 //! |---|---|
-//! | a client of a server, with nothing between them | [`connect`] |
-//! | the same over a pipe or HTTP, with trouble on the wire, in virtual time | [`Pair`], [`WireFault`] |
-//! | the text of what they say | [`Transcript`] |
-//! | a test that fails when a tool changes | [`snapshot!`] |
+//! | connect a client to a server without a transport | [`connect`] |
+//! | connect them over a pipe or HTTP, with transport faults and paused time | [`Pair`], [`WireFault`] |
+//! | compare the exchanged messages | [`Transcript`] |
+//! | detect changed tools, resources and prompts | [`snapshot!`] |
 //!
 //! ```
 //! use mcp::prelude::*;
@@ -37,24 +37,25 @@ mod pair;
 use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
-pub use catalogue::{Catalogue, HasCatalogue, assert_snapshot};
+pub use catalogue::{Catalogue, CatalogueExt, assert_snapshot};
 pub use mcp::core::InProcessChannel;
 pub use pair::{Connected, Pair, Transcript, WireFault};
 
-/// Connects a client to a server in the same process.
+/// Connects a client with default settings to a server in the same process.
 ///
 /// # Errors
 ///
-/// When the server has a mistake ([`Server::check`](mcp::Server::check)).
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake.
 pub async fn connect(server: impl IntoServer) -> Result<Client> {
     connect_with(server, Client::builder()).await
 }
 
-/// Connects a client with settings of its own: one that answers what the server asks for.
+/// Connects a client with custom settings, such as handlers for requests of the server.
 ///
 /// # Errors
 ///
-/// When the server has a mistake, or the settings have one.
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake, or when a setting of
+/// `builder` is invalid.
 pub async fn connect_with(server: impl IntoServer, builder: ClientBuilder) -> Result<Client> {
     let server = server.into_server();
     server.check()?;

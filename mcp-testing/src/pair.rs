@@ -1,4 +1,4 @@
-//! A client and a server with a wire between them, in one process, and trouble on the wire.
+//! A client and a server in one process, connected by a transport with optional faults.
 
 mod fault;
 mod http;
@@ -18,11 +18,13 @@ use tokio::task::JoinHandle;
 pub use fault::WireFault;
 pub use transcript::Transcript;
 
-/// How many bytes a pipe holds that nobody has read yet.
-const ROOM: usize = 64 * 1024;
+/// Capacity of each pipe in bytes.
+const PIPE_CAPACITY: usize = 64 * 1024;
 
-/// A client and a server with a wire between them: a pipe, or HTTP. No socket is opened, so time can
-/// be paused (`tokio::time::pause`).
+/// A builder of a client and a server that are connected by a pipe or by HTTP. No socket is opened, so
+/// that time can be paused (`tokio::time::pause`).
+///
+/// # Examples
 ///
 /// ```
 /// # use mcp::prelude::*;
@@ -44,20 +46,20 @@ const ROOM: usize = 64 * 1024;
 /// ```
 #[must_use = "connects when `start` is awaited"]
 pub struct Pair {
-    wire: Wire,
+    transport: Transport,
     server: Server,
     client: ClientBuilder,
-    answers: Vec<WireFault>,
-    requests: Vec<WireFault>,
+    response_faults: Vec<WireFault>,
+    request_faults: Vec<WireFault>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Wire {
+enum Transport {
     Pipe,
     Http,
 }
 
-/// A pair that talks. Dropping it ends the server.
+/// A connected pair. Dropping it stops the server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Connected {
@@ -68,47 +70,49 @@ pub struct Connected {
 }
 
 impl Pair {
-    /// A pair on a pipe, as between a program and the server that it has started.
+    /// Creates a pair on a pipe, like a client and its child process.
     pub fn stdio(server: impl IntoServer) -> Self {
-        Self::over(Wire::Pipe, server)
+        Self::new(Transport::Pipe, server)
     }
 
-    /// A pair that speaks Streamable HTTP: requests, headers, streams of events; all but sockets.
+    /// Creates a pair that uses Streamable HTTP with requests, headers and event streams, but without
+    /// sockets.
     pub fn http(server: impl IntoServer) -> Self {
-        Self::over(Wire::Http, server)
+        Self::new(Transport::Http, server)
     }
 
-    fn over(wire: Wire, server: impl IntoServer) -> Self {
+    fn new(transport: Transport, server: impl IntoServer) -> Self {
         Self {
-            wire,
+            transport,
             server: server.into_server(),
             client: Client::builder(),
-            answers: Vec::new(),
-            requests: Vec::new(),
+            response_faults: Vec::new(),
+            request_faults: Vec::new(),
         }
     }
 
-    /// Sets the revision that the two speak; else they find one.
+    /// Sets the protocol revision. Default: negotiated, which selects 2026-07-28.
     pub fn revision(mut self, version: ProtocolVersion) -> Self {
         self.client = self.client.mode(ConnectMode::Pin(version));
         self
     }
 
-    /// Sets how the client is built; comes before [`revision`](Self::revision).
+    /// Sets the builder of the client. Call it before [`revision`](Self::revision), which changes the
+    /// builder.
     pub fn client(mut self, client: ClientBuilder) -> Self {
         self.client = client;
         self
     }
 
-    /// Adds trouble on the way from the server to the client.
+    /// Adds a fault in the direction from the server to the client.
     pub fn fault(mut self, fault: WireFault) -> Self {
-        self.answers.push(fault);
+        self.response_faults.push(fault);
         self
     }
 
-    /// Adds trouble on the way from the client to the server of a pipe. Without effect over HTTP.
-    pub fn fault_of_client(mut self, fault: WireFault) -> Self {
-        self.requests.push(fault);
+    /// Adds a fault in the direction from the client to the server. It applies only to pipes.
+    pub fn request_fault(mut self, fault: WireFault) -> Self {
+        self.request_faults.push(fault);
         self
     }
 
@@ -116,15 +120,17 @@ impl Pair {
     ///
     /// # Errors
     ///
-    /// When the server has a mistake, or the trouble on the wire is too much.
+    /// Returns an error when the server has a configuration mistake, or when a fault prevents the
+    /// connection.
     pub async fn start(self) -> Result<Connected> {
         self.server.check()?;
         let transcript = Transcript::default();
-        match self.wire {
-            Wire::Pipe => self.start_pipe(transcript).await,
-            Wire::Http => {
+        match self.transport {
+            Transport::Pipe => self.start_pipe(transcript).await,
+            Transport::Http => {
                 let endpoint = StreamableHttp::new(self.server);
-                let service = http::InProcess::new(endpoint, self.answers, transcript.clone());
+                let service =
+                    http::InProcessService::new(endpoint, self.response_faults, transcript.clone());
                 let channel = HttpChannel::with_service("http://localhost/mcp", service)
                     .map_err(mcp::client::Error::from)?;
                 Ok(Connected {
@@ -137,13 +143,13 @@ impl Pair {
     }
 
     async fn start_pipe(self, transcript: Transcript) -> Result<Connected> {
-        let (client, client_wire) = duplex(ROOM);
-        let (server, server_wire) = duplex(ROOM);
-        relay::join(
-            client_wire,
-            server_wire,
-            self.requests,
-            self.answers,
+        let (client, client_peer) = duplex(PIPE_CAPACITY);
+        let (server, server_peer) = duplex(PIPE_CAPACITY);
+        relay::start(
+            client_peer,
+            server_peer,
+            self.request_faults,
+            self.response_faults,
             &transcript,
         );
         let (reader, writer) = split(server);
@@ -164,15 +170,15 @@ impl Pair {
 impl fmt::Debug for Pair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pair")
-            .field("wire", &self.wire)
-            .field("answers", &self.answers)
-            .field("requests", &self.requests)
+            .field("transport", &self.transport)
+            .field("response_faults", &self.response_faults)
+            .field("request_faults", &self.request_faults)
             .finish_non_exhaustive()
     }
 }
 
 impl Connected {
-    /// All that was said until now.
+    /// Returns the messages that were sent so far.
     pub fn transcript(&self) -> &Transcript {
         &self.transcript
     }
@@ -181,7 +187,7 @@ impl Connected {
     ///
     /// # Errors
     ///
-    /// When the server ended badly.
+    /// Returns an error when the client cannot be closed or the server ended with an error.
     pub async fn close(mut self) -> Result<()> {
         self.client.close().await?;
         if let Some(server) = self.server.take() {

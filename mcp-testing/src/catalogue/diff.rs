@@ -1,40 +1,50 @@
-//! What has changed between two values, as lines for people.
+//! Readable differences between two JSON values.
 
 use serde_json::Value;
 
-/// What has changed, a line per change: where, and what. Items of lists go by their names.
-pub(super) fn changes(kept: &Value, found: &Value) -> Vec<String> {
+/// Returns one line per difference, with its path. Items of lists are matched by name.
+pub(super) fn differences(expected: &Value, actual: &Value) -> Vec<String> {
     let mut changes = Vec::new();
-    compare("", kept, found, &mut changes);
+    compare("", expected, actual, &mut changes);
     changes
 }
 
-fn compare(place: &str, kept: &Value, found: &Value, changes: &mut Vec<String>) {
-    match (parts(kept), parts(found)) {
+fn compare(path: &str, expected: &Value, actual: &Value, changes: &mut Vec<String>) {
+    match (children(expected), children(actual)) {
         (Some(before), Some(after)) => {
-            for (name, kept) in &before {
-                let inner = join(place, name);
+            for (name, expected) in &before {
+                let path = join(path, name);
                 match after.iter().find(|(other, _)| other == name) {
-                    Some((_, found)) => compare(&inner, kept, found, changes),
-                    None => changes.push(format!("{inner} is gone (was {})", short(kept))),
+                    Some((_, actual)) => compare(&path, expected, actual, changes),
+                    None => {
+                        changes.push(format!("{path} is missing (was {})", truncated(expected)))
+                    }
                 }
             }
-            for (name, found) in &after {
+            for (name, actual) in &after {
                 if !before.iter().any(|(other, _)| other == name) {
-                    changes.push(format!("{} is new: {}", join(place, name), short(found)));
+                    changes.push(format!(
+                        "{} is new: {}",
+                        join(path, name),
+                        truncated(actual)
+                    ));
                 }
             }
         }
-        _ if kept == found => {}
-        _ => changes.push(format!("{place}: {} became {}", short(kept), short(found))),
+        _ if expected == actual => {}
+        _ => changes.push(format!(
+            "{path}: {} became {}",
+            truncated(expected),
+            truncated(actual)
+        )),
     }
 }
 
-/// The parts of a value by their names; `None` when it is compared as a whole.
-fn parts(value: &Value) -> Option<Vec<(String, &Value)>> {
+/// Returns the named children of a value; `None` if the value is compared as a whole.
+fn children(value: &Value) -> Option<Vec<(String, &Value)>> {
     match value {
-        Value::Object(members) => {
-            let named = members.iter().map(|(key, value)| (key.clone(), value));
+        Value::Object(object) => {
+            let named = object.iter().map(|(key, value)| (key.clone(), value));
             Some(named.collect())
         }
         Value::Array(items) => items
@@ -45,24 +55,24 @@ fn parts(value: &Value) -> Option<Vec<(String, &Value)>> {
     }
 }
 
-/// What a tool, prompt, resource or template goes by.
+/// The identifier of a tool, prompt, resource or template.
 fn name_of(item: &Value) -> Option<&str> {
     let keys = ["uri", "uriTemplate", "name"];
     keys.iter().find_map(|key| item.get(key)?.as_str())
 }
 
-fn join(place: &str, name: &str) -> String {
-    if place.is_empty() {
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() {
         name.to_owned()
     } else {
-        format!("{place} / {name}")
+        format!("{path} / {name}")
     }
 }
 
-fn short(value: &Value) -> String {
-    const LENGTH: usize = 80;
+fn truncated(value: &Value) -> String {
+    const MAX_CHARS: usize = 80;
     let text = value.to_string();
-    match text.char_indices().nth(LENGTH) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,
     }

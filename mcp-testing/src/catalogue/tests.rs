@@ -1,35 +1,33 @@
-//! What the report of a change says.
-
 use serde_json::json;
 
-use super::diff::changes;
+use super::diff::differences;
 use super::{Catalogue, compare, file_of};
 
 #[test]
-fn the_report_names_what_has_changed() {
-    let kept = json!({ "tools": [
+fn differences_have_path_and_values() {
+    let expected = json!({ "tools": [
         { "name": "add", "description": "Add", "inputSchema": { "required": ["a", "b"] } },
         { "name": "gone", "description": "x".repeat(200) },
     ] });
-    let found = json!({ "tools": [
+    let actual = json!({ "tools": [
         { "name": "new" },
         { "name": "add", "description": "Add two", "inputSchema": { "required": ["a"] } },
     ] });
     let long = format!("{{\"name\":\"gone\",\"description\":\"{}…", "x".repeat(50));
     assert_eq!(
-        changes(&kept, &found),
+        differences(&expected, &actual),
         [
             "tools / add / description: \"Add\" became \"Add two\"".to_owned(),
             "tools / add / inputSchema / required: [\"a\",\"b\"] became [\"a\"]".to_owned(),
-            format!("tools / gone is gone (was {long})"),
+            format!("tools / gone is missing (was {long})"),
             "tools / new is new: {\"name\":\"new\"}".to_owned(),
         ]
     );
-    assert!(changes(&kept, &kept).is_empty());
+    assert!(differences(&expected, &expected).is_empty());
 }
 
 #[test]
-fn is_kept_in_a_file() {
+fn snapshot_is_written_and_compared() {
     let folder = std::env::temp_dir().join(format!("mcp-snapshot-{}", std::process::id()));
     let file = file_of(&folder, "crate::tests");
     let catalogue = Catalogue(json!({ "tools": [{ "name": "add" }] }));
@@ -37,7 +35,7 @@ fn is_kept_in_a_file() {
     compare(&file, &catalogue, true).unwrap();
     compare(&file, &catalogue, false).unwrap();
     let report = compare(&file, &Catalogue(json!({ "tools": [] })), false).unwrap_err();
-    assert!(report.contains("tools / add is gone"), "{report}");
+    assert!(report.contains("tools / add is missing"), "{report}");
     assert!(report.contains("crate-tests.json"), "{report}");
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,11 +1,11 @@
-//! What can go wrong on a wire.
+//! Faults of a transport.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-/// Trouble on a wire, in one direction of it. Messages are counted from 1; over HTTP what is
-/// counted are the pieces of an answer's body: an event, or a whole JSON answer.
+/// A transport fault in one direction. Messages are counted from 1. Over HTTP, a message is one event
+/// of a response, or a JSON response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WireFault(Kind);
 
@@ -19,40 +19,40 @@ enum Kind {
 }
 
 impl WireFault {
-    /// After so many messages the connection is lost, in both directions.
+    /// Breaks the connection in both directions after `messages` messages.
     pub fn cut_stream_after(messages: usize) -> Self {
         Self(Kind::Cut(messages))
     }
 
-    /// After so many messages this direction ends in good order; the other goes on.
+    /// Closes this direction after `messages` messages. The other direction stays open.
     pub fn half_close_after(messages: usize) -> Self {
         Self(Kind::HalfClose(messages))
     }
 
-    /// So many bytes pass at a time, and then none for a while.
+    /// Delivers at most `bytes` bytes at a time, each followed by a pause.
     pub fn slow(bytes: usize, pause: Duration) -> Self {
         Self(Kind::Slow(bytes.max(1), pause))
     }
 
-    /// This message arrives as something that is no message.
+    /// Replaces the message with this number by invalid bytes.
     pub fn garble(message: usize) -> Self {
         Self(Kind::Garble(message))
     }
 
-    /// Every byte arrives by itself.
+    /// Delivers every byte separately.
     pub fn split() -> Self {
         Self(Kind::Split)
     }
 }
 
-/// How a direction ends.
+/// The end of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Cut,
     HalfClose,
 }
 
-/// How a direction ends before the message with this number, if it does.
+/// Returns the fault that ends the direction before the message with this number.
 pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
     faults.iter().find_map(|fault| match fault.0 {
         Kind::Cut(after) if number > after => Some(End::Cut),
@@ -61,8 +61,8 @@ pub(super) fn end_before(faults: &[WireFault], number: usize) -> Option<End> {
     })
 }
 
-/// The pieces in which a message arrives, and the pause after each of them.
-pub(super) fn pieces(
+/// Returns the chunks of a delivered message, and the pause after each chunk.
+pub(super) fn chunks(
     faults: &[WireFault],
     number: usize,
     mut message: Bytes,
@@ -76,18 +76,18 @@ pub(super) fn pieces(
             _ => {}
         }
     }
-    let mut pieces = Vec::new();
+    let mut chunks = Vec::new();
     while message.len() > size {
-        pieces.push(message.split_to(size));
+        chunks.push(message.split_to(size));
     }
-    pieces.push(message);
-    (pieces, pause)
+    chunks.push(message);
+    (chunks, pause)
 }
 
-/// The first half of it, as when a buffer was overwritten, up to its frame.
+/// Returns the first half of the message and two invalid bytes, in the original frame.
 fn garbled(message: &[u8]) -> Bytes {
     let text = message.trim_ascii_end();
-    let (kept, _) = text.split_at(text.len() / 2);
+    let (half, _) = text.split_at(text.len() / 2);
     let (_, frame) = message.split_at(text.len());
-    [kept, b"\xff\x00", frame].concat().into()
+    [half, b"\xff\x00", frame].concat().into()
 }

@@ -1,4 +1,4 @@
-//! HTTP without sockets: requests go straight to the endpoint, answers come back piece by piece.
+//! HTTP without sockets: requests are passed to the endpoint, and faults change its responses.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -16,21 +16,21 @@ use mcp::prelude::*;
 use tokio::time::{Sleep, sleep};
 use tower_service::Service;
 
-use super::fault::{End, WireFault, end_before, pieces};
+use super::fault::{End, WireFault, chunks, end_before};
 use super::transcript::{Direction, Transcript};
 
 type BoxError = Box<dyn Error + Send + Sync>;
 type BoxBody = Pin<Box<dyn Body<Data = Bytes, Error = BoxError> + Send>>;
 
-/// An endpoint in this process, as a client's HTTP service.
+/// An endpoint in this process, as the HTTP service of a client.
 #[derive(Clone)]
-pub(super) struct InProcess {
+pub(super) struct InProcessService {
     endpoint: StreamableHttp,
     faults: Arc<[WireFault]>,
     transcript: Transcript,
 }
 
-impl InProcess {
+impl InProcessService {
     pub(super) fn new(
         endpoint: StreamableHttp,
         faults: Vec<WireFault>,
@@ -44,8 +44,8 @@ impl InProcess {
     }
 }
 
-impl Service<Request<Bytes>> for InProcess {
-    type Response = Response<Troubled>;
+impl Service<Request<Bytes>> for InProcessService {
+    type Response = Response<FaultyBody>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
 
@@ -55,31 +55,31 @@ impl Service<Request<Bytes>> for InProcess {
 
     fn call(&mut self, mut request: Request<Bytes>) -> Self::Future {
         self.transcript.add(Direction::ToServer, request.body());
-        // What a connection would add.
+        // An HTTP connection adds this header.
         let host = HeaderValue::from_static("localhost");
         request.headers_mut().entry(header::HOST).or_insert(host);
-        let answer = self.endpoint.call(request.map(Full::new));
+        let response = self.endpoint.call(request.map(Full::new));
         let (faults, transcript) = (self.faults.clone(), self.transcript.clone());
         Box::pin(async move {
-            let (parts, body) = answer.await?.into_parts();
+            let (parts, body) = response.await?.into_parts();
             let is_stream = parts
                 .headers
                 .get(header::CONTENT_TYPE)
-                .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+                .is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"));
             let inner: BoxBody = if is_stream {
                 Box::pin(body.map_err(Into::into))
             } else {
-                // One message, in however many pieces it was written.
+                // A JSON response is one message, so its frames are joined.
                 let whole = body.collect().await?.to_bytes();
                 Box::pin(Full::new(whole).map_err(Into::into))
             };
-            let body = Troubled {
+            let body = FaultyBody {
                 inner,
                 faults,
                 transcript,
                 number: 0,
                 events: VecDeque::new(),
-                pieces: VecDeque::new(),
+                chunks: VecDeque::new(),
                 pause: None,
             };
             Ok(Response::from_parts(parts, body))
@@ -87,20 +87,20 @@ impl Service<Request<Bytes>> for InProcess {
     }
 }
 
-/// The body of an answer, with trouble.
-pub(super) struct Troubled {
+/// A response body with faults.
+pub(super) struct FaultyBody {
     inner: BoxBody,
     faults: Arc<[WireFault]>,
     transcript: Transcript,
     number: usize,
-    /// What has come and not been looked at.
+    /// Received events that were not processed yet.
     events: VecDeque<Bytes>,
-    /// What may pass, and the pause after it.
-    pieces: VecDeque<(Bytes, Duration)>,
+    /// Chunks to deliver, and the pause after each.
+    chunks: VecDeque<(Bytes, Duration)>,
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-impl Body for Troubled {
+impl Body for FaultyBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -116,25 +116,29 @@ impl Body for Troubled {
                 }
                 this.pause = None;
             }
-            if let Some((piece, pause)) = this.pieces.pop_front() {
+            if let Some((chunk, pause)) = this.chunks.pop_front() {
                 if !pause.is_zero() {
                     this.pause = Some(Box::pin(sleep(pause)));
                 }
-                return Poll::Ready(Some(Ok(Frame::data(piece))));
+                return Poll::Ready(Some(Ok(Frame::data(chunk))));
             }
             if let Some(event) = this.events.pop_front() {
                 this.number += 1;
                 match end_before(&this.faults, this.number) {
                     Some(End::HalfClose) => return Poll::Ready(None),
                     Some(End::Cut) => {
-                        return Poll::Ready(Some(Err("the connection is lost, as told".into())));
+                        return Poll::Ready(Some(Err(
+                            "the connection was broken by a `WireFault`".into(),
+                        )));
                     }
                     None => {}
                 }
-                this.transcript.add(Direction::ToClient, &event);
-                let (pieces, pause) = pieces(&this.faults, this.number, event);
-                let pieces = pieces.into_iter().map(|piece| (piece, pause));
-                this.pieces.extend(pieces);
+                if !is_comment(&event) {
+                    this.transcript.add(Direction::ToClient, &event);
+                }
+                let (chunks, pause) = chunks(&this.faults, this.number, event);
+                let chunks = chunks.into_iter().map(|chunk| (chunk, pause));
+                this.chunks.extend(chunks);
                 continue;
             }
             match this.inner.as_mut().poll_frame(cx) {
@@ -149,7 +153,7 @@ impl Body for Troubled {
     }
 }
 
-/// The events of a part of a body, each with the empty line that ends it.
+/// Splits a body frame into events, each with the empty line that ends it.
 fn events(mut data: Bytes) -> VecDeque<Bytes> {
     const END: &[u8] = b"\n\n";
     let mut events = VecDeque::new();
@@ -160,4 +164,10 @@ fn events(mut data: Bytes) -> VecDeque<Bytes> {
         events.push_back(data);
     }
     events
+}
+
+/// Returns `true` if an event consists of comments, which keep a stream alive and carry no message.
+fn is_comment(event: &[u8]) -> bool {
+    let mut lines = event.trim_ascii().split(|byte| *byte == b'\n');
+    lines.all(|line| line.starts_with(b":"))
 }

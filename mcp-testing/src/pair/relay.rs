@@ -1,4 +1,4 @@
-//! The wire between two ends of pipes: it writes down what passes, and does to it what it is told.
+//! A relay between two pipes, which records the messages and applies faults.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ use tokio::io::{
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::fault::{End, WireFault, end_before, pieces};
+use super::fault::{End, WireFault, chunks, end_before};
 use super::transcript::{Direction, Transcript};
 
-/// Carries lines from each end to the other, in two tasks that end with the pipes.
-pub(super) fn join(
+/// Starts two tasks that forward lines in each direction until the pipes close.
+pub(super) fn start(
     client: DuplexStream,
     server: DuplexStream,
     requests: Vec<WireFault>,
-    answers: Vec<WireFault>,
+    responses: Vec<WireFault>,
     transcript: &Transcript,
 ) {
     let cut = Arc::new(Notify::new());
     let (from_client, to_client) = split(client);
     let (from_server, to_server) = split(server);
-    let start = |from, to, faults: Vec<WireFault>, direction| {
+    let spawn_direction = |from, to, faults: Vec<WireFault>, direction| {
         let (cut, transcript) = (cut.clone(), transcript.clone());
         tokio::spawn(async move {
             tokio::select! {
-                // The other direction has found the cut.
+                // The other direction broke the connection.
                 () = cut.notified() => {}
-                end = carry(from, to, &faults, direction, &transcript) => {
+                end = forward(from, to, &faults, direction, &transcript) => {
                     if end == Some(End::Cut) {
                         cut.notify_one();
                     }
@@ -37,12 +37,12 @@ pub(super) fn join(
             }
         });
     };
-    start(from_client, to_server, requests, Direction::ToServer);
-    start(from_server, to_client, answers, Direction::ToClient);
+    spawn_direction(from_client, to_server, requests, Direction::ToServer);
+    spawn_direction(from_server, to_client, responses, Direction::ToClient);
 }
 
-/// Carries lines until one side closes, or trouble ends it.
-async fn carry(
+/// Forwards lines until one side closes or a fault ends the direction. Returns that fault.
+async fn forward(
     from: ReadHalf<DuplexStream>,
     mut to: WriteHalf<DuplexStream>,
     faults: &[WireFault],
@@ -61,9 +61,9 @@ async fn carry(
             break None;
         }
         transcript.add(direction, &line);
-        let (pieces, pause) = pieces(faults, number, Bytes::from(line));
-        for piece in pieces {
-            if to.write_all(&piece).await.is_err() {
+        let (chunks, pause) = chunks(faults, number, Bytes::from(line));
+        for chunk in chunks {
+            if to.write_all(&chunk).await.is_err() {
                 return None;
             }
             if !pause.is_zero() {
@@ -72,11 +72,11 @@ async fn carry(
         }
     };
     if end != Some(End::Cut) {
-        // When the reader has gone, there is nobody to tell.
+        // Shutdown fails if the reader is closed already.
         let _ = to.shutdown().await;
     }
     if end == Some(End::HalfClose) {
-        // What comes after the end is read by nobody, and holds up nobody.
+        // Read and discard further lines, so that the writer is not blocked.
         let mut rest = Vec::new();
         while matches!(from.read_until(b'\n', &mut rest).await, Ok(count) if count > 0) {
             rest.clear();

@@ -1,14 +1,14 @@
-//! What was said on a wire.
+//! The messages of a connection.
 
 use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// All that was said on a wire, a line per message: `-> ` from the client, `<- ` from the server, in
-/// the order in which it was sent. Clones are the same transcript.
+/// The messages of a connection in the order in which they were sent, one per line: `-> ` from the
+/// client, `<- ` from the server. Clones share the same transcript.
 ///
-/// Hold it against a text that a person has read, with `expect_test` for instance:
+/// Compare it with a reviewed file, for example with `expect_test`:
 /// `expect_file!["transcripts/listing.txt"].assert_eq(&transcript.to_string())`.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript(Arc<Mutex<String>>);
@@ -20,7 +20,7 @@ pub(super) enum Direction {
 }
 
 impl Transcript {
-    /// Forgets what was said until now.
+    /// Removes all messages.
     pub fn clear(&self) {
         self.0.lock().clear();
     }

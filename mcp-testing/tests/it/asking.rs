@@ -1,4 +1,4 @@
-//! Servers that ask, and clients that answer by their handlers.
+//! Handlers that request input, and clients with handlers for these requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,20 +10,20 @@ use mcp::prelude::*;
 use mcp::types::Root;
 use serde_json::json;
 
-use crate::kit::{WAYS, connect_with};
+use crate::kit::{CONNECTIONS, connect_with};
 
-/// What was done, and how often.
+/// Counters of side effects.
 #[derive(Clone, Default)]
-struct Done {
+struct Counters {
     runs: Arc<AtomicU32>,
     tickets: Arc<AtomicU32>,
 }
 
-fn up(counter: &AtomicU32) -> u32 {
+fn increment(counter: &AtomicU32) -> u32 {
     counter.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// What to do.
+/// Confirmation of a deployment.
 #[derive(Elicit)]
 struct Confirm {
     /// Type the environment's name
@@ -36,7 +36,7 @@ struct Confirm {
 
 #[derive(Debug, PartialEq, Elicit)]
 enum Part {
-    /// What programs call
+    /// The programming interface
     Api,
     Site,
 }
@@ -50,13 +50,15 @@ impl Deployment {
     async fn deploy(
         &self,
         environment: String,
-        State(done): State<Done>,
+        State(counters): State<Counters>,
         progress: Progress,
         ask: Ask,
     ) -> Result<String, ToolError> {
-        up(&done.runs);
+        increment(&counters.runs);
         progress.report(0.0, 1.0, "asking").await;
-        let ticket = ask.once("ticket", || async { up(&done.tickets) }).await?;
+        let ticket = ask
+            .once("ticket", || async { increment(&counters.tickets) })
+            .await?;
         let confirm = ask.form::<Confirm>("confirm", format!("Deploy to {environment}?"));
         let confirm = match confirm.await? {
             Answer::Accept(confirm) if confirm.name == environment => confirm,
@@ -76,7 +78,7 @@ impl Deployment {
         ))
     }
 
-    /// Greets somebody.
+    /// Greets the user.
     #[prompt]
     async fn greet(&self, ask: Ask) -> Result<String, PromptError> {
         let notes = ask.sample("words", Sampling::user("Words?")).await?;
@@ -84,12 +86,12 @@ impl Deployment {
     }
 }
 
-fn server(done: &Done) -> Server {
-    Server::of(Deployment).state(done.clone())
+fn server(counters: &Counters) -> Server {
+    Server::of(Deployment).state(counters.clone())
 }
 
-/// A client that answers everything.
-fn answering() -> ClientBuilder {
+/// A client with handlers for all requests.
+fn client_with_handlers() -> ClientBuilder {
     Client::builder()
         .on_elicit(|form: ElicitRequest| async move {
             assert_eq!(form.message(), "Deploy to production?");
@@ -103,54 +105,55 @@ fn answering() -> ClientBuilder {
         .roots([Root::new("file:///a"), Root::new("file:///b")])
 }
 
-/// Deploys; how often the handler has run for it.
-async fn deploy(client: &Client, done: &Done) -> u32 {
+/// Calls `deploy` and returns the number of runs of its handler.
+async fn deploy(client: &Client, counters: &Counters) -> u32 {
     let arguments = json!({"environment": "production"});
     let result = client.call("deploy", arguments).await.unwrap();
     assert_eq!(
         result.text(),
         "ticket 1, force false, [Api], all new, 2 roots, signed in true"
     );
-    done.runs.load(Ordering::Relaxed)
+    counters.runs.load(Ordering::Relaxed)
 }
 
 #[tokio::test]
-async fn one_straight_line_over_four_rounds() {
-    for way in WAYS {
-        let done = Done::default();
-        let (client, _listening) = connect_with(way, server(&done), answering()).await;
-        assert_eq!(deploy(&client, &done).await, 4, "{way:?}");
+async fn handler_with_four_requests_runs_four_times() {
+    for connection in CONNECTIONS {
+        let counters = Counters::default();
+        let (client, _server) =
+            connect_with(connection, server(&counters), client_with_handlers()).await;
+        assert_eq!(deploy(&client, &counters).await, 4, "{connection:?}");
         let prompt = client.get_prompt("greet", json!({})).await.unwrap();
         assert_eq!(prompt.messages[0].content.as_text(), Some("all new"));
     }
 }
 
-/// Over a pipe a session of an older revision can be asked: there the same handler runs once.
+/// In a session of a legacy revision, the handler waits for the answers and runs once.
 #[tokio::test]
-async fn the_same_line_in_a_session() {
+async fn handler_in_session_runs_once() {
     for (version, runs) in [
         (ProtocolVersion::V2025_11_25, 1),
         (ProtocolVersion::V2026_07_28, 4),
     ] {
-        let done = Done::default();
+        let counters = Counters::default();
         let (near, far) = tokio::io::duplex(4096);
         let (reader, writer) = tokio::io::split(far);
-        tokio::spawn(StdioServer::new(server(&done)).serve(reader, writer));
+        tokio::spawn(StdioServer::new(server(&counters)).serve(reader, writer));
         let (reader, writer) = tokio::io::split(near);
-        let builder = answering().mode(ConnectMode::Pin(version));
+        let builder = client_with_handlers().mode(ConnectMode::Pin(version));
         let client = builder.connect(Io(reader, writer)).await.unwrap();
-        assert_eq!(deploy(&client, &done).await, runs, "{version}");
+        assert_eq!(deploy(&client, &counters).await, runs, "{version}");
         let prompt = client.get_prompt("greet", json!({})).await.unwrap();
         assert_eq!(prompt.messages[0].content.as_text(), Some("all new"));
     }
 }
 
 #[tokio::test]
-async fn users_who_say_no_and_clients_that_cannot_be_asked() {
-    for way in WAYS {
-        let done = Done::default();
+async fn declined_form_is_answer_and_missing_capability_is_error() {
+    for connection in CONNECTIONS {
+        let counters = Counters::default();
         let builder = Client::builder().on_elicit(|_| async { ElicitResult::decline() });
-        let (client, _listening) = connect_with(way, server(&done), builder).await;
+        let (client, _server) = connect_with(connection, server(&counters), builder).await;
         let arguments = || json!({"environment": "production"});
         let result = client.call("deploy", arguments()).await.unwrap();
         assert_eq!(result.text(), "ticket 1 closed");

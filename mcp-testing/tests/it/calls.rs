@@ -1,4 +1,4 @@
-//! The same calls, however the client reaches the server.
+//! Calls in process and over HTTP.
 
 use std::time::Duration;
 
@@ -7,20 +7,20 @@ use mcp::core::Fault;
 use mcp::prelude::*;
 use serde_json::json;
 
-use crate::kit::{Running, WAYS, Way, connect};
+use crate::kit::{CONNECTIONS, Connection, Running, connect};
 
 #[tokio::test]
-async fn who_is_there() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn client_knows_server_info_and_capabilities() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let info = client.server_info().unwrap();
         assert_eq!(
             (info.name.as_str(), info.version.as_str()),
             ("desk", "1.2.3"),
-            "{way:?}"
+            "{connection:?}"
         );
         assert_eq!(info.description.as_deref(), Some("A desk."));
-        assert_eq!(client.instructions().as_deref(), Some("Ask nicely."));
+        assert_eq!(client.instructions().as_deref(), Some("Be polite."));
         assert_eq!(client.protocol_version(), ProtocolVersion::V2026_07_28);
         let capabilities = client.server_capabilities().unwrap();
         assert!(capabilities.tools.is_some() && capabilities.logging.is_some());
@@ -28,15 +28,15 @@ async fn who_is_there() {
 }
 
 #[tokio::test]
-async fn lists_are_the_same_every_time() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn lists_have_stable_order() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let tools = client.list_all_tools().await.unwrap();
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!(
             names,
             ["add", "count", "wait", "panic", "tenant", "echo"],
-            "{way:?}"
+            "{connection:?}"
         );
         assert_eq!(tools[0].description(), "Add two numbers.");
         assert_eq!(tools[0].input_schema["required"], json!(["a", "b"]));
@@ -46,16 +46,16 @@ async fn lists_are_the_same_every_time() {
 }
 
 #[tokio::test]
-async fn results_and_failures() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn invalid_arguments_unknown_tools_and_panics_are_errors() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let sum: f64 = client
             .call("add", json!({"a": 1, "b": 2}))
             .await
             .unwrap()
             .parse()
             .unwrap();
-        assert_eq!(sum, 3.0, "{way:?}");
+        assert_eq!(sum, 3.0, "{connection:?}");
 
         let wrong = client.call("add", json!({"a": 1, "b": "2"})).await.unwrap();
         assert!(
@@ -82,9 +82,9 @@ async fn results_and_failures() {
 }
 
 #[tokio::test]
-async fn progress_and_logs_come_before_the_answer() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn progress_and_logs_precede_result() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let mut steps = Vec::new();
         let mut logs = Vec::new();
         let result = client
@@ -93,11 +93,11 @@ async fn progress_and_logs_come_before_the_answer() {
             .on_log(|message| logs.push(message.data))
             .await
             .unwrap();
-        assert_eq!(result.text(), "counted", "{way:?}");
-        let words = |step: u32| (f64::from(step), Some(format!("step {step}")));
-        assert_eq!(steps, [words(1), words(2), words(3)], "{way:?}");
-        assert_eq!(logs, [json!("counting")], "{way:?}");
-        // Nobody asks: nothing comes, and the answer is the same.
+        assert_eq!(result.text(), "counted", "{connection:?}");
+        let report = |step: u32| (f64::from(step), Some(format!("step {step}")));
+        assert_eq!(steps, [report(1), report(2), report(3)], "{connection:?}");
+        assert_eq!(logs, [json!("counting")], "{connection:?}");
+        // Without callbacks the client requests no notifications, and the result is the same.
         assert_eq!(
             client.call("count", json!({"to": 3})).await.unwrap().text(),
             "counted"
@@ -106,9 +106,9 @@ async fn progress_and_logs_come_before_the_answer() {
 }
 
 #[tokio::test]
-async fn many_reports_all_arrive_in_order() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn ten_thousand_reports_arrive_in_order() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let mut last = 0.0;
         let mut count = 0;
         client
@@ -120,59 +120,59 @@ async fn many_reports_all_arrive_in_order() {
             })
             .await
             .unwrap();
-        assert_eq!((count, last), (10_000, 10_000.0), "{way:?}");
+        assert_eq!((count, last), (10_000, 10_000.0), "{connection:?}");
     }
 }
 
 #[tokio::test]
-async fn dropping_a_call_cancels_it() {
-    for way in WAYS {
+async fn dropped_call_is_cancelled() {
+    for connection in CONNECTIONS {
         let running = Running::default();
-        let (client, _listening) = connect(way, &running).await;
+        let (client, _server) = connect(connection, &running).await;
         let call = client.call("wait", ()).into_future();
         let mut call = std::pin::pin!(Some(call));
         tokio::select! {
-            _ = call.as_mut().as_pin_mut().unwrap() => panic!("it never ends"),
-            () = running.reach(1) => {}
+            _ = call.as_mut().as_pin_mut().unwrap() => panic!("the call never completes"),
+            () = running.wait_for(1) => {}
         }
         call.set(None);
-        running.reach(0).await;
+        running.wait_for(0).await;
     }
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_cancelled() {
-    for way in WAYS {
+async fn timed_out_call_is_cancelled() {
+    for connection in CONNECTIONS {
         let running = Running::default();
-        let (client, _listening) = connect(way, &running).await;
+        let (client, _server) = connect(connection, &running).await;
         let call = client.call("wait", ()).timeout(Duration::from_millis(50));
         let error = call.await.unwrap_err();
         assert!(error.is_timeout(), "{error}");
-        running.reach(0).await;
+        running.wait_for(0).await;
     }
 }
 
 #[tokio::test]
-async fn headers_reach_tools_where_there_are_any() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn headers_reach_tools_over_http() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let result = client
             .call("tenant", ())
             .header("x-tenant", "blue")
             .await
             .unwrap();
-        let expected = match way {
-            Way::InProcess => "nobody",
-            Way::Http => "\"blue\"",
+        let expected = match connection {
+            Connection::InProcess => "none",
+            Connection::Http => "\"blue\"",
         };
         assert_eq!(result.text(), expected);
     }
 }
 
 #[tokio::test]
-async fn many_calls_at_once() {
-    for way in WAYS {
-        let (client, _listening) = connect(way, &Running::default()).await;
+async fn concurrent_calls_get_their_own_results() {
+    for connection in CONNECTIONS {
+        let (client, _server) = connect(connection, &Running::default()).await;
         let calls = (0..200).map(|n| {
             let client = client.clone();
             async move {
@@ -189,6 +189,6 @@ async fn many_calls_at_once() {
             .buffer_unordered(32)
             .count()
             .await;
-        assert_eq!(done, 200, "{way:?}");
+        assert_eq!(done, 200, "{connection:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! A server that changes, and a client in the same process that hears of it.
+//! Change notifications of a server to subscribed clients.
 
 use futures_util::{FutureExt, StreamExt};
 use mcp::client::Change;
 use mcp::prelude::*;
 use mcp_testing::connect;
 
-/// Longer than anything here takes.
+/// Upper bound of every wait; reached only if a test fails.
 const LIMIT: std::time::Duration = std::time::Duration::from_secs(20);
 
 fn tool(name: &str) -> mcp::ToolRoute {
@@ -13,7 +13,7 @@ fn tool(name: &str) -> mcp::ToolRoute {
 }
 
 #[tokio::test]
-async fn a_client_hears_of_what_it_asked_for() {
+async fn client_receives_subscribed_changes_only() {
     let server = Server::new("s", "1")
         .tool(tool("a"))
         .resource(Resource::new("a://b").read(|| "b"));
@@ -32,7 +32,7 @@ async fn a_client_hears_of_what_it_asked_for() {
     assert_eq!(changes.next().await.unwrap().unwrap(), Change::Tools);
     assert!(
         changes.next().now_or_never().is_none(),
-        "two changes are one"
+        "two changes are combined"
     );
     let names: Vec<_> = client
         .list_all_tools()
@@ -59,7 +59,7 @@ async fn a_client_hears_of_what_it_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_not_offered_is_not_granted() {
+async fn subscription_to_missing_feature_is_not_granted() {
     let server = Server::new("s", "1").tool(tool("a")).max_subscriptions(1);
     let client = connect(server).await.unwrap();
     let changes = client.subscribe(["a://b"]).tools_changed().await.unwrap();
@@ -76,7 +76,7 @@ async fn what_is_not_offered_is_not_granted() {
 }
 
 #[tokio::test]
-async fn pages_are_walked_while_the_list_changes() {
+async fn pages_skip_nothing_while_list_changes() {
     let tools = (0..10).map(|n| tool(&format!("t{n}")));
     let server = Server::new("s", "1").page_size(3).merge(tools.collect());
     let handle = server.tools();
@@ -86,8 +86,8 @@ async fn pages_are_walked_while_the_list_changes() {
     while let Some(tool) = listed.next().await {
         let name = tool.unwrap().name;
         if name == "t4" {
-            for gone in ["t0", "t1", "t2", "t3"] {
-                handle.remove(gone).unwrap();
+            for removed in ["t0", "t1", "t2", "t3"] {
+                handle.remove(removed).unwrap();
             }
             handle.add(self::tool("late")).unwrap();
         }
@@ -101,7 +101,7 @@ async fn pages_are_walked_while_the_list_changes() {
 }
 
 #[tokio::test]
-async fn one_change_reaches_clients_of_both_eras() {
+async fn change_reaches_clients_of_both_eras() {
     let server = Server::new("s", "1")
         .tool(tool("a"))
         .resource(Resource::new("a://b").read(|| "b"));
@@ -126,8 +126,8 @@ async fn one_change_reaches_clients_of_both_eras() {
     };
     for changes in &mut streams {
         for expected in [Change::Tools, updated.clone()] {
-            let told = tokio::time::timeout(LIMIT, changes.next()).await;
-            assert_eq!(told.unwrap().unwrap().unwrap(), expected);
+            let change = tokio::time::timeout(LIMIT, changes.next()).await;
+            assert_eq!(change.unwrap().unwrap().unwrap(), expected);
         }
     }
     serving.abort();

@@ -1,4 +1,4 @@
-//! A server with a bit of everything, and the ways to reach it.
+//! A server with tools for most features, and clients for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,7 +7,7 @@ use mcp::client::ClientBuilder;
 use mcp::http::{Serve, Shutdown};
 use mcp::prelude::*;
 
-/// Counts calls that run, so that tests see them end.
+/// Counts running calls.
 #[derive(Clone, Default)]
 pub(crate) struct Running(Arc<AtomicUsize>);
 
@@ -16,22 +16,22 @@ impl Running {
         self.0.load(Ordering::SeqCst)
     }
 
-    fn enter(&self) -> Entered {
+    fn start(&self) -> CallGuard {
         self.0.fetch_add(1, Ordering::SeqCst);
-        Entered(self.0.clone())
+        CallGuard(self.0.clone())
     }
 
-    /// Waits until so many calls run.
-    pub(crate) async fn reach(&self, count: usize) {
+    /// Waits until exactly `count` calls run.
+    pub(crate) async fn wait_for(&self, count: usize) {
         while self.count() != count {
             tokio::task::yield_now().await;
         }
     }
 }
 
-struct Entered(Arc<AtomicUsize>);
+struct CallGuard(Arc<AtomicUsize>);
 
-impl Drop for Entered {
+impl Drop for CallGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
@@ -40,7 +40,7 @@ impl Drop for Entered {
 struct Desk;
 
 /// A desk.
-#[mcp::server(name = "desk", version = "1.2.3", instructions = "Ask nicely.")]
+#[mcp::server(name = "desk", version = "1.2.3", instructions = "Be polite.")]
 impl Desk {
     /// Add two numbers.
     #[tool(read_only)]
@@ -63,24 +63,24 @@ impl Desk {
     /// Never ends.
     #[tool]
     async fn wait(&self, State(running): State<Running>) {
-        let _entered = running.enter();
+        let _guard = running.start();
         std::future::pending().await
     }
 
-    /// Breaks.
+    /// Panics.
     #[tool]
     fn panic(&self) {
         panic!("on purpose")
     }
 
-    /// Says who asks.
+    /// Returns the tenant header.
     #[tool]
     fn tenant(&self, headers: Option<Headers>) -> String {
         let name = headers.and_then(|headers| headers.get("x-tenant").cloned());
-        name.map_or("nobody".to_owned(), |name| format!("{name:?}"))
+        name.map_or("none".to_owned(), |name| format!("{name:?}"))
     }
 
-    /// Says it again.
+    /// Returns its argument.
     #[tool]
     fn echo(&self, text: String) -> String {
         text
@@ -91,47 +91,49 @@ pub(crate) fn server(running: &Running) -> Server {
     Server::of(Desk).state(running.clone())
 }
 
-/// How a client reaches the server.
+/// The connection between client and server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum Connection {
     InProcess,
     Http,
 }
 
-/// Both ways.
-pub(crate) const WAYS: [Way; 2] = [Way::InProcess, Way::Http];
+pub(crate) const CONNECTIONS: [Connection; 2] = [Connection::InProcess, Connection::Http];
 
-/// A client of a server of its own. The server ends with the guard.
-pub(crate) async fn connect(way: Way, running: &Running) -> (Client, Option<Listening>) {
-    connect_with(way, server(running), Client::builder()).await
+/// Starts a server and connects a client. Dropping the [`TestServer`] stops the server.
+pub(crate) async fn connect(
+    connection: Connection,
+    running: &Running,
+) -> (Client, Option<TestServer>) {
+    connect_with(connection, server(running), Client::builder()).await
 }
 
-/// A client with settings of its own.
+/// Connects a client with custom settings to `server`.
 pub(crate) async fn connect_with(
-    way: Way,
+    connection: Connection,
     server: Server,
     builder: ClientBuilder,
-) -> (Client, Option<Listening>) {
-    match way {
-        Way::InProcess => {
+) -> (Client, Option<TestServer>) {
+    match connection {
+        Connection::InProcess => {
             let client = mcp_testing::connect_with(server, builder).await;
             (client.unwrap(), None)
         }
-        Way::Http => {
-            let listening = Listening::start(StreamableHttp::new(server)).await;
-            let client = builder.connect(listening.url()).await;
-            (client.unwrap(), Some(listening))
+        Connection::Http => {
+            let test_server = TestServer::start(StreamableHttp::new(server)).await;
+            let client = builder.connect(test_server.url()).await;
+            (client.unwrap(), Some(test_server))
         }
     }
 }
 
-/// A server on a port of its own.
-pub(crate) struct Listening {
+/// A server on a free port.
+pub(crate) struct TestServer {
     url: String,
     shutdown: Shutdown,
 }
 
-impl Listening {
+impl TestServer {
     pub(crate) async fn start(endpoint: StreamableHttp) -> Self {
         let shutdown = Shutdown::new();
         let serve = Serve::bind("127.0.0.1:0", endpoint).await.unwrap();
@@ -146,7 +148,7 @@ impl Listening {
     }
 }
 
-impl Drop for Listening {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.shutdown.close();
     }

@@ -1,4 +1,4 @@
-//! Layers, whichever way calls come, and beside handlers that ask.
+//! Layers in process and over HTTP, with handlers that request input.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 
-use crate::kit::{WAYS, connect_with};
+use crate::kit::{CONNECTIONS, connect_with};
 
 #[derive(Elicit)]
 struct Name {
@@ -25,20 +25,22 @@ impl Desk {
     #[tool(layer = ConcurrencyLimitLayer::new(1))]
     async fn greet(&self, ask: Ask) -> Result<String, ToolError> {
         match ask.form::<Name>("name", "Who are you?").await? {
-            Answer::Accept(who) => Ok(format!("Hello {}", who.name)),
+            Answer::Accept(user) => Ok(format!("Hello {}", user.name)),
             _ => Ok("Hello stranger".to_owned()),
         }
     }
 
-    /// Takes too long.
+    /// Takes an hour.
     #[tool]
-    async fn dawdle(&self) {
+    async fn slow(&self) {
         sleep(Duration::from_secs(3600)).await;
     }
 }
 
-/// A layer that notes how calls are answered.
-fn noting(seen: &Arc<Mutex<Vec<&'static str>>>) -> impl mcp::middleware::Middleware + use<> {
+/// A layer that records the kinds of replies.
+fn record_replies(
+    seen: &Arc<Mutex<Vec<&'static str>>>,
+) -> impl mcp::middleware::Middleware + use<> {
     let seen = seen.clone();
     from_fn(move |exchange: Exchange, next: Next| {
         let seen = seen.clone();
@@ -54,34 +56,37 @@ fn noting(seen: &Arc<Mutex<Vec<&'static str>>>) -> impl mcp::middleware::Middlew
     })
 }
 
-/// Each round of a handler that asks passes the layers once, and holds nothing while its client is
-/// asked: the limit of one call at a time is free for the next round.
+/// Each round of a call passes the layers once. Between two rounds the call holds no permit of the
+/// concurrency limit.
 #[tokio::test]
-async fn rounds_pass_layers() {
-    for way in WAYS {
+async fn each_input_round_passes_layers() {
+    for connection in CONNECTIONS {
         let seen = Arc::default();
-        let server = Server::of(Desk).layer(noting(&seen));
+        let server = Server::of(Desk).layer(record_replies(&seen));
         let builder = Client::builder()
             .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"name": "Ada"})) });
-        let (client, _listening) = connect_with(way, server, builder).await;
+        let (client, _server) = connect_with(connection, server, builder).await;
         let greeting = client.call("greet", json!({})).await.unwrap();
         assert_eq!(greeting.text(), "Hello Ada");
         assert_eq!(
             *seen.lock().unwrap(),
             ["input required", "complete"],
-            "{way:?}"
+            "{connection:?}"
         );
     }
 }
 
 #[tokio::test]
-async fn time_limits_hold_everywhere() {
-    for way in WAYS {
+async fn timeout_layer_ends_call() {
+    for connection in CONNECTIONS {
         let limit = TimeoutLayer::new(Duration::from_millis(20));
         let server = Server::of(Desk).layer(limit);
-        let (client, _listening) = connect_with(way, server, Client::builder()).await;
-        let error = client.call("dawdle", json!({})).await.unwrap_err();
+        let (client, _server) = connect_with(connection, server, Client::builder()).await;
+        let error = client.call("slow", json!({})).await.unwrap_err();
         let text = error.to_string();
-        assert!(text.contains("the call took too long"), "{way:?}: {text}");
+        assert!(
+            text.contains("the call took too long"),
+            "{connection:?}: {text}"
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! Sizes, and servers that are no servers.
+//! Size limits, and failures to connect.
 
 use mcp::prelude::*;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 
-use crate::kit::{Listening, Running, server};
+use crate::kit::{Running, TestServer, server};
 
 #[tokio::test]
-async fn a_request_that_is_too_large_is_refused_and_the_server_goes_on() {
+async fn oversized_request_is_refused_and_next_call_succeeds() {
     let endpoint = StreamableHttp::new(server(&Running::default())).body_limit(10_000);
-    let listening = Listening::start(endpoint).await;
-    let client = Client::connect(listening.url()).await.unwrap();
+    let test_server = TestServer::start(endpoint).await;
+    let client = Client::connect(test_server.url()).await.unwrap();
     let error = client
         .call("echo", json!({"text": "x".repeat(20_000)}))
         .await
@@ -31,16 +31,16 @@ async fn a_request_that_is_too_large_is_refused_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn a_megabyte_goes_both_ways() {
-    let listening = Listening::start(StreamableHttp::new(server(&Running::default()))).await;
-    let client = Client::connect(listening.url()).await.unwrap();
+async fn megabyte_is_echoed() {
+    let test_server = TestServer::start(StreamableHttp::new(server(&Running::default()))).await;
+    let client = Client::connect(test_server.url()).await.unwrap();
     let text = "ä\n\"".repeat(250_000);
     let result = client.call("echo", json!({ "text": text })).await.unwrap();
     assert!(result.text() == text);
 }
 
 #[tokio::test]
-async fn nobody_is_there() {
+async fn closed_port_is_connection_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
@@ -50,7 +50,7 @@ async fn nobody_is_there() {
 }
 
 #[tokio::test]
-async fn somebody_else_is_there() {
+async fn non_mcp_server_is_connection_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move {
@@ -64,7 +64,7 @@ async fn somebody_else_is_there() {
 }
 
 #[tokio::test]
-async fn a_server_with_a_mistake_is_not_connected_to() {
+async fn server_with_missing_state_is_refused() {
     let broken =
         Server::new("broken", "1").tool(Tool::new("x").handler(|State(text): State<String>| text));
     let error = mcp_testing::connect(broken).await.unwrap_err();

@@ -1,6 +1,6 @@
-//! Servers and clients together: the same calls in one process and over HTTP.
+//! Tests of clients and servers together, in process, over HTTP and over pipes.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 mod asking;
 mod calls;

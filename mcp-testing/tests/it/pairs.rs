@@ -1,10 +1,10 @@
-//! Pairs on a wire: what they say in every revision, and what becomes of it when the wire fails.
+//! Pairs: golden transcripts of every revision, and transport faults.
 
 use std::time::Duration;
 
 use expect_test::expect_file;
 use mcp::prelude::*;
-use mcp_testing::{HasCatalogue as _, Pair, WireFault};
+use mcp_testing::{CatalogueExt as _, Pair, WireFault};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -31,8 +31,7 @@ impl Shop {
         "done"
     }
 
-    /// When we are open
-    #[resource("shop://hours", mime = "text/plain")]
+    #[resource("shop://hours", mime = "text/plain", description = "When we are open")]
     fn hours(&self) -> &'static str {
         "6 to 12"
     }
@@ -44,7 +43,7 @@ fn client() -> mcp::client::ClientBuilder {
         .timeout(Duration::from_secs(30))
 }
 
-/// The same script over a wire: what was said.
+/// Runs the same calls over a transport and returns the transcript.
 async fn script(pair: Pair, version: ProtocolVersion) -> mcp::Result<String> {
     let pair = pair.client(client()).revision(version).start().await?;
     let client = &pair.client;
@@ -56,36 +55,36 @@ async fn script(pair: Pair, version: ProtocolVersion) -> mcp::Result<String> {
     assert_eq!(reports, [1.0, 2.0]);
     client.read_resource("shop://hours").await?;
     assert!(client.call("sell", json!({})).await.is_err());
-    let said = pair.transcript().to_string();
+    let transcript = pair.transcript().to_string();
     pair.close().await?;
-    Ok(said)
+    Ok(transcript)
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_revision_over_a_pipe() -> mcp::Result<()> {
+async fn transcript_over_pipe_matches_golden_file() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
-        let said = script(Pair::stdio(Shop), version).await?;
-        expect_file![format!("./transcripts/stdio-{version}.txt")].assert_eq(&said);
+        let transcript = script(Pair::stdio(Shop), version).await?;
+        expect_file![format!("./transcripts/stdio-{version}.txt")].assert_eq(&transcript);
     }
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_revision_over_http() -> mcp::Result<()> {
+async fn transcript_over_http_matches_golden_file() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
-        let said = script(Pair::http(Shop), version).await?;
-        expect_file![format!("./transcripts/http-{version}.txt")].assert_eq(&said);
+        let transcript = script(Pair::http(Shop), version).await?;
+        expect_file![format!("./transcripts/http-{version}.txt")].assert_eq(&transcript);
     }
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn wherever_the_messages_are_cut() -> mcp::Result<()> {
+async fn messages_split_into_bytes_are_read() -> mcp::Result<()> {
     for version in ProtocolVersion::ALL {
         for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
             let pair = pair
                 .fault(WireFault::split())
-                .fault_of_client(WireFault::split());
+                .request_fault(WireFault::split());
             script(pair, version).await?;
         }
     }
@@ -93,7 +92,7 @@ async fn wherever_the_messages_are_cut() -> mcp::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_wire_takes_its_time() -> mcp::Result<()> {
+async fn slow_transport_delays_messages() -> mcp::Result<()> {
     for pair in [Pair::stdio(Shop), Pair::http(Shop)] {
         let start = Instant::now();
         let slow = WireFault::slow(100, Duration::from_millis(100));
@@ -108,7 +107,7 @@ async fn a_slow_wire_takes_its_time() -> mcp::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_connection_ends_every_call() -> mcp::Result<()> {
+async fn lost_connection_fails_every_call() -> mcp::Result<()> {
     for fault in [
         WireFault::cut_stream_after(2),
         WireFault::half_close_after(2),
@@ -129,14 +128,14 @@ async fn a_lost_connection_ends_every_call() -> mcp::Result<()> {
                 }
             }
         }
-        // The answer to the first question was that of the probe.
+        // The first response was that to `server/discover`.
         assert_eq!((answered, lost), (1, 2));
     }
     Ok(())
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_stream_is_the_error_of_its_call() -> mcp::Result<()> {
+async fn lost_stream_fails_only_its_call() -> mcp::Result<()> {
     let pair = Pair::http(Shop)
         .client(client())
         .fault(WireFault::cut_stream_after(1));
@@ -154,7 +153,7 @@ async fn a_lost_stream_is_the_error_of_its_call() -> mcp::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_garbled_answer_is_no_answer() -> mcp::Result<()> {
+async fn garbled_response_is_timeout() -> mcp::Result<()> {
     let pair = Pair::stdio(Shop)
         .client(client())
         .fault(WireFault::garble(2))
@@ -166,14 +165,14 @@ async fn a_garbled_answer_is_no_answer() -> mcp::Result<()> {
         .await
         .unwrap_err();
     assert!(error.is_timeout(), "{error}");
-    // The pipe goes on.
+    // The pipe still works.
     let answer = pair.client.call("wait", json!({ "seconds": 1 })).await?;
     assert_eq!(answer.text(), "done");
     Ok(())
 }
 
 #[tokio::test]
-async fn the_catalogue_is_as_it_was() -> mcp::Result<()> {
+async fn catalogue_matches_snapshot() -> mcp::Result<()> {
     let client = mcp_testing::connect(Shop).await?;
     mcp_testing::snapshot!("shop", client.catalogue());
     Ok(())

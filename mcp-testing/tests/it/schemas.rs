@@ -1,4 +1,4 @@
-//! Whole schemas and headers of arguments, from a client to a server.
+//! Schema validation and mirrored headers, from client to server.
 
 use mcp::core::Fault;
 use mcp::http::StreamableHttp;
@@ -8,13 +8,13 @@ use mcp::types::JsonObject;
 use mcp::{Json, RawArgs};
 use serde_json::{Value, json};
 
-use crate::kit::Listening;
+use crate::kit::TestServer;
 
 fn object(value: Value) -> JsonObject {
     serde_json::from_value(value).unwrap()
 }
 
-/// A tool whose schema was given by hand.
+/// A server with a hand-written schema.
 fn contact() -> Server {
     let schema = json!({
         "type": "object",
@@ -26,69 +26,75 @@ fn contact() -> Server {
     Server::new("s", "1").tool(tool.handler(|raw: RawArgs| raw.as_str().to_owned()))
 }
 
-async fn answer(server: Server, tool: &str, arguments: Value) -> String {
+async fn call(server: Server, tool: &str, arguments: Value) -> String {
     let client = mcp_testing::connect(server).await.unwrap();
-    let answer = client.call(tool, arguments).await;
-    answer.map_or_else(|error| error.to_string(), |result| result.text())
+    let result = client.call(tool, arguments).await;
+    result.map_or_else(|error| error.to_string(), |result| result.text())
 }
 
 // spec: TOOL-22, JSCH-01
 #[tokio::test]
-async fn schemas_given_by_hand_are_checked_by_a_validator() {
-    assert_eq!(answer(contact(), "contact", json!({})).await, "{}");
-    let short = answer(contact(), "contact", json!({"email": "a"})).await;
+async fn hand_written_schema_is_checked_by_validator() {
+    assert_eq!(call(contact(), "contact", json!({})).await, "{}");
+    let short = call(contact(), "contact", json!({"email": "a"})).await;
     assert!(short.contains("has 1 character"), "{short}");
 
     let checked = || contact().validate_with(JsonSchema);
-    let right = answer(checked(), "contact", json!({"phone": "1"})).await;
+    let right = call(checked(), "contact", json!({"phone": "1"})).await;
     assert_eq!(right, r#"{"phone":"1"}"#);
     assert_eq!(
-        answer(checked(), "contact", json!({})).await,
+        call(checked(), "contact", json!({})).await,
         "invalid arguments: fits none of the alternatives: (missing `phone`), (missing `email`)"
     );
-    let text = answer(checked(), "contact", json!({"phone": 1, "fax": 2})).await;
+    let text = call(checked(), "contact", json!({"phone": 1, "fax": 2})).await;
     assert!(text.contains("`phone`: expected string, got 1"), "{text}");
     assert!(text.contains("unknown `fax`"), "{text}");
 }
 
 #[test]
-fn a_validator_leaves_less_to_tell() {
-    let told = |server: Server| {
+fn validator_removes_lints() {
+    let lints = |server: Server| {
         server
             .lints()
             .iter()
             .map(|lint| lint.clients)
             .collect::<Vec<_>>()
     };
-    assert_eq!(told(contact()), ["Claude models", "every client"]);
-    assert_eq!(told(contact().validate_with(JsonSchema)), ["Claude models"]);
+    assert_eq!(lints(contact()), ["Claude models", "every client"]);
+    assert_eq!(
+        lints(contact().validate_with(JsonSchema)),
+        ["Claude models"]
+    );
 }
 
 // spec: JSCH-02, JSCH-04, JSCH-06
 #[tokio::test]
-async fn schemas_that_cannot_be_checked_are_told_before_the_first_call() {
-    let far = Tool::raw("far", object(json!({"$ref": "https://example.com/x.json"})));
-    let odd = Tool::new("odd").output_schema(object(json!({"type": "strnig"})));
+async fn unsupported_schema_fails_setup_check() {
+    let remote = Tool::raw(
+        "remote",
+        object(json!({"$ref": "https://example.com/x.json"})),
+    );
+    let invalid = Tool::new("invalid").output_schema(object(json!({"type": "strnig"})));
     let server = || {
-        let server = Server::new("s", "1").tool(far.clone().handler(|| "x"));
-        server.tool(odd.clone().handler(|| "x"))
+        let server = Server::new("s", "1").tool(remote.clone().handler(|| "x"));
+        server.tool(invalid.clone().handler(|| "x"))
     };
     server().check().unwrap();
     let server = server().validate_with(JsonSchema);
     let error = server.check().unwrap_err();
     let problems = error.problems();
     assert!(
-        problems[0].starts_with("the tool `far`: its input schema: the reference"),
+        problems[0].starts_with("the tool `remote`: its input schema: the reference"),
         "{error}"
     );
     assert!(
-        problems[1].starts_with("the tool `odd`: its output schema: the schema is"),
+        problems[1].starts_with("the tool `invalid`: its output schema: the schema is"),
         "{error}"
     );
-    // Whoever serves it nevertheless serves nothing unchecked.
-    let direct = mcp::core::InProcessChannel::new(server);
-    let client = Client::builder().over(direct).await.unwrap();
-    for tool in ["far", "odd"] {
+    // Without the check, calls of these tools fail instead of skipping validation.
+    let channel = mcp::core::InProcessChannel::new(server);
+    let client = Client::builder().over(channel).await.unwrap();
+    for tool in ["remote", "invalid"] {
         let error = client.call(tool, ()).await.unwrap_err();
         assert!(error.to_string().contains("cannot be checked"), "{error}");
     }
@@ -96,7 +102,7 @@ async fn schemas_that_cannot_be_checked_are_told_before_the_first_call() {
 
 // spec: TOOL-16
 #[tokio::test]
-async fn results_that_break_their_schema_do_not_leave() {
+async fn result_that_violates_schema_is_internal_error() {
     let schema = || object(json!({"type": "object", "properties": {"sum": {"type": "integer"}}}));
     let tool = |name: &str, result: fn() -> CallToolResult| {
         Tool::new(name).output_schema(schema()).handler(result)
@@ -119,12 +125,12 @@ async fn results_that_break_their_schema_do_not_leave() {
     );
     assert_eq!(client.call("typed", ()).await.unwrap().text(), "[1,2]");
     assert!(client.call("failed", ()).await.unwrap().is_error());
-    for (tool, told) in [
+    for (tool, message) in [
         ("wrong", "`sum`: expected integer, got \"3\""),
         ("missing", "there is no structured content"),
     ] {
         let error = client.call(tool, ()).await.unwrap_err().to_string();
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(message), "{error}");
     }
 }
 
@@ -132,7 +138,7 @@ struct Regions;
 
 #[mcp::server]
 impl Regions {
-    /// Says where.
+    /// Returns its arguments.
     #[tool]
     fn place(
         &self,
@@ -145,11 +151,11 @@ impl Regions {
 
 // spec: XHDR-02, XHDR-17, XHDR-19
 #[tokio::test]
-async fn arguments_are_repeated_in_headers_and_compared() {
-    let listening = Listening::start(StreamableHttp::new(Server::of(Regions))).await;
-    let client = Client::connect(listening.url()).await.unwrap();
-    // The client knows nothing of the tool: the server refuses the call, the client asks for the list
-    // and makes the call anew.
+async fn mirrored_arguments_are_sent_and_compared() {
+    let test_server = TestServer::start(StreamableHttp::new(Server::of(Regions))).await;
+    let client = Client::connect(test_server.url()).await.unwrap();
+    // The client does not know the tool: the server rejects the call, and the client lists the tools
+    // and repeats the call with headers.
     for arguments in [
         json!({"region": "Z\u{fc}rich", "zone": 7}),
         json!({"region": "", "zone": null}),
