@@ -1,10 +1,11 @@
-//! Connecting a client in one line.
+//! `Client::connect` and `ClientBuilder::connect`.
 
 use std::future::Future;
 
 use mcp_client::{Client, ClientBuilder};
 
-use crate::{Result, Target};
+use crate::error::Result;
+use crate::target::Target;
 
 mod sealed {
     #![expect(unnameable_types, reason = "seals the traits")]
@@ -15,13 +16,17 @@ mod sealed {
     impl Builder for mcp_client::ClientBuilder {}
 }
 
-/// Gives [`Client`] its `connect`.
+/// Adds `connect` to [`Client`].
 pub trait Connect: sealed::Client {
-    /// Connects to a [server](Target) with the defaults: finds out what it speaks and who it is.
+    /// Connects to a server with the default settings.
+    ///
+    /// The client negotiates the protocol version and reads the server's information and
+    /// capabilities. See [`Target`] for the accepted values.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached, or speaks nothing that this client speaks.
+    /// Returns an error when the server cannot be reached, or when it supports no protocol version
+    /// of this client.
     ///
     /// # Examples
     ///
@@ -46,13 +51,17 @@ impl Connect for Client {
     }
 }
 
-/// Gives what [`Client::builder`] makes its `connect`.
+/// Adds `connect` to [`ClientBuilder`].
 pub trait ConnectWith: sealed::Builder {
-    /// Connects to a [server](Target): finds out what it speaks and who it is.
+    /// Connects to a server with the settings of this builder.
+    ///
+    /// The client negotiates the protocol version and reads the server's information and
+    /// capabilities. See [`Target`] for the accepted values.
     ///
     /// # Errors
     ///
-    /// When the server cannot be reached, or speaks nothing that this client speaks.
+    /// Returns an error when the server cannot be reached, when it supports no protocol version of
+    /// this client, or when a setting is invalid.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The one error of programs that use this crate.
+//! The error type of the facade.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -6,12 +6,13 @@ use std::io;
 
 use mcp_types::UnexpectedResult;
 
-/// What goes wrong in a program with servers and clients. Ask it what happened with `is_…`.
+/// The error of the functions of this crate, for programs with servers and clients.
 ///
-/// Its text names server, tool and cause; never secrets.
+/// The `is_…` methods classify it. The message names the server, the tool and the cause, and contains
+/// no secrets.
 pub struct Error(Box<Kind>);
 
-/// The result of what can fail with [`Error`].
+/// A result whose error is [`Error`] by default.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 enum Kind {
@@ -35,72 +36,75 @@ impl Error {
         }
     }
 
-    /// The server did not answer in time, or could not be reached in time.
+    /// Returns `true` if a timeout elapsed while connecting or waiting for a response.
     #[cfg(feature = "client")]
     pub fn is_timeout(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_timeout)
     }
 
-    /// The connection ended before the answer was there, or had ended already.
+    /// Returns `true` if the connection was closed before the response arrived.
     #[cfg(feature = "client")]
     pub fn is_closed(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_closed)
     }
 
-    /// The server wants to know who asks, or does not let them (HTTP 401, 403).
+    /// Returns `true` if the server requires authorization or denies access (HTTP 401 or 403).
     #[cfg(feature = "client")]
     pub fn is_auth(&self) -> bool {
         self.as_client().is_some_and(mcp_client::Error::is_auth)
     }
 
-    /// The cause may pass by itself: the same call may succeed later. See
-    /// [`may_have_run`](Self::may_have_run) for calls that must not be made twice.
+    /// Returns `true` if the cause is temporary, so that a retry can succeed.
+    ///
+    /// Check [`may_have_run`](Self::may_have_run) before retrying a call that must not run twice.
     #[cfg(feature = "client")]
     pub fn is_retryable(&self) -> bool {
         self.as_client()
             .is_some_and(mcp_client::Error::is_retryable)
     }
 
-    /// The caller has cancelled the call ([`cancel_on`](crate::PreparedCall::cancel_on)).
+    /// Returns `true` if the caller cancelled the call
+    /// ([`cancel_on`](crate::PreparedCall::cancel_on)).
     #[cfg(feature = "client")]
     pub fn is_cancelled(&self) -> bool {
         self.as_client()
             .is_some_and(mcp_client::Error::is_cancelled)
     }
 
-    /// The connection broke, and the server may have done what it was asked. It was not asked again
-    /// because the call is not known to be [idempotent](crate::PreparedCall::idempotent).
+    /// Returns `true` if the connection broke after the request was sent, so that the server may
+    /// have executed the call. The client did not retry it, because the call is not marked as
+    /// [idempotent](crate::PreparedCall::idempotent).
     #[cfg(feature = "client")]
     pub fn may_have_run(&self) -> bool {
         self.as_client()
             .is_some_and(mcp_client::Error::may_have_run)
     }
 
-    /// How long the server wants to be left alone before the next try, when it said so.
+    /// Returns the delay before the next attempt that the server requested (`Retry-After`).
     #[cfg(feature = "client")]
     pub fn retry_after(&self) -> Option<std::time::Duration> {
         self.as_client()?.retry_after()
     }
 
-    /// What the server speaks, when that is nothing that this client may speak.
+    /// Returns the protocol versions of the server if it supports none of this client.
     #[cfg(feature = "client")]
     pub fn supported_versions(&self) -> Option<&[String]> {
         self.as_client()?.supported_versions()
     }
 
-    /// Why the server did not get the input that it asked for.
+    /// Returns the reason why the client could not provide the input that the server requested.
     #[cfg(feature = "client")]
     pub fn input(&self) -> Option<&mcp_client::InputError> {
         self.as_client()?.input()
     }
 
-    /// The error that the server answered.
+    /// Returns the error that the server sent as its response.
     #[cfg(feature = "client")]
     pub fn fault(&self) -> Option<&mcp_core::Fault> {
         self.as_client()?.fault()
     }
 
-    /// What a tool said when it failed, for results that were read with
+    /// Returns the message of a failed tool, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
         match &*self.0 {
@@ -132,7 +136,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// The text and its causes, a line each: what `main` prints when it returns the error.
+/// Writes the message and its causes, one per line. `main` prints this form when it returns the
+/// error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;
@@ -158,7 +163,7 @@ impl From<mcp_client::Error> for Error {
     }
 }
 
-/// For functions that connect to a server of a group.
+/// Used by functions that connect to a server of a [`Group`](crate::Group).
 #[cfg(feature = "client")]
 impl From<Error> for mcp_client::Error {
     fn from(error: Error) -> Self {
@@ -181,7 +186,7 @@ impl From<mcp_client::group::ConfigError> for Error {
     }
 }
 
-/// A channel that cannot be made: a URL that is none, a header that cannot be sent.
+/// Converts errors of building a channel: an invalid URL or an invalid header.
 #[cfg(feature = "client")]
 impl From<mcp_core::ChannelError> for Error {
     fn from(error: mcp_core::ChannelError) -> Self {
@@ -202,7 +207,7 @@ impl From<io::Error> for Error {
     }
 }
 
-/// For what is read by `parse`: answers of a form, results of extensions.
+/// Converts errors of `parse`: answers to forms, and results of extensions.
 impl From<serde_json::Error> for Error {
     fn from(error: serde_json::Error) -> Self {
         Self(Box::new(Kind::Json(error)))
@@ -222,7 +227,7 @@ mod tests {
     use super::Error;
 
     #[test]
-    fn a_failed_tool_says_why() {
+    fn parse_error_of_failed_tool_contains_its_message() {
         let failed = CallToolResult::error("no such file")
             .parse::<f64>()
             .unwrap_err();

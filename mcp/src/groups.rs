@@ -1,4 +1,4 @@
-//! Groups from files: what an entry of `mcp.json` becomes.
+//! `Group::load`, and groups whose servers are connection targets.
 
 use std::io;
 use std::path::Path;
@@ -11,7 +11,9 @@ use mcp_transport_http::HttpChannel;
 #[cfg(feature = "stdio")]
 use mcp_transport_stdio::ServerCommand;
 
-use crate::{ConnectWith as _, Result, Target};
+use crate::connect::ConnectWith as _;
+use crate::error::Result;
+use crate::target::{self, Target};
 
 mod sealed {
     #![expect(unnameable_types, reason = "seals the traits")]
@@ -22,17 +24,17 @@ mod sealed {
     impl Builder for mcp_client::group::GroupBuilder {}
 }
 
-/// Gives [`Group`] its `load`.
+/// Adds `load` to [`Group`].
 pub trait LoadGroup: sealed::Group {
-    /// The servers of an `mcp.json`, each connected to with the defaults. None is started yet.
+    /// Builds a group of the servers of an `mcp.json`, with default client settings.
     ///
-    /// To set more, read the file with [`GroupConfig::read`] and give it to
-    /// [`config`](AddServers::config).
+    /// No server is started; a server starts when it is first needed. For other settings, read the
+    /// file with [`GroupConfig::read`] and pass it to [`config`](AddServers::config).
     ///
     /// # Errors
     ///
-    /// When the file cannot be read. What is wrong with one entry is told by the
-    /// [health](Group::health) of its server.
+    /// Returns an error when the file cannot be read or is malformed. An invalid entry is not an
+    /// error: [`Group::health`] reports its server as unused, with the reason.
     ///
     /// # Examples
     ///
@@ -58,16 +60,17 @@ impl LoadGroup for Group {
     }
 }
 
-/// Gives what [`Group::builder`] makes its `config` and `target`.
+/// Adds `config` and `target` to [`GroupBuilder`].
 pub trait AddServers: sealed::Builder + Sized {
-    /// Adds the servers of a file, each connected to with the settings of `client`: who answers
-    /// what servers ask, how long calls may take. Entries that are switched off or wrong are
-    /// servers that are not used.
+    /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
+    /// such as its handlers and timeouts.
+    ///
+    /// A disabled or invalid entry becomes an unused server; [`Group::health`] gives the reason.
     #[must_use]
     fn config(self, config: GroupConfig, client: ClientBuilder) -> Self;
 
-    /// Adds a server by where it [is](Target), connected to with the settings of `client` each
-    /// time it is started.
+    /// Adds a server by its connection [target](Target). Each connection uses the settings of
+    /// `client`.
     ///
     /// # Examples
     ///
@@ -91,8 +94,10 @@ pub trait AddServers: sealed::Builder + Sized {
 
 impl AddServers for GroupBuilder {
     fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
-        let add = |group: Self, entry| add(group, entry, client.clone());
-        config.servers.into_iter().fold(self, add)
+        config
+            .servers
+            .into_iter()
+            .fold(self, |group, entry| add_entry(group, entry, client.clone()))
     }
 
     fn target(
@@ -108,46 +113,53 @@ impl AddServers for GroupBuilder {
     }
 }
 
-fn add(group: GroupBuilder, entry: ServerEntry, client: ClientBuilder) -> GroupBuilder {
+fn add_entry(group: GroupBuilder, entry: ServerEntry, client: ClientBuilder) -> GroupBuilder {
     let name: Arc<str> = entry.name.into();
     match entry.spec {
         _ if entry.is_disabled => group.unused(&name, "the file has it switched off"),
         Ok(spec) => group.server(&name.clone(), move || {
-            reach(spec.clone(), Some(name.clone()), client.clone())
+            connect_spec(spec.clone(), Some(name.clone()), client.clone())
         }),
         Err(error) => group.unused(&name, error.to_string()),
     }
 }
 
-impl crate::target::sealed::Sealed for ServerSpec {}
+impl target::sealed::Sealed for ServerSpec {}
 
 impl Target for ServerSpec {
     async fn connect(self, builder: ClientBuilder) -> Result<Client> {
-        reach(self, None, builder).await
+        connect_spec(self, None, builder).await
     }
 }
 
-/// Connects to a server; errors call a program by its `name`, where it has one.
+/// Connects to the server of an `mcp.json` entry. Errors of a child process contain `name`.
 #[cfg_attr(
     not(feature = "stdio"),
-    expect(unused_variables, reason = "programs alone have a name")
+    expect(unused_variables, reason = "only child processes use the name")
 )]
 #[cfg_attr(
     not(any(feature = "stdio", feature = "http-client")),
-    expect(clippy::unused_async, reason = "there is no way to a server")
+    expect(
+        clippy::unused_async,
+        reason = "without a transport nothing is awaited"
+    )
 )]
-async fn reach(spec: ServerSpec, name: Option<Arc<str>>, builder: ClientBuilder) -> Result<Client> {
+async fn connect_spec(
+    spec: ServerSpec,
+    name: Option<Arc<str>>,
+    builder: ClientBuilder,
+) -> Result<Client> {
     match &spec {
         #[cfg(feature = "stdio")]
         ServerSpec::Command {
             command, args, cwd, ..
         } => {
             let mut command = ServerCommand::new(command).args(args);
-            for (name, value) in variables(spec.clone()).await? {
+            for (name, value) in read_variables(spec.clone()).await? {
                 command = command.env(name, value);
             }
-            if let Some(folder) = cwd {
-                command = command.current_dir(folder);
+            if let Some(directory) = cwd {
+                command = command.current_dir(directory);
             }
             if let Some(name) = name {
                 command = command.name(&*name);
@@ -169,9 +181,11 @@ async fn reach(spec: ServerSpec, name: Option<Arc<str>>, builder: ClientBuilder)
     }
 }
 
-/// The file of variables may be a pipe that somebody has to fill.
+/// Reads the environment variables of an entry on a blocking thread, because its `envFile` can be a
+/// pipe that delivers data late.
 #[cfg(feature = "stdio")]
-async fn variables(spec: ServerSpec) -> io::Result<Vec<(String, String)>> {
-    let reading = tokio::task::spawn_blocking(move || spec.variables());
-    reading.await.map_err(io::Error::other)?
+async fn read_variables(spec: ServerSpec) -> io::Result<Vec<(String, String)>> {
+    tokio::task::spawn_blocking(move || spec.variables())
+        .await
+        .map_err(io::Error::other)?
 }

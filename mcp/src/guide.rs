@@ -1,38 +1,38 @@
-//! The guide: one page per topic, for people who build something.
+//! The guide: one page per topic.
 //!
-//! Every block of code on these pages is compiled, and run where nothing but this process is
-//! needed. Where a page and the items that it links to differ, the items are right.
+//! Every code block is compiled. Blocks that need no network and no other process are also run. If a
+//! page and the documentation of an item differ, the documentation of the item is correct.
 //!
-//! | you want to | page |
+//! | topic | page |
 //! |---|---|
-//! | write a server, run it | [`servers`] |
-//! | offer functions | [`tools`] |
-//! | publish schemas that every client takes, have them checked | [`schemas`] |
-//! | offer what can be read by a URI | [`resources`] |
-//! | offer conversations | [`prompts`] |
-//! | suggest values while users type | [`completion`] |
-//! | change what is offered, tell that something has changed | [`changes`] |
-//! | tell how far a call is, notice that nobody waits | [`logging_and_progress`] |
-//! | speak over standard streams, start servers, use sockets | [`stdio`] |
-//! | ask the user, the language model, for the roots | [`asking`] |
-//! | put time limits, checks, logs around calls | [`middleware`] |
-//! | serve over HTTP, inside of a web application | [`http`] |
-//! | serve clients of older revisions, sessions and streams that go on, CORS | [`sessions`] |
-//! | call a server, answer what it asks, several servers at once | [`clients`] |
-//! | test a server | [`testing`] |
-//! | run it behind a proxy, on several nodes | [`deployment`] |
-//! | know what is closed by default, and open it | [`security`] |
-//! | know every limit, its default, and what sets it | [`limits`] |
-//! | know what an error means | [`errors`] |
-//! | translate what you know of rmcp | [`coming_from_rmcp`] |
+//! | defining and running a server | [`servers`] |
+//! | tools: functions for language models | [`tools`] |
+//! | schemas of tools, their validation, and client compatibility | [`schemas`] |
+//! | resources: data that clients read by URI | [`resources`] |
+//! | prompts: message templates that users select | [`prompts`] |
+//! | completion of arguments while a user types | [`completion`] |
+//! | adding and removing tools at run time, change notifications | [`changes`] |
+//! | progress, log messages and cancellation of a call | [`logging_and_progress`] |
+//! | stdio, child processes, sockets | [`stdio`] |
+//! | elicitation, sampling and roots from a handler | [`asking`] |
+//! | time limits, authorization and logs around calls | [`middleware`] |
+//! | Streamable HTTP, alone or in a web application | [`http`] |
+//! | clients of older revisions: sessions, resumable streams, CORS | [`sessions`] |
+//! | calling servers, handling their requests, several servers at once | [`clients`] |
+//! | testing a server | [`testing`] |
+//! | deployment behind a proxy and on several nodes | [`deployment`] |
+//! | secure defaults, and how to change them | [`security`] |
+//! | all limits with their defaults and setters | [`limits`] |
+//! | all error messages with cause and fix | [`errors`] |
+//! | migration from rmcp | [`coming_from_rmcp`] |
 //!
 //! # Adding a page
 //!
-//! Write `src/docs/<topic>.md` (the text starts with one sentence, then `#` headings; every block
-//! compiles), add a row to the table above, and one to the list below with the features that its
-//! blocks need.
+//! Write `src/docs/<topic>.md`: one introductory sentence, then sections with `#` headings. Every code
+//! block must compile. Add a row to the table above, and an entry with the required features to the
+//! list below.
 
-/// Hooks a page into the guide, where the features are on that its blocks need.
+/// Declares the pages of the guide, each with the features that its code blocks need.
 macro_rules! pages {
     ($($name:ident: $file:literal, $($feature:literal)+;)*) => {
         $(

@@ -9,7 +9,7 @@
     )),
     allow(
         rustdoc::broken_intra_doc_links,
-        reason = "pages name what further features add; with all of them every link is checked"
+        reason = "pages link to items of other features; a build with all features checks every link"
     )
 )]
 

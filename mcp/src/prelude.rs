@@ -1,4 +1,6 @@
-//! What most programs use: `use mcp::prelude::*;`.
+//! The items that most programs use: `use mcp::prelude::*;`.
+//!
+//! Traits whose names are not needed are imported as `_`.
 
 pub use crate::types::ContentBlock as Content;
 pub use crate::{

@@ -1,27 +1,28 @@
-//! Where a server can be.
+//! Connection targets of a client.
 
 use std::future::Future;
 
 use mcp_client::{Client, ClientBuilder};
 
-use crate::Result;
+use crate::error::Result;
 
-/// Where a server is.
+/// A connection target: the server that a client connects to.
 ///
-/// | what | the server is | feature |
+/// | type | server | feature |
 /// |---|---|---|
-/// | `&str`, `String`, `Url` | at the URL of its endpoint | `http-client` |
-/// | `HttpChannel` | the same, with headers and limits of your own | `http-client` |
+/// | `&str`, `String`, `Url` | a Streamable HTTP endpoint at this URL | `http-client` |
+/// | `HttpChannel` | an HTTP endpoint, with custom headers and limits | `http-client` |
 /// | `Command` of the standard library or of tokio, `ServerCommand` | a child process | `stdio` |
-/// | `Io` | at the other end of a pair of byte streams | `stdio` |
-/// | `InProcess` | in this process | `server` |
-/// | [`ServerSpec`](crate::group::ServerSpec) | what an `mcp.json` says | `stdio`, `http-client` |
+/// | `Io` | the peer of a pair of byte streams | `stdio` |
+/// | `InProcess` | a server in this process | `server` |
+/// | [`ServerSpec`](crate::group::ServerSpec) | an entry of an `mcp.json` | `stdio`, `http-client` |
 ///
-/// Of a `Command` program, arguments, variables and folder are taken; the server gets those
-/// variables and a few harmless ones of this process.
+/// Program, arguments, environment variables and working directory of a `Command` are used; its
+/// other settings are ignored. The child process gets the variables of the command and a short list
+/// of variables of this process, such as `PATH` and `HOME`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no place where a server can be",
-    label = "not a URL, a command, a pair of streams, or a server in this process",
+    message = "`{Self}` is not a connection target",
+    label = "expected a URL, a command, a pair of streams, or a server in this process",
     note = "URLs need the feature `http-client`, commands and `Io` the feature `stdio`, `InProcess` the feature `server`"
 )]
 pub trait Target: sealed::Sealed + Send {
@@ -40,7 +41,7 @@ mod http {
     use mcp_transport_http::client::HttpChannel;
 
     use super::{Target, sealed};
-    use crate::Result;
+    use crate::error::Result;
 
     macro_rules! urls {
         ($($url:ty),*) => {
@@ -68,7 +69,9 @@ mod http {
     }
 }
 
-/// A server at the other end of a pair of byte streams: a socket, two pipes.
+/// A pair of byte streams whose other end is a server: a socket, or two pipes.
+///
+/// The first field is the reader, the second the writer. Each message is one line of JSON.
 ///
 /// # Examples
 ///
@@ -85,7 +88,10 @@ mod http {
 /// ```
 #[cfg(feature = "stdio")]
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a pair, and nothing else")]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "the two streams are the whole type"
+)]
 pub struct Io<R, W>(pub R, pub W);
 
 #[cfg(feature = "stdio")]
@@ -95,7 +101,7 @@ mod stdio {
     use tokio::io::{AsyncRead, AsyncWrite};
 
     use super::{Io, Target, sealed};
-    use crate::Result;
+    use crate::error::Result;
 
     impl<R, W> sealed::Sealed for Io<R, W> {}
 
@@ -118,21 +124,21 @@ mod stdio {
             let connected = builder.over(channel).await;
             Ok(connected.map_err(|error| match error.is_timeout() {
                 true => error.with_last_words(words.text()),
-                // Its end tells them.
+                // When the process exits, the channel adds the output itself.
                 false => error,
             })?)
         }
     }
 
     macro_rules! commands {
-        ($($command:ty => $taken:expr),* $(,)?) => {
+        ($($command:ty => $convert:expr),* $(,)?) => {
             $(
                 impl sealed::Sealed for $command {}
 
                 impl Target for $command {
                     async fn connect(self, builder: ClientBuilder) -> Result<Client> {
-                        let taken: fn(&$command) -> ServerCommand = $taken;
-                        taken(&self).connect(builder).await
+                        let convert: fn(&$command) -> ServerCommand = $convert;
+                        convert(&self).connect(builder).await
                     }
                 }
             )*
@@ -147,7 +153,7 @@ mod stdio {
     }
 }
 
-/// A server in this process, without a socket or a task.
+/// A server in this process. Calls run on the task of the caller; no socket and no task is created.
 ///
 /// # Examples
 ///
@@ -165,7 +171,7 @@ mod stdio {
 /// ```
 #[cfg(feature = "server")]
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "a server, and nothing else")]
+#[expect(clippy::exhaustive_structs, reason = "the server is the whole type")]
 pub struct InProcess<S>(pub S);
 
 #[cfg(feature = "server")]
@@ -175,7 +181,7 @@ mod in_process {
     use mcp_server::IntoServer;
 
     use super::{InProcess, Target, sealed};
-    use crate::Result;
+    use crate::error::Result;
 
     impl<S> sealed::Sealed for InProcess<S> {}
 

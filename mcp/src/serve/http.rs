@@ -1,26 +1,26 @@
-//! Serving over HTTP in one line.
+//! [`serve_http`] and the addresses that it accepts.
 
-use std::future::ready;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use mcp_core::BoxFuture;
-use mcp_server::{IntoServer, Server};
+use mcp_server::IntoServer;
 use mcp_transport_http::{Serve, StreamableHttp, termination};
 use tokio::net::TcpListener;
 
-use crate::Result;
+use crate::error::Result;
 
-/// Serves a server over Streamable HTTP at the path `/mcp` of an address, until the process is
-/// asked to end (ctrl-c or SIGTERM): then running calls finish, for ten seconds at the most.
+/// Serves `server` over Streamable HTTP at the path `/mcp` of `address`.
 ///
-/// Only requests to and from this machine are served; for others build a
-/// [`StreamableHttp`] with `allowed_hosts` and `allowed_origins`.
+/// The future completes after ctrl-c or SIGTERM. Running calls then have ten seconds to finish.
+///
+/// Only requests whose `Host` and `Origin` name this machine are accepted. For a public server,
+/// build a [`StreamableHttp`] with `allowed_hosts` and `allowed_origins` and serve it with
+/// [`Serve`](crate::http::Serve) or a web framework.
 ///
 /// # Errors
 ///
-/// When the server has a mistake ([`Server::check`](crate::Server::check)), or the address cannot
-/// be had.
+/// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
+/// cannot be bound, or when the listener fails.
 ///
 /// # Examples
 ///
@@ -33,43 +33,31 @@ use crate::Result;
 /// mcp::serve_http(server, "127.0.0.1:8000").await
 /// # }
 /// ```
-pub fn serve_http<'a>(
-    server: impl IntoServer,
-    address: impl Address + 'a,
-) -> BoxFuture<'a, Result<()>> {
-    serve(server.into_server(), address.listen())
+pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
+    let server = server.into_server();
+    server.check()?;
+    let listener = address.listen().await?;
+    Serve::new(listener, StreamableHttp::new(server))
+        .shutdown_on(termination())
+        .await?;
+    Ok(())
 }
 
-/// Boxed and of no type of the program: so it is compiled in here, and not with each program.
-fn serve<'a>(server: Server, listening: Listening<'a>) -> BoxFuture<'a, Result<()>> {
-    Box::pin(async move {
-        server.check()?;
-        Serve::new(listening.await?, StreamableHttp::new(server))
-            .shutdown_on(termination())
-            .run()
-            .await?;
-        Ok(())
-    })
-}
-
-/// Where to serve: text such as `127.0.0.1:8000`, a socket address, or a listener.
+/// An address for [`serve_http`]: a string such as `127.0.0.1:8000`, a host and a port, a
+/// [`SocketAddr`], or a bound [`TcpListener`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no address to serve at",
-    label = "no address",
-    note = "write it as `\"127.0.0.1:8000\"`, `(\"127.0.0.1\", 8000)` or a `SocketAddr`, or give a `tokio::net::TcpListener`"
+    message = "`{Self}` is not an address to serve at",
+    label = "not an address",
+    note = "write it as `\"127.0.0.1:8000\"`, `(\"127.0.0.1\", 8000)` or a `SocketAddr`, or pass a `tokio::net::TcpListener`"
 )]
-pub trait Address: sealed::Sealed {
+pub trait Address: sealed::Sealed + Send {
     #[doc(hidden)]
-    fn listen<'a>(self) -> Listening<'a>
-    where
-        Self: 'a;
+    fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
 }
-
-type Listening<'a> = BoxFuture<'a, io::Result<TcpListener>>;
 
 impl Address for TcpListener {
-    fn listen<'a>(self) -> Listening<'a> {
-        Box::pin(ready(Ok(self)))
+    async fn listen(self) -> io::Result<TcpListener> {
+        Ok(self)
     }
 }
 
@@ -85,11 +73,8 @@ macro_rules! addresses {
             impl sealed::Sealed for $address {}
 
             impl Address for $address {
-                fn listen<'a>(self) -> Listening<'a>
-                where
-                    Self: 'a,
-                {
-                    Box::pin(TcpListener::bind(self))
+                async fn listen(self) -> io::Result<TcpListener> {
+                    TcpListener::bind(self).await
                 }
             }
         )*

@@ -1,20 +1,23 @@
-//! Serving over the standard streams in one line.
+//! [`serve_stdio`]: a server on the standard streams.
 
-use mcp_core::BoxFuture;
-use mcp_server::{IntoServer, Server};
+use mcp_server::IntoServer;
 use mcp_transport_stdio::StdioServer;
 
-use crate::Result;
+use crate::error::Result;
 
-/// Serves a server to the program that has started this one, over the standard streams, until that
-/// program closes its side: then running calls finish, for ten seconds at the most.
+/// Serves `server` over standard input and output, to the client that started this process.
 ///
-/// On Unix nothing that this program prints reaches the client any more: `println!` writes to the
-/// standard error. Log there. For limits and other streams build a [`StdioServer`].
+/// The future completes when the client closes standard input. Running calls then have ten seconds
+/// to finish.
+///
+/// On Unix, `println!` writes to standard error while the server runs, so that printing cannot
+/// damage the protocol stream. Write logs to standard error. For other limits or other streams,
+/// build a [`StdioServer`].
 ///
 /// # Errors
 ///
-/// When the server has a mistake ([`Server::check`](crate::Server::check)), or the streams fail.
+/// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, or when the streams
+/// fail.
 ///
 /// # Examples
 ///
@@ -28,14 +31,8 @@ use crate::Result;
 ///     mcp::serve_stdio(server).await
 /// }
 /// ```
-pub fn serve_stdio(server: impl IntoServer) -> BoxFuture<'static, Result<()>> {
-    serve(server.into_server())
-}
-
-/// Boxed and of no type of the program: so it is compiled in here, and not with each program.
-fn serve(server: Server) -> BoxFuture<'static, Result<()>> {
-    Box::pin(async move {
-        server.check()?;
-        Ok(StdioServer::new(server).serve_stdio().await?)
-    })
+pub async fn serve_stdio(server: impl IntoServer) -> Result<()> {
+    let server = server.into_server();
+    server.check()?;
+    Ok(StdioServer::new(server).serve_stdio().await?)
 }

@@ -1,23 +1,23 @@
-//! Headers that a client sets once and for all.
+//! Headers that a client sends with every request.
 
 use mcp::prelude::*;
 use mcp::{ClientBuilder, HttpChannel};
 use tokio::net::TcpListener;
 
-/// Tells the headers that its request came with.
+/// A server whose tool returns two headers of its request.
 fn server() -> Server {
-    let tell = |Headers(headers): Headers| {
-        let of = |name: &str| match headers.get(name) {
+    let format_headers = |Headers(headers): Headers| {
+        let value = |name: &str| match headers.get(name) {
             Some(value) => value.to_str().unwrap_or_default().to_owned(),
             None => "none".to_owned(),
         };
-        format!("{}, {}", of("authorization"), of("x-tenant"))
+        format!("{}, {}", value("authorization"), value("x-tenant"))
     };
-    Server::new("mirror", "1.0.0").tool(Tool::new("headers").handler(tell))
+    Server::new("mirror", "1.0.0").tool(Tool::new("headers").handler(format_headers))
 }
 
 #[tokio::test]
-async fn headers_of_a_client_go_with_every_request() {
+async fn client_headers_are_sent_with_every_request() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let serving = tokio::spawn(async move { mcp::serve_http(server(), listener).await.unwrap() });
@@ -35,18 +35,18 @@ async fn headers_of_a_client_go_with_every_request() {
             builder.clone().connect(url.as_str()).await.unwrap(),
             builder.clone().connect(channel).await.unwrap(),
         ] {
-            let told = client.call("headers", ()).await.unwrap().text();
-            assert_eq!(told, "Bearer secret, acme");
-            let told = client.call("headers", ()).header("x-tenant", "of the call");
-            assert_eq!(told.await.unwrap().text(), "Bearer secret, of the call");
+            let text = client.call("headers", ()).await.unwrap().text();
+            assert_eq!(text, "Bearer secret, acme");
+            let call = client.call("headers", ()).header("x-tenant", "of the call");
+            assert_eq!(call.await.unwrap().text(), "Bearer secret, of the call");
             client.close().await.unwrap();
         }
         assert!(!format!("{builder:?}").contains("secret"));
     }
     serving.abort();
 
-    let strange = Client::builder().header("x tenant", "acme");
-    let error = strange.connect(url.as_str()).await.unwrap_err();
+    let invalid = Client::builder().header("x tenant", "acme");
+    let error = invalid.connect(url.as_str()).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the header \"x tenant\" cannot be sent: its name or its value is invalid"

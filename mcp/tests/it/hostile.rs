@@ -1,9 +1,9 @@
-//! Servers that misbehave: every call ends within its deadline, in an error that says why or in
-//! the answer, holds little memory meanwhile, and the next call is served.
+//! Misbehaving servers: every call ends within its deadline with its result or an error that states
+//! the cause, its memory is bounded, and the next call succeeds.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use allocation_counter::measure;
 use mcp::types::ProtocolVersion;
@@ -11,29 +11,32 @@ use mcp::{Client, ConnectMode};
 use mcp_transport_http::client::HttpChannel;
 use mcp_transport_http::sse::SseLimits;
 use serde_json::json;
+use tokio::time::timeout;
 
-use crate::raw::{Piece, Script, Server, answer, events, json, text};
+use crate::raw::{Piece, Script, Server, events, json, response, text};
 
-/// How long a call may take.
+/// Timeout of a call that fails.
 const DEADLINE: Duration = Duration::from_millis(400);
-/// How long a call may take that gets an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// What an answer may have, in bytes.
+/// Timeout of a call that succeeds.
+const LONG_DEADLINE: Duration = Duration::from_secs(20);
+/// Tolerance for the deadline of a call on a busy machine.
+const GRACE: Duration = Duration::from_secs(5);
+/// Maximum size of a response in bytes.
 const LIMIT: usize = 1 << 20;
-/// What a call may hold at a time, whatever the server sends: the buffer of one event or body,
-/// doubled while it grows, and the rest.
+/// Maximum memory of client and server together: the buffer of one event or body, which doubles while
+/// it grows, and everything else.
 const MEMORY: u64 = 6 << 20;
 
 const ERAS: [ProtocolVersion; 2] = [ProtocolVersion::LATEST, ProtocolVersion::LATEST_LEGACY];
 
-/// The result of a call of a tool, in both eras.
+/// A tool result that is valid in both eras.
 fn result(id: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[{{"type":"text","text":"ok"}}]}}}}"#
     )
 }
 
-/// The id of a request, as it stands in the text.
+/// The id of a request as JSON.
 fn id_of(body: &str) -> String {
     let request: serde_json::Value = serde_json::from_str(body).unwrap();
     request["id"].to_string()
@@ -42,33 +45,33 @@ fn id_of(body: &str) -> String {
 const SESSION: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\
     mcp-session-id: s\r\n\r\n";
 
-/// A server that behaves but for what `hostile` does with the tool of that name, and with GET.
+/// A well-behaved server, except that `hostile` answers calls of the tool `hostile` and GET.
 async fn server(hostile: impl Fn(&str, &str) -> Script + Send + Sync + 'static) -> Server {
-    Server::start(move |verb, body| {
-        if verb == "GET" || body.contains(r#""name":"hostile""#) {
-            return hostile(verb, body);
+    Server::start(move |method, body| {
+        if method == "GET" || body.contains(r#""name":"hostile""#) {
+            return hostile(method, body);
         }
         if body.contains(r#""method":"initialize""#) {
             let opened = format!(
                 r#"{{"jsonrpc":"2.0","id":{},"result":{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}}}"#,
                 id_of(body)
             );
-            return vec![text(SESSION), text(opened), Piece::Cut];
+            return vec![text(SESSION), text(opened), Piece::Close];
         }
         if body.contains(r#""method":"tools/call""#) {
             return json(&result(&id_of(body)));
         }
-        vec![text("HTTP/1.1 202 Accepted\r\nconnection: close\r\n\r\n"), Piece::Cut]
+        vec![text("HTTP/1.1 202 Accepted\r\nconnection: close\r\n\r\n"), Piece::Close]
     })
     .await
 }
 
-/// Only the call is hostile: there is no stream outside of it.
+/// Answers GET with 405 and everything else with `hostile`.
 fn only_calls(
     hostile: impl Fn(&str) -> Script + Send + Sync + 'static,
 ) -> impl Fn(&str, &str) -> Script + Send + Sync + 'static {
-    move |verb, body| match verb {
-        "GET" => answer("405 Method Not Allowed", "text/plain", "no"),
+    move |method, body| match method {
+        "GET" => response("405 Method Not Allowed", "text/plain", "no"),
         _ => hostile(body),
     }
 }
@@ -86,11 +89,12 @@ async fn client(server: &Server, version: ProtocolVersion, deadline: Duration) -
         .unwrap()
 }
 
-/// What becomes of the hostile call, as text; the good one after it succeeds.
+/// Returns the result of the hostile call as a string, and checks that the next call succeeds.
 async fn outcome(server: &Server, version: ProtocolVersion, deadline: Duration) -> String {
     let client = client(server, version, deadline).await;
-    let begun = Instant::now();
-    let outcome = match client.call("hostile", json!({})).await {
+    let call = client.call("hostile", json!({})).into_future();
+    let result = timeout(deadline + GRACE, call).await;
+    let outcome = match result.expect("the call exceeded its deadline") {
         Ok(result) => result.text().to_string(),
         Err(error) => {
             let mut outcome = String::new();
@@ -106,18 +110,13 @@ async fn outcome(server: &Server, version: ProtocolVersion, deadline: Duration) 
             outcome
         }
     };
-    let took = begun.elapsed();
-    assert!(
-        took < deadline + Duration::from_secs(5),
-        "{took:?}: {outcome}"
-    );
     let good = client.call("good", json!({})).await;
     assert_eq!(good.unwrap().text(), "ok", "after {outcome}");
     client.close().await.unwrap();
     outcome
 }
 
-/// Runs in a thread of its own, client and server together, and counts what they hold.
+/// Runs client and server in one runtime and checks the memory that they allocate.
 fn run(
     hostile: impl Fn(&str, &str) -> Script + Send + Sync + 'static,
     version: ProtocolVersion,
@@ -136,48 +135,48 @@ fn run(
     found
 }
 
-/// Holds what becomes of an answer, in both eras, against what its error has to say.
+/// Checks that a call with this response fails with an error that contains all `parts`, in both eras.
 #[track_caller]
-fn expect(script: Script, says: &[&str]) {
+fn expect(script: Script, parts: &[&str]) {
     for version in ERAS {
         let script = script.clone();
         let found = run(only_calls(move |_| script.clone()), version, DEADLINE);
-        // What can be told at once is not waited for.
-        let waits = says.contains(&"timeout: ");
+        // Only silence leads to a timeout; other mistakes are reported at once.
+        let waits = parts.contains(&"timeout: ");
         assert_eq!(
             found.starts_with("timeout: "),
             waits,
             "{version}: {found:?}"
         );
-        for part in says {
+        for part in parts {
             assert!(
                 found.contains(part),
-                "{version}: {found:?} does not say {part:?}"
+                "{version}: {found:?} does not contain {part:?}"
             );
         }
     }
 }
 
 #[test]
-fn servers_that_die() {
+fn broken_connection_is_closed_error() {
     let length = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n";
-    expect(vec![Piece::Cut], &["closed: ", "broke"]);
+    expect(vec![Piece::Close], &["closed: ", "broke"]);
     expect(
-        vec![text("HTTP/1.1 20"), Piece::Cut],
+        vec![text("HTTP/1.1 20"), Piece::Close],
         &["closed: ", "broke"],
     );
     expect(
-        vec![text(length), text("{\"jsonrpc\""), Piece::Cut],
+        vec![text(length), text("{\"jsonrpc\""), Piece::Close],
         &["closed: ", "broke"],
     );
     let chunked =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
     let event = "a\r\ndata: {\n\n\r\n";
-    expect(vec![text(chunked), text(event), Piece::Cut], &["hostile"]);
+    expect(vec![text(chunked), text(event), Piece::Close], &["hostile"]);
 }
 
 #[test]
-fn servers_that_say_nothing() {
+fn silent_server_is_timeout() {
     expect(vec![Piece::Silence], &["timeout: "]);
     expect(
         vec![text("HTTP/1.1 200 OK\r\n"), Piece::Silence],
@@ -189,81 +188,85 @@ fn servers_that_say_nothing() {
         &["timeout: "],
     );
     expect(json(""), &["hostile"]);
-    expect(answer("202 Accepted", "text/plain", ""), &["hostile"]);
-    expect(events([Piece::Cut]), &["hostile"]);
+    expect(response("202 Accepted", "text/plain", ""), &["hostile"]);
+    expect(events([Piece::Close]), &["hostile"]);
 }
 
 #[test]
-fn servers_that_never_stop() {
+fn endless_response_is_cut_at_limit() {
     let line: Arc<[u8]> = vec![b'x'; 64 << 10].into();
-    let line = |times| Piece::Times(times, Arc::clone(&line));
+    let line = |times| Piece::Repeat(times, Arc::clone(&line));
     // 64 MiB in one line.
     expect(
-        events([text("data: "), line(1024), Piece::Cut]),
+        events([text("data: "), line(1024), Piece::Close]),
         &["longer than 1048576 bytes"],
     );
     let head = text("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n");
     expect(
-        vec![head, text("\""), line(1024), Piece::Cut],
+        vec![head, text("\""), line(1024), Piece::Close],
         &["longer than 1048576 bytes"],
     );
     let length = text(
         "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 67108864\r\n\r\n",
     );
     expect(
-        vec![length, line(1024), Piece::Cut],
+        vec![length, line(1024), Piece::Close],
         &["longer than 1048576 bytes"],
     );
-    // Of an error only the beginning is looked at.
+    // Only the start of an error body is read.
     let head = text("HTTP/1.1 500 Oh\r\ncontent-type: text/plain\r\n\r\n");
     expect(
-        vec![head, line(1024), Piece::Cut],
+        vec![head, line(1024), Piece::Close],
         &["HTTP status 500", "xxx…"],
     );
-    // Comments without end …
+    // Comments without end.
     let comments = format!(": {}\n", "x".repeat(125)).repeat(512);
     let comments: Arc<[u8]> = comments.into_bytes().into();
-    let comments = |times| Piece::Times(times, Arc::clone(&comments));
+    let comments = |times| Piece::Repeat(times, Arc::clone(&comments));
     expect(
-        events([comments(1024), Piece::Cut]),
+        events([comments(1024), Piece::Close]),
         &["longer than 4194304 bytes"],
     );
-    // … and a head without one.
+    // A response head without end.
     let header: Arc<[u8]> = format!("x: {}\r\n", "y".repeat(1000)).into_bytes().into();
     expect(
         vec![
             text("HTTP/1.1 200 OK\r\n"),
-            Piece::Times(64 << 10, header),
-            Piece::Cut,
+            Piece::Repeat(64 << 10, header),
+            Piece::Close,
         ],
         &["broke"],
     );
 }
 
 #[test]
-fn a_million_comments() {
+fn million_comments_before_event_are_skipped() {
     let comments: Arc<[u8]> = ":\n".repeat(1000).into_bytes().into();
     for version in ERAS {
         let comments = Arc::clone(&comments);
         let found = run(
             only_calls(move |body| {
                 let data = text(format!("data: {}\n\n", result(&id_of(body))));
-                events([Piece::Times(1000, Arc::clone(&comments)), data, Piece::Cut])
+                events([
+                    Piece::Repeat(1000, Arc::clone(&comments)),
+                    data,
+                    Piece::Close,
+                ])
             }),
             version,
-            PATIENCE,
+            LONG_DEADLINE,
         );
         assert_eq!(found, "ok", "{version}");
     }
 }
 
 #[test]
-fn answers_to_something_else() {
+fn response_with_wrong_id_or_shape_is_error() {
     for id in ["\"1\"", "1.5", "{}", "[1]", "true", "null", "9999", "1e400"] {
-        let answer = result(id);
-        expect(json(&answer), &["hostile"]);
+        let response = result(id);
+        expect(json(&response), &["hostile"]);
         expect(
-            events([text(format!("data: {answer}\n\n")), Piece::Cut]),
+            events([text(format!("data: {response}\n\n")), Piece::Close]),
             &["hostile"],
         );
     }
@@ -285,20 +288,20 @@ fn answers_to_something_else() {
 }
 
 #[test]
-fn answers_that_are_no_answers() {
-    expect(vec![text("SSH-2.0-OpenSSH\r\n"), Piece::Cut], &["broke"]);
-    let page = answer("200 OK", "text/html", "<h1>Welcome</h1>");
+fn non_protocol_response_is_error() {
+    expect(vec![text("SSH-2.0-OpenSSH\r\n"), Piece::Close], &["broke"]);
+    let page = response("200 OK", "text/html", "<h1>Welcome</h1>");
     expect(page, &["text/html", "<h1>Welcome</h1>"]);
-    let plain = answer("400 Bad Request", "text/plain", "Bad\r\n  Request\x1b[31m");
+    let plain = response("400 Bad Request", "text/plain", "Bad\r\n  Request\x1b[31m");
     expect(plain, &["HTTP status 400", ": Bad Request [31m"]);
     expect(
-        answer("500 Oh", "application/json", r#"{"error":"no"}"#),
+        response("500 Oh", "application/json", r#"{"error":"no"}"#),
         &["HTTP status 500"],
     );
 }
 
 #[test]
-fn redirects_to_somewhere_else() {
+fn redirect_is_not_followed() {
     for version in ERAS {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build().unwrap();
@@ -308,7 +311,7 @@ fn redirects_to_somewhere_else() {
                 "HTTP/1.1 307 Temporary Redirect\r\nlocation: {}\r\nconnection: close\r\n\r\n",
                 other.url
             );
-            let hostile = only_calls(move |_| vec![text(&head), Piece::Cut]);
+            let hostile = only_calls(move |_| vec![text(&head), Piece::Close]);
             let found = outcome(&server(hostile).await, version, DEADLINE).await;
             assert!(
                 found.contains("redirects to") && found.contains(&other.url),
@@ -320,24 +323,24 @@ fn redirects_to_somewhere_else() {
 }
 
 #[test]
-fn endless_reconnects() {
-    // A stream that closes at once, and has the client come back at once.
-    let again = || events([text("id: 1\nretry: 0\n\n"), Piece::Cut]);
+fn reconnect_attempts_are_bounded() {
+    // A stream that closes at once and allows an immediate reconnect.
+    let stream = || events([text("id: 1\nretry: 0\n\n"), Piece::Close]);
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().unwrap();
     runtime.block_on(async {
-        let server = server(move |_, _| again()).await;
+        let server = server(move |_, _| stream()).await;
         let found = outcome(&server, ProtocolVersion::LATEST_LEGACY, DEADLINE).await;
         assert!(found.starts_with("timeout: "), "{found}");
-        // Twice for the call, twice for the stream outside of it, or so.
+        // About two requests for the call and two for the standalone stream.
         let gets = server.count("GET");
         assert!((2..=8).contains(&gets), "{gets}");
     });
 }
 
 #[test]
-fn floods_outside_of_calls() {
-    // Ten thousand requests and as many notifications, and a call in between.
+fn message_flood_outside_of_calls_is_bounded() {
+    // Ten thousand requests and as many notifications while a call runs.
     let mut flood = String::new();
     for id in 0..10_000 {
         write!(
@@ -348,9 +351,12 @@ fn floods_outside_of_calls() {
         .unwrap();
     }
     let flood: Arc<[u8]> = flood.into_bytes().into();
-    let hostile = move |verb: &str, body: &str| match verb {
-        "GET" => events([Piece::Times(100, Arc::clone(&flood)), Piece::Silence]),
+    let hostile = move |method: &str, body: &str| match method {
+        "GET" => events([Piece::Repeat(100, Arc::clone(&flood)), Piece::Silence]),
         _ => json(&result(&id_of(body))),
     };
-    assert_eq!(run(hostile, ProtocolVersion::LATEST_LEGACY, PATIENCE), "ok");
+    assert_eq!(
+        run(hostile, ProtocolVersion::LATEST_LEGACY, LONG_DEADLINE),
+        "ok"
+    );
 }

@@ -1,4 +1,4 @@
-//! Servers that change, over sockets that break.
+//! Servers whose lists change, over connections that break.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// Longer than anything here takes.
+/// Upper bound of every wait; reached only if a test fails.
 const LIMIT: Duration = Duration::from_secs(20);
 
 const ERAS: [ConnectMode; 2] = [
@@ -21,53 +21,53 @@ const ERAS: [ConnectMode; 2] = [
     ConnectMode::Legacy,
 ];
 
-/// A server that is reached over a line which can be cut.
-struct Line {
+/// A server behind a TCP proxy that can cut all connections.
+struct Proxied {
     url: String,
     tools: Tools,
     cuts: watch::Sender<()>,
     tasks: Vec<JoinHandle<()>>,
 }
 
-impl Line {
-    async fn to(server: Server) -> Self {
+impl Proxied {
+    async fn start(server: Server) -> Self {
         let tools = server.tools();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let there = listener.local_addr().unwrap();
+        let upstream = listener.local_addr().unwrap();
         let serving = tokio::spawn(async move { mcp::serve_http(server, listener).await.unwrap() });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/mcp", listener.local_addr().unwrap());
         let cuts = watch::Sender::new(());
-        let passing = tokio::spawn(pass(listener, there, cuts.clone()));
+        let proxying = tokio::spawn(proxy(listener, upstream, cuts.clone()));
         Self {
             url,
             tools,
             cuts,
-            tasks: vec![serving, passing],
+            tasks: vec![serving, proxying],
         }
     }
 
-    /// Ends all connections; new ones can be made at once.
+    /// Closes all connections. New connections are accepted immediately.
     fn cut(&self) {
         self.cuts.send_replace(());
     }
 }
 
-impl Drop for Line {
+impl Drop for Proxied {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
-async fn pass(listener: TcpListener, there: SocketAddr, cuts: watch::Sender<()>) {
-    while let Ok((mut here, _)) = listener.accept().await {
+async fn proxy(listener: TcpListener, upstream: SocketAddr, cuts: watch::Sender<()>) {
+    while let Ok((mut downstream, _)) = listener.accept().await {
         let mut cut = cuts.subscribe();
         tokio::spawn(async move {
-            let Ok(mut there) = TcpStream::connect(there).await else {
+            let Ok(mut upstream) = TcpStream::connect(upstream).await else {
                 return;
             };
             tokio::select! {
-                _ = copy_bidirectional(&mut here, &mut there) => {}
+                _ = copy_bidirectional(&mut downstream, &mut upstream) => {}
                 _ = cut.changed() => {}
             }
         });
@@ -84,9 +84,7 @@ fn server() -> Server {
 }
 
 async fn within<W: IntoFuture>(work: W) -> W::Output {
-    timeout(LIMIT, work.into_future())
-        .await
-        .expect("it takes too long")
+    timeout(LIMIT, work.into_future()).await.expect("timeout")
 }
 
 async fn names(client: &Client) -> Vec<String> {
@@ -95,27 +93,27 @@ async fn names(client: &Client) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn a_subscription_outlives_its_connection() {
+async fn subscription_survives_broken_connection() {
     for mode in ERAS {
-        let line = Line::to(server()).await;
+        let server = Proxied::start(server()).await;
         let client = Client::builder()
             .mode(mode)
-            .connect(&line.url)
+            .connect(&server.url)
             .await
             .unwrap();
         let mut changes = within(client.changes().tools_changed()).await.unwrap();
-        line.tools.add(tool("b")).unwrap();
+        server.tools.add(tool("b")).unwrap();
         assert_eq!(
             within(changes.next()).await.unwrap().unwrap(),
             Change::Tools
         );
-        line.cut();
+        server.cut();
         let missed = within(changes.next()).await.unwrap().unwrap();
         let Change::Missed(missed) = missed else {
             panic!("{missed:?}")
         };
         assert!(missed.tools_list_changed);
-        line.tools.add(tool("c")).unwrap();
+        server.tools.add(tool("c")).unwrap();
         assert_eq!(
             within(changes.next()).await.unwrap().unwrap(),
             Change::Tools
@@ -126,17 +124,17 @@ async fn a_subscription_outlives_its_connection() {
 }
 
 #[tokio::test]
-async fn what_is_kept_is_forgotten_when_it_changes() {
+async fn change_invalidates_cached_list() {
     for mode in ERAS {
-        let line = Line::to(server()).await;
+        let server = Proxied::start(server()).await;
         let client = Client::builder()
             .mode(mode)
-            .connect(&line.url)
+            .connect(&server.url)
             .await
             .unwrap();
         let mut changes = within(client.changes().tools_changed()).await.unwrap();
         assert_eq!(names(&client).await, ["a"]);
-        line.tools.add(tool("b")).unwrap();
+        server.tools.add(tool("b")).unwrap();
         // spec: CACHE-05
         assert_eq!(
             within(changes.next()).await.unwrap().unwrap(),
@@ -144,9 +142,9 @@ async fn what_is_kept_is_forgotten_when_it_changes() {
         );
         assert_eq!(names(&client).await, ["a", "b"]);
 
-        // A change that nobody could hear of: nothing that was kept is taken for fresh any more.
-        line.cut();
-        line.tools.add(tool("c")).unwrap();
+        // A change during the interruption: after it, cached lists are stale.
+        server.cut();
+        server.tools.add(tool("c")).unwrap();
         let missed = within(changes.next()).await.unwrap().unwrap();
         assert!(matches!(missed, Change::Missed(_)), "{missed:?}");
         assert_eq!(names(&client).await, ["a", "b", "c"]);
@@ -154,18 +152,24 @@ async fn what_is_kept_is_forgotten_when_it_changes() {
 }
 
 #[tokio::test]
-async fn a_group_of_both_eras() {
-    let (new, old) = (Line::to(server()).await, Line::to(server()).await);
+async fn group_of_both_eras_reports_changes() {
+    let (modern, legacy) = (
+        Proxied::start(server()).await,
+        Proxied::start(server()).await,
+    );
     let mut group = Group::builder();
-    for ((name, line), mode) in [("new", &new), ("old", &old)].into_iter().zip(ERAS) {
+    for ((name, proxied), mode) in [("modern", &modern), ("legacy", &legacy)]
+        .into_iter()
+        .zip(ERAS)
+    {
         let client = Client::builder().mode(mode);
-        group = group.target(name, line.url.clone(), client);
+        group = group.target(name, proxied.url.clone(), client);
     }
     let group = group.build();
     let mut events = group.events();
-    let catalogue = within(group.list_tools()).await;
-    let names: Vec<_> = catalogue.items.iter().map(|it| it.name.as_str()).collect();
-    assert_eq!(names, ["new__a", "old__a"]);
+    let tools = within(group.list_tools()).await;
+    let names: Vec<_> = tools.items.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["modern__a", "legacy__a"]);
     let mut running = 0;
     while running < 2 {
         let event = within(events.next()).await.unwrap();
@@ -177,13 +181,13 @@ async fn a_group_of_both_eras() {
             }
         ));
     }
-    // Listening begins some time after the start: until then there is nothing to hear.
-    for (name, line) in [("new", &new), ("old", &old)] {
+    // The subscription starts some time after the server is running; changes before are not reported.
+    for (name, proxied) in [("modern", &modern), ("legacy", &legacy)] {
         within(async {
             for count in 0.. {
-                line.tools.add(tool(&format!("b{count}"))).unwrap();
-                let heard = timeout(Duration::from_millis(200), events.next()).await;
-                if let Ok(Some(GroupEvent::Changed { server, change, .. })) = heard
+                proxied.tools.add(tool(&format!("b{count}"))).unwrap();
+                let event = timeout(Duration::from_millis(200), events.next()).await;
+                if let Ok(Some(GroupEvent::Changed { server, change, .. })) = event
                     && &*server == name
                 {
                     assert_eq!(change, Change::Tools);

@@ -1,4 +1,4 @@
-//! The facade against the world outside.
+//! Tests of the facade over real transports, with well-behaved and hostile peers.
 
 #[cfg(test)]
 mod dropped;

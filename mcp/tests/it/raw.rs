@@ -1,26 +1,26 @@
-//! A server made of sockets and bytes, so that it can misbehave.
+//! A raw TCP server that follows a script, so that it can misbehave.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-/// What is written, piece by piece.
+/// A step of a response.
 #[derive(Clone, Debug)]
 pub(crate) enum Piece {
     Text(String),
-    /// The same bytes so many times.
-    Times(usize, Arc<[u8]>),
-    /// What a test sends meanwhile.
-    Live(Arc<tokio::sync::Mutex<UnboundedReceiver<String>>>),
-    /// Time for what was written to be answered.
-    Pause,
-    /// Nothing more, and the connection stays open.
+    /// Bytes, written this many times.
+    Repeat(usize, Arc<[u8]>),
+    /// Strings that a test sends through a channel.
+    Channel(Arc<AsyncMutex<Receiver<String>>>),
+    /// A wait for a notification of the test.
+    Wait(Arc<Notify>),
+    /// No further bytes on an open connection.
     Silence,
     /// The end of the connection.
-    Cut,
+    Close,
 }
 
 pub(crate) type Script = Vec<Piece>;
@@ -29,17 +29,17 @@ pub(crate) fn text(text: impl Into<String>) -> Piece {
     Piece::Text(text.into())
 }
 
-pub(crate) fn head(status: &str, kind: &str) -> String {
-    format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n")
+pub(crate) fn head(status: &str, content_type: &str) -> String {
+    format!("HTTP/1.1 {status}\r\ncontent-type: {content_type}\r\nconnection: close\r\n\r\n")
 }
 
-/// A whole answer; the connection ends with it.
-pub(crate) fn answer(status: &str, kind: &str, body: &str) -> Script {
-    vec![text(head(status, kind)), text(body), Piece::Cut]
+/// A complete response that closes the connection.
+pub(crate) fn response(status: &str, content_type: &str, body: &str) -> Script {
+    vec![text(head(status, content_type)), text(body), Piece::Close]
 }
 
 pub(crate) fn json(body: &str) -> Script {
-    answer("200 OK", "application/json", body)
+    response("200 OK", "application/json", body)
 }
 
 pub(crate) fn events(pieces: impl IntoIterator<Item = Piece>) -> Script {
@@ -48,17 +48,17 @@ pub(crate) fn events(pieces: impl IntoIterator<Item = Piece>) -> Script {
     script
 }
 
-/// A stream of events that a test goes on writing.
-pub(crate) fn live() -> (UnboundedSender<String>, Piece) {
-    let (texts, piece) = unbounded_channel();
-    (texts, Piece::Live(Arc::new(tokio::sync::Mutex::new(piece))))
+/// A sender, and the step that writes what is sent.
+pub(crate) fn live() -> (Sender<String>, Piece) {
+    let (sender, receiver) = channel(16);
+    (sender, Piece::Channel(Arc::new(AsyncMutex::new(receiver))))
 }
 
-/// Answers requests by what `script` makes of their verb and body. To the verb belongs the path,
-/// where it is not that of the endpoint.
+/// A server that answers each request with the script for its HTTP method and body. If the path is
+/// not that of the endpoint, it is appended to the method, as in `POST /messages`.
 pub(crate) struct Server {
     pub(crate) url: String,
-    /// Verb and body of every request.
+    /// Method and body of every request.
     pub(crate) requests: Arc<Mutex<Vec<(String, String)>>>,
 }
 
@@ -79,10 +79,10 @@ impl Server {
         Self { url, requests }
     }
 
-    /// How many requests have this verb, or this in their body.
+    /// Returns the number of requests with this method, or with `part` in their body.
     pub(crate) fn count(&self, part: &str) -> usize {
         let requests = self.requests.lock().unwrap();
-        let has = |(verb, body): &&(String, String)| verb == part || body.contains(part);
+        let has = |(method, body): &&(String, String)| method == part || body.contains(part);
         requests.iter().filter(has).count()
     }
 }
@@ -92,31 +92,28 @@ async fn serve(
     script: &(impl Fn(&str, &str) -> Script + Send + Sync),
     seen: &Mutex<Vec<(String, String)>>,
 ) {
-    let Some((verb, body)) = request(&mut stream).await else {
+    let Some((method, body)) = read_request(&mut stream).await else {
         return;
     };
-    let answer = script(&verb, &body);
-    seen.lock().unwrap().push((verb, body));
-    for piece in answer {
+    let pieces = script(&method, &body);
+    seen.lock().unwrap().push((method, body));
+    for piece in pieces {
         let written = match piece {
             Piece::Text(text) => stream.write_all(text.as_bytes()).await,
-            Piece::Times(times, bytes) => repeat(&mut stream, times, &bytes).await,
-            Piece::Live(texts) => relay(&mut stream, &mut *texts.lock().await).await,
-            Piece::Pause => {
-                tokio::time::sleep(Duration::from_millis(200)).await;
+            Piece::Repeat(times, bytes) => repeat(&mut stream, times, &bytes).await,
+            Piece::Channel(strings) => relay(&mut stream, &mut *strings.lock().await).await,
+            Piece::Wait(notify) => {
+                notify.notified().await;
                 Ok(())
             }
-            Piece::Silence => {
-                tokio::time::sleep(Duration::from_secs(3600)).await;
-                return;
-            }
-            Piece::Cut => return,
+            Piece::Silence => std::future::pending().await,
+            Piece::Close => return,
         };
         if written.is_err() {
             return;
         }
     }
-    // Until the client has enough.
+    // Keep the connection open until the client closes it.
     let _ = stream.read(&mut [0; 64]).await;
 }
 
@@ -127,17 +124,15 @@ async fn repeat(stream: &mut TcpStream, times: usize, bytes: &[u8]) -> std::io::
     Ok(())
 }
 
-async fn relay(
-    stream: &mut TcpStream,
-    texts: &mut UnboundedReceiver<String>,
-) -> std::io::Result<()> {
-    while let Some(text) = texts.recv().await {
+async fn relay(stream: &mut TcpStream, strings: &mut Receiver<String>) -> std::io::Result<()> {
+    while let Some(text) = strings.recv().await {
         stream.write_all(text.as_bytes()).await?;
     }
     Ok(())
 }
 
-async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+/// Reads one request and returns its method, with the path unless it is `/mcp`, and its body.
+async fn read_request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut text = Vec::new();
     loop {
         if stream.read_buf(&mut text).await.ok()? == 0 {
@@ -154,10 +149,10 @@ async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
         if text.len() == end + 4 + length {
             let body = String::from_utf8_lossy(&text[end + 4..]).into_owned();
             let mut line = head.split(' ');
-            let verb = line.next().unwrap_or_default().to_uppercase();
+            let method = line.next().unwrap_or_default().to_uppercase();
             return Some(match line.next() {
-                Some("/mcp") | None => (verb, body),
-                Some(path) => (format!("{verb} {path}"), body),
+                Some("/mcp") | None => (method, body),
+                Some(path) => (format!("{method} {path}"), body),
             });
         }
     }

@@ -1,4 +1,4 @@
-//! Servers of the legacy era, found out and spoken to by a client that was told nothing.
+//! Servers of legacy revisions, and a client with the default `ConnectMode`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,10 +8,10 @@ use mcp::types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::raw::{Piece, Script, Server, answer, events, live, text};
+use crate::raw::{Piece, Script, Server, events, live, response, text};
 
-/// The answer to a request, as an old server gives it; `None` for what has none.
-fn old(body: &str) -> Option<String> {
+/// The response of a 2024-11-05 server; `None` for notifications and unknown methods.
+fn legacy_response(body: &str) -> Option<String> {
     let request: Value = serde_json::from_str(body).ok()?;
     let id = request.get("id")?;
     let result = match request["method"].as_str()? {
@@ -27,29 +27,29 @@ fn old(body: &str) -> Option<String> {
 }
 
 fn accepted() -> Script {
-    answer("202 Accepted", "text/plain", "Accepted")
+    response("202 Accepted", "text/plain", "Accepted")
 }
 
 fn refused() -> Script {
-    answer("405 Method Not Allowed", "text/plain", "no")
+    response("405 Method Not Allowed", "text/plain", "no")
 }
 
 #[tokio::test]
-async fn http_sse() {
+async fn client_falls_back_to_http_sse() {
     // spec: COMPAT-13
-    let (says, stream) = live();
-    let server = Server::start(move |verb, body| match verb {
+    let (events_sender, stream) = live();
+    let server = Server::start(move |method, body| match method {
         "GET" => {
             let endpoint = text("event: endpoint\ndata: /messages?id=1\n\n");
-            events([endpoint, stream.clone(), Piece::Cut])
+            events([endpoint, stream.clone(), Piece::Close])
         }
         "POST /messages?id=1" => {
-            if let Some(answer) = old(body) {
-                let _ = says.send(format!("event: message\ndata: {answer}\n\n"));
+            if let Some(response) = legacy_response(body) {
+                let _ = events_sender.try_send(format!("event: message\ndata: {response}\n\n"));
             }
             accepted()
         }
-        // The stream takes no POST: neither the question what it speaks nor `initialize`.
+        // The endpoint of the stream accepts no POST, neither `server/discover` nor `initialize`.
         _ => refused(),
     })
     .await;
@@ -62,13 +62,17 @@ async fn http_sse() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_forgotten_while_a_tool_runs() {
+async fn expired_session_is_reopened_and_running_call_fails() {
     // spec: SESS-08
-    let (says, stream) = live();
+    let (events_sender, stream) = live();
     let sessions = AtomicUsize::new(0);
-    let server = Server::start(move |verb, body| {
-        let answer_to = old(body);
-        if verb != "POST" || body.contains(r#""method":"server/discover""#) {
+    let pong = Arc::new(Notify::new());
+    let server = Server::start(move |method, body| {
+        let answer = legacy_response(body);
+        if body.contains(r#""id":"p","result""#) {
+            pong.notify_one();
+        }
+        if method != "POST" || body.contains(r#""method":"server/discover""#) {
             return refused();
         }
         if body.contains(r#""method":"initialize""#) {
@@ -77,39 +81,40 @@ async fn a_session_that_is_forgotten_while_a_tool_runs() {
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\
                  mcp-session-id: s{number}\r\n\r\n"
             );
-            return vec![text(head), text(answer_to.unwrap()), Piece::Cut];
+            return vec![text(head), text(answer.unwrap()), Piece::Close];
         }
-        let Some(result) = answer_to else {
+        let Some(result) = answer else {
             return accepted();
         };
         match sessions.load(Ordering::Relaxed) {
-            1 if body.contains("slow") => events([stream.clone(), Piece::Cut]),
-            1 => answer("404 Not Found", "text/plain", "no such session"),
-            // In the new session the server asks back before it answers.
+            1 if body.contains("slow") => events([stream.clone(), Piece::Close]),
+            1 => response("404 Not Found", "text/plain", "no such session"),
+            // In the new session, the server pings the client and waits for its response first.
             _ => events([
                 text("data: {\"jsonrpc\":\"2.0\",\"id\":\"p\",\"method\":\"ping\"}\n\n"),
-                Piece::Pause,
+                Piece::Wait(pong.clone()),
                 text(format!("data: {result}\n\n")),
-                Piece::Cut,
+                Piece::Close,
             ]),
         }
     })
     .await;
     let client = Client::connect(&server.url).await.unwrap();
-    let (slow, taken) = (client.clone(), Arc::new(Notify::new()));
-    let flag = Arc::clone(&taken);
+    let (slow, logged) = (client.clone(), Arc::new(Notify::new()));
+    let flag = Arc::clone(&logged);
     let slow = tokio::spawn(async move {
         let call = slow.call("slow", json!({}));
         call.on_log(move |_| flag.notify_one()).await
     });
     let log =
         r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}"#;
-    says.send(format!("data: {log}\n\n")).unwrap();
-    taken.notified().await;
-    // This one finds out, and has not run: it runs in a new session.
+    let event = format!("data: {log}\n\n");
+    events_sender.send(event).await.unwrap();
+    logged.notified().await;
+    // The server did not run this call: the client opens a new session and repeats it.
     let result = client.call("tool", json!({})).await.unwrap();
     assert_eq!(result.text(), "ok");
-    // That one may have run, and nothing is done twice by itself.
+    // The running call may have been executed, so the client does not repeat it.
     let error = slow.await.unwrap().unwrap_err();
     assert!(
         error.is_closed() && error.to_string().contains("ended the session"),

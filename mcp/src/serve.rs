@@ -1,4 +1,4 @@
-//! Serving a server in one line.
+//! Functions that serve a server with the default settings.
 
 #[cfg(feature = "http-server")]
 mod http;
