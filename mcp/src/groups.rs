@@ -116,7 +116,7 @@ impl AddServers for GroupBuilder {
 fn add_entry(group: GroupBuilder, entry: ServerEntry, client: ClientBuilder) -> GroupBuilder {
     let name: Arc<str> = entry.name.into();
     match entry.spec {
-        _ if entry.is_disabled => group.unused(&name, "the file has it switched off"),
+        _ if entry.is_disabled => group.unused(&name, "it is disabled in the configuration file"),
         Ok(spec) => group.server(&name.clone(), move || {
             connect_spec(spec.clone(), Some(name.clone()), client.clone())
         }),

@@ -1,22 +1,22 @@
-//! A tool that asks while it runs: the user by a form, the language model, and the roots.
+//! A tool that uses elicitation, sampling and roots.
 //!
-//! The handler is one straight line. Behind it, the call goes back to the client with every
-//! question and comes again with the answers, so the handler runs from its beginning each time;
-//! what may happen only once stands in `ask.once`.
+//! At each request for input, the server returns the request to the client, and the client repeats the
+//! call with the answer. The handler therefore runs again from its beginning each time. Side effects
+//! that must happen only once are in `ask.once`.
 //!
 //! `cargo run -p examples --bin ask`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use mcp::prelude::*;
 use mcp::types::{ClientCapabilities, Root};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// What the user is asked.
+/// The form for the user.
 #[derive(Elicit)]
 struct Order {
-    /// What stands on the cake
+    /// The text on the cake
     #[elicit(title = "Text", length = 1..=20)]
     text: String,
     #[elicit(range = 1..=5, default = 2)]
@@ -42,7 +42,7 @@ impl Bakery {
     #[tool]
     async fn bake_cake(&self, guest: String, ask: Ask) -> Result<String, ToolError> {
         println!("  (the handler runs)");
-        // Nothing is done for a client that cannot answer.
+        // Reject clients without these capabilities before the first side effect.
         let needed = ClientCapabilities::default().with_elicitation();
         ask.require(&needed.with_sampling().with_roots())?;
         let number = ask.once("number", reserve_oven).await?;
@@ -68,7 +68,7 @@ impl Bakery {
     }
 }
 
-/// A side effect that must not happen twice.
+/// A side effect that must happen only once.
 async fn reserve_oven() -> u32 {
     println!("  (an oven is reserved)");
     1
@@ -82,17 +82,17 @@ async fn main() -> mcp::Result<()> {
 
     let client = Client::builder()
         .on_elicit(|form: ElicitRequest| async move {
-            println!("the user is asked: {}", form.message());
+            println!("elicitation: {}", form.message());
             for (name, field) in form.schema().fields() {
                 println!("  {}", field.title().unwrap_or(name));
             }
             form.accept(json!({"text": "Happy birthday", "filling": "Berries"}))
         })
         .on_sample(|request: SampleRequest| async move {
-            let asked = request.params.messages.first();
+            let message = request.params.messages.first();
             println!(
-                "the model is asked: {}",
-                asked.map_or_else(String::new, |it| it.content.text())
+                "sampling: {}",
+                message.map_or_else(String::new, |it| it.content.text())
             );
             CreateMessageResult::new("poet", "One more candle, one more year")
         })
@@ -102,8 +102,11 @@ async fn main() -> mcp::Result<()> {
     let cake = client.call("bake_cake", json!({"guest": "Ada"})).await?;
     println!("{}", cake.text());
 
-    let nobody = Client::connect(&url).await?;
-    match nobody.call("bake_cake", json!({"guest": "Bob"})).await {
+    let without_handlers = Client::connect(&url).await?;
+    match without_handlers
+        .call("bake_cake", json!({"guest": "Bob"}))
+        .await
+    {
         Ok(cake) => println!("{}", cake.text()),
         Err(error) => println!("refused: {error}"),
     }

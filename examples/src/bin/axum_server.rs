@@ -1,8 +1,8 @@
-//! A server inside of an axum application: shared state, and a request header read in a tool.
+//! An MCP endpoint in an axum application, with shared state and a tool that reads a request header.
 //!
-//! `cargo run -p examples --bin axum_server [ADDRESS]`, then connect to the URL that it prints.
+//! `cargo run -p examples --bin axum_server [ADDRESS]`, then connect to the printed URL.
 
-#![allow(clippy::print_stdout, reason = "it tells its URL")]
+#![allow(clippy::print_stdout, reason = "prints its URL")]
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use axum::Router;
 use axum::routing::get;
 use mcp::prelude::*;
 
-/// What the web application and the tools share.
+/// State that the web application and the tools share.
 #[derive(Clone, Default)]
 struct Counter(Arc<AtomicU64>);
 
@@ -30,10 +30,10 @@ impl FromHeader for Tenant {
 
 struct Greeter;
 
-/// Greets, and counts how often it did.
+/// Greets users and counts the greetings.
 #[mcp::server]
 impl Greeter {
-    /// Greet somebody.
+    /// Greet a user.
     #[tool]
     fn greet(
         &self,
@@ -42,8 +42,8 @@ impl Greeter {
         State(counter): State<Counter>,
     ) -> String {
         let count = counter.0.fetch_add(1, Ordering::Relaxed) + 1;
-        let tenant = tenant.map_or("nobody".to_owned(), |Header(tenant)| tenant.0);
-        format!("Hello {name}, greeting {count}, on behalf of {tenant}")
+        let tenant = tenant.map_or("default".to_owned(), |Header(tenant)| tenant.0);
+        format!("Hello {name}, greeting {count}, tenant {tenant}")
     }
 }
 

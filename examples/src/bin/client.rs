@@ -1,11 +1,11 @@
-//! A client: lists the tools of a server, or calls one.
+//! A client that lists the tools of an HTTP server, or calls one.
 //!
-//! `cargo run -p examples --bin client URL [TOOL [ARGUMENTS]]`, the arguments as a JSON object.
+//! `cargo run -p examples --bin client URL [TOOL [ARGUMENTS]]`, with the arguments as a JSON object.
 
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "it is a command line program"
+    reason = "a command line program"
 )]
 
 use std::io::{Error, ErrorKind};
@@ -16,9 +16,10 @@ use serde_json::{Map, Value};
 #[tokio::main]
 async fn main() -> mcp::Result<()> {
     let mut arguments = std::env::args().skip(1);
-    let url = arguments
-        .next()
-        .ok_or(Error::new(ErrorKind::InvalidInput, "which URL?"))?;
+    let url = arguments.next().ok_or(Error::new(
+        ErrorKind::InvalidInput,
+        "usage: client URL [TOOL [ARGUMENTS]]",
+    ))?;
     let client = Client::connect(url).await?;
 
     let Some(tool) = arguments.next() else {

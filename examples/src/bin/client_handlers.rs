@@ -1,19 +1,18 @@
-//! A client that answers what a server asks for, one way for all revisions: a form, a URL, the
-//! language model, the roots. Client and server are in this process; with a URL as its argument it
-//! talks to a server elsewhere.
+//! A client with handlers for elicitation (forms and URLs), sampling and roots. The same handlers work
+//! with every protocol revision. The server is in the same process, unless a URL is passed.
 //!
 //! `cargo run -p examples --bin client_handlers [URL]`
 
-#![allow(clippy::print_stdout, reason = "it is a command line program")]
+#![allow(clippy::print_stdout, reason = "a command line program")]
 
 use mcp::prelude::*;
 use mcp::{Ask, Elicit, InProcess};
 use serde_json::json;
 
-/// What the server wants to know.
+/// The form for the user.
 #[derive(Elicit)]
 struct Guests {
-    /// How many guests
+    /// Number of guests
     #[elicit(range = 1..=12, default = 2)]
     count: u32,
 }
@@ -26,7 +25,11 @@ impl Restaurant {
     #[tool]
     async fn book(&self, day: String, ask: Ask) -> Result<String, ToolError> {
         Ok(
-            match ask.form::<Guests>("guests", "Who comes?").await?.accepted() {
+            match ask
+                .form::<Guests>("guests", "How many guests?")
+                .await?
+                .accepted()
+            {
                 Some(guests) => format!("a table for {} on {day}", guests.count),
                 None => "no table".to_owned(),
             },
@@ -39,19 +42,19 @@ async fn main() -> mcp::Result<()> {
     let builder = Client::builder()
         .identity("client_handlers", "1.0.0")
         .on_elicit(|form: ElicitRequest| async move {
-            println!("{} asks: {}", form.asker.server, form.message());
-            // A program with a window shows the fields; here the defaults have to do.
+            println!("{} requests: {}", form.asker.server, form.message());
+            // A graphical program shows the fields; this one accepts the defaults.
             form.accept(json!({}))
         })
         .on_elicit_url(|visit: UrlRequest| async move {
-            println!("{} wants {} to be visited", visit.asker.server, visit.url());
+            println!("{} requests a visit of {}", visit.asker.server, visit.url());
             ElicitResult::decline()
         })
-        .on_sample(|ask: SampleRequest| async move {
-            let words = ask.params.messages.len();
+        .on_sample(|request: SampleRequest| async move {
+            let count = request.params.messages.len();
             Ok::<_, Rejected>(CreateMessageResult::new(
                 "parrot",
-                format!("{words} messages"),
+                format!("{count} messages"),
             ))
         })
         .roots(["file:///home/ada/project"]);
@@ -63,9 +66,9 @@ async fn main() -> mcp::Result<()> {
     println!("{}", client.negotiation());
 
     let booked = client.call("book", json!({"day": "Friday"})).await?;
-    println!("by handlers: {}", booked.text());
+    println!("with handlers: {}", booked.text());
 
-    // The same call, answered where it is made.
+    // The same call without handlers: the caller answers the requests.
     let mut turn = client
         .call("book", json!({"day": "Sunday"}))
         .manual()
@@ -80,6 +83,6 @@ async fn main() -> mcp::Result<()> {
             }
         }
     };
-    println!("by hand: {}", booked.text());
+    println!("with `manual`: {}", booked.text());
     Ok(())
 }

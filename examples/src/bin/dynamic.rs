@@ -1,8 +1,8 @@
-//! Tools that come and go while a server runs, and a client that hears of it.
+//! Tools that are added and removed while a server runs, and a client that subscribes to changes.
 //!
 //! `cargo run -p examples --bin dynamic`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -12,23 +12,23 @@ use mcp::ToolRoute;
 use mcp::prelude::*;
 use tokio::net::TcpListener;
 
-/// A house, as far as it is always there.
+/// The fixed part of the server.
 #[derive(Clone, Default)]
 struct House {
     degrees: Arc<AtomicI32>,
 }
 
-/// What is plugged in at home.
+/// Devices of a house.
 #[mcp::server]
 impl House {
-    /// How warm it is.
+    /// The current temperature.
     #[resource("house://temperature", mime = "text/plain")]
     fn temperature(&self) -> String {
         format!("{} degrees", self.degrees.load(Ordering::Relaxed))
     }
 }
 
-/// The tool that a lamp brings along.
+/// The tool of a lamp.
 fn lamp(room: &'static str) -> ToolRoute {
     Tool::new(format!("{room}_lamp"))
         .describe(format!("Switch the lamp in the {room}"))
@@ -46,8 +46,8 @@ async fn print_tools(client: &Client) -> mcp::Result<()> {
 async fn main() -> mcp::Result<()> {
     let house = House::default();
     let server = Server::of(house.clone());
-    // Handles are taken before the transport takes the server. They are cheap to clone, and good
-    // for any task: here they are what sees lamps come and go.
+    // Create handles before the transport takes ownership of the server. They are cheap to clone and
+    // can be used from any task.
     let (tools, notify) = (server.tools(), server.notify());
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
@@ -61,24 +61,24 @@ async fn main() -> mcp::Result<()> {
     print_tools(&client).await?;
 
     tools.add(lamp("kitchen")).map_err(std::io::Error::other)?;
-    println!("told: {:?}", changes.try_next().await?);
+    println!("change: {:?}", changes.try_next().await?);
     print_tools(&client).await?;
     println!("{}", client.call("kitchen_lamp", ()).await?.text());
 
-    // Several at once are one change.
+    // Several tools at once are one change.
     let more = ["hall", "attic"].map(lamp);
     tools.extend(more).map_err(std::io::Error::other)?;
-    println!("told: {:?}", changes.try_next().await?);
+    println!("change: {:?}", changes.try_next().await?);
     print_tools(&client).await?;
 
-    // A name is given once; nothing is lost when it is given again.
+    // A second tool with the same name is an error.
     if let Err(error) = tools.add(lamp("hall")) {
         println!("{error}");
     }
 
-    // Out of order for a while; `enable` brings it back to its place.
+    // A disabled tool is not listed; `enable` restores it at its position.
     tools.disable("kitchen_lamp");
-    println!("told: {:?}", changes.try_next().await?);
+    println!("change: {:?}", changes.try_next().await?);
     print_tools(&client).await?;
     if let Err(error) = client.call("kitchen_lamp", ()).await {
         println!("{error}");
@@ -86,7 +86,7 @@ async fn main() -> mcp::Result<()> {
 
     house.degrees.store(21, Ordering::Relaxed);
     notify.resource_updated("house://temperature");
-    println!("told: {:?}", changes.try_next().await?);
+    println!("change: {:?}", changes.try_next().await?);
     let read = client.read_resource("house://temperature").await?;
     println!("{}", serde_json::json!(read.contents));
     Ok(())

@@ -1,53 +1,52 @@
-//! Several servers behind one handle, read from an `mcp.json`: who is there, what they have, and
-//! one call. A server starts when it is first needed, and again when it has ended.
+//! Several servers from an `mcp.json`: lists their tools, their state, and calls one tool. A server
+//! starts when it is first needed, and restarts after it has exited.
 //!
-//! `cargo run -p examples --bin group [FILE [TOOL [ARGUMENTS]]]`; without a file it makes one, with
-//! two servers that are this very program.
+//! `cargo run -p examples --bin group [FILE [TOOL [ARGUMENTS]]]`. Without a file, the program writes a
+//! temporary one with two servers that run this program itself.
 
-#![allow(clippy::print_stdout, reason = "it is a command line program")]
+#![allow(clippy::print_stdout, reason = "a command line program")]
 
 use std::env;
 use std::io::Error;
 use std::path::PathBuf;
 
 use mcp::Group;
-use mcp::group::GroupConfig;
-use mcp::group::{Health, Naming};
+use mcp::group::{GroupConfig, Health, Naming};
 use mcp::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// A server that knows little more than itself.
+/// A server with tools about its own process.
 struct Worker;
 
 #[mcp::server]
 impl Worker {
-    /// Tell a variable of this server's environment.
+    /// Return an environment variable of this server.
     #[tool]
     fn variable(&self, name: String) -> String {
-        env::var(&name).unwrap_or_else(|_| format!("there is no {name}"))
+        env::var(&name).unwrap_or_else(|_| format!("{name} is not set"))
     }
 
-    /// Tell the folder that this server runs in.
+    /// Return the working directory of this server.
     #[tool]
-    fn folder(&self) -> Result<String, ToolError> {
+    fn directory(&self) -> Result<String, ToolError> {
         Ok(env::current_dir()?.display().to_string())
     }
 
-    /// End this server, whatever it does.
+    /// Abort this server.
     #[tool]
     fn crash(&self) -> String {
         std::process::abort()
     }
 }
 
-/// A file with two servers that are this program, and one that is switched off.
-fn own_file() -> std::io::Result<PathBuf> {
+/// Writes a file with two servers that run this program, and a disabled one.
+fn write_own_config() -> std::io::Result<PathBuf> {
     let program = env::current_exe()?;
-    let worker = |place: &str| {
+    let worker = |location: &str| {
         json!({
             "command": &program,
             "args": ["serve"],
-            "env": {"PLACE": place, "HOME_OF": "${userHome}"},
+            "env": {"LOCATION": location, "HOME_OF": "${userHome}"},
         })
     };
     let servers = json!({
@@ -66,7 +65,7 @@ async fn main() -> mcp::Result<()> {
     let (path, is_own) = match arguments.next() {
         Some(argument) if argument == "serve" => return mcp::serve_stdio(Worker).await,
         Some(path) => (path.into(), false),
-        None => (own_file()?, true),
+        None => (write_own_config()?, true),
     };
     // `Group::load(path)?` does the same with the defaults.
     let config = GroupConfig::read(&path);
@@ -85,7 +84,7 @@ async fn main() -> mcp::Result<()> {
     }
     for (server, health) in group.health() {
         match health {
-            Health::Running => println!("{server} runs"),
+            Health::Running => println!("{server}: running"),
             Health::Unused(reason) | Health::Down(reason) => println!("{server}: {reason}"),
             _ => {}
         }
@@ -94,7 +93,7 @@ async fn main() -> mcp::Result<()> {
     let tool = tool.or(is_own.then(|| "attic__variable".to_owned()));
     if let Some(tool) = tool {
         let input = arguments.next();
-        let input = input.unwrap_or_else(|| json!({"name": "PLACE"}).to_string());
+        let input = input.unwrap_or_else(|| json!({"name": "LOCATION"}).to_string());
         let input: Map<String, Value> = serde_json::from_str(&input).map_err(Error::other)?;
         println!("{tool}: {}", group.call(&tool, input).await?.text());
     }

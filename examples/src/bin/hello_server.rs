@@ -1,4 +1,4 @@
-//! The smallest server: `cargo run -p examples --bin hello_server`, then connect to
+//! A minimal server: `cargo run -p examples --bin hello_server`, then connect to
 //! <http://127.0.0.1:8000/mcp>.
 
 struct Hello;

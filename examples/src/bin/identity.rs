@@ -1,9 +1,9 @@
-//! Who calls: a layer of HTTP verifies a token, tools are told whose it was, and a layer of calls
-//! asks for more of those that change something.
+//! Authentication: an HTTP layer verifies a token, tools read the identity of the caller, and a layer
+//! around one tool checks a permission.
 //!
 //! `cargo run -p examples --bin identity`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use axum::extract::Request;
 use axum::http::StatusCode;
@@ -16,14 +16,14 @@ use mcp::prelude::*;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Clone)]
 struct Claims {
     name: &'static str,
     may_write: bool,
 }
 
-/// Stands for what verifies tokens in earnest.
+/// A placeholder for the verification of real tokens.
 fn verify(token: &str) -> Option<Claims> {
     let (name, may_write) = match token {
         "Bearer token-of-ada" => ("Ada", true),
@@ -33,7 +33,7 @@ fn verify(token: &str) -> Option<Claims> {
     Some(Claims { name, may_write })
 }
 
-/// A layer of HTTP: nobody comes in without a token.
+/// An HTTP layer that rejects requests without a valid token.
 async fn authenticate(mut request: Request, next: middleware::Next) -> Response {
     let token = request.headers().get(AUTHORIZATION);
     match token.and_then(|token| verify(token.to_str().ok()?)) {
@@ -45,29 +45,29 @@ async fn authenticate(mut request: Request, next: middleware::Next) -> Response 
     }
 }
 
-/// A layer of calls: some may read alone. It would work in the same way behind another transport.
-async fn may_write(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+/// A layer around calls that requires write permission, independent of the transport.
+async fn require_write(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     match exchange.extensions.get::<Claims>() {
         Some(claims) if claims.may_write => Ok(next.run(exchange).await),
-        _ => Err(Fault::Refused("you may read, and not write".into())),
+        _ => Err(Fault::Refused("write permission is required".into())),
     }
 }
 
 struct Diary;
 
-/// One diary for everybody.
+/// A shared diary.
 #[mcp::server]
 impl Diary {
     /// Read the diary.
     #[tool(read_only)]
-    fn read(&self, Identity(who): Identity<Claims>) -> String {
-        format!("Dear {}, nothing happened.", who.name)
+    fn read(&self, Identity(user): Identity<Claims>) -> String {
+        format!("{} reads: nothing happened", user.name)
     }
 
-    /// Write into the diary.
-    #[tool(layer = from_fn(may_write))]
-    fn write(&self, text: String, Identity(who): Identity<Claims>) -> String {
-        format!("{} wrote: {text}", who.name)
+    /// Write to the diary.
+    #[tool(layer = from_fn(require_write))]
+    fn write(&self, text: String, Identity(user): Identity<Claims>) -> String {
+        format!("{} wrote: {text}", user.name)
     }
 }
 
@@ -82,16 +82,16 @@ async fn main() -> mcp::Result<()> {
     let url = format!("http://{}/mcp", listener.local_addr()?);
     tokio::spawn(async { axum::serve(listener, app).await });
 
-    for token in ["token-of-ada", "token-of-bob", "token-of-nobody"] {
+    for token in ["token-of-ada", "token-of-bob", "unknown-token"] {
         println!("{token}:");
-        if let Err(error) = visit(&url, token).await {
+        if let Err(error) = call_tools(&url, token).await {
             println!("  {error}");
         }
     }
     Ok(())
 }
 
-async fn visit(url: &str, token: &str) -> mcp::Result<()> {
+async fn call_tools(url: &str, token: &str) -> mcp::Result<()> {
     let channel = HttpChannel::new(url)?.header(AUTHORIZATION, format!("Bearer {token}"))?;
     let client = Client::connect(channel).await?;
     println!("  {}", client.call("read", json!({})).await?.text());

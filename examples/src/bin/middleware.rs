@@ -1,8 +1,8 @@
-//! Layers around calls: a log, a time limit, a limit of calls at a time, and a function of ours.
+//! Layers around calls: a request log, a timeout, a concurrency limit, and a custom function.
 //!
 //! `cargo run -p examples --bin middleware`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use std::time::Duration;
 
@@ -14,39 +14,39 @@ use tokio::time::sleep;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 
-/// How long any call may take.
-const LIMIT: Duration = Duration::from_millis(300);
+/// Timeout of every call.
+const TIMEOUT: Duration = Duration::from_millis(300);
 
 struct Press;
 
 /// A printing press.
 #[mcp::server]
 impl Press {
-    /// Print a page. One at a time: there is one press.
+    /// Print a page. Only one call runs at a time.
     #[tool(layer = ConcurrencyLimitLayer::new(1))]
     async fn print(&self, page: u32) -> String {
         sleep(Duration::from_millis(20)).await;
         format!("page {page}")
     }
 
-    /// Print everything there is.
+    /// Print all pages.
     #[tool]
-    async fn print_everything(&self) -> String {
+    async fn print_all(&self) -> String {
         sleep(Duration::from_secs(3600)).await;
         "done".to_owned()
     }
 
-    /// Throw all paper away.
+    /// Remove all paper.
     #[tool(destructive)]
     fn empty(&self) -> &'static str {
         "no paper left"
     }
 }
 
-/// Nobody throws anything away.
-async fn keep_paper(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+/// Refuses calls of `empty`.
+async fn refuse_empty(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     if exchange.call.item() == Some("empty") {
-        return Err(Fault::Refused("the paper stays here".into()));
+        return Err(Fault::Refused("removing the paper is not allowed".into()));
     }
     Ok(next.run(exchange).await)
 }
@@ -55,10 +55,10 @@ async fn keep_paper(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
 async fn main() -> mcp::Result<()> {
     tracing_subscriber::fmt().with_target(false).init();
 
-    // The layer that is added last is the outermost: the log sees what the others do.
+    // The layer that is added last is the outermost: the log includes refused and timed out calls.
     let server = Server::of(Press)
-        .layer(from_fn(keep_paper))
-        .layer(TimeoutLayer::new(LIMIT))
+        .layer(from_fn(refuse_empty))
+        .layer(TimeoutLayer::new(TIMEOUT))
         .layer(RequestLog::new());
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let url = format!("http://{}/mcp", listener.local_addr()?);
@@ -70,7 +70,7 @@ async fn main() -> mcp::Result<()> {
         client.call("print", json!({"page": 2})).into_future(),
     );
     println!("{}, {}", first?.text(), second?.text());
-    for tool in ["empty", "print_everything"] {
+    for tool in ["empty", "print_all"] {
         match client.call(tool, json!({})).await {
             Ok(result) => println!("{tool}: {}", result.text()),
             Err(error) => println!("{tool}: {error}"),

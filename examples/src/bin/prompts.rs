@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p examples --bin prompts`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use mcp::prelude::*;
 use mcp::types::{CompleteParams, CompletionReference};
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// How to speak. Clients get these values completed without any code.
+/// The tone of a review. Values of an enum are completed automatically.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Tone {
@@ -31,22 +31,22 @@ impl Reviews {
     #[prompt(title = "Review")]
     fn review(
         &self,
-        /** path below the root */
+        /** path relative to the root directory */
         file: String,
         tone: Option<Tone>,
-        /** remarks at most */
+        /** maximum number of remarks */
         #[arg(default = 3, range = 1..=10)]
         remarks: u32,
     ) -> Result<[PromptMessage; 2], PromptError> {
         if !self.files.contains(&file.as_str()) {
             return Err(PromptError::invalid_params(format!(
-                "`file`: there is no {file}"
+                "`file`: {file} does not exist"
             )));
         }
         let tone = tone.unwrap_or(Tone::Friendly);
         Ok([
             user(format!(
-                "Review {file} in a {tone:?} way, {remarks} remarks at most."
+                "Review {file} in a {tone:?} way, with at most {remarks} remarks."
             )),
             assistant("I have read it. My remarks:"),
         ])

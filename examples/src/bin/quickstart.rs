@@ -1,8 +1,9 @@
-//! A server and a client in one program: lists the tools, calls one with progress, shows a failure.
+//! A server and a client in one program: lists the tools, calls one with progress, and shows a failed
+//! call.
 //!
 //! `cargo run -p examples --bin quickstart`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ impl Kitchen {
     #[tool]
     async fn bake(
         &self,
-        /** how many loaves */
+        /** number of loaves */
         #[arg(range = 1..=10)]
         loaves: u32,
         progress: Progress,
@@ -42,7 +43,7 @@ impl Kitchen {
         guests: u32,
     ) -> Result<u32, ToolError> {
         bill.checked_div(guests)
-            .ok_or(ToolError::new("nobody is there to pay"))
+            .ok_or(ToolError::new("the number of guests must not be zero"))
     }
 }
 
@@ -71,13 +72,13 @@ async fn main() -> mcp::Result<()> {
         .parse()?;
     println!("split: {share} cents each");
 
-    let nobody = client
+    let failed = client
         .call("split", json!({"bill": 9000, "guests": 0}))
         .await?;
     println!(
-        "split among nobody: {} (is_error: {})",
-        nobody.text(),
-        nobody.is_error()
+        "split among 0 guests: {} (is_error: {})",
+        failed.text(),
+        failed.is_error()
     );
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Resources: fixed ones, and families of them with typed variables; read by a client.
+//! Resources and URI templates with typed variables, and a client that reads them.
 //!
 //! `cargo run -p examples --bin resources`
 
-#![allow(clippy::print_stdout, reason = "it shows what happens")]
+#![allow(clippy::print_stdout, reason = "example output")]
 
 use mcp::prelude::*;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-/// Books, and the pages in them.
+/// Books with their pages.
 struct Library {
     books: Vec<(&'static str, &'static [&'static str])>,
 }
@@ -22,13 +22,13 @@ impl Library {
         Json(self.books.iter().map(|(title, _)| *title).collect())
     }
 
-    /// A picture of the door.
-    #[resource("library://door", mime = "image/gif")]
-    fn door(&self) -> Vec<u8> {
+    /// A picture of the building.
+    #[resource("library://picture", mime = "image/gif")]
+    fn picture(&self) -> Vec<u8> {
         b"GIF89a".to_vec()
     }
 
-    /// A book, by its number.
+    /// A book by its number.
     #[resource("library://books/{number}")]
     fn book(&self, number: usize) -> Option<Json<Value>> {
         let (title, pages) = self.books.get(number)?;
@@ -42,7 +42,7 @@ impl Library {
         pages.get(page).copied().ok_or(NotFound)
     }
 
-    /// A note below `notes/`. The path never leads out of it: `..` and absolute paths do not match.
+    /// A file in `notes/`. URIs with `..` or an absolute path do not match.
     #[resource("library://notes/{+path}", mime = "text/markdown")]
     async fn note(&self, path: String) -> Result<String, ResourceError> {
         match std::fs::read_to_string(std::path::Path::new("notes").join(&path)) {
@@ -79,7 +79,7 @@ async fn main() -> mcp::Result<()> {
     }
     for uri in [
         "library://catalogue",
-        "library://door",
+        "library://picture",
         "library://books/0",
         "library://books/0/1",
         "library://books/7",

@@ -1,9 +1,9 @@
-//! A client that starts its server: lists the tools, and calls one.
+//! A client that starts a server as a child process, lists its tools, and calls one.
 //!
-//! `cargo run -p examples --bin stdio_client PROGRAM [ARGUMENTS…] [-- TOOL [ARGUMENTS]]`, the
+//! `cargo run -p examples --bin stdio_client PROGRAM [ARGUMENTS…] [-- TOOL [ARGUMENTS]]`, with the
 //! arguments of the tool as a JSON object.
 
-#![allow(clippy::print_stdout, reason = "it is a command line program")]
+#![allow(clippy::print_stdout, reason = "a command line program")]
 
 use std::io::{Error, ErrorKind};
 use std::process::Command;
@@ -16,7 +16,11 @@ async fn main() -> mcp::Result<()> {
     let given: Vec<String> = std::env::args().skip(1).collect();
     let mut parts = given.split(|part| part == "--");
     let Some([program, arguments @ ..]) = parts.next() else {
-        return Err(Error::new(ErrorKind::InvalidInput, "which program?").into());
+        return Err(Error::new(
+            ErrorKind::InvalidInput,
+            "usage: stdio_client PROGRAM [ARGUMENTS…] [-- TOOL [ARGUMENTS]]",
+        )
+        .into());
     };
     let client = Client::connect(Command::new(program).args(arguments)).await?;
 

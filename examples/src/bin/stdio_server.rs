@@ -1,7 +1,10 @@
-//! A server that is started by its client and speaks over standard input and output:
-//! `cargo run -p examples --bin stdio_client target/debug/stdio_server` calls it.
+//! A stdio server, which its client starts:
+//! `cargo run -p examples --bin stdio_client target/debug/stdio_server`.
 
-#![allow(clippy::print_stdout, reason = "printing is harmless here")]
+#![allow(
+    clippy::print_stdout,
+    reason = "standard output is redirected to standard error"
+)]
 
 use std::time::Duration;
 
@@ -11,11 +14,11 @@ struct Bakery;
 
 #[mcp::server]
 impl Bakery {
-    /// Bake some bread, as long as you like.
+    /// Bake some bread for the given time.
     #[tool]
     async fn bake(&self, seconds: f64, progress: Progress) -> String {
-        // The client never sees this: it goes to the standard error.
-        println!("somebody wants bread");
+        // Written to standard error, so that the protocol stream is not damaged.
+        println!("baking");
         progress.report(0.5, 1.0, "in the oven").await;
         tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
         format!("bread after {seconds} seconds")

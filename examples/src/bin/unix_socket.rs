@@ -1,7 +1,7 @@
-//! A server on a Unix socket, for many clients at once, and such a client:
-//! `unix_socket serve PATH`, `unix_socket call PATH NAME`. Any other stream of bytes works the same.
+//! A server for many clients on a Unix socket, and a client: `unix_socket serve PATH`,
+//! `unix_socket call PATH NAME`. Other byte streams work in the same way.
 
-#![allow(clippy::print_stdout, reason = "it is a command line program")]
+#![allow(clippy::print_stdout, reason = "a command line program")]
 
 #[cfg(unix)]
 mod unix {
@@ -17,7 +17,7 @@ mod unix {
 
     #[mcp::server]
     impl Greeter {
-        /// Greet somebody.
+        /// Greet a user.
         #[tool]
         fn greet(&self, name: String) -> String {
             format!("Hello, {name}!")
@@ -51,7 +51,11 @@ mod unix {
         match given.iter().map(String::as_str).collect::<Vec<_>>()[..] {
             ["serve", path] => serve(path).await,
             ["call", path, name] => call(path, name).await,
-            _ => Err(Error::new(ErrorKind::InvalidInput, "serve or call?").into()),
+            _ => Err(Error::new(
+                ErrorKind::InvalidInput,
+                "usage: unix_socket serve PATH | call PATH NAME",
+            )
+            .into()),
         }
     }
 }
@@ -64,5 +68,5 @@ async fn main() -> mcp::Result<()> {
 
 #[cfg(not(unix))]
 fn main() {
-    println!("this system has no Unix sockets");
+    println!("this platform does not support Unix sockets");
 }

@@ -1,4 +1,4 @@
-//! Groups of real servers: programs that are started, and one over HTTP.
+//! Groups of child processes and an HTTP server.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,14 +15,14 @@ use crate::{LIMIT, axum_server, output};
 
 const WORKER: &str = env!("CARGO_BIN_EXE_group");
 
-/// A folder that is there as long as this is.
-struct Folder(PathBuf);
+/// A temporary directory, removed on drop.
+struct TempDir(PathBuf);
 
-impl Folder {
+impl TempDir {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("mcp-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder.canonicalize().unwrap())
+        let directory = std::env::temp_dir().join(format!("mcp-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        Self(directory.canonicalize().unwrap())
     }
 
     fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -32,14 +32,14 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TempDir {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 
-fn config(folder: &Folder, servers: &Value) -> PathBuf {
-    folder.write("mcp.json", &json!({ "mcpServers": servers }).to_string())
+fn config(directory: &TempDir, servers: &Value) -> PathBuf {
+    directory.write("mcp.json", &json!({ "mcpServers": servers }).to_string())
 }
 
 async fn call(group: &Group, tool: &str, args: Value) -> String {
@@ -48,13 +48,13 @@ async fn call(group: &Group, tool: &str, args: Value) -> String {
 }
 
 #[tokio::test]
-async fn the_example() {
+async fn example_lists_servers_and_calls_tool() {
     let text = output(&mut Command::new(WORKER)).await;
     for part in [
-        "kitchen__variable: Tell a variable",
-        "attic__folder: ",
-        "kitchen runs\n",
-        "cellar: the file has it switched off\n",
+        "kitchen__variable: Return an environment variable",
+        "attic__directory: ",
+        "kitchen: running\n",
+        "cellar: it is disabled in the configuration file\n",
         "attic__variable: upstairs\n",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
@@ -62,12 +62,12 @@ async fn the_example() {
 }
 
 #[tokio::test]
-async fn programs_and_a_url() {
+async fn group_calls_processes_and_http_server() {
     let (_server, url) = axum_server().await;
-    let folder = Folder::new("group");
-    folder.write("files.env", "FROM_FILE=1\nBOTH=file\n");
+    let directory = TempDir::new("group");
+    directory.write("files.env", "FROM_FILE=1\nBOTH=file\n");
     let path = config(
-        &folder,
+        &directory,
         &json!({
             "files": {
                 "command": WORKER, "args": ["serve"], "cwd": "${workspaceFolder}",
@@ -106,34 +106,34 @@ async fn programs_and_a_url() {
     assert!(error.to_string().contains("no-such-program"), "{error}");
 
     let greeting = call(&group, "far__greet", json!({"name": "Ada"})).await;
-    assert!(greeting.ends_with("on behalf of acme"), "{greeting}");
-    let base = folder.0.file_name().unwrap().to_str().unwrap();
+    assert!(greeting.ends_with("tenant acme"), "{greeting}");
+    let base = directory.0.file_name().unwrap().to_str().unwrap();
     for (tool, name, value) in [
         ("files__variable", "GIVEN", base),
         ("files__variable", "FROM_FILE", "1"),
         ("files__variable", "BOTH", "entry"),
-        ("mail__variable", "GIVEN", "there is no GIVEN"),
-        // This process has it.
+        ("mail__variable", "GIVEN", "GIVEN is not set"),
+        // This variable is set in the test process and is not inherited.
         (
             "mail__variable",
             "CARGO_PKG_NAME",
-            "there is no CARGO_PKG_NAME",
+            "CARGO_PKG_NAME is not set",
         ),
     ] {
         assert_eq!(call(&group, tool, json!({ "name": name })).await, value);
     }
-    let cwd = call(&group, "files__folder", json!({})).await;
-    assert_eq!(Path::new(&cwd), folder.0);
+    let cwd = call(&group, "files__directory", json!({})).await;
+    assert_eq!(Path::new(&cwd), directory.0);
     group.close().await;
     let error = group.client("files").await.unwrap_err();
     assert!(error.is_closed(), "{error}");
 }
 
 #[tokio::test]
-async fn a_program_that_ends_is_started_again() {
-    let folder = Folder::new("restart");
+async fn exited_process_is_restarted_after_delay() {
+    let directory = TempDir::new("restart");
     let worker = json!({"command": WORKER, "args": ["serve"]});
-    let path = config(&folder, &json!({"one": worker, "two": worker}));
+    let path = config(&directory, &json!({"one": worker, "two": worker}));
     let group = Group::load(&path).unwrap();
     let mut events = group.events();
     assert_eq!(group.list_tools().await.failures.len(), 0);
@@ -142,7 +142,7 @@ async fn a_program_that_ends_is_started_again() {
     assert!(error.is_closed() && error.may_have_run(), "{error}");
     let text = error.to_string();
     assert!(text.starts_with("tools/call \"crash\" at one: "), "{text}");
-    // It rests for a second, and the other one does not notice.
+    // The restart is delayed by one second; the other server is not affected.
     let error = group.client("one").await.unwrap_err();
     assert!(error.is_retryable(), "{error}");
     assert!(
@@ -150,35 +150,38 @@ async fn a_program_that_ends_is_started_again() {
             .to_string()
             .starts_with("one: the server is left alone")
     );
-    call(&group, "two__folder", json!({})).await;
-    let begin = Instant::now();
+    call(&group, "two__directory", json!({})).await;
+    let start = Instant::now();
     while group.client("one").await.is_err() {
-        assert!(begin.elapsed() < LIMIT, "it is not started again");
+        assert!(start.elapsed() < LIMIT, "the server is not restarted");
         sleep(Duration::from_millis(50)).await;
     }
-    call(&group, "one__folder", json!({})).await;
+    call(&group, "one__directory", json!({})).await;
 
-    let mut told = Vec::new();
-    while told.len() < 3 {
+    let mut states = Vec::new();
+    while states.len() < 3 {
         let event = timeout(LIMIT, events.next()).await.unwrap().unwrap();
         if let GroupEvent::Health { server, health, .. } = event
             && &*server == "one"
         {
-            told.push(health);
+            states.push(health);
         }
     }
-    assert_eq!((&told[0], &told[2]), (&Health::Running, &Health::Running));
-    assert!(matches!(&told[1], Health::Down(_)), "{told:?}");
+    assert_eq!(
+        (&states[0], &states[2]),
+        (&Health::Running, &Health::Running)
+    );
+    assert!(matches!(&states[1], Health::Down(_)), "{states:?}");
     group.close().await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_program_that_says_nothing_is_a_timeout() {
-    let folder = Folder::new("silent");
+async fn silent_process_is_timeout_with_its_stderr() {
+    let directory = TempDir::new("silent");
     let script = "echo 'no licence' >&2; exec sleep 100";
     let path = config(
-        &folder,
+        &directory,
         &json!({"silent": {"command": "sh", "args": ["-c", script]}}),
     );
     let client = Client::builder()
@@ -200,11 +203,11 @@ async fn a_program_that_says_nothing_is_a_timeout() {
     );
     assert!(text.ends_with("; the server says:\nno licence"), "{text}");
 
-    // So it is for functions that connect by themselves.
+    // Custom connect functions return the same error.
     let spec = config.servers[0].spec.clone().unwrap();
     let connect = move || client.clone().connect(spec.clone());
     let group = Group::builder().server("silent", connect).build();
     let error = mcp::Error::from(group.client("silent").await.unwrap_err());
     assert!(error.is_timeout() && !error.is_closed(), "{error}");
-    drop(folder);
+    drop(directory);
 }

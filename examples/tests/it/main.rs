@@ -1,6 +1,7 @@
-//! The examples run. (`hello_server` listens on a fixed port and is only compiled.)
+//! Runs the examples and checks their output. `hello_server` listens on a fixed port and is only
+//! compiled.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, reason = "test helpers")]
 
 mod group;
 mod stdio;
@@ -14,6 +15,7 @@ use tokio::time::timeout;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
+/// Runs a program to its end and returns its standard output.
 async fn output(command: &mut Command) -> String {
     let output = timeout(LIMIT, command.kill_on_drop(true).output())
         .await
@@ -46,7 +48,7 @@ async fn axum_server() -> (Child, String) {
 }
 
 #[tokio::test]
-async fn quickstart() {
+async fn quickstart_calls_tools() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_quickstart"))).await;
     for part in [
         "protocol 2026-07-28",
@@ -54,22 +56,22 @@ async fn quickstart() {
         "  3 of 3",
         "bake: 3 loaves of bread, still warm",
         "split: 2250 cents each",
-        "nobody is there to pay (is_error: true)",
+        "must not be zero (is_error: true)",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
 }
 
 #[tokio::test]
-async fn dynamic() {
+async fn dynamic_reports_changes() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_dynamic"))).await;
     for part in [
-        "tools: \ntold: Some(Tools)\ntools: kitchen_lamp\nthe lamp in the kitchen is on\n",
-        "told: Some(Tools)\ntools: kitchen_lamp, hall_lamp, attic_lamp\n",
+        "tools: \nchange: Some(Tools)\ntools: kitchen_lamp\nthe lamp in the kitchen is on\n",
+        "change: Some(Tools)\ntools: kitchen_lamp, hall_lamp, attic_lamp\n",
         "there is a tool `hall_lamp` already; remove it first",
-        "told: Some(Tools)\ntools: hall_lamp, attic_lamp\n",
+        "change: Some(Tools)\ntools: hall_lamp, attic_lamp\n",
         "unknown tool: kitchen_lamp",
-        "told: Some(Resource { uri: \"house://temperature\" })\n",
+        "change: Some(Resource { uri: \"house://temperature\" })\n",
         "21 degrees",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
@@ -77,10 +79,10 @@ async fn dynamic() {
 }
 
 #[tokio::test]
-async fn resources() {
+async fn resources_are_read() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_resources"))).await;
     for part in [
-        "resource library://door",
+        "resource library://picture",
         "template library://books/{number}/{page}",
         r#"library://catalogue: [{"uri":"library://catalogue","mimeType":"application/json""#,
         r#""blob":"R0lGODlh""#,
@@ -94,28 +96,28 @@ async fn resources() {
 }
 
 #[tokio::test]
-async fn prompts() {
+async fn prompts_are_completed_and_filled() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_prompts"))).await;
     for part in [
         "  file (required)\n  tone (optional)\n",
         "file src/…: src/lib.rs, src/main.rs\n",
         "tone F…: friendly, formal, frank\n",
         "remarks 1…: \n",
-        "user: Review src/lib.rs in a Frank way, 2 remarks at most.\n",
+        "user: Review src/lib.rs in a Frank way, with at most 2 remarks.\n",
         "assistant: I have read it. My remarks:\n",
         "`tone`: unknown variant `rude`",
-        "`file`: there is no secret.txt",
+        "`file`: secret.txt does not exist",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
 }
 
 #[tokio::test]
-async fn middleware() {
+async fn middleware_refuses_and_times_out() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_middleware"))).await;
     for part in [
         "page 1, page 2\n",
-        "the paper stays here",
+        "removing the paper is not allowed",
         "the call took too long",
         r#"tool="print" client="mcp-client/"#,
         r#"answered outcome="ok" duration_ms="#,
@@ -126,12 +128,12 @@ async fn middleware() {
 }
 
 #[tokio::test]
-async fn identity() {
+async fn identity_checks_permissions() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_identity"))).await;
     for part in [
-        "  Dear Ada, nothing happened.\n  Ada wrote: sunny\n",
-        "  Dear Bob, nothing happened.\n  tools/call \"write\"",
-        "you may read, and not write",
+        "  Ada reads: nothing happened\n  Ada wrote: sunny\n",
+        "  Bob reads: nothing happened\n  tools/call \"write\"",
+        "write permission is required",
         "HTTP status 401 Unauthorized",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
@@ -139,11 +141,11 @@ async fn identity() {
 }
 
 #[tokio::test]
-async fn ask() {
+async fn ask_runs_handler_per_round() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_ask"))).await;
     for part in [
-        "the user is asked: A cake for Ada?\n  Text\n  layers\n  filling\n",
-        "the model is asked: A line about Happy birthday\n",
+        "elicitation: A cake for Ada?\n  Text\n  layers\n  filling\n",
+        "sampling: A line about Happy birthday\n",
         "order 1: 2 layers with Berries, saying \"Happy birthday\", from file:///home/baker/recipes; \
          One more candle, one more year\n",
         "refused: ",
@@ -156,28 +158,28 @@ async fn ask() {
 }
 
 #[tokio::test]
-async fn client_and_axum_server() {
+async fn client_calls_axum_server() {
     let (_server, url) = axum_server().await;
     let client = || Command::new(env!("CARGO_BIN_EXE_client"));
     let list = output(client().arg(&url)).await;
-    assert_eq!(list, "greet: Greet somebody.\n");
+    assert_eq!(list, "greet: Greet a user.\n");
     for count in 1..=2 {
         let greeting = output(client().args([&url, "greet", r#"{"name": "Ada"}"#])).await;
         assert_eq!(
             greeting,
-            format!("Hello Ada, greeting {count}, on behalf of nobody\n")
+            format!("Hello Ada, greeting {count}, tenant default\n")
         );
     }
 }
 
 #[tokio::test]
-async fn client_handlers() {
+async fn client_handlers_answer_form() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_client_handlers"))).await;
     for part in [
         "spoken: 2026-07-28",
-        "asks: Who comes?",
-        "by handlers: a table for 2 on Friday",
-        "by hand: no table",
+        "requests: How many guests?",
+        "with handlers: a table for 2 on Friday",
+        "with `manual`: no table",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");
     }
