@@ -56,7 +56,7 @@ pub trait Address: sealed::Sealed + Send {
 }
 
 impl Address for TcpListener {
-    async fn listen(self) -> io::Result<TcpListener> {
+    async fn listen(self) -> io::Result<Self> {
         Ok(self)
     }
 }
