@@ -1,13 +1,13 @@
-//! A client for `cargo xtask interop`: exercises every feature of a server that has the fixtures of
-//! the everything server.
+//! A client for `cargo xtask interop`: tests every feature of a server with the fixtures of the
+//! everything server.
 //!
-//! `interop-client URL REVISION` prints `revision R`, what was settled with the server, then for
-//! each feature `ok FEATURE` or `no FEATURE: what was wrong`.
+//! `interop-client URL REVISION` prints `revision R` with the negotiated revision, and for each feature
+//! `ok FEATURE` or `no FEATURE: ERROR`.
 
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "it tells what it found"
+    reason = "prints its findings"
 )]
 
 use std::error::Error;
@@ -20,13 +20,13 @@ use mcp::prelude::*;
 use serde_json::json;
 use tokio::time::{sleep, timeout};
 
-/// For one feature; every one of them takes a moment.
+/// Timeout of each feature.
 const LIMIT: Duration = Duration::from_secs(15);
 const PAUSE: Duration = Duration::from_millis(100);
-/// How long a probe runs that nobody cancels: longer than the feature has time.
+/// Duration of a probe that is not cancelled; longer than the timeout of the feature.
 const PROBE_SECONDS: f64 = 60.0;
 
-type Checked = Result<(), Box<dyn Error>>;
+type CheckResult = Result<(), Box<dyn Error>>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -43,14 +43,14 @@ async fn main() -> ExitCode {
         }
     };
     println!("revision {}", client.protocol_version());
-    tell("tools", tools(&client)).await;
-    tell("resources", resources(&client)).await;
-    tell("prompts", prompts(&client)).await;
-    tell("progress", progress(&client)).await;
-    tell("elicitation", elicitation(&client)).await;
-    tell("sampling", sampling(&client)).await;
-    tell("cancellation", cancellation(&client)).await;
-    tell("list_changed", list_changed(&client)).await;
+    report("tools", tools(&client)).await;
+    report("resources", resources(&client)).await;
+    report("prompts", prompts(&client)).await;
+    report("progress", progress(&client)).await;
+    report("elicitation", elicitation(&client)).await;
+    report("sampling", sampling(&client)).await;
+    report("cancellation", cancellation(&client)).await;
+    report("list_changed", list_changed(&client)).await;
     match client.close().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,16 +60,16 @@ async fn main() -> ExitCode {
     }
 }
 
-/// Settles the revision as everybody does; when that gives another one than is wanted, asks for
-/// that one alone.
+/// Connects with automatic negotiation. If it selects another revision than the expected one, connects
+/// again with only the expected revision.
 async fn connect(url: &str, revision: &str) -> Result<Client, Box<dyn Error>> {
-    let wanted: ProtocolVersion = revision.parse()?;
+    let expected: ProtocolVersion = revision.parse()?;
     let client = builder().connect(url).await?;
-    if client.protocol_version() == wanted {
+    if client.protocol_version() == expected {
         return Ok(client);
     }
     client.close().await?;
-    let pinned = builder().mode(ConnectMode::Pin(wanted));
+    let pinned = builder().mode(ConnectMode::Pin(expected));
     Ok(pinned.connect(url).await?)
 }
 
@@ -84,89 +84,97 @@ fn builder() -> mcp::client::ClientBuilder {
         .on_sample(|_| async { CreateMessageResult::new("test-model", "forty-two") })
 }
 
-async fn tell(feature: &str, check: impl Future<Output = Checked>) {
+async fn report(feature: &str, check: impl Future<Output = CheckResult>) {
     match timeout(LIMIT, check).await {
         Ok(Ok(())) => println!("ok {feature}"),
         Ok(Err(error)) => println!("no {feature}: {error}"),
-        Err(_) => println!("no {feature}: not done after {} s", LIMIT.as_secs()),
+        Err(_) => println!("no {feature}: timeout after {} s", LIMIT.as_secs()),
     }
 }
 
-/// The answer has all of `wanted`.
-fn has(answer: &str, wanted: &[&str]) -> Checked {
-    match wanted.iter().find(|it| !answer.contains(**it)) {
-        Some(missing) => Err(format!("`{missing}` is not in `{answer}`").into()),
+/// Checks that `text` contains all of `parts`.
+fn contains_all(text: &str, parts: &[&str]) -> CheckResult {
+    match parts.iter().find(|part| !text.contains(**part)) {
+        Some(missing) => Err(format!("`{missing}` is missing in `{text}`").into()),
         None => Ok(()),
     }
 }
 
-async fn tools(client: &Client) -> Checked {
+async fn tools(client: &Client) -> CheckResult {
     let tools = client.list_all_tools().await?;
     if !tools.iter().any(|tool| tool.name == "test_simple_text") {
-        return Err(format!("the tool is not among {}", tools.len()).into());
+        return Err(format!(
+            "test_simple_text is not among the {} listed tools",
+            tools.len()
+        )
+        .into());
     }
     let answer = client.call("test_simple_text", ()).await?;
-    has(&answer.text(), &["simple text response"])
+    contains_all(&answer.text(), &["simple text response"])
 }
 
-async fn resources(client: &Client) -> Checked {
+async fn resources(client: &Client) -> CheckResult {
     let uri = "test://static-text";
     let resources = client.list_all_resources().await?;
     if !resources.iter().any(|resource| resource.uri == uri) {
-        return Err(format!("{uri} is not among {}", resources.len()).into());
+        return Err(format!(
+            "{uri} is not among the {} listed resources",
+            resources.len()
+        )
+        .into());
     }
     let read = client.read_resource(uri).await?;
-    has(&format!("{:?}", read.contents), &["static text resource"])
+    contains_all(&format!("{:?}", read.contents), &["static text resource"])
 }
 
-async fn prompts(client: &Client) -> Checked {
+async fn prompts(client: &Client) -> CheckResult {
     let name = "test_prompt_with_arguments";
     let prompts = client.list_all_prompts().await?;
     if !prompts.iter().any(|prompt| prompt.name == name) {
-        return Err(format!("{name} is not among {}", prompts.len()).into());
+        return Err(format!("{name} is not among the {} listed prompts", prompts.len()).into());
     }
     let arguments = json!({"arg1": "hello", "arg2": "world"});
     let prompt = client.get_prompt(name, arguments).await?;
-    has(&format!("{:?}", prompt.messages), &["hello", "world"])
+    contains_all(&format!("{:?}", prompt.messages), &["hello", "world"])
 }
 
-async fn progress(client: &Client) -> Checked {
+async fn progress(client: &Client) -> CheckResult {
     let seen = Mutex::new(Vec::new());
-    let note = |report: f64| {
+    let record = |report: f64| {
         seen.lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(report)
     };
     let call = client
         .call("test_tool_with_progress", ())
-        .on_progress(|report| note(report.progress));
+        .on_progress(|report| record(report.progress));
     call.await?;
     let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
     if seen != [0.0, 50.0, 100.0] {
-        return Err(format!("the reports were {seen:?}").into());
+        return Err(format!("the reported values were {seen:?}").into());
     }
     Ok(())
 }
 
-async fn elicitation(client: &Client) -> Checked {
+async fn elicitation(client: &Client) -> CheckResult {
     let arguments = json!({"message": "Who are you?"});
     let answer = client.call("test_elicitation", arguments).await?;
-    has(&answer.text(), &["accept", "ada@example.org"])
+    contains_all(&answer.text(), &["accept", "ada@example.org"])
 }
 
-async fn sampling(client: &Client) -> Checked {
+async fn sampling(client: &Client) -> CheckResult {
     let arguments = json!({"prompt": "What is the answer?"});
     let answer = client.call("test_sampling", arguments).await?;
-    has(&answer.text(), &["forty-two"])
+    contains_all(&answer.text(), &["forty-two"])
 }
 
-/// Begins a call that takes long, gives it up, and asks the server what became of it.
-async fn cancellation(client: &Client) -> Checked {
+/// Starts a long call, cancels it, and reads its state from the server.
+async fn cancellation(client: &Client) -> CheckResult {
     let token = format!("ours-{}-{}", client.protocol_version(), std::process::id());
     let arguments = json!({"token": token, "seconds": PROBE_SECONDS});
     let probe = client.call("test_cancel_probe", arguments);
     let answer = probe.cancel_on(async {
-        // The feature's deadline ends this when the probe never runs.
+        // The timeout of the feature ends this loop if the probe never starts.
         while !matches!(status(client, &token).await.as_deref(), Ok("running")) {
             sleep(PAUSE).await;
         }
@@ -183,7 +191,7 @@ async fn cancellation(client: &Client) -> Checked {
         }
         sleep(PAUSE).await;
     }
-    Err(format!("the server says that the call is `{last}`").into())
+    Err(format!("the server reports the state `{last}` for the call").into())
 }
 
 async fn status(client: &Client, token: &str) -> Result<String, mcp::Error> {
@@ -191,19 +199,19 @@ async fn status(client: &Client, token: &str) -> Result<String, mcp::Error> {
     Ok(answer.await?.text())
 }
 
-/// Subscribes and makes the server tell a change. A session's own stream may come into being a
-/// moment later, and nothing is kept for it: the change is told again until it is heard.
-async fn list_changed(client: &Client) -> Checked {
+/// Subscribes, and triggers changes until one is received. The standalone stream of a session may open
+/// later than the subscription, and changes before that are not stored.
+async fn list_changed(client: &Client) -> CheckResult {
     let mut changes = client.changes().tools_changed().await?;
     if !changes.granted().tools_list_changed {
-        return Err("the server does not announce it".into());
+        return Err("the server does not grant the subscription".into());
     }
     loop {
         client.call("test_trigger_tool_change", ()).await?;
         match timeout(5 * PAUSE, changes.try_next()).await {
             Err(_) => {}
             Ok(Ok(Some(Change::Tools))) => return Ok(()),
-            Ok(other) => return Err(format!("instead of a change there was {other:?}").into()),
+            Ok(other) => return Err(format!("expected a change, received {other:?}").into()),
         }
     }
 }

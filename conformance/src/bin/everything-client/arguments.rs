@@ -1,9 +1,9 @@
-//! Arguments that a schema takes, made up.
+//! Generated arguments that match a schema.
 
 use mcp::types::JsonObject;
 use serde_json::{Value, json};
 
-/// A value for every required property of an input schema.
+/// Returns a value for every required property of an input schema.
 pub(crate) fn for_schema(schema: &JsonObject) -> Value {
     let required = schema
         .get("required")

@@ -1,12 +1,12 @@
-//! A client for the official conformance suite: does what a scenario asks of a client.
+//! A client for the official conformance suite, which runs one scenario.
 //!
-//! The suite gives the server's URL as the last argument and the scenario in
-//! `MCP_CONFORMANCE_SCENARIO`.
+//! The suite passes the URL of the server as the last argument, and the name of the scenario in the
+//! environment variable `MCP_CONFORMANCE_SCENARIO`.
 
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
-    reason = "the suite keeps what it says"
+    reason = "the suite stores the output"
 )]
 
 mod arguments;
@@ -15,7 +15,7 @@ mod scenarios;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// The suite gives a client thirty seconds.
+/// Timeout of a scenario. The timeout of the suite is 30 seconds.
 const LIMIT: Duration = Duration::from_secs(25);
 
 #[tokio::main]
@@ -35,7 +35,7 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         Err(_) => {
-            eprintln!("{scenario}: not done after {} s", LIMIT.as_secs());
+            eprintln!("{scenario}: timeout after {} s", LIMIT.as_secs());
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! What each scenario asks of a client.
+//! The scenarios of the suite.
 
 use mcp::prelude::*;
 use mcp::types::{JsonObject, PrimitiveSchema, ProtocolVersion};
@@ -16,9 +16,9 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
         | "sep-2322-client-request-state"
         | "sse-retry"
         | "elicitation-sep1034-client-defaults" => call_every_tool(&client).await,
-        "http-standard-headers" => ask_for_everything(&client).await,
+        "http-standard-headers" => request_all_features(&client).await,
         "json-schema-ref-no-deref" => list_tools(&client).await,
-        "http-custom-headers" => call_as_told(&client).await,
+        "http-custom-headers" => call_listed_in_context(&client).await,
         "http-invalid-tool-headers" => call_every_tool(&client).await,
         "json-schema-2020-12-preservation" => echo_schema(&client).await,
         _ => Err(std::io::Error::other("unknown scenario").into()),
@@ -26,12 +26,12 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
 }
 
 async fn connect(scenario: &str, url: &str) -> Result<Client> {
-    // The server of this one takes any GET for the one that reads the call's stream on, the one of
-    // the standalone stream too when it happens to come later than the call.
+    // The server of `sse-retry` treats every GET as the one that resumes the stream of the call,
+    // including the GET of the standalone stream if it arrives after the call.
     let channel = HttpChannel::new(url)?.standalone_stream(scenario != "sse-retry");
     Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
-        .on_elicit(|form: ElicitRequest| async move { agree(&form) })
+        .on_elicit(|form: ElicitRequest| async move { accept(&form) })
         .on_sample(|_| async { CreateMessageResult::new("test-model", "test") })
         .roots(["file:///"])
         .mode(mode())
@@ -39,11 +39,11 @@ async fn connect(scenario: &str, url: &str) -> Result<Client> {
         .await
 }
 
-/// Agrees to everything that has no default.
-fn agree(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
+/// Accepts a form with a value for every field that has no default.
+fn accept(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
     let fields = form.schema().fields();
-    let open = fields.filter(|(_, field)| field.default_value().is_none());
-    let answers = open.map(|(name, field)| {
+    let without_default = fields.filter(|(_, field)| field.default_value().is_none());
+    let answers = without_default.map(|(name, field)| {
         let answer = match field {
             PrimitiveSchema::Boolean(_) => json!(true),
             PrimitiveSchema::Number(_) => json!(1),
@@ -54,8 +54,8 @@ fn agree(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
     form.accept(answers.collect::<JsonObject>())
 }
 
-/// The suite's servers speak one revision each, and those of the older ones judge the first message
-/// that they get.
+/// Returns the mode for the tested revision. Each server of the suite supports one revision, and those
+/// of legacy revisions require `initialize` as the first message.
 fn mode() -> ConnectMode {
     let revision = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     match revision.parse::<ProtocolVersion>() {
@@ -81,7 +81,7 @@ async fn call_every_tool(client: &Client) -> Result<()> {
     Ok(())
 }
 
-async fn ask_for_everything(client: &Client) -> Result<()> {
+async fn request_all_features(client: &Client) -> Result<()> {
     call_every_tool(client).await?;
     for resource in client.list_all_resources().await? {
         client.read_resource(&resource.uri).await?;
@@ -92,8 +92,8 @@ async fn ask_for_everything(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Lists the tools, then makes the calls that the suite asks for.
-async fn call_as_told(client: &Client) -> Result<()> {
+/// Lists the tools, then makes the calls that `MCP_CONFORMANCE_CONTEXT` contains.
+async fn call_listed_in_context(client: &Client) -> Result<()> {
     list_tools(client).await?;
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_str(&context).map_err(std::io::Error::other)?;
@@ -106,7 +106,7 @@ async fn call_as_told(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Sends a schema back as it was received.
+/// Sends the schema of a tool back to the server.
 async fn echo_schema(client: &Client) -> Result<()> {
     let tools = client.list_all_tools().await?;
     let tool = tools

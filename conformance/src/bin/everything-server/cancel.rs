@@ -1,4 +1,4 @@
-//! Tools that show cancellation from outside.
+//! Tools that make cancellation observable.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use mcp::prelude::*;
 
-/// Probes that are remembered at a time.
-const MOST: usize = 1000;
+/// Maximum number of stored probes.
+const MAX_PROBES: usize = 1000;
 
 #[derive(Default)]
 pub(crate) struct Probes(Mutex<HashMap<String, &'static str>>);
@@ -24,17 +24,17 @@ impl Probes {
 
 #[mcp::tools]
 impl Probes {
-    /// Runs for some seconds and remembers what became of it
+    /// Runs for some seconds and stores its outcome
     #[tool]
     async fn test_cancel_probe(
         &self,
-        /** name under which test_cancel_status tells the outcome */
+        /** name of the probe, for test_cancel_status */
         token: String,
-        /** how long to run */
+        /** duration in seconds */
         #[arg(range = 0.0..=600.0)]
         seconds: f64,
     ) -> Result<&'static str, ToolError> {
-        if self.lock().len() >= MOST {
+        if self.lock().len() >= MAX_PROBES {
             return Err(ToolError::new("too many probes; restart the server"));
         }
         let mut running = Running {
@@ -48,7 +48,7 @@ impl Probes {
         Ok("done")
     }
 
-    /// Tells what became of a probe: running, done, cancelled or unknown
+    /// Returns the state of a probe: running, done, cancelled or unknown
     #[tool(read_only)]
     fn test_cancel_status(
         &self,
@@ -59,7 +59,7 @@ impl Probes {
     }
 }
 
-/// Remembers the outcome when the call ends, however it ends.
+/// Stores the outcome when it is dropped at the end of the call.
 struct Running<'a> {
     probes: &'a Probes,
     token: &'a str,

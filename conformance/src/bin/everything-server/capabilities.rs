@@ -1,4 +1,4 @@
-//! Extractors that stand for a capability of the client.
+//! Extractors that require a capability of the client.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use mcp::core::Fault;
 use mcp::types::ClientCapabilities;
 use mcp::{CallContext, FromCall, Rejection};
 
-/// The client declares sampling.
+/// Requires that the client declares sampling.
 pub(crate) struct Sampling;
 
 impl FromCall for Sampling {

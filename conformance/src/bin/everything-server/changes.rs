@@ -1,4 +1,4 @@
-//! Tools that tell a change.
+//! Tools that send change notifications.
 
 use mcp::prelude::*;
 
@@ -6,25 +6,25 @@ pub(crate) struct Changes;
 
 #[mcp::tools(routes = routes)]
 impl Changes {
-    /// Tells everybody who listens that the list of tools has changed
+    /// Notifies subscribers that the list of tools has changed
     #[tool]
     fn test_trigger_tool_change(notify: Notify) -> &'static str {
         notify.tools_changed();
-        "told that the tools have changed"
+        "subscribers were notified of changed tools"
     }
 
-    /// Tells everybody who listens that the list of prompts has changed
+    /// Notifies subscribers that the list of prompts has changed
     #[tool]
     fn test_trigger_prompt_change(notify: Notify) -> &'static str {
         notify.prompts_changed();
-        "told that the prompts have changed"
+        "subscribers were notified of changed prompts"
     }
 
-    /// Tells everybody who listens that the list of resources has changed, and the watched one, too
+    /// Notifies subscribers that the list of resources and the watched resource have changed
     #[tool]
     fn test_trigger_resource_change(notify: Notify) -> &'static str {
         notify.resources_changed();
         notify.resource_updated("test://watched-resource");
-        "told that the resources have changed"
+        "subscribers were notified of changed resources"
     }
 }

@@ -1,4 +1,4 @@
-//! The tools and the prompt that ask the client, on every revision the same.
+//! Tools and a prompt that request input from the client.
 
 use mcp::prelude::*;
 use mcp::types::{
@@ -7,7 +7,7 @@ use mcp::types::{
 };
 use mcp::{AskError, ToolError};
 
-pub(crate) struct Asking;
+pub(crate) struct InputRequests;
 
 #[derive(Elicit)]
 struct Name {
@@ -29,8 +29,8 @@ struct Context {
     context: String,
 }
 
-/// What the user did, and with what.
-fn told(answer: Answer<JsonObject>) -> String {
+/// Formats the action and the content of an answer.
+fn format_answer(answer: Answer<JsonObject>) -> String {
     let (action, content) = match answer {
         Answer::Accept(content) => ("accept", content),
         Answer::Decline => ("decline", JsonObject::new()),
@@ -53,15 +53,15 @@ async fn name(ask: &Ask, key: &'static str) -> Result<String, AskError> {
     Ok(name.unwrap_or_else(|| "stranger".to_owned()))
 }
 
-/// The first three of `option1`, `option2`, … with titles.
-fn titled() -> Vec<Choice> {
+/// Three choices with titles.
+fn titled_choices() -> Vec<Choice> {
     let title = |number: usize| Choice::new(format!("value{number}"), format!("Option {number}"));
     (1..=3).map(title).collect()
 }
 
 #[mcp::tools(routes = routes)]
-impl Asking {
-    /// Asks the client's language model
+impl InputRequests {
+    /// Requests a message of the language model
     #[tool]
     async fn test_sampling(
         ask: Ask,
@@ -73,7 +73,7 @@ impl Asking {
         Ok(format!("LLM response: {}", answer.content.text()))
     }
 
-    /// Asks the user for a name and an address
+    /// Requests a user name and an email address
     #[tool]
     async fn test_elicitation(
         ask: Ask,
@@ -81,10 +81,10 @@ impl Asking {
         message: String,
     ) -> Result<String, ToolError> {
         let answer = ask.raw_form("user", message, user_form()).await?;
-        Ok(format!("User response: {}", told(answer)))
+        Ok(format!("User response: {}", format_answer(answer)))
     }
 
-    /// Asks the user by a form with defaults of every kind
+    /// Requests a form with default values of every type
     #[tool]
     async fn test_elicitation_sep1034_defaults(ask: Ask) -> Result<String, ToolError> {
         let status = EnumSchema::new(["active", "inactive", "pending"]);
@@ -96,41 +96,41 @@ impl Asking {
             .optional("verified", BooleanSchema::new().default_value(true));
         let message = "Please review and update the form fields with defaults";
         let answer = ask.raw_form("defaults", message, form).await?;
-        Ok(format!("Elicitation completed: {}", told(answer)))
+        Ok(format!("Elicitation completed: {}", format_answer(answer)))
     }
 
-    /// Asks the user by a form with choices of every kind
+    /// Requests a form with enums of every kind
     #[tool]
     async fn test_elicitation_sep1330_enums(ask: Ask) -> Result<String, ToolError> {
         let plain = ["option1", "option2", "option3"];
-        // The suite answers with a value of this one, and with none of the others.
+        // The suite answers with a value of this enum only.
         let legacy = ["opt1", "opt2", "opt3"].map(|it| Choice::new(it, it.to_uppercase()));
         let legacy = Choices::from(Vec::from(legacy)).to_legacy();
         let form = FormSchema::new()
             .optional("untitledSingle", EnumSchema::new(plain))
-            .optional("titledSingle", EnumSchema::new(titled()))
+            .optional("titledSingle", EnumSchema::new(titled_choices()))
             .optional("legacyEnum", EnumSchema::new(legacy))
             .optional("untitledMulti", MultiSelectSchema::new(plain))
-            .optional("titledMulti", MultiSelectSchema::new(titled()));
+            .optional("titledMulti", MultiSelectSchema::new(titled_choices()));
         let message = "Please select options from the enum fields";
         let answer = ask.raw_form("enums", message, form).await?;
-        Ok(format!("Elicitation completed: {}", told(answer)))
+        Ok(format!("Elicitation completed: {}", format_answer(answer)))
     }
 
-    /// Asks the user while its answer streams
+    /// Requests a form while the response is streamed
     #[tool]
     async fn test_streaming_elicitation(ask: Ask) -> Result<String, ToolError> {
         let answer = ask.raw_form("user", "Who are you?", user_form()).await?;
-        Ok(told(answer))
+        Ok(format_answer(answer))
     }
 
-    /// Asks for a name
+    /// Requests a name
     #[tool]
     async fn test_input_required_result_elicitation(ask: Ask) -> Result<String, ToolError> {
         Ok(format!("Hello, {}!", name(&ask, "user_name").await?))
     }
 
-    /// Asks the language model
+    /// Requests a message of the language model
     #[tool]
     async fn test_input_required_result_sampling(ask: Ask) -> Result<String, ToolError> {
         let sampling = Sampling::user("What is the capital of France?").max_tokens(100);
@@ -138,7 +138,7 @@ impl Asking {
         Ok(answer.content.text())
     }
 
-    /// Asks for the roots
+    /// Requests the roots
     #[tool]
     async fn test_input_required_result_list_roots(ask: Ask) -> Result<String, ToolError> {
         let roots = ask.roots("client_roots").await?;
@@ -146,7 +146,7 @@ impl Asking {
         Ok(format!("Roots: {}", roots.join(", ")))
     }
 
-    /// Keeps something until the user has confirmed
+    /// Stores a value in the request state until the user confirms
     #[tool]
     async fn test_input_required_result_request_state(ask: Ask) -> Result<String, ToolError> {
         let ticket = ask.once("ticket", || async { 7 }).await?;
@@ -155,22 +155,22 @@ impl Asking {
         Ok(format!("state-ok: ticket {ticket}, confirmed: {ok}"))
     }
 
-    /// Asks the user, the language model and for the roots in one round
+    /// Requests elicitation, sampling and roots in one round
     #[tool]
     async fn test_input_required_result_multiple_inputs(ask: Ask) -> Result<String, ToolError> {
         let sampling = Sampling::user("Generate a greeting").max_tokens(50);
-        let questions = (
+        let requests = (
             ask.form::<Name>("user_name", "What is your name?"),
             ask.sample("greeting", sampling),
             ask.roots("client_roots"),
         );
-        let (name, greeting, roots) = ask.all(questions).await?;
+        let (name, greeting, roots) = ask.all(requests).await?;
         let name = name.accepted().map(|it| it.name).unwrap_or_default();
         let greeting = greeting.content.text();
         Ok(format!("{greeting} {name}, with {} roots", roots.len()))
     }
 
-    /// Asks in two rounds
+    /// Requests input in two rounds
     #[tool]
     async fn test_input_required_result_multi_round(ask: Ask) -> Result<String, ToolError> {
         let name = name(&ask, "step1").await?;
@@ -179,7 +179,7 @@ impl Asking {
         Ok(format!("{name} likes {}", color.unwrap_or_default()))
     }
 
-    /// Keeps something that cannot be changed on its way
+    /// Detects a modified request state
     #[tool]
     async fn test_input_required_result_tampered_state(ask: Ask) -> Result<String, ToolError> {
         let consent = ask.form::<Consent>("confirm", "Please confirm").await?;
@@ -187,7 +187,7 @@ impl Asking {
         Ok(format!("confirmed: {ok}"))
     }
 
-    /// Asks only what the client declares
+    /// Requests only input that the client declares
     #[tool]
     async fn test_input_required_result_capabilities(ask: Ask) -> Result<String, ToolError> {
         if ask.capabilities().allows_form() {
@@ -197,7 +197,7 @@ impl Asking {
         Ok(ask.sample("name", sampling).await?.content.text())
     }
 
-    /// A prompt that asks the user for its context
+    /// A prompt that requests its context from the user
     #[prompt]
     async fn test_input_required_result_prompt(ask: Ask) -> Result<String, PromptError> {
         let message = "What context should the prompt use?";

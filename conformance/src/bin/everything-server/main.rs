@@ -1,14 +1,14 @@
-//! A server with everything that the official conformance suite asks for.
+//! A server with all features that the official conformance suite tests.
 //!
-//! Listens on the loopback interface, port `PORT` (8001 when unset; 0 for any), and prints its URL
-//! on stderr once it does. With `--stdio` it speaks over its standard streams instead.
+//! Listens on the loopback interface at port `PORT` (default: 8001; 0 selects a free port), and prints
+//! its URL to standard error when it is ready. With `--stdio` it serves its standard streams instead.
 
-#![allow(clippy::print_stderr, reason = "it tells its URL")]
+#![allow(clippy::print_stderr, reason = "prints its URL")]
 
-mod asking;
 mod cancel;
 mod capabilities;
 mod changes;
+mod input;
 mod polling;
 mod prompts;
 mod resources;
@@ -46,7 +46,7 @@ fn server() -> Server {
         .merge(Arc::new(cancel::Probes::default()).tools())
         .merge(resources::Resources::routes())
         .merge(prompts::Prompts::routes())
-        .merge(asking::Asking::routes())
+        .merge(input::InputRequests::routes())
         .merge(changes::Changes::routes())
         .merge(polling::Polling::routes())
         .tool(schema::json_schema_2020_12_tool())

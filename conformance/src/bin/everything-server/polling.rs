@@ -1,4 +1,4 @@
-//! A tool that lets its client come again for the answer.
+//! A tool whose client polls for the result.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub(crate) struct Polling;
 
 #[mcp::tools(routes = routes)]
 impl Polling {
-    /// Ends the connection before the answer is there
+    /// Closes the connection before the result is available
     #[tool]
     async fn test_reconnection(control: Option<Extension<StreamControl>>) -> &'static str {
         if let Some(Extension(control)) = control {

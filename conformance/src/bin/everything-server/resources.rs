@@ -1,4 +1,4 @@
-//! The resources of the suite. The first one is read by it: keep it first.
+//! The resources of the suite. The suite reads the first one, so its position must not change.
 
 use conformance::PNG;
 use mcp::prelude::*;

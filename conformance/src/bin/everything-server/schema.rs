@@ -1,4 +1,4 @@
-//! A tool whose schema uses what JSON Schema 2020-12 has.
+//! A tool whose schema uses keywords of JSON Schema 2020-12.
 
 use mcp::prelude::*;
 use mcp::types::JsonObject;

@@ -1,4 +1,5 @@
-//! The tools of the suite. The first one is called by it with no arguments: keep it first.
+//! The tools of the suite. The suite calls the first one without arguments, so its position must not
+//! change.
 
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 pub(crate) struct Everything;
 
-/// Everything that the conformance suite asks for.
+/// A server for the conformance suite.
 #[mcp::server(name = "everything-server")]
 impl Everything {
     /// Returns simple text content for testing
@@ -65,7 +66,7 @@ impl Everything {
         "Tool with logging executed successfully"
     }
 
-    /// Emits one log message when the request asks for it
+    /// Emits one log message if the request enables logging
     #[tool]
     fn test_logging_tool(log: Log) -> &'static str {
         log.info("Logging tool executed");
@@ -95,13 +96,13 @@ impl Everything {
         "Tool with progress executed successfully"
     }
 
-    /// Needs the client to declare sampling
+    /// Requires that the client declares sampling
     #[tool]
     fn test_missing_capability(_sampling: Sampling) -> &'static str {
         "The client declares sampling"
     }
 
-    /// Repeats its argument in the header `Mcp-Param-Value`
+    /// Mirrors its argument in the header `Mcp-Param-Value`
     #[tool]
     fn test_custom_header(#[arg(header = "Value")] value: String) -> String {
         value
