@@ -1,12 +1,12 @@
-//! What the parts of a call cost: `cargo bench -p bench`.
+//! Benchmarks of the parts of a call: `cargo bench -p bench`.
 //!
-//! `cargo test` runs each of them once, so that they keep working.
+//! `cargo test` runs each benchmark once.
 
 #![allow(
     missing_docs,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "benchmarks; what they read is written here"
+    reason = "benchmarks with constant input"
 )]
 
 use bench::era::Era;
@@ -17,13 +17,13 @@ fn main() {
     divan::main();
 }
 
-/// The body of a `tools/call` of `echo`.
+/// Returns the body of a `tools/call` of `echo`.
 fn call(era: Era) -> Vec<u8> {
     let mut line = Scenario::Call.line(era);
     line.prepare().0.trim_ascii_end().to_vec()
 }
 
-/// From the bytes of a message to the arguments of a tool.
+/// Parsing: from the bytes of a message to the arguments of a tool.
 mod read {
     use mcp::core::{ServerProfile, modern, versioning, wire};
     use mcp::types::{Implementation, Message, ProtocolVersion, RawObject, Request};
@@ -31,7 +31,7 @@ mod read {
     use super::{Bencher, Era, black_box, call};
 
     #[derive(serde::Deserialize)]
-    #[allow(dead_code, reason = "it is only read")]
+    #[allow(dead_code, reason = "only deserialized")]
     struct Echo {
         message: String,
     }
@@ -59,7 +59,7 @@ mod read {
         bencher.bench(|| Message::parse(black_box(&text)).is_ok());
     }
 
-    /// Which era it belongs to, and what it asks.
+    /// Classification of the era, and decoding of the request.
     #[divan::bench]
     fn decode_modern(bencher: Bencher<'_, '_>) {
         let text = call(Era::Modern);
@@ -88,7 +88,7 @@ mod read {
     }
 }
 
-/// From a result to its bytes.
+/// Serialization: from a result to its bytes.
 mod write {
     use mcp::core::wire::{self, MODERN, ReplyContext, Wire};
     use mcp::core::{Reply, ServerProfile};
@@ -131,7 +131,7 @@ mod sse {
     const EVENTS: usize = 100;
     const FRAMING: Framing = Framing::new(b"event: message\ndata: ", b"\n\n");
 
-    fn note() -> ServerNotification {
+    fn notification() -> ServerNotification {
         ServerNotification::Progress {
             token: ProgressToken::from("p"),
             progress: ProgressUpdate::new(1.0).of(100.0),
@@ -141,17 +141,18 @@ mod sse {
     fn stream() -> Bytes {
         let buffer = NotificationBuffer::new(MODERN, FRAMING);
         for _ in 0..EVENTS {
-            buffer.try_send(&note());
+            buffer.try_send(&notification());
         }
         buffer.drain()
     }
 
     #[divan::bench]
     fn frame(bencher: Bencher<'_, '_>) {
-        let (buffer, note) = (NotificationBuffer::new(MODERN, FRAMING), note());
+        let buffer = NotificationBuffer::new(MODERN, FRAMING);
+        let notification = notification();
         bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
             for _ in 0..EVENTS {
-                buffer.try_send(black_box(&note));
+                buffer.try_send(black_box(&notification));
             }
             buffer.drain()
         });
@@ -171,7 +172,7 @@ mod sse {
     }
 }
 
-/// The headers that say what a message says.
+/// Mirrored headers.
 mod headers {
     use mcp::core::MirroredHeaders;
     use mcp::http::headers::{emit, verify};

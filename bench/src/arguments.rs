@@ -1,36 +1,32 @@
-//! The arguments of the tools that every measured server has. The server on rmcp, a package of its
-//! own, reads this file, too.
+//! Arguments of the tools of every measured server. The package `bench/rmcp` includes this file, too.
 
 #![allow(
     missing_docs,
-    reason = "docs would become descriptions, which make a list longer than that of the bare server"
+    reason = "doc comments would become descriptions and make the list longer than that of bench-limit"
 )]
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-// Those of `echo`.
+// Arguments of `echo`.
 #[non_exhaustive]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Echo {
-    // What is said.
     pub message: String,
 }
 
-// Those of `add`.
+// Arguments of `add`.
 #[non_exhaustive]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Add {
-    // The first number.
     pub a: f64,
-    // The second one.
     pub b: f64,
 }
 
-// Those of `progress`.
+// Arguments of `progress`.
 #[non_exhaustive]
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct Steps {
-    // How often.
+    // Number of notifications.
     pub n: u32,
 }

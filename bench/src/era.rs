@@ -1,22 +1,22 @@
-//! The ways in which a request can reach a server.
+//! Requests of the modern and the legacy era.
 
 use std::str::FromStr;
 
-/// The revision of requests that need a session, or do without one.
+/// The revision of legacy requests, with or without a session.
 pub const LEGACY: &str = "2025-11-25";
-/// The revision of requests that carry everything.
+/// The revision of modern requests.
 pub const MODERN: &str = "2026-07-28";
 
-/// The way in which a request reaches a server.
+/// The era of requests, and the use of sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Era {
-    /// Every request carries what it needs.
+    /// Requests of 2026-07-28, which need no session.
     #[default]
     Modern,
-    /// Every connection opens a session.
+    /// Requests of 2025-11-25, with one session per connection.
     Session,
-    /// The revisions with sessions, without one.
+    /// Requests of 2025-11-25 to a server without sessions.
     Stateless,
 }
 
@@ -34,7 +34,7 @@ impl FromStr for Era {
 }
 
 impl Era {
-    /// What the version header says.
+    /// Returns the value of the header `MCP-Protocol-Version`.
     #[must_use]
     pub fn version(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl Era {
     }
 }
 
-/// The body of `initialize`.
+/// Returns the body of `initialize`.
 #[must_use]
 pub fn initialize() -> String {
     format!(
@@ -55,7 +55,7 @@ pub fn initialize() -> String {
 /// The body of `notifications/initialized`.
 pub const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
-/// A whole HTTP request with a JSON body.
+/// Returns a complete HTTP request with a JSON body.
 #[must_use]
 pub fn post(port: u16, headers: &str, body: &str) -> Vec<u8> {
     format!(
@@ -67,13 +67,13 @@ pub fn post(port: u16, headers: &str, body: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The headers of a session's requests after the first.
+/// Returns the headers of the requests of a session after `initialize`.
 #[must_use]
 pub fn session_headers(session: &str) -> String {
     format!("MCP-Protocol-Version: {LEGACY}\r\nMcp-Session-Id: {session}\r\n")
 }
 
-/// The body of a `notifications/cancelled` for the request of that id.
+/// Returns the body of `notifications/cancelled` for a request.
 #[must_use]
 pub fn cancelled(id: u32) -> String {
     format!(
@@ -81,7 +81,7 @@ pub fn cancelled(id: u32) -> String {
     )
 }
 
-/// A whole `subscriptions/listen`.
+/// Returns a complete `subscriptions/listen` request.
 #[must_use]
 pub fn listen(port: u16) -> Vec<u8> {
     let headers = format!("MCP-Protocol-Version: {MODERN}\r\nMcp-Method: subscriptions/listen\r\n");
@@ -91,12 +91,12 @@ pub fn listen(port: u16) -> Vec<u8> {
     post(port, &headers, &body)
 }
 
-/// A whole request of a session that has no body: GET or DELETE.
+/// Returns a complete request without a body (GET or DELETE) of a session.
 #[must_use]
-pub fn bare(verb: &str, port: u16, session: &str) -> Vec<u8> {
+pub fn without_body(method: &str, port: u16, session: &str) -> Vec<u8> {
     let headers = session_headers(session);
     format!(
-        "{verb} {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n{headers}\r\n",
+        "{method} {} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nAccept: text/event-stream\r\n{headers}\r\n",
         crate::PATH
     )
     .into_bytes()

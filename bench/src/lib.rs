@@ -1,26 +1,25 @@
-//! Speed measurements over loopback, run together by `cargo xtask bench`.
+//! Performance measurements over loopback, run by `cargo xtask bench`.
 //!
-//! | binary | what it is |
+//! | binary | content |
 //! |---|---|
-//! | `bench-limit http PORT` | a server on bare hyper that does only what no server can leave out |
-//! | `bench-limit stdio` | the same over a pipe, line by line |
+//! | `bench-limit http PORT` | a minimal server on hyper, as the upper limit of performance |
+//! | `bench-limit stdio` | the same over a pipe |
 //! | `bench-server http PORT`, `bench-server stdio` | the same tools on the SDK |
-//! | `bench-load PORT SCENARIO` | a load generator that checks every answer |
+//! | `bench-load PORT SCENARIO` | a load generator that checks every response |
 //! | `bench-load pipe COMMAND` | the same for a child process and its pipes |
-//! | `bench-load PORT sessions` | opens sessions and holds them |
-//! | `bench-load PORT soak` | does everything that clients do, the rude ones among them |
-//! | `bench-calls call N` | so many calls without a socket, for counting instructions |
-//! | `bench-client URL` | the SDK's client, calling as fast as it can |
+//! | `bench-load PORT sessions` | opens sessions and keeps them open |
+//! | `bench-load PORT soak` | all kinds of client behavior, including broken connections |
+//! | `bench-calls call N` | `N` calls without a socket, to count instructions |
+//! | `bench-client URL` | the client of the SDK under load |
 //!
-//! The folder `rmcp` has the same server and the same client on rmcp, in a package of its own, so
-//! that nobody who builds or tests the project pays for it.
+//! The directory `rmcp` contains the same server and the same client on rmcp. It is a separate package,
+//! so that builds of the workspace do not compile rmcp.
 //!
-//! Both servers offer `echo {message}`, `add {a, b}` and `progress {n}`, which reports progress `n`
-//! times, and list [`listed_tools`] more tools when the environment variable `NTOOLS` says so.
+//! All servers have the tools `echo {message}`, `add {a, b}` and `progress {n}`, which reports progress
+//! `n` times. The environment variable `NTOOLS` adds [`listed_tools`] to their list.
 //!
-//! Allocations have budgets, held by tests rather than measured here: `mcp-types/tests/budget.rs`
-//! (parsing the envelope of a `tools/call`: 3, writing a text result: 0 beside its buffer) and
-//! `mcp-core/tests/budget.rs` (reading a whole modern `tools/call`: 9, writing its answer: 1).
+//! Budgets of allocations are checked by tests: `mcp-types/tests/budget.rs` and
+//! `mcp-core/tests/budget.rs`.
 
 use std::time::Duration;
 
@@ -33,16 +32,16 @@ mod server;
 
 pub use server::server;
 
-/// How long a session lives in which nothing happens, where the command line says `--short`.
+/// Idle timeout of sessions with the option `--short`.
 pub const SHORT_SESSION: Duration = Duration::from_secs(3);
 
-/// The path that both servers serve.
+/// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";
 
-/// The environment variable with the number of tools that are listed beside the three.
+/// Environment variable with the number of additional tools in the list.
 pub const NTOOLS: &str = "NTOOLS";
 
-/// The tools that a server lists only so that its list is long.
+/// Returns additional tools that make the list of a server longer.
 #[must_use]
 pub fn listed_tools(count: usize) -> Vec<Value> {
     let tool = |number: usize| {

@@ -1,4 +1,4 @@
-//! The requests of each scenario, and what a right answer to them is.
+//! The requests of each scenario, and the checks of their responses.
 
 use std::str::FromStr;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::era::{self, Era};
 
-/// What is asked of the server, over and over.
+/// The request that a connection repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Scenario {
@@ -21,7 +21,7 @@ pub enum Scenario {
     Big,
 }
 
-/// Reports per call unless the command line says otherwise.
+/// Default number of reports per call.
 const EVENTS: usize = 1000;
 const BIG: usize = 1 << 20;
 const SHORT_MESSAGE: &str = "the quick brown fox";
@@ -74,7 +74,7 @@ impl Scenario {
         }
     }
 
-    /// The request of an era, as the body of a message.
+    /// Returns the body, the method and the tool name of the request.
     fn body(self, era: Era) -> (String, &'static str, Option<&'static str>) {
         let (method, name, mut params) = self.call();
         let mut meta = json!({});
@@ -94,7 +94,7 @@ impl Scenario {
         (body, method, name)
     }
 
-    /// The request as it goes over HTTP; `session` is the id of the connection's session.
+    /// Returns the HTTP request; `session` is the session id of the connection.
     #[must_use]
     pub fn request(self, port: u16, era: Era, session: Option<&str>) -> Request {
         let (body, method, name) = self.body(era);
@@ -120,7 +120,7 @@ impl Scenario {
         }
     }
 
-    /// The request as it goes over a pipe.
+    /// Returns the request as one line for a pipe.
     #[must_use]
     pub fn line(self, era: Era) -> Request {
         let (body, ..) = self.body(era);
@@ -131,14 +131,14 @@ impl Scenario {
         }
     }
 
-    /// What answers to this scenario are held against, on one connection.
+    /// Returns the checker for the responses on one connection.
     #[must_use]
     pub fn checker(self, era: Era) -> Checker {
         let marker = match self {
             Self::Call => format!("\"text\":\"{SHORT_MESSAGE}\""),
             Self::Progress(_) => "notifications/progress".to_owned(),
             Self::List(_) => "\"tools\":[".to_owned(),
-            // Looking through the whole text again would cost the generator more than the rest.
+            // A search through 1 MiB would dominate the cost of the load generator.
             Self::Big => "\"result\":".to_owned(),
         };
         Checker {
@@ -149,11 +149,11 @@ impl Scenario {
         }
     }
 
-    /// Reads an answer as a client would.
-    fn accepts(self, answer: &[u8], era: Era, id: u32) -> bool {
-        let events: Vec<Value> = match serde_json::from_slice(answer) {
-            Ok(answer) => vec![answer],
-            Err(_) => match sse_messages(answer) {
+    /// Parses and checks a response completely.
+    fn accepts(self, response: &[u8], era: Era, id: u32) -> bool {
+        let events: Vec<Value> = match serde_json::from_slice(response) {
+            Ok(message) => vec![message],
+            Err(_) => match sse_messages(response) {
                 Some(events) => events,
                 None => return false,
             },
@@ -168,8 +168,8 @@ impl Scenario {
         } else {
             kind.is_null()
         };
-        let answered = last["id"] == id && complete;
-        answered
+        let is_response = last["id"] == id && complete;
+        is_response
             && match self {
                 Self::Call | Self::Big => result["content"][0]["text"] == self.message(),
                 Self::List(least) => result["tools"]
@@ -183,7 +183,7 @@ impl Scenario {
     }
 }
 
-/// The messages of an event stream, when every one is JSON.
+/// Returns the messages of an event stream; `None` if one is not JSON.
 fn sse_messages(stream: &[u8]) -> Option<Vec<Value>> {
     let text = std::str::from_utf8(stream).ok()?;
     let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
@@ -191,7 +191,7 @@ fn sse_messages(stream: &[u8]) -> Option<Vec<Value>> {
     data.map(|data| serde_json::from_str(data).ok()).collect()
 }
 
-/// A request whose id is written anew each time.
+/// A request that gets a new id each time it is sent.
 #[derive(Clone, Debug)]
 pub struct Request {
     bytes: Vec<u8>,
@@ -200,10 +200,10 @@ pub struct Request {
 }
 
 impl Request {
-    /// Gives the request its next id: the bytes to send, and the id in them.
+    /// Sets the next id and returns the request with this id.
     pub fn prepare(&mut self) -> (&[u8], u32) {
         let id = self.next_id;
-        // The id keeps its width, so that nothing else in the request moves.
+        // All ids have the same width, so that the other bytes keep their positions.
         self.next_id = if id == FIRST_ID * 10 - 1 {
             FIRST_ID
         } else {
@@ -215,32 +215,32 @@ impl Request {
     }
 }
 
-/// Checks answers: the first one of a connection as a client would read it, the others by their
-/// length and marks, which costs next to nothing.
+/// Checks the responses of one connection. The first one is parsed; the others are compared by length
+/// and by markers, which is cheap enough for a load generator.
 #[derive(Clone, Debug)]
 pub struct Checker {
     scenario: Scenario,
     era: Era,
     marker: String,
-    /// The length of the first answer; a stream's framing is not counted.
+    /// Length of the first response, without chunked framing.
     length: Option<usize>,
 }
 
 impl Checker {
-    /// Whether the body answers the request with that id.
+    /// Returns `true` if the body is a valid response to the request with this id.
     pub fn accepts(&mut self, body: &[u8], id: u32) -> bool {
         let Some(length) = self.length else {
-            let good = self.scenario.accepts(body, self.era, id);
-            self.length = good.then_some(body.len());
-            return good;
+            let valid = self.scenario.accepts(body, self.era, id);
+            self.length = valid.then_some(body.len());
+            return valid;
         };
         let has_id = memmem::find(body, format!("\"id\":{id}").as_bytes()).is_some();
-        let marks = match self.scenario {
+        let has_markers = match self.scenario {
             Scenario::Progress(count) => memmem::find_iter(body, &self.marker).count() == count,
             _ => memmem::find(body, self.marker.as_bytes()).is_some(),
         };
-        // The events of a session may have ids, which grow.
-        has_id && marks && (body.len() == length || self.era == Era::Session)
+        // Events of a session can have ids of increasing length.
+        has_id && has_markers && (body.len() == length || self.era == Era::Session)
     }
 }
 
@@ -249,14 +249,14 @@ mod tests {
     use super::Scenario;
     use crate::era::Era;
 
-    fn answer(id: u32, text: &str) -> String {
+    fn response(id: u32, text: &str) -> String {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[{{"type":"text","text":"{text}"}}]}}}}"#
         )
     }
 
     #[test]
-    fn a_request_is_whole_http_with_its_own_id() {
+    fn request_is_complete_http_with_new_id() {
         let mut request = Scenario::Call.request(8001, Era::Modern, None);
         let (first, id) = request.prepare();
         let text = String::from_utf8(first.to_vec()).unwrap();
@@ -272,28 +272,28 @@ mod tests {
     }
 
     #[test]
-    fn wrong_answers_are_refused_first_and_later() {
+    fn invalid_responses_are_rejected() {
         let mut checker = Scenario::Call.checker(Era::Modern);
-        let good = answer(1_000_000, super::SHORT_MESSAGE);
-        assert!(!checker.accepts(answer(1_000_000, "something else").as_bytes(), 1_000_000));
+        let valid = response(1_000_000, super::SHORT_MESSAGE);
+        assert!(!checker.accepts(response(1_000_000, "something else").as_bytes(), 1_000_000));
         assert!(!checker.accepts(br#"{"id":1000000,"error":{}}"#, 1_000_000));
-        assert!(checker.accepts(good.as_bytes(), 1_000_000));
-        assert!(!checker.accepts(good.as_bytes(), 1_000_001), "another id");
+        assert!(checker.accepts(valid.as_bytes(), 1_000_000));
+        assert!(!checker.accepts(valid.as_bytes(), 1_000_001), "another id");
         assert!(checker.accepts(
-            answer(1_000_001, super::SHORT_MESSAGE).as_bytes(),
+            response(1_000_001, super::SHORT_MESSAGE).as_bytes(),
             1_000_001
         ));
         assert!(!checker.accepts(
-            answer(1_000_001, "another text here..").as_bytes(),
+            response(1_000_001, "another text here..").as_bytes(),
             1_000_001
         ));
         assert!(!checker.accepts(br#"{"id":1000001,"text":"the quick brown fox"}"#, 1_000_001));
     }
 
     #[test]
-    fn every_report_of_a_stream_is_counted() {
+    fn missing_progress_report_is_rejected() {
         let report = "event: message\ndata: {\"method\":\"notifications/progress\"}\n\n";
-        let result = |id| format!("data: {}\n\n", answer(id, "done"));
+        let result = |id| format!("data: {}\n\n", response(id, "done"));
         let stream = |reports: usize, id| [report.repeat(reports), result(id)].concat();
         let mut checker = Scenario::Progress(3).checker(Era::Modern);
         assert!(!checker.accepts(stream(2, 1_000_000).as_bytes(), 1_000_000));
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_the_tools_it_should() {
+    fn short_list_is_rejected() {
         let list = r#"{"id":1000000,"result":{"resultType":"complete","tools":[{},{}]}}"#;
         assert!(
             Scenario::List(2)

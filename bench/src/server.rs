@@ -4,7 +4,7 @@ use mcp::prelude::*;
 
 use crate::arguments::{Add, Echo, Steps};
 
-/// The SDK's server with the three tools, and `listed` more in its list.
+/// Creates the server of the SDK with the three tools and `listed` additional ones.
 #[must_use]
 pub fn server(listed: usize) -> Server {
     let server = Server::new("bench-server", env!("CARGO_PKG_VERSION"))

@@ -1,7 +1,7 @@
-//! So many calls without a socket, for counting instructions: `bench-calls KIND N`.
+//! `bench-calls KIND N` makes `N` calls without a socket, to count instructions.
 //!
-//! The kinds: `call`, `session`, `list` (of 103 tools) and `big` (1 MiB). Each is a
-//! whole request to the endpoint's tower service and a whole response from it.
+//! Kinds: `call`, `session`, `list` (of 103 tools) and `big` (1 MiB).
+//! Each call is a complete HTTP request to the tower service of the endpoint, and its response.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -34,20 +34,25 @@ fn main() -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(calls(scenario, era, server, count))
+    runtime.block_on(run_calls(scenario, era, server, count))
 }
 
-async fn calls(scenario: Scenario, era: Era, server: Server, count: usize) -> Result<(), Failure> {
+async fn run_calls(
+    scenario: Scenario,
+    era: Era,
+    server: Server,
+    count: usize,
+) -> Result<(), Failure> {
     let mut endpoint = StreamableHttp::new(server);
     let session = match era {
-        Era::Session => Some(open(&mut endpoint).await?),
+        Era::Session => Some(open_session(&mut endpoint).await?),
         _ => None,
     };
     let mut request = scenario.request(80, era, session.as_deref());
     let mut checker = scenario.checker(era);
     for _ in 0..count {
-        let (text, id) = request.prepare();
-        let response = send(&mut endpoint, parse(text)?).await?;
+        let (bytes, id) = request.prepare();
+        let response = send(&mut endpoint, parse(bytes)?).await?;
         let body = response
             .into_body()
             .collect()
@@ -61,10 +66,13 @@ async fn calls(scenario: Scenario, era: Era, server: Server, count: usize) -> Re
     Ok(())
 }
 
-async fn open(endpoint: &mut Endpoint) -> Result<String, Failure> {
+async fn open_session(endpoint: &mut Endpoint) -> Result<String, Failure> {
     let response = send(endpoint, parse(&era::post(80, "", &era::initialize()))?).await?;
     let session = response.headers().get("mcp-session-id");
-    let session = session.ok_or("no session")?.to_str()?.to_owned();
+    let session = session
+        .ok_or("the server did not open a session")?
+        .to_str()?
+        .to_owned();
     let headers = era::session_headers(&session);
     send(endpoint, parse(&era::post(80, &headers, era::INITIALIZED))?).await?;
     Ok(session)
@@ -81,14 +89,15 @@ fn never(error: Infallible) -> Failure {
     match error {}
 }
 
-/// The request that the bytes are.
+/// Parses a complete HTTP request.
 fn parse(bytes: &[u8]) -> Result<Request<Full<Bytes>>, Failure> {
-    let end = memchr::memmem::find(bytes, b"\r\n\r\n").ok_or("no head")?;
+    let end =
+        memchr::memmem::find(bytes, b"\r\n\r\n").ok_or("the request has no end of its head")?;
     let (head, body) = bytes.split_at(end);
     let mut lines = std::str::from_utf8(head)?.split("\r\n").skip(1);
     let mut request = Request::builder().method(Method::POST).uri(bench::PATH);
     for line in lines.by_ref() {
-        let (name, value) = line.split_once(": ").ok_or("no header")?;
+        let (name, value) = line.split_once(": ").ok_or("a header line has no colon")?;
         request = request.header(name, value);
     }
     let body = body.get(4..).unwrap_or_default();

@@ -1,6 +1,6 @@
-//! A client under load: `bench-client URL TASKS SECONDS [--bare]` calls `echo` from so many tasks
-//! at once and prints a line like `bench-load`. `--bare` does it with reqwest alone, which is what
-//! the client stands on.
+//! The client of the SDK under load: `bench-client URL TASKS SECONDS [--bare]` calls `echo` from
+//! concurrent tasks and prints the same JSON line as `bench-load`. `--bare` uses only reqwest, the HTTP
+//! client of the SDK, for comparison.
 
 #![allow(
     clippy::print_stdout,
@@ -19,7 +19,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 
 const MESSAGE: &str = "the quick brown fox";
 
-/// One thread: what is measured is one core.
+/// One thread, because one core is measured.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -31,17 +31,17 @@ async fn main() -> Result<(), Failure> {
     let (tasks, time) = (tasks.parse()?, Duration::from_secs_f64(seconds.parse()?));
     let start = Instant::now();
     let (done, error) = if bare {
-        // reqwest wants one even where nothing is encrypted.
+        // reqwest requires a crypto provider even without TLS.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder().tcp_nodelay(true).build()?;
         let url = url.clone();
-        busy(tasks, start + time, move || {
+        run_tasks(tasks, start + time, move || {
             bare_call(http.clone(), url.clone())
         })
         .await
     } else {
         let client = Client::connect(url.as_str()).await?;
-        busy(tasks, start + time, move || call(client.clone())).await
+        run_tasks(tasks, start + time, move || call(client.clone())).await
     };
     let seconds = start.elapsed().as_secs_f64();
     let summary = json!({
@@ -58,8 +58,8 @@ async fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keeps several tasks busy until the end; how often they succeeded, and the last error.
-async fn busy<F>(
+/// Calls from several tasks until `end`. Returns the number of successful calls and the last error.
+async fn run_tasks<F>(
     tasks: usize,
     end: Instant,
     call: impl Fn() -> F + Clone + Send + 'static,
@@ -95,8 +95,8 @@ where
 }
 
 async fn call(client: Client) -> Result<(), Failure> {
-    let answer = client.call("echo", json!({"message": MESSAGE})).await?;
-    right(&answer.text())
+    let result = client.call("echo", json!({"message": MESSAGE})).await?;
+    check(&result.text())
 }
 
 async fn bare_call(http: reqwest::Client, url: String) -> Result<(), Failure> {
@@ -121,18 +121,18 @@ async fn bare_call(http: reqwest::Client, url: String) -> Result<(), Failure> {
         .header("mcp-method", "tools/call")
         .header("mcp-name", "echo")
         .body(serde_json::to_vec(&body)?);
-    let answer = request.send().await?.bytes().await?;
-    let answer: serde_json::Value = serde_json::from_slice(&answer)?;
-    right(
-        answer["result"]["content"][0]["text"]
+    let body = request.send().await?.bytes().await?;
+    let response: serde_json::Value = serde_json::from_slice(&body)?;
+    check(
+        response["result"]["content"][0]["text"]
             .as_str()
             .unwrap_or_default(),
     )
 }
 
-fn right(text: &str) -> Result<(), Failure> {
+fn check(text: &str) -> Result<(), Failure> {
     match text {
         MESSAGE => Ok(()),
-        other => Err(format!("wrong answer: {other}").into()),
+        other => Err(format!("wrong result: {other}").into()),
     }
 }

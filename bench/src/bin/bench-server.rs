@@ -1,11 +1,15 @@
-//! The server that is measured: `bench-server http PORT [--sse] [--stateless] [--short]`,
+//! The measured server: `bench-server http PORT [--sse] [--stateless] [--short]`,
 //! `bench-server stdio`.
 //!
-//! `NTOOLS=n` adds n tools to the list, `WORKERS=n` gives it so many threads. With `--sse` the
-//! calls of a session are answered by events, with `--stateless` there are no sessions, and
-//! with `--short` idle sessions end after three seconds.
+//! | setting | effect |
+//! |---|---|
+//! | `NTOOLS=n` | adds `n` tools to the list |
+//! | `WORKERS=n` | runs `n` worker threads; default: 1 |
+//! | `--sse` | answers calls of sessions with event streams |
+//! | `--stateless` | disables sessions |
+//! | `--short` | ends idle sessions after three seconds |
 
-#![allow(clippy::print_stderr, reason = "it tells its URL")]
+#![allow(clippy::print_stderr, reason = "prints its URL")]
 
 use std::error::Error;
 use std::net::Ipv4Addr;
@@ -19,7 +23,7 @@ const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--shor
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    // One thread, unless it is said otherwise: what is measured is one core.
+    // One thread by default, because one core is measured.
     let mut runtime = match number("WORKERS") {
         None | Some(1) => runtime::Builder::new_current_thread(),
         Some(workers) => {

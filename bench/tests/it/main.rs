@@ -1,10 +1,6 @@
-//! The limit is a limit of the same work: it gives the very answers that the measured server gives.
+//! `bench-limit` sends the same responses as `bench-server`, so that both do the same work.
 
-#![allow(
-    missing_docs,
-    clippy::unwrap_used,
-    reason = "what goes wrong here is a failed test"
-)]
+#![allow(missing_docs, clippy::unwrap_used, reason = "test code")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -17,22 +13,22 @@ use bench::scenario::Scenario;
 const LIMIT: &str = env!("CARGO_BIN_EXE_bench-limit");
 const SERVER: &str = env!("CARGO_BIN_EXE_bench-server");
 
-/// A program that serves, until this is dropped.
-struct Serving {
+/// A running server process, killed on drop.
+struct ServerProcess {
     child: Child,
     port: u16,
 }
 
-impl Serving {
+impl ServerProcess {
     fn start(program: &str, flags: &[&str]) -> Self {
         let mut command = Command::new(program);
         let command = command.args(["http", "0"]).args(flags);
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut told = BufReader::new(child.stderr.take().unwrap());
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
-        told.read_line(&mut line).unwrap();
-        // Nobody may be stopped by what it tells later.
-        thread::spawn(move || told.read_to_end(&mut Vec::new()));
+        stderr.read_line(&mut line).unwrap();
+        // Read further output, so that a full pipe does not block the process.
+        thread::spawn(move || stderr.read_to_end(&mut Vec::new()));
         let (_, address) = line.split_once("127.0.0.1:").unwrap();
         let port = address.trim_end().trim_end_matches(bench::PATH);
         Self {
@@ -41,8 +37,8 @@ impl Serving {
         }
     }
 
-    /// What it answers: the lines of the head, and the body.
-    fn answer(&self, request: &[u8]) -> (Vec<String>, String) {
+    /// Sends a request and returns the lines of the response head, and the body.
+    fn send(&self, request: &[u8]) -> (Vec<String>, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.write_all(request).unwrap();
         let mut reader = BufReader::new(stream);
@@ -61,46 +57,47 @@ impl Serving {
         (head, String::from_utf8(body).unwrap())
     }
 
-    /// Its answer to a call, and the one to `initialize` before it where there are sessions. What
-    /// is made anew each time is left out.
-    fn answers(&self, era: Era) -> Vec<(Vec<String>, String)> {
-        let mut answers = Vec::new();
+    /// Returns the response to a call, and in sessions also that to `initialize`, without values that
+    /// differ in every run.
+    fn responses(&self, era: Era) -> Vec<(Vec<String>, String)> {
+        let mut responses = Vec::new();
         let mut session = None;
         if era == Era::Session {
-            let opened = self.answer(&era::post(self.port, "", &era::initialize()));
+            let opened = self.send(&era::post(self.port, "", &era::initialize()));
             session = value(&opened.0, "mcp-session-id").map(str::to_owned);
-            answers.push(opened);
+            responses.push(opened);
         }
         let mut call = Scenario::Call.request(self.port, era, session.as_deref());
-        answers.push(self.answer(call.prepare().0));
-        for (head, _) in &mut answers {
+        responses.push(self.send(call.prepare().0));
+        for (head, _) in &mut responses {
             head.retain(|line| !line.starts_with("date: "));
             for line in &mut *head {
                 if let Some(id) = line.strip_prefix("mcp-session-id: ") {
                     assert_eq!(Some(id), session.as_deref());
-                    *line = format!("a session's id of {} bytes", id.len());
+                    *line = format!("a session id of {} bytes", id.len());
                 }
             }
             head.sort();
         }
-        answers
+        responses
     }
 }
 
-impl Drop for Serving {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 }
 
+/// Returns the value of a header.
 fn value<'h>(head: &'h [String], name: &str) -> Option<&'h str> {
     let mut lines = head.iter().filter_map(|line| line.split_once(": "));
     lines.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
 #[test]
-fn the_limit_answers_as_the_server_does() {
+fn limit_sends_same_responses_as_server() {
     let cases: [(Era, &[&str], &[&str]); 4] = [
         (Era::Modern, &[], &[]),
         (Era::Session, &[], &[]),
@@ -108,8 +105,8 @@ fn the_limit_answers_as_the_server_does() {
         (Era::Stateless, &[], &["--stateless"]),
     ];
     for (era, limit, server) in cases {
-        let limit = Serving::start(LIMIT, limit);
-        let server = Serving::start(SERVER, server);
-        assert_eq!(limit.answers(era), server.answers(era), "{era:?}");
+        let limit = ServerProcess::start(LIMIT, limit);
+        let server = ServerProcess::start(SERVER, server);
+        assert_eq!(limit.responses(era), server.responses(era), "{era:?}");
     }
 }

@@ -1,5 +1,5 @@
-//! rmcp's client under load: `rmcp-client URL CONNECTIONS SECONDS [--modern] [--pooled]` calls
-//! `echo` from so many tasks at once and prints a line like `bench-load`.
+//! The client of rmcp under load: `rmcp-client URL TASKS SECONDS [--modern] [--pooled]` calls `echo`
+//! from concurrent tasks and prints the same JSON line as `bench-load`.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The bodies of answers: one buffer, two buffers, or a stream of events.
+//! Response bodies: one buffer, two buffers, or an event stream.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -8,12 +8,12 @@ use bytes::{Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
-/// The most that a frame of several events holds.
+/// Maximum size of a frame with several events.
 const MAX_FRAME: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(crate) enum Body {
-    /// Sent as they are, one after the other.
+    /// Two buffers, sent one after the other.
     Parts([Bytes; 2]),
     Events {
         events: mpsc::Receiver<Bytes>,
@@ -70,7 +70,7 @@ impl http_body::Body for Body {
     }
 }
 
-/// Puts everything that waits behind the first event into one frame.
+/// Joins all ready events into one frame.
 fn drain(first: Bytes, events: &mut mpsc::Receiver<Bytes>) -> Bytes {
     let mut frame = BytesMut::from(first);
     while frame.len() < MAX_FRAME

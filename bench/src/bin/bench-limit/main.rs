@@ -1,26 +1,26 @@
-//! The limit: `bench-limit http PORT [--coalesce] [--sse]`, a server on bare hyper that does only what no
-//! server can leave out. It reads the request in one pass into a borrowed struct, writes the answer
-//! into one buffer, and knows three tools by name.
+//! The upper limit of performance: `bench-limit http PORT [--coalesce] [--sse]`, a minimal server on
+//! hyper. It parses a request in one pass into a borrowed struct, writes the response into one buffer,
+//! and has three hard-coded tools.
 //!
-//! With `--coalesce` a stream sends all events that are ready as one frame; without it, each event
-//! is a frame of its own. With `--sse` the calls of a session are answered by events.
+//! With `--coalesce`, a stream sends all ready events in one frame; by default, each event is one frame.
+//! With `--sse`, calls of a session are answered with event streams.
 //!
 //! `bench-limit stdio` does the same over a pipe.
 
 #![allow(clippy::print_stderr, reason = "a command line tool")]
 
-mod answers;
 mod body;
 mod pipe;
+mod responses;
 
 use std::convert::Infallible;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use answers::Limit;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use responses::Limit;
 use tokio::net::TcpListener;
 
 fn main() -> ExitCode {
@@ -59,11 +59,11 @@ fn serve(port: u16, coalesce: bool, sse: bool) -> std::io::Result<()> {
             let limit = limit.clone();
             let service = service_fn(move |request| {
                 let limit = limit.clone();
-                async move { Ok::<_, Infallible>(limit.answer(request).await) }
+                async move { Ok::<_, Infallible>(limit.respond(request).await) }
             });
             let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
             tokio::spawn(async move {
-                // A peer that goes away is its own business.
+                // A client that disconnects is not an error.
                 let _ = connection.await;
             });
         }

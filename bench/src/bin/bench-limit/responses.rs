@@ -1,4 +1,4 @@
-//! From request to answer.
+//! Requests, tools and responses.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 
 use crate::body::Body;
 
-/// Events that may wait for a reader.
+/// Capacity of the channel between a tool and its event stream.
 const CHANNEL: usize = 64;
 const MAX_BODY: u64 = 64 << 20;
 
@@ -32,12 +32,12 @@ const ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering")
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// What stands before a message that is an event.
-const EVENT: &str = "event: message\ndata: ";
-/// What stands behind it.
+/// Start of an event.
+const EVENT_START: &str = "event: message\ndata: ";
+/// End of an event.
 const EVENT_END: &str = "\n\n";
 
-/// What clients write, in either order.
+/// Accepted values of the header `Accept`.
 const ACCEPTED: [&str; 2] = [
     "application/json, text/event-stream",
     "text/event-stream, application/json",
@@ -48,10 +48,10 @@ const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"to
 const SERVER_INFO: &str =
     r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench-server","version":"0.0.0"}}"#;
 
-/// A request with all that the three tools may be given, read in one pass.
+/// A request with the arguments of all three tools, parsed in one pass.
 #[derive(Deserialize)]
 pub(crate) struct Message<'a> {
-    /// Notifications have none.
+    /// `None` for notifications.
     #[serde(borrow, default)]
     id: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -88,7 +88,7 @@ struct Meta<'a> {
     progress_token: Option<&'a RawValue>,
 }
 
-/// The sessions that are open.
+/// The open sessions.
 #[derive(Debug, Default)]
 struct Sessions {
     last: AtomicU64,
@@ -102,14 +102,18 @@ impl Sessions {
 
     fn open(&self) -> HeaderValue {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
-        // As long as the ids of others.
+        // As long as a UUID.
         let id = HeaderValue::from_str(&format!("{number:036}"));
         let id = id.unwrap_or(HeaderValue::from_static("0"));
         self.lock().insert(id.clone());
         id
     }
 
-    fn asked<'h>(&self, headers: &'h HeaderMap, sse: bool) -> Result<Asked<'h>, StatusCode> {
+    fn context<'h>(
+        &self,
+        headers: &'h HeaderMap,
+        sse: bool,
+    ) -> Result<RequestContext<'h>, StatusCode> {
         let session = headers.get(SESSION);
         let era = match session {
             Some(id) if self.lock().contains(id) => Era::Session,
@@ -119,14 +123,14 @@ impl Sessions {
                 _ => Era::Stateless,
             },
         };
-        Ok(Asked {
+        Ok(RequestContext {
             era,
             session,
             events: sse && era != Era::Modern,
         })
     }
 
-    fn end(&self, headers: &HeaderMap) -> Response<Body> {
+    fn close(&self, headers: &HeaderMap) -> Response<Body> {
         let known = headers
             .get(SESSION)
             .is_some_and(|id| self.lock().remove(id));
@@ -141,18 +145,18 @@ impl Sessions {
     }
 }
 
-/// How a request asks.
+/// Properties of a request that its response depends on.
 #[derive(Clone, Copy)]
-struct Asked<'h> {
+struct RequestContext<'h> {
     era: Era,
-    /// The session that it names, and its answer with it.
+    /// The session id, which the response repeats.
     session: Option<&'h HeaderValue>,
-    /// It wants its answer as an event.
+    /// The response is an event stream.
     events: bool,
 }
 
-impl Asked<'_> {
-    fn answer(self, body: Body, content_type: &'static str) -> Response<Body> {
+impl RequestContext<'_> {
+    fn response(self, body: Body, content_type: &'static str) -> Response<Body> {
         let mut response = Response::new(body);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -166,30 +170,30 @@ impl Asked<'_> {
         response
     }
 
-    /// What stands before the message that is the answer.
-    fn before(self) -> &'static str {
-        if self.events { EVENT } else { "" }
+    /// Returns the bytes before the response message.
+    fn prefix(self) -> &'static str {
+        if self.events { EVENT_START } else { "" }
     }
 
-    /// The answer is this message, behind what stands before it.
+    /// Returns a response with this message, which starts with [`prefix`](Self::prefix).
     fn message(self, mut text: Vec<u8>) -> Response<Body> {
         if !self.events {
-            return self.answer(Body::one(text.into()), JSON);
+            return self.response(Body::one(text.into()), JSON);
         }
         text.extend_from_slice(EVENT_END.as_bytes());
-        self.answer(Body::one(text.into()), EVENTS)
+        self.response(Body::one(text.into()), EVENTS)
     }
 }
 
-/// What all requests share.
+/// The server.
 #[derive(Debug)]
 pub(crate) struct Limit {
     host: String,
     coalesce: bool,
-    /// Requests of sessions are answered by events.
+    /// Calls of sessions are answered with event streams.
     sse: bool,
     sessions: Sessions,
-    /// The answer to `tools/list` after the id.
+    /// The response to `tools/list` after its id.
     list: Bytes,
 }
 
@@ -208,16 +212,16 @@ impl Limit {
         }
     }
 
-    pub(crate) async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
+    pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Body> {
         let (head, body) = request.into_parts();
         if head.method == Method::DELETE && head.uri.path() == bench::PATH {
-            return self.sessions.end(&head.headers);
+            return self.sessions.close(&head.headers);
         }
         if let Some(status) = self.refusal(&head.method, head.uri.path(), &head.headers) {
             return refuse(status, "");
         }
-        let asked = match self.sessions.asked(&head.headers, self.sse) {
-            Ok(asked) => asked,
+        let context = match self.sessions.context(&head.headers, self.sse) {
+            Ok(context) => context,
             Err(status) => return refuse(status, "no such session"),
         };
         if body.size_hint().lower() > MAX_BODY {
@@ -228,7 +232,7 @@ impl Limit {
             Err(error) => return refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         };
         match serde_json::from_slice(&bytes) {
-            Ok(message) => self.dispatch(&message, asked),
+            Ok(message) => self.dispatch(&message, context),
             Err(error) => refuse(StatusCode::BAD_REQUEST, &error.to_string()),
         }
     }
@@ -252,38 +256,43 @@ impl Limit {
         }
     }
 
-    fn dispatch(&self, message: &Message<'_>, asked: Asked<'_>) -> Response<Body> {
+    fn dispatch(&self, message: &Message<'_>, context: RequestContext<'_>) -> Response<Body> {
         let Message { id, method, params } = message;
         let Some(id) = id.map(RawValue::get) else {
             return refuse(StatusCode::ACCEPTED, "");
         };
         match (&**method, &*params.name) {
-            ("tools/call", "progress") => self.progress(id, params, asked),
-            ("tools/call", _) => match called(asked.before(), id, params, asked.era) {
-                Some(text) => asked.message(text),
+            ("tools/call", "progress") => self.progress(id, params, context),
+            ("tools/call", _) => match call_tool(context.prefix(), id, params, context.era) {
+                Some(text) => context.message(text),
                 None => refuse(StatusCode::NOT_FOUND, "no such tool"),
             },
             ("tools/list", _) => {
                 let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":");
-                asked.answer(Body::two(head.into(), self.list.clone()), JSON)
+                context.response(Body::two(head.into(), self.list.clone()), JSON)
             }
-            ("server/discover", _) => asked.message(result(asked.before(), id, DISCOVERED)),
+            ("server/discover", _) => context.message(result(context.prefix(), id, DISCOVERED)),
             ("initialize", _) => {
                 let session = Some(&self.sessions.open());
-                let text = result(asked.before(), id, INITIALIZED);
-                Asked { session, ..asked }.message(text)
+                let text = result(context.prefix(), id, INITIALIZED);
+                RequestContext { session, ..context }.message(text)
             }
             _ => refuse(StatusCode::NOT_FOUND, "no such method or tool"),
         }
     }
 
-    /// Sends the reports from a task of their own through a bounded channel.
-    fn progress(&self, id: &str, params: &Params<'_>, asked: Asked<'_>) -> Response<Body> {
+    /// Sends the reports from a separate task through a bounded channel.
+    fn progress(
+        &self,
+        id: &str,
+        params: &Params<'_>,
+        context: RequestContext<'_>,
+    ) -> Response<Body> {
         let Some(token) = params.meta.progress_token else {
             return refuse(StatusCode::BAD_REQUEST, "no progressToken");
         };
         let (token, count) = (token.get().to_owned(), params.arguments.n);
-        let mut result = text_result(EVENT, id, "done", asked.era);
+        let mut result = text_result(EVENT_START, id, "done", context.era);
         result.extend_from_slice(EVENT_END.as_bytes());
         let (events, receiver) = mpsc::channel(CHANNEL);
         tokio::spawn(async move {
@@ -295,7 +304,7 @@ impl Limit {
             }
             let _ = events.send(result.into()).await;
         });
-        asked.answer(Body::events(receiver, self.coalesce), EVENTS)
+        context.response(Body::events(receiver, self.coalesce), EVENTS)
     }
 }
 
@@ -304,28 +313,28 @@ fn report(token: &str, number: u64, total: u64) -> Bytes {
     // Writing to a string cannot fail.
     let _ = write!(
         event,
-        "{EVENT}{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":\
+        "{EVENT_START}{{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":\
          {{\"progressToken\":{token},\"progress\":{number},\"total\":{total}}}}}{EVENT_END}"
     );
     event.into()
 }
 
-/// The answer of a tool that answers at once, behind what stands before it.
-fn called(before: &str, id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
+/// Returns the response of a tool other than `progress`, with a prefix.
+fn call_tool(prefix: &str, id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
     let Arguments { message, a, b, .. } = &params.arguments;
     match &*params.name {
-        "echo" => Some(text_result(before, id, message, era)),
-        "add" => Some(text_result(before, id, &(a + b).to_string(), era)),
+        "echo" => Some(text_result(prefix, id, message, era)),
+        "add" => Some(text_result(prefix, id, &(a + b).to_string(), era)),
         _ => None,
     }
 }
 
-/// The answer to a line of a pipe.
-pub(crate) fn line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
+/// Returns the response to a line of a pipe.
+pub(crate) fn respond_line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
     let message: Message<'_> = serde_json::from_slice(text).ok()?;
     let id = message.id?.get();
     match &*message.method {
-        "tools/call" => called("", id, &message.params, *era),
+        "tools/call" => call_tool("", id, &message.params, *era),
         "initialize" => {
             *era = Era::Session;
             Some(result("", id, INITIALIZED))
@@ -335,14 +344,14 @@ pub(crate) fn line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
     }
 }
 
-fn result(before: &str, id: &str, result: &str) -> Vec<u8> {
-    format!("{before}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+fn result(prefix: &str, id: &str, result: &str) -> Vec<u8> {
+    format!("{prefix}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }
 
-/// The whole answer of a tool, in one buffer.
-fn text_result(before: &str, id: &str, text: &str, era: Era) -> Vec<u8> {
+/// Returns the complete response of a tool in one buffer.
+fn text_result(prefix: &str, id: &str, text: &str, era: Era) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 256);
-    out.extend_from_slice(before.as_bytes());
+    out.extend_from_slice(prefix.as_bytes());
     out.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(b",\"result\":{");
@@ -352,7 +361,7 @@ fn text_result(before: &str, id: &str, text: &str, era: Era) -> Vec<u8> {
         out.push(b',');
     }
     out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
-    // A string is always JSON, and a vector takes every byte.
+    // Serializing a string into a vector cannot fail.
     let _ = serde_json::to_writer(&mut out, text);
     out.extend_from_slice(b"}]}}");
     out
@@ -375,7 +384,7 @@ fn list_tail(count: usize) -> Bytes {
     format!("{head},\"tools\":{tools},{SERVER_INFO}}}}}").into()
 }
 
-/// Reads a body; one that came in one piece is not copied.
+/// Reads a body. A body in one frame is not copied.
 async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(0);
     let mut whole = BytesMut::new();
@@ -392,8 +401,8 @@ async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     Ok(whole.freeze())
 }
 
-fn refuse(status: StatusCode, why: &str) -> Response<Body> {
-    let mut response = Response::new(Body::one(why.to_owned().into()));
+fn refuse(status: StatusCode, message: &str) -> Response<Body> {
+    let mut response = Response::new(Body::one(message.to_owned().into()));
     *response.status_mut() = status;
     response
 }

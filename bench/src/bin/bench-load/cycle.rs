@@ -1,20 +1,20 @@
-//! Sessions that are opened and ended at once: `initialize`, `notifications/initialized`, DELETE.
+//! Sessions that are opened and closed repeatedly: `initialize`, `notifications/initialized`, DELETE.
 
 use std::io;
 use std::time::Instant;
 
 use crate::Outcome;
-use crate::answer::Answers;
-use crate::http::{connect, end_session, open_session};
+use crate::http::{close_session, connect, open_session};
+use crate::response::ResponseReader;
 
 pub(crate) async fn connection(port: u16, end: Instant, outcome: &mut Outcome) -> io::Result<()> {
     let mut stream = connect(port).await?;
-    let mut answers = Answers::default();
+    let mut responses = ResponseReader::default();
     while Instant::now() < end {
         let sent = Instant::now();
-        let session = open_session(&mut stream, &mut answers, port).await?;
-        end_session(&mut stream, &mut answers, port, &session).await?;
-        outcome.right(sent, 0);
+        let session = open_session(&mut stream, &mut responses, port).await?;
+        close_session(&mut stream, &mut responses, port, &session).await?;
+        outcome.record(sent, 0);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One connection that asks the same thing over and over.
+//! A connection that repeats one request.
 
 use std::io;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
 use crate::Outcome;
-use crate::answer::Answers;
+use crate::response::ResponseReader;
 
 pub(crate) async fn connection(
     port: u16,
@@ -18,50 +18,50 @@ pub(crate) async fn connection(
     end: Instant,
     outcome: &mut Outcome,
 ) -> io::Result<()> {
-    let mut caller = Caller::open(port, scenario, era).await?;
+    let mut connection = Connection::open(port, scenario, era).await?;
     while Instant::now() < end {
-        caller.call(outcome).await?;
+        connection.call(outcome).await?;
     }
     Ok(())
 }
 
-/// A connection with a request that it makes, and what its answers are held against.
-pub(crate) struct Caller {
+/// A connection with its request and the checker of its responses.
+pub(crate) struct Connection {
     pub(crate) stream: TcpStream,
-    pub(crate) answers: Answers,
+    pub(crate) responses: ResponseReader,
     pub(crate) session: Option<String>,
     pub(crate) request: Request,
     checker: Checker,
 }
 
-impl Caller {
-    /// Connects, and opens a session where the era has them.
+impl Connection {
+    /// Connects, and opens a session if the era has sessions.
     pub(crate) async fn open(port: u16, scenario: Scenario, era: Era) -> io::Result<Self> {
         let mut stream = connect(port).await?;
-        let mut answers = Answers::default();
+        let mut responses = ResponseReader::default();
         let session = match era {
-            Era::Session => Some(open_session(&mut stream, &mut answers, port).await?),
+            Era::Session => Some(open_session(&mut stream, &mut responses, port).await?),
             _ => None,
         };
         Ok(Self {
             request: scenario.request(port, era, session.as_deref()),
             checker: scenario.checker(era),
             stream,
-            answers,
+            responses,
             session,
         })
     }
 
-    /// One request and its answer.
+    /// Sends one request and checks its response.
     pub(crate) async fn call(&mut self, outcome: &mut Outcome) -> io::Result<()> {
         let sent = Instant::now();
         let (bytes, id) = self.request.prepare();
         self.stream.write_all(bytes).await?;
-        let answer = self.answers.next(&mut self.stream).await?;
-        if answer.status != 200 || !self.checker.accepts(answer.body, id) {
-            return Err(answer.wrong());
+        let response = self.responses.next(&mut self.stream).await?;
+        if response.status != 200 || !self.checker.accepts(response.body, id) {
+            return Err(response.to_error());
         }
-        outcome.right(sent, answer.body.len());
+        outcome.record(sent, response.body.len());
         Ok(())
     }
 }
@@ -72,43 +72,43 @@ pub(crate) async fn connect(port: u16) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The handshake; the id of the session.
+/// Opens a session and returns its id.
 pub(crate) async fn open_session(
     stream: &mut TcpStream,
-    answers: &mut Answers,
+    responses: &mut ResponseReader,
     port: u16,
 ) -> io::Result<String> {
     stream
         .write_all(&era::post(port, "", &era::initialize()))
         .await?;
-    let answer = answers.next(stream).await?;
-    let Some(session) = answer.session.clone().filter(|_| answer.status == 200) else {
-        return Err(answer.wrong());
+    let response = responses.next(stream).await?;
+    let Some(session) = response.session.clone().filter(|_| response.status == 200) else {
+        return Err(response.to_error());
     };
     let headers = era::session_headers(&session);
     stream
         .write_all(&era::post(port, &headers, era::INITIALIZED))
         .await?;
-    let answer = answers.next(stream).await?;
-    match answer.status {
+    let response = responses.next(stream).await?;
+    match response.status {
         202 => Ok(session),
-        _ => Err(answer.wrong()),
+        _ => Err(response.to_error()),
     }
 }
 
-/// Ends a session.
-pub(crate) async fn end_session(
+/// Closes a session.
+pub(crate) async fn close_session(
     stream: &mut TcpStream,
-    answers: &mut Answers,
+    responses: &mut ResponseReader,
     port: u16,
     session: &str,
 ) -> io::Result<()> {
     stream
-        .write_all(&era::bare("DELETE", port, session))
+        .write_all(&era::without_body("DELETE", port, session))
         .await?;
-    let answer = answers.next(stream).await?;
-    match answer.status {
+    let response = responses.next(stream).await?;
+    match response.status {
         200 | 202 | 204 => Ok(()),
-        _ => Err(answer.wrong()),
+        _ => Err(response.to_error()),
     }
 }

@@ -1,7 +1,7 @@
 //! The load generator: `bench-load PORT SCENARIO [--era E] [--connections N] [--seconds S]`.
 //!
-//! Every connection sends one request, waits for its answer, checks it and sends the next. One
-//! line of JSON says how it went; what is not a right answer is an error and nothing else.
+//! Every connection sends one request, waits for its response, checks it, and sends the next one. The
+//! result is one line of JSON. An unexpected response counts only as an error.
 
 #![allow(
     clippy::print_stdout,
@@ -9,10 +9,10 @@
     reason = "a command line tool"
 )]
 
-mod answer;
 mod cycle;
 mod http;
 mod pipe;
+mod response;
 mod sessions;
 mod soak;
 
@@ -30,13 +30,13 @@ usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
        bench-load PORT sessions [--count N] [--streams]
        bench-load PORT soak [--connections N] [--seconds S] [--seed N]
        bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
-       (--tools: the least number of tools that a list must have)";
+       (--tools: minimum number of tools in the list)";
 
-/// How long an answer may be late at the end before its connection counts as hung.
+/// Time after the end of the run in which the last response must arrive.
 const GRACE: Duration = Duration::from_secs(5);
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(10);
 
-/// What the command line asks for.
+/// The command line.
 #[derive(Clone, Debug)]
 struct Load {
     port: u16,
@@ -48,13 +48,13 @@ struct Load {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Work {
-    /// One scenario, over and over.
+    /// One scenario, repeated.
     Http(Scenario),
-    /// Opening and ending sessions.
+    /// Opening and closing sessions.
     Cycle,
-    /// Holding sessions open.
+    /// Keeping sessions open.
     Sessions { count: usize, streams: bool },
-    /// Everything at once.
+    /// All kinds of client behavior.
     Soak { seed: u64 },
     /// Calls over the pipes of a child process.
     Pipe {
@@ -63,11 +63,11 @@ enum Work {
     },
 }
 
-/// What one connection, or all of them, did.
+/// The results of one connection or of all connections.
 #[derive(Debug, Default)]
 struct Outcome {
     nanoseconds: Vec<u32>,
-    /// The bodies of all answers, without their framing as chunks.
+    /// Size of all response bodies without chunked framing.
     bytes: usize,
     errors: usize,
     last_error: Option<String>,
@@ -113,7 +113,9 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
             ("--connections", _) => connections = number(args.next(), &flag)?,
             ("--seconds", _) => seconds = number(args.next(), &flag)?,
             ("--era", _) => era = args.next().ok_or("--era needs a value")?.parse()?,
-            ("--tools", Work::Http(Scenario::List(least))) => *least = number(args.next(), &flag)?,
+            ("--tools", Work::Http(Scenario::List(minimum))) => {
+                *minimum = number(args.next(), &flag)?
+            }
             ("--count", Work::Sessions { count, .. }) => *count = number(args.next(), &flag)?,
             ("--seed", Work::Soak { seed }) => *seed = number(args.next(), &flag)?,
             ("--streams", Work::Sessions { streams, .. }) => *streams = true,
@@ -150,10 +152,10 @@ fn work(name: Option<String>) -> Result<Work, String> {
 fn number<T: std::str::FromStr>(text: Option<String>, name: &str) -> Result<T, String> {
     let text = text.ok_or_else(|| format!("{name} needs a value"))?;
     text.parse()
-        .map_err(|_| format!("{name}: {text} is not a number of the right kind"))
+        .map_err(|_| format!("{name}: {text} is not a valid number"))
 }
 
-/// Does the work; the outcome and how long it took.
+/// Runs the load. Returns the outcome and its duration in seconds.
 async fn run(load: Load) -> (Outcome, f64) {
     let start = Instant::now();
     let end = start + load.time;
@@ -165,10 +167,10 @@ async fn run(load: Load) -> (Outcome, f64) {
             command,
         } => {
             let driven = pipe::drive(&command, load.era, outstanding, end);
-            let hung = |_| Outcome::error("the process hung");
+            let timed_out = |_| Outcome::error("the process did not respond in time");
             tokio::time::timeout(limit, driven)
                 .await
-                .unwrap_or_else(hung)
+                .unwrap_or_else(timed_out)
         }
         Work::Soak { seed } => soak::run(load.port, load.connections, seed, end).await,
         Work::Cycle | Work::Http(_) => connections(&load, end, limit).await,
@@ -176,7 +178,7 @@ async fn run(load: Load) -> (Outcome, f64) {
     (total, start.elapsed().as_secs_f64())
 }
 
-/// Keeps several connections busy.
+/// Runs several connections.
 async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
     let task = |_| tokio::spawn(tokio::time::timeout(limit, drive(load.clone(), end)));
     let tasks: Vec<_> = (0..load.connections).map(task).collect();
@@ -184,7 +186,7 @@ async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
     for task in tasks {
         let part = match task.await {
             Ok(Ok(part)) => part,
-            Ok(Err(_)) => Outcome::error("a connection hung"),
+            Ok(Err(_)) => Outcome::error("a connection did not respond in time"),
             Err(panic) => Outcome::error(&panic.to_string()),
         };
         total.add(part);
@@ -192,7 +194,7 @@ async fn connections(load: &Load, end: Instant, limit: Duration) -> Outcome {
     total
 }
 
-/// Keeps one connection busy until the end, with a new one after each error.
+/// Runs one connection until `end` and reconnects after errors.
 async fn drive(load: Load, end: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     while Instant::now() < end {
@@ -227,7 +229,7 @@ impl Outcome {
         self.last_error = part.last_error.or(self.last_error.take());
     }
 
-    fn right(&mut self, sent: Instant, bytes: usize) {
+    fn record(&mut self, sent: Instant, bytes: usize) {
         self.bytes += bytes;
         let time = u32::try_from(sent.elapsed().as_nanos());
         self.nanoseconds.push(time.unwrap_or(u32::MAX));
@@ -251,7 +253,7 @@ fn summary(mut outcome: Outcome, seconds: f64) -> serde_json::Value {
     })
 }
 
-/// The value below which that share of the sorted values lies.
+/// Returns the quantile of sorted values.
 fn quantile(sorted: &[u32], share: f64) -> Option<u32> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get((last as f64 * share).round() as usize).copied()

@@ -1,4 +1,4 @@
-//! A child process that is called over its pipes, with some calls outstanding at all times.
+//! Calls to a child process over its pipes, with a constant number of outstanding calls.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::Outcome;
-use crate::answer::invalid;
+use crate::response::invalid;
 
 pub(crate) async fn drive(
     command: &[String],
@@ -39,15 +39,21 @@ struct Pipes {
 
 impl Pipes {
     async fn start(command: &[String], era: Era) -> io::Result<Self> {
-        let (program, arguments) = command.split_first().ok_or(invalid("no COMMAND"))?;
+        let (program, arguments) = command.split_first().ok_or(invalid("COMMAND is missing"))?;
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let input = child.stdin.take().ok_or(invalid("no input"))?;
-        let output = child.stdout.take().ok_or(invalid("no output"))?;
+        let input = child
+            .stdin
+            .take()
+            .ok_or(invalid("the process has no standard input"))?;
+        let output = child
+            .stdout
+            .take()
+            .ok_or(invalid("the process has no standard output"))?;
         let output = BufReader::with_capacity(64 * 1024, output).lines();
         let mut pipes = Self {
             input,
@@ -55,20 +61,20 @@ impl Pipes {
             _child: child,
         };
         if era == Era::Session {
-            pipes.shake_hands().await?;
+            pipes.initialize().await?;
         }
         Ok(pipes)
     }
 
-    async fn shake_hands(&mut self) -> io::Result<()> {
+    async fn initialize(&mut self) -> io::Result<()> {
         let first = format!("{}\n", era::initialize());
         self.input.write_all(first.as_bytes()).await?;
-        let answer = self.next().await?;
-        if !answer.contains("protocolVersion") {
-            return Err(invalid(&answer));
+        let response = self.next().await?;
+        if !response.contains("protocolVersion") {
+            return Err(invalid(&response));
         }
-        let note = format!("{}\n", era::INITIALIZED);
-        self.input.write_all(note.as_bytes()).await
+        let notification = format!("{}\n", era::INITIALIZED);
+        self.input.write_all(notification.as_bytes()).await
     }
 
     async fn next(&mut self) -> io::Result<String> {
@@ -76,7 +82,7 @@ impl Pipes {
         line.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// Keeps `outstanding` calls waiting; a new one goes out for each answer.
+    /// Keeps `outstanding` calls pending until `end`; each response triggers a new call.
     async fn call(
         &mut self,
         era: Era,
@@ -86,20 +92,20 @@ impl Pipes {
     ) -> io::Result<()> {
         let mut request = Scenario::Call.line(era);
         let mut checker = Scenario::Call.checker(era);
-        let mut waiting = HashMap::new();
+        let mut pending = HashMap::new();
         let mut batch = Vec::new();
         for _ in 0..outstanding.max(1) {
-            add(&mut request, &mut batch, &mut waiting);
+            queue_call(&mut request, &mut batch, &mut pending);
         }
-        while !waiting.is_empty() {
+        while !pending.is_empty() {
             self.input.write_all(&batch).await?;
             batch.clear();
-            // All lines that are there already, then the next calls in one go.
+            // Read all buffered responses, then send the next calls in one write.
             let mut line = self.next().await?;
             loop {
-                take(&line, &mut waiting, &mut checker, outcome)?;
+                handle_response(&line, &mut pending, &mut checker, outcome)?;
                 if Instant::now() < end {
-                    add(&mut request, &mut batch, &mut waiting);
+                    queue_call(&mut request, &mut batch, &mut pending);
                 }
                 if !self.output.get_ref().buffer().contains(&b'\n') {
                     break;
@@ -111,26 +117,26 @@ impl Pipes {
     }
 }
 
-fn add(request: &mut Request, batch: &mut Vec<u8>, waiting: &mut HashMap<u32, Instant>) {
+fn queue_call(request: &mut Request, batch: &mut Vec<u8>, pending: &mut HashMap<u32, Instant>) {
     let (bytes, id) = request.prepare();
     batch.extend_from_slice(bytes);
-    waiting.insert(id, Instant::now());
+    pending.insert(id, Instant::now());
 }
 
-fn take(
+fn handle_response(
     line: &str,
-    waiting: &mut HashMap<u32, Instant>,
+    pending: &mut HashMap<u32, Instant>,
     checker: &mut Checker,
     outcome: &mut Outcome,
 ) -> io::Result<()> {
     let digits = line.split_once("\"id\":").map(|(_, rest)| rest);
     let digits = digits.and_then(|rest| rest.get(..7)?.parse().ok());
-    let sent = digits.and_then(|id| Some((id, waiting.remove(&id)?)));
+    let sent = digits.and_then(|id| Some((id, pending.remove(&id)?)));
     match sent {
         Some((id, sent)) if checker.accepts(line.as_bytes(), id) => {
-            outcome.right(sent, line.len());
+            outcome.record(sent, line.len());
             Ok(())
         }
-        _ => Err(invalid(&format!("wrong answer: {line}"))),
+        _ => Err(invalid(&format!("unexpected response: {line}"))),
     }
 }

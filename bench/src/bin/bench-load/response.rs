@@ -1,4 +1,4 @@
-//! Reading HTTP/1.1 answers by hand: heads, bodies of a given length, and chunked bodies.
+//! A minimal parser of HTTP/1.1 responses with `Content-Length` or chunked bodies.
 
 use std::io;
 
@@ -8,35 +8,35 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 const READ: usize = 64 * 1024;
 const MAX_HEAD: usize = 16 * 1024;
 
-/// One answer.
+/// A response.
 #[derive(Debug)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct Response<'a> {
     pub(crate) status: u16,
-    /// The id of the session that it opens.
+    /// The value of `Mcp-Session-Id`.
     pub(crate) session: Option<String>,
     pub(crate) body: &'a [u8],
 }
 
-impl Answer<'_> {
-    /// The error that a wrong answer is.
-    pub(crate) fn wrong(&self) -> io::Error {
+impl Response<'_> {
+    /// Returns the error for an unexpected response.
+    pub(crate) fn to_error(&self) -> io::Error {
         let start = &self.body[..self.body.len().min(200)];
         let text = String::from_utf8_lossy(start);
         let kind = match self.status {
             404 => io::ErrorKind::NotFound,
             _ => io::ErrorKind::InvalidData,
         };
-        io::Error::new(kind, format!("wrong answer {}: {text}", self.status))
+        io::Error::new(kind, format!("unexpected response {}: {text}", self.status))
     }
 }
 
-/// The answers of a connection, one after the other.
+/// Reads the responses of a connection.
 #[derive(Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct ResponseReader {
     buffer: Vec<u8>,
-    /// Where in the buffer the next answer starts.
+    /// Start of the next response in the buffer.
     start: usize,
-    /// A chunked body, put together.
+    /// A decoded chunked body.
     body: Vec<u8>,
 }
 
@@ -46,18 +46,20 @@ enum Length {
     Chunked,
 }
 
-impl Answers {
-    /// Reads one whole answer.
+impl ResponseReader {
+    /// Reads one response.
     pub(crate) async fn next(
         &mut self,
         stream: &mut (impl AsyncRead + Unpin),
-    ) -> io::Result<Answer<'_>> {
+    ) -> io::Result<Response<'_>> {
         self.buffer.drain(..self.start);
         self.start = 0;
         let head_end = loop {
             match memmem::find(&self.buffer, b"\r\n\r\n") {
                 Some(at) => break at,
-                None if self.buffer.len() > MAX_HEAD => return Err(invalid("endless head")),
+                None if self.buffer.len() > MAX_HEAD => {
+                    return Err(invalid("the response head is too long"));
+                }
                 None => self.read_more(stream).await?,
             }
         };
@@ -74,7 +76,7 @@ impl Answers {
                 while self.buffer.len() < self.start {
                     self.read_more(stream).await?;
                 }
-                Ok(Answer {
+                Ok(Response {
                     status,
                     session,
                     body: &self.buffer[from..self.start],
@@ -82,7 +84,7 @@ impl Answers {
             }
             Length::Chunked => {
                 self.read_chunks(stream).await?;
-                Ok(Answer {
+                Ok(Response {
                     status,
                     session,
                     body: &self.body,
@@ -102,14 +104,14 @@ impl Answers {
             };
             let size = std::str::from_utf8(&self.buffer[self.start..size_end]).unwrap_or_default();
             let size = usize::from_str_radix(size.split(';').next().unwrap_or_default().trim(), 16)
-                .map_err(|_| invalid("bad chunk size"))?;
+                .map_err(|_| invalid("invalid chunk size"))?;
             let data = size_end + 2;
             self.start = data + size + 2;
             while self.buffer.len() < self.start {
                 self.read_more(stream).await?;
             }
             if !self.buffer[..self.start].ends_with(b"\r\n") {
-                return Err(invalid("a chunk is longer than it said"));
+                return Err(invalid("a chunk is longer than its size"));
             }
             if size == 0 {
                 return Ok(());
@@ -134,19 +136,22 @@ struct Head {
 }
 
 fn parse_head(head: &[u8]) -> io::Result<Head> {
-    let head = std::str::from_utf8(head).map_err(|_| invalid("head is not text"))?;
+    let head = std::str::from_utf8(head).map_err(|_| invalid("the response head is not UTF-8"))?;
     let mut lines = head.split("\r\n");
     let status = lines
         .next()
         .and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok());
-    let status = status.ok_or_else(|| invalid("bad status line"))?;
+    let status = status.ok_or_else(|| invalid("invalid status line"))?;
     let (mut length, mut session) = (None, None);
     for line in lines {
         let Some((name, value)) = line.split_once(':') else {
-            return Err(invalid("bad header"));
+            return Err(invalid("invalid header"));
         };
         if name.eq_ignore_ascii_case("content-length") {
-            let value = value.trim().parse().map_err(|_| invalid("bad length"))?;
+            let value = value
+                .trim()
+                .parse()
+                .map_err(|_| invalid("invalid Content-Length"))?;
             length = Some(Length::Known(value));
         } else if name.eq_ignore_ascii_case("transfer-encoding") && value.trim() == "chunked" {
             length = Some(Length::Chunked);
@@ -154,31 +159,31 @@ fn parse_head(head: &[u8]) -> io::Result<Head> {
             session = Some(value.trim().to_owned());
         }
     }
-    // Some answers have no body and do not say so.
+    // Responses with these statuses have no body and no Content-Length.
     let bodyless = matches!(status, 202 | 204).then_some(Length::Known(0));
     let length = length.or(bodyless);
     Ok(Head {
         status,
-        length: length.ok_or_else(|| invalid("an answer without a length"))?,
+        length: length.ok_or_else(|| invalid("the response has no length"))?,
         session,
     })
 }
 
-/// An answer that is not what it should be.
+/// Creates an error of kind `InvalidData`.
 pub(crate) fn invalid(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Answers;
+    use super::ResponseReader;
 
     const TWO: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabc\
         HTTP/1.1 400 Bad Request\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nwiki\r\n2;x=y\r\nab\r\n0\r\n\r\n\
         HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
     #[test]
-    fn reads_answers_that_arrive_in_any_pieces() {
+    fn split_responses_are_read() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
@@ -190,13 +195,13 @@ mod tests {
                         .await
                         .unwrap();
                 });
-                let mut answers = Answers::default();
+                let mut responses = ResponseReader::default();
                 for (status, body) in [(200, "abc"), (400, "wikiab"), (200, "")] {
-                    let answer = answers.next(&mut client).await.unwrap();
-                    assert_eq!((answer.status, answer.body), (status, body.as_bytes()));
+                    let response = responses.next(&mut client).await.unwrap();
+                    assert_eq!((response.status, response.body), (status, body.as_bytes()));
                 }
                 assert!(
-                    answers.next(&mut client).await.is_err(),
+                    responses.next(&mut client).await.is_err(),
                     "the stream has ended"
                 );
             });
@@ -204,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_http() {
+    fn invalid_http_is_error() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
@@ -216,9 +221,9 @@ mod tests {
             "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
         ] {
             let mut stream = bytes.as_bytes();
-            let mut answers = Answers::default();
+            let mut responses = ResponseReader::default();
             assert!(
-                runtime.block_on(answers.next(&mut stream)).is_err(),
+                runtime.block_on(responses.next(&mut stream)).is_err(),
                 "{bytes}"
             );
         }

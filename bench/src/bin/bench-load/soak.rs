@@ -1,30 +1,29 @@
-//! All that clients do, the polite ones and the others, at once and for a long time: what a server
-//! keeps of it by mistake is found by looking at its memory.
+//! All kinds of client behavior at the same time, to find memory leaks of a server.
 
 mod action;
-mod dice;
+mod random;
 
 use std::io;
 use std::time::{Duration, Instant};
 
 use action::ACTIONS;
-use dice::Dice;
+use random::Random;
 
 use crate::Outcome;
 
-/// How long one action may take: more than the longest one takes on a busy machine.
+/// Timeout of one action; longer than any action takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Between two actions of a connection, in milliseconds at the most. The load is bounded: what is
-/// looked for is not speed.
+/// Maximum pause between two actions of a connection in milliseconds. It limits the load, because speed
+/// is not measured.
 const PAUSE: usize = 20;
 
-/// Acts on several connections at once until the end.
+/// Runs actions on several connections until `end`.
 pub(crate) async fn run(port: u16, connections: usize, seed: u64, end: Instant) -> Outcome {
-    let begin = |number: usize| {
-        let dice = Dice::new(seed.wrapping_mul(1000).wrapping_add(number as u64));
-        tokio::spawn(act(port, dice, end))
+    let start = |number: usize| {
+        let random = Random::new(seed.wrapping_mul(1000).wrapping_add(number as u64));
+        tokio::spawn(run_actions(port, random, end))
     };
-    let tasks: Vec<_> = (0..connections).map(begin).collect();
+    let tasks: Vec<_> = (0..connections).map(start).collect();
     let mut total = Outcome::default();
     for task in tasks {
         let part = task.await;
@@ -33,23 +32,23 @@ pub(crate) async fn run(port: u16, connections: usize, seed: u64, end: Instant) 
     total
 }
 
-async fn act(port: u16, mut dice: Dice, end: Instant) -> Outcome {
+async fn run_actions(port: u16, mut random: Random, end: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     while Instant::now() < end {
-        let action = ACTIONS[dice.below(ACTIONS.len())];
-        let begun = Instant::now();
-        let done = tokio::time::timeout(LIMIT, action.run(port, &mut dice, &mut outcome)).await;
+        let action = ACTIONS[random.below(ACTIONS.len())];
+        let started = Instant::now();
+        let done = tokio::time::timeout(LIMIT, action.run(port, &mut random, &mut outcome)).await;
         let error = match done {
             Ok(Ok(())) => None,
-            // On a machine that stands still for so long, a session's time may be up.
-            Ok(Err(error)) if is_gone(&error) && begun.elapsed() >= bench::SHORT_SESSION => None,
+            // If the machine stalls, a session can reach its idle timeout.
+            Ok(Err(error)) if is_gone(&error) && started.elapsed() >= bench::SHORT_SESSION => None,
             Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => Some("it hung".to_owned()),
+            Err(_) => Some("timeout".to_owned()),
         };
         if let Some(error) = error {
             outcome.add(Outcome::error(&format!("{action:?}: {error}")));
         }
-        tokio::time::sleep(dice.pause(PAUSE)).await;
+        tokio::time::sleep(random.pause(PAUSE)).await;
     }
     outcome
 }

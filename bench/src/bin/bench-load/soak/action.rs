@@ -1,4 +1,4 @@
-//! What a connection does at a time.
+//! Actions of a connection.
 
 use std::io;
 use std::time::Instant;
@@ -8,43 +8,43 @@ use bench::scenario::Scenario;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::dice::Dice;
+use super::random::Random;
 use crate::Outcome;
-use crate::answer::Answers;
-use crate::http::{Caller, connect, end_session, open_session};
+use crate::http::{Connection, close_session, connect, open_session};
+use crate::response::ResponseReader;
 use crate::sessions::{expect_stream, listen};
 
-/// How long a stream is held that nothing comes over, in milliseconds at the most.
-const HELD: usize = 200;
-/// More reports than anybody waits for.
+/// Maximum time in milliseconds before a connection is dropped.
+const MAX_HOLD: usize = 200;
+/// A number of reports that no action waits for.
 const ENDLESS: usize = 100_000;
 
 const PROGRESS: Scenario = Scenario::Progress(20);
 const LIST: Scenario = Scenario::List(1);
 
-/// One thing that a client does. Whatever opens a session ends it half of the time, and leaves it
-/// to the server's clock otherwise.
+/// An action of a client. Actions that open a session close it in half of the cases; otherwise the
+/// server closes it after the idle timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Action {
-    /// A few calls on one connection.
+    /// Up to five calls on one connection.
     Calls(Scenario, Era),
-    /// A session that is opened and ended.
+    /// Opens and closes a session.
     Cycle,
-    /// The GET stream of a session, dropped after a while.
+    /// Opens the GET stream of a session and drops it.
     Stream,
-    /// `subscriptions/listen`, dropped after a while.
+    /// Sends `subscriptions/listen` and drops the connection.
     Listen,
-    /// A running call of a session is cancelled by a notification.
+    /// Cancels a running call of a session with a notification.
     Cancel,
-    /// A running modern call is cancelled by dropping its connection.
+    /// Cancels a running modern call by dropping its connection.
     Drop,
-    /// The connection breaks in the middle of a request.
+    /// Drops the connection in the middle of a request.
     TornRequest(Scenario, Era),
-    /// The connection breaks in the middle of an answer.
-    TornAnswer(Scenario, Era),
+    /// Drops the connection in the middle of a response.
+    TornResponse(Scenario, Era),
 }
 
-/// All of them; what stands here twice happens twice as often.
+/// All actions. Actions that are listed twice are selected twice as often.
 pub(crate) const ACTIONS: [Action; 24] = [
     Action::Calls(Scenario::Call, Era::Modern),
     Action::Calls(Scenario::Call, Era::Modern),
@@ -66,66 +66,72 @@ pub(crate) const ACTIONS: [Action; 24] = [
     Action::Drop,
     Action::TornRequest(Scenario::Call, Era::Modern),
     Action::TornRequest(Scenario::Big, Era::Session),
-    Action::TornAnswer(PROGRESS, Era::Modern),
-    Action::TornAnswer(PROGRESS, Era::Session),
-    Action::TornAnswer(Scenario::Big, Era::Modern),
-    Action::TornAnswer(LIST, Era::Session),
+    Action::TornResponse(PROGRESS, Era::Modern),
+    Action::TornResponse(PROGRESS, Era::Session),
+    Action::TornResponse(Scenario::Big, Era::Modern),
+    Action::TornResponse(LIST, Era::Session),
 ];
 
 impl Action {
     pub(crate) async fn run(
         self,
         port: u16,
-        dice: &mut Dice,
+        random: &mut Random,
         outcome: &mut Outcome,
     ) -> io::Result<()> {
-        let begun = Instant::now();
+        let started = Instant::now();
         match self {
-            Self::Calls(scenario, era) => return calls(port, scenario, era, dice, outcome).await,
+            Self::Calls(scenario, era) => return calls(port, scenario, era, random, outcome).await,
             Self::Cycle => {
                 let mut stream = connect(port).await?;
-                let mut answers = Answers::default();
-                let session = open_session(&mut stream, &mut answers, port).await?;
-                end_session(&mut stream, &mut answers, port, &session).await?;
+                let mut responses = ResponseReader::default();
+                let session = open_session(&mut stream, &mut responses, port).await?;
+                close_session(&mut stream, &mut responses, port, &session).await?;
             }
             Self::Stream => {
                 let mut stream = connect(port).await?;
-                let mut answers = Answers::default();
-                let session = open_session(&mut stream, &mut answers, port).await?;
+                let mut responses = ResponseReader::default();
+                let session = open_session(&mut stream, &mut responses, port).await?;
                 let held = listen(port, &session).await?;
-                tokio::time::sleep(dice.pause(HELD)).await;
+                tokio::time::sleep(random.pause(MAX_HOLD)).await;
                 drop(held);
-                leave(&mut stream, &mut answers, port, Some(&session), dice).await?;
+                maybe_close(&mut stream, &mut responses, port, Some(&session), random).await?;
             }
             Self::Listen => {
                 let mut stream = connect(port).await?;
                 stream.write_all(&era::listen(port)).await?;
                 expect_stream(&mut stream).await?;
-                tokio::time::sleep(dice.pause(HELD)).await;
+                tokio::time::sleep(random.pause(MAX_HOLD)).await;
             }
-            Self::Cancel => cancel(port, dice).await?,
+            Self::Cancel => cancel(port, random).await?,
             Self::Drop => {
-                let mut caller =
-                    Caller::open(port, Scenario::Progress(ENDLESS), Era::Modern).await?;
-                caller.stream.write_all(caller.request.prepare().0).await?;
-                expect_stream(&mut caller.stream).await?;
-                tokio::time::sleep(dice.pause(HELD)).await;
+                let mut connection =
+                    Connection::open(port, Scenario::Progress(ENDLESS), Era::Modern).await?;
+                connection
+                    .stream
+                    .write_all(connection.request.prepare().0)
+                    .await?;
+                expect_stream(&mut connection.stream).await?;
+                tokio::time::sleep(random.pause(MAX_HOLD)).await;
             }
             Self::TornRequest(scenario, era) => {
-                let mut caller = Caller::open(port, scenario, era).await?;
-                let (bytes, _) = caller.request.prepare();
-                let part = dice.below(bytes.len());
-                caller.stream.write_all(&bytes[..part]).await?;
-                tokio::time::sleep(dice.pause(HELD)).await;
+                let mut connection = Connection::open(port, scenario, era).await?;
+                let (bytes, _) = connection.request.prepare();
+                let part = random.below(bytes.len());
+                connection.stream.write_all(&bytes[..part]).await?;
+                tokio::time::sleep(random.pause(MAX_HOLD)).await;
             }
-            Self::TornAnswer(scenario, era) => {
-                let mut caller = Caller::open(port, scenario, era).await?;
-                caller.stream.write_all(caller.request.prepare().0).await?;
-                let mut part = vec![0; 1 + dice.below(4096)];
-                let _ = caller.stream.read(&mut part).await?;
+            Self::TornResponse(scenario, era) => {
+                let mut connection = Connection::open(port, scenario, era).await?;
+                connection
+                    .stream
+                    .write_all(connection.request.prepare().0)
+                    .await?;
+                let mut part = vec![0; 1 + random.below(4096)];
+                let _ = connection.stream.read(&mut part).await?;
             }
         }
-        outcome.right(begun, 0);
+        outcome.record(started, 0);
         Ok(())
     }
 }
@@ -134,47 +140,56 @@ async fn calls(
     port: u16,
     scenario: Scenario,
     era: Era,
-    dice: &mut Dice,
+    random: &mut Random,
     outcome: &mut Outcome,
 ) -> io::Result<()> {
-    let mut caller = Caller::open(port, scenario, era).await?;
-    for _ in 0..=dice.below(5) {
-        caller.call(outcome).await?;
+    let mut connection = Connection::open(port, scenario, era).await?;
+    for _ in 0..=random.below(5) {
+        connection.call(outcome).await?;
     }
-    let session = caller.session.as_deref();
-    leave(&mut caller.stream, &mut caller.answers, port, session, dice).await
+    let session = connection.session.as_deref();
+    maybe_close(
+        &mut connection.stream,
+        &mut connection.responses,
+        port,
+        session,
+        random,
+    )
+    .await
 }
 
-/// A call that would go on for ever; its connection is dropped once it is cancelled.
-async fn cancel(port: u16, dice: &mut Dice) -> io::Result<()> {
-    let mut caller = Caller::open(port, Scenario::Progress(ENDLESS), Era::Session).await?;
-    let (bytes, id) = caller.request.prepare();
-    caller.stream.write_all(bytes).await?;
-    expect_stream(&mut caller.stream).await?;
-    tokio::time::sleep(dice.pause(HELD)).await;
-    let session = caller.session.as_deref().unwrap_or_default();
+/// Starts an endless call, cancels it, and drops its connection.
+async fn cancel(port: u16, random: &mut Random) -> io::Result<()> {
+    let mut connection = Connection::open(port, Scenario::Progress(ENDLESS), Era::Session).await?;
+    let (bytes, id) = connection.request.prepare();
+    connection.stream.write_all(bytes).await?;
+    expect_stream(&mut connection.stream).await?;
+    tokio::time::sleep(random.pause(MAX_HOLD)).await;
+    let session = connection.session.as_deref().unwrap_or_default();
     let headers = era::session_headers(session);
     let mut other = connect(port).await?;
-    let mut answers = Answers::default();
-    let note = era::post(port, &headers, &era::cancelled(id));
-    other.write_all(&note).await?;
-    let answer = answers.next(&mut other).await?;
-    match answer.status {
-        202 => leave(&mut other, &mut answers, port, Some(session), dice).await,
-        _ => Err(answer.wrong()),
+    let mut responses = ResponseReader::default();
+    let notification = era::post(port, &headers, &era::cancelled(id));
+    other.write_all(&notification).await?;
+    let response = responses.next(&mut other).await?;
+    match response.status {
+        202 => maybe_close(&mut other, &mut responses, port, Some(session), random).await,
+        _ => Err(response.to_error()),
     }
 }
 
-/// Ends a session, or does not.
-async fn leave(
+/// Closes the session in half of the cases.
+async fn maybe_close(
     stream: &mut TcpStream,
-    answers: &mut Answers,
+    responses: &mut ResponseReader,
     port: u16,
     session: Option<&str>,
-    dice: &mut Dice,
+    random: &mut Random,
 ) -> io::Result<()> {
     match session {
-        Some(session) if dice.below(2) == 0 => end_session(stream, answers, port, session).await,
+        Some(session) if random.below(2) == 0 => {
+            close_session(stream, responses, port, session).await
+        }
         _ => Ok(()),
     }
 }

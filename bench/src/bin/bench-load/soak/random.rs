@@ -1,17 +1,18 @@
-//! Numbers that look like chance and are the same in every run.
+//! Deterministic pseudo-random numbers.
 
 use std::time::Duration;
 
-/// A generator of its own for each connection: what one of them does depends on no other.
+/// A pseudo-random generator (SplitMix64). Each connection has its own, so that connections do not
+/// influence each other.
 #[derive(Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Random(u64);
 
-impl Dice {
+impl Random {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number (SplitMix64).
+    /// Returns the next number.
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -20,12 +21,12 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, which is more than nothing.
+    /// Returns a number below `limit`, which must not be 0.
     pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
-    /// A time below so many milliseconds.
+    /// Returns a duration below `milliseconds`.
     pub(crate) fn pause(&mut self, milliseconds: usize) -> Duration {
         Duration::from_micros(self.below(milliseconds * 1000) as u64)
     }
@@ -33,13 +34,13 @@ impl Dice {
 
 #[cfg(test)]
 mod tests {
-    use super::Dice;
+    use super::Random;
 
     #[test]
-    fn the_same_seed_gives_the_same_numbers() {
+    fn same_seed_gives_same_numbers() {
         let numbers = |seed| {
-            let mut dice = Dice::new(seed);
-            [(); 64].map(|()| dice.below(100))
+            let mut random = Random::new(seed);
+            [(); 64].map(|()| random.below(100))
         };
         assert_eq!(numbers(7), numbers(7));
         assert_ne!(numbers(7), numbers(8));
