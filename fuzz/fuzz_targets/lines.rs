@@ -1,5 +1,5 @@
-//! Framing by lines: wherever the reads cut the bytes, the same lines come out, what is kept is
-//! bounded, and nothing panics.
+//! Line framing: the lines do not depend on how reads split the bytes, buffers are bounded, and no input
+//! panics.
 //!
 //! `cargo fuzz run lines`
 
@@ -8,7 +8,7 @@
 use libfuzzer_sys::fuzz_target;
 use mcp_core::lines::{Line, Lines};
 
-/// The longest beginning that is kept of a line that is too long.
+/// Maximum stored length of the start of a line that is too long.
 const HEAD: usize = 256;
 
 fuzz_target!(|input: (u16, Vec<u8>, Vec<u8>)| {
@@ -33,9 +33,9 @@ fuzz_target!(|input: (u16, Vec<u8>, Vec<u8>)| {
     for line in bytes.split(|&byte| byte == b'\n') {
         if line.len() > limit {
             let Some(Line::TooLong(head)) = found.next() else {
-                panic!("{line:?} is too long, and nobody says so");
+                panic!("{line:?} is too long, but was not reported");
             };
-            // How much is kept depends on the cuts: at least what shows that the line is too long.
+            // The stored length depends on the cuts, but always shows that the line is too long.
             assert!(line.starts_with(&head));
             assert!((HEAD.min(limit + 1)..=HEAD).contains(&head.len()));
             continue;

@@ -1,4 +1,4 @@
-//! The parser: it never panics, and what it takes as a message is JSON to others, too.
+//! The parser: it never panics, and every message that it accepts is valid JSON for `serde_json`.
 //!
 //! `cargo fuzz run parse`
 

@@ -1,3 +1,5 @@
+//! Tests of snapshot files and of the report of differences.
+
 use serde_json::json;
 
 use super::diff::differences;
