@@ -142,7 +142,8 @@ async fn exited_process_is_restarted_after_delay() {
     assert!(error.is_closed() && error.may_have_run(), "{error}");
     let text = error.to_string();
     assert!(text.starts_with("tools/call \"crash\" at one: "), "{text}");
-    // The restart is delayed by one second; the other server is not affected.
+    // The restart is delayed by one second of real time, because the server is a process. The other
+    // server is not affected.
     let error = group.client("one").await.unwrap_err();
     assert!(error.is_retryable(), "{error}");
     assert!(

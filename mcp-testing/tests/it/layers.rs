@@ -1,12 +1,12 @@
 //! Layers in process and over HTTP, with handlers that request input.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use mcp::middleware::{Exchange, Next, Reply, from_fn};
 use mcp::prelude::*;
 use serde_json::json;
-use tokio::time::sleep;
 use tower::limit::ConcurrencyLimitLayer;
 use tower::timeout::TimeoutLayer;
 
@@ -30,10 +30,10 @@ impl Desk {
         }
     }
 
-    /// Takes an hour.
+    /// Never completes.
     #[tool]
     async fn slow(&self) {
-        sleep(Duration::from_secs(3600)).await;
+        pending::<()>().await;
     }
 }
 

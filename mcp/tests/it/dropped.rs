@@ -113,9 +113,9 @@ async fn drop_calls(client: &Client) -> u64 {
     for round in 0..CALLS / CONCURRENT {
         let calls = (0..CONCURRENT).map(|index| async move {
             let random = random(round * CONCURRENT + index);
-            let args = json!({"turns": (random >> 32) % 200});
+            let args = json!({"turns": (random >> 32) % 40});
             let call = client.call("work", args).on_progress(drop);
-            let deadline = pin!(turn(random % 400));
+            let deadline = pin!(turn(random % 80));
             match select(pin!(call.into_future()), deadline).await {
                 Either::Left((result, _)) => Some(result),
                 Either::Right(_) => None,
