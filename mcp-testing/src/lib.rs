@@ -31,15 +31,15 @@
 //! # }
 //! ```
 
-mod catalogue;
 mod pair;
+mod snapshot;
 
 use mcp::client::ClientBuilder;
 use mcp::{Client, IntoServer, Result};
 
-pub use catalogue::{Catalogue, CatalogueExt, assert_snapshot};
 pub use mcp::core::InProcessChannel;
 pub use pair::{Connected, Pair, Transcript, WireFault};
+pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
 
 /// Connects a client with default settings to a server in the same process.
 ///

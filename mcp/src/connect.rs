@@ -11,9 +11,9 @@ mod sealed {
     #![expect(unnameable_types, reason = "seals the traits")]
 
     pub trait Client {}
-    pub trait Builder {}
+    pub trait ClientBuilder {}
     impl Client for mcp_client::Client {}
-    impl Builder for mcp_client::ClientBuilder {}
+    impl ClientBuilder for mcp_client::ClientBuilder {}
 }
 
 /// Adds `connect` to [`Client`].
@@ -52,7 +52,7 @@ impl Connect for Client {
 }
 
 /// Adds `connect` to [`ClientBuilder`].
-pub trait ConnectWith: sealed::Builder {
+pub trait ConnectWith: sealed::ClientBuilder {
     /// Connects to a server with the settings of this builder.
     ///
     /// The client negotiates the protocol version and reads the server's information and

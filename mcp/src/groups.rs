@@ -19,9 +19,9 @@ mod sealed {
     #![expect(unnameable_types, reason = "seals the traits")]
 
     pub trait Group {}
-    pub trait Builder {}
+    pub trait GroupBuilder {}
     impl Group for mcp_client::group::Group {}
-    impl Builder for mcp_client::group::GroupBuilder {}
+    impl GroupBuilder for mcp_client::group::GroupBuilder {}
 }
 
 /// Adds `load` to [`Group`].
@@ -61,7 +61,7 @@ impl LoadGroup for Group {
 }
 
 /// Adds `config` and `target` to [`GroupBuilder`].
-pub trait AddServers: sealed::Builder + Sized {
+pub trait AddServers: sealed::GroupBuilder + Sized {
     /// Adds the servers of a configuration file. Each connection uses the settings of `client`,
     /// such as its handlers and timeouts.
     ///

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use expect_test::expect_file;
 use mcp::prelude::*;
-use mcp_testing::{CatalogueExt as _, Pair, WireFault};
+use mcp_testing::{Pair, SnapshotExt as _, WireFault};
 use serde_json::json;
 use tokio::time::Instant;
 
@@ -172,8 +172,8 @@ async fn garbled_response_is_timeout() -> mcp::Result<()> {
 }
 
 #[tokio::test]
-async fn catalogue_matches_snapshot() -> mcp::Result<()> {
+async fn snapshot_matches_snapshot() -> mcp::Result<()> {
     let client = mcp_testing::connect(Shop).await?;
-    mcp_testing::snapshot!("shop", client.catalogue());
+    mcp_testing::snapshot!("shop", client.snapshot());
     Ok(())
 }

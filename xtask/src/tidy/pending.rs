@@ -3,7 +3,7 @@
 //! when the table is empty.
 
 /// Packages with the rules that do not apply to them yet.
-const PENDING: [(&str, &[&str]); 8] = [
+const PENDING: [(&str, &[&str]); 3] = [
     (
         "mcp-client",
         &["cycles", "doc_comments", "duplicates", "layout", "names"],
@@ -24,11 +24,6 @@ const PENDING: [(&str, &[&str]); 8] = [
         "mcp-transport-stdio",
         &["cycles", "doc_comments", "duplicates", "layout", "names"],
     ),
-    ("mcp", &["doc_comments", "duplicates", "layout"]),
-    ("mcp-testing", &["doc_comments", "names"]),
-    ("conformance", &["doc_comments"]),
-    ("examples", &["doc_comments"]),
-    ("bench", &["cycles", "doc_comments", "layout"]),
 ];
 
 /// Returns true if the rule does not apply to the package yet.

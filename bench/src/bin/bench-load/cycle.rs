@@ -3,8 +3,8 @@
 use std::io;
 use std::time::Instant;
 
-use crate::Outcome;
 use crate::http::{close_session, connect, open_session};
+use crate::outcome::Outcome;
 use crate::response::ResponseReader;
 
 pub(crate) async fn connection(port: u16, end: Instant, outcome: &mut Outcome) -> io::Result<()> {

@@ -8,7 +8,7 @@ use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::response::ResponseReader;
 
 pub(crate) async fn connection(

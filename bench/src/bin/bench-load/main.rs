@@ -11,6 +11,7 @@
 
 mod cycle;
 mod http;
+mod outcome;
 mod pipe;
 mod response;
 mod sessions;
@@ -22,6 +23,8 @@ use std::time::{Duration, Instant};
 use bench::era::Era;
 use bench::scenario::Scenario;
 use serde_json::json;
+
+use outcome::Outcome;
 
 const USAGE: &str = "\
 usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
@@ -61,16 +64,6 @@ enum Work {
         outstanding: usize,
         command: Vec<String>,
     },
-}
-
-/// The results of one connection or of all connections.
-#[derive(Debug, Default)]
-struct Outcome {
-    nanoseconds: Vec<u32>,
-    /// Size of all response bodies without chunked framing.
-    bytes: usize,
-    errors: usize,
-    last_error: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -211,29 +204,6 @@ async fn drive(load: Load, end: Instant) -> Outcome {
         }
     }
     outcome
-}
-
-impl Outcome {
-    fn error(message: &str) -> Self {
-        Self {
-            errors: 1,
-            last_error: Some(message.to_owned()),
-            ..Self::default()
-        }
-    }
-
-    fn add(&mut self, part: Self) {
-        self.nanoseconds.extend(part.nanoseconds);
-        self.bytes += part.bytes;
-        self.errors += part.errors;
-        self.last_error = part.last_error.or(self.last_error.take());
-    }
-
-    fn record(&mut self, sent: Instant, bytes: usize) {
-        self.bytes += bytes;
-        let time = u32::try_from(sent.elapsed().as_nanos());
-        self.nanoseconds.push(time.unwrap_or(u32::MAX));
-    }
 }
 
 fn summary(mut outcome: Outcome, seconds: f64) -> serde_json::Value {

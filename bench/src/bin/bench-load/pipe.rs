@@ -10,7 +10,7 @@ use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 use crate::response::invalid;
 
 pub(crate) async fn drive(

@@ -8,8 +8,8 @@ use bench::era;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::Outcome;
 use crate::http::{connect, open_session};
+use crate::outcome::Outcome;
 use crate::response::{ResponseReader, invalid};
 
 pub(crate) async fn hold(port: u16, count: usize, streams: bool) -> Outcome {

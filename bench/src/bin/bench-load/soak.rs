@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use action::ACTIONS;
 use random::Random;
 
-use crate::Outcome;
+use crate::outcome::Outcome;
 
 /// Timeout of one action; longer than any action takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(30);

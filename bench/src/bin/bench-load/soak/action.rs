@@ -9,8 +9,8 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::random::Random;
-use crate::Outcome;
 use crate::http::{Connection, close_session, connect, open_session};
+use crate::outcome::Outcome;
 use crate::response::ResponseReader;
 use crate::sessions::{expect_stream, listen};
 

@@ -17,10 +17,10 @@ const UPDATE: &str = "UPDATE_EXPECT";
 /// The tools, resources, templates and prompts that a server lists for one client, in the form of the
 /// protocol.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Catalogue(Value);
+pub struct ServerSnapshot(Value);
 
-impl Catalogue {
-    /// Returns the catalogue as indented JSON.
+impl ServerSnapshot {
+    /// Returns the snapshot as indented JSON.
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(&self.0).unwrap_or_default();
         text.push('\n');
@@ -28,14 +28,14 @@ impl Catalogue {
     }
 }
 
-/// Adds [`catalogue`](Self::catalogue) to [`Client`].
-pub trait CatalogueExt: sealed::Sealed {
+/// Adds [`snapshot`](Self::snapshot) to [`Client`].
+pub trait SnapshotExt: sealed::Sealed {
     /// Lists all features of the server.
     ///
     /// # Errors
     ///
     /// Returns an error when a list request fails.
-    fn catalogue(&self) -> impl Future<Output = Result<Catalogue>> + Send;
+    fn snapshot(&self) -> impl Future<Output = Result<ServerSnapshot>> + Send;
 }
 
 mod sealed {
@@ -44,8 +44,8 @@ mod sealed {
     impl Sealed for mcp::Client {}
 }
 
-impl CatalogueExt for Client {
-    async fn catalogue(&self) -> Result<Catalogue> {
+impl SnapshotExt for Client {
+    async fn snapshot(&self) -> Result<ServerSnapshot> {
         let capabilities = self.server_capabilities();
         let has =
             |feature: fn(&ServerCapabilities) -> bool| capabilities.as_ref().is_none_or(feature);
@@ -60,51 +60,51 @@ impl CatalogueExt for Client {
         if has(|capabilities| capabilities.prompts.is_some()) {
             lists["prompts"] = json!(self.list_all_prompts().await?);
         }
-        Ok(Catalogue(lists))
+        Ok(ServerSnapshot(lists))
     }
 }
 
 /// Compares the features of a server with a stored snapshot, and panics with the differences.
 ///
 /// The snapshot is a file in the directory `snapshots` of the package. Its name is the module path of
-/// the test, or the first argument: `snapshot!("admin", client.catalogue())`. With the environment
+/// the test, or the first argument: `snapshot!("admin", client.snapshot())`. With the environment
 /// variable `UPDATE_EXPECT=1`, the macro writes the file.
 ///
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_testing::CatalogueExt as _;
+/// use mcp_testing::SnapshotExt as _;
 /// # async fn test(server: mcp::Server) -> mcp::Result<()> {
 /// let client = mcp_testing::connect(server).await?;
-/// mcp_testing::snapshot!(client.catalogue());
+/// mcp_testing::snapshot!(client.snapshot());
 /// # Ok(())
 /// # }
 /// ```
 #[macro_export]
 macro_rules! snapshot {
-    ($name:literal, $catalogue:expr $(,)?) => {
-        $crate::assert_snapshot(env!("CARGO_MANIFEST_DIR"), $name, &$catalogue.await?)
+    ($name:literal, $snapshot:expr $(,)?) => {
+        $crate::assert_snapshot(env!("CARGO_MANIFEST_DIR"), $name, &$snapshot.await?)
     };
-    ($catalogue:expr $(,)?) => {
+    ($snapshot:expr $(,)?) => {
         $crate::assert_snapshot(
             env!("CARGO_MANIFEST_DIR"),
             module_path!(),
-            &$catalogue.await?,
+            &$snapshot.await?,
         )
     };
 }
 
-/// Compares a catalogue with the snapshot `name` of the package in `folder`, as [`snapshot!`] does.
+/// Compares a snapshot with the snapshot `name` of the package in `folder`, as [`snapshot!`] does.
 ///
 /// # Panics
 ///
-/// Panics when the catalogue differs from the file, or when the file cannot be read.
+/// Panics when the snapshot differs from the file, or when the file cannot be read.
 #[track_caller]
 #[expect(clippy::panic, reason = "an assertion")]
-pub fn assert_snapshot(folder: impl AsRef<Path>, name: &str, catalogue: &Catalogue) {
+pub fn assert_snapshot(folder: impl AsRef<Path>, name: &str, snapshot: &ServerSnapshot) {
     let file = file_of(folder.as_ref(), name);
     let update = std::env::var_os(UPDATE).is_some();
-    if let Err(report) = compare(&file, catalogue, update) {
+    if let Err(report) = compare(&file, snapshot, update) {
         let location = Location::caller();
         panic!("{location}: {report}\nset `{UPDATE}=1` to accept the change");
     }
@@ -116,17 +116,17 @@ fn file_of(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// Compares or updates the file. The error is a readable report.
-fn compare(file: &Path, catalogue: &Catalogue, update: bool) -> Result<(), String> {
+fn compare(file: &Path, snapshot: &ServerSnapshot, update: bool) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", file.display());
     if update {
         let folder = file.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(failed)?;
-        return fs::write(file, catalogue.to_json()).map_err(failed);
+        return fs::write(file, snapshot.to_json()).map_err(failed);
     }
     let expected = fs::read_to_string(file).map_err(failed)?;
     let expected: Value =
         serde_json::from_str(&expected).map_err(|error| format!("{}: {error}", file.display()))?;
-    let differences = diff::differences(&expected, &catalogue.0);
+    let differences = diff::differences(&expected, &snapshot.0);
     if differences.is_empty() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::diff::differences;
-use super::{Catalogue, compare, file_of};
+use super::{ServerSnapshot, compare, file_of};
 
 #[test]
 fn differences_have_path_and_values() {
@@ -32,11 +32,11 @@ fn differences_have_path_and_values() {
 fn snapshot_is_written_and_compared() {
     let folder = std::env::temp_dir().join(format!("mcp-snapshot-{}", std::process::id()));
     let file = file_of(&folder, "crate::tests");
-    let catalogue = Catalogue(json!({ "tools": [{ "name": "add" }] }));
-    assert!(compare(&file, &catalogue, false).is_err());
-    compare(&file, &catalogue, true).unwrap();
-    compare(&file, &catalogue, false).unwrap();
-    let report = compare(&file, &Catalogue(json!({ "tools": [] })), false).unwrap_err();
+    let snapshot = ServerSnapshot(json!({ "tools": [{ "name": "add" }] }));
+    assert!(compare(&file, &snapshot, false).is_err());
+    compare(&file, &snapshot, true).unwrap();
+    compare(&file, &snapshot, false).unwrap();
+    let report = compare(&file, &ServerSnapshot(json!({ "tools": [] })), false).unwrap_err();
     assert!(report.contains("tools / add is missing"), "{report}");
     assert!(report.contains("crate-tests.json"), "{report}");
     std::fs::remove_dir_all(folder).unwrap();
