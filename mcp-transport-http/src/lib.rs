@@ -1,12 +1,15 @@
 //! Streamable HTTP, the HTTP binding of the Model Context Protocol.
 //!
-//! | you look for | it is in |
-//! |---|---|
-//! | the MCP endpoint as a tower service | [`server`] (feature `server`) |
-//! | a whole HTTP server around it | `Serve` (feature `serve`) |
-//! | a client's way to a server | `client` (feature `client`) |
-//! | header names, encoded values, mirrored headers | [`headers`] |
-//! | server-sent events | [`sse`] |
+//! | module | contents | feature |
+//! |---|---|---|
+//! | [`server`] | the MCP endpoint as a tower service | `server` |
+//! | `Serve` | a small HTTP server around one endpoint | `serve` |
+//! | `client` | the client side of the transport | `client` |
+//! | [`headers`] | header names, encoded values, headers that mirror the body | |
+//! | [`sse`] | server-sent events | |
+//!
+//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `server` and `client`; `serve`.
+//! Server and client do not use each other.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -22,8 +25,6 @@ mod shutdown;
 pub mod sse;
 #[cfg(feature = "server")]
 mod status;
-#[cfg(feature = "server")]
-mod task;
 
 #[cfg(feature = "client")]
 pub use client::HttpChannel;

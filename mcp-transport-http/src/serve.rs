@@ -1,17 +1,20 @@
-//! A small HTTP server around one MCP endpoint, for programs that have no web server yet.
+//! A small HTTP server around one endpoint, for programs without a web server.
 //!
-//! It accepts connections itself, so that what the protocol needs is right without being asked
-//! for: no delay of small packets (an event stream is many of them), a bound on connections,
-//! slow and idle ones closed, and an end that lets running calls finish.
+//! | layer | module | contents |
+//! |---|---|---|
+//! | 1 | `activity` | timeouts of a connection |
+//! | 2 | `connection` | one connection |
+//! | 3 | this module | the accept loop and the shutdown |
 
+mod activity;
 mod connection;
-mod connections;
 
 use std::convert::Infallible;
+use std::fmt;
 use std::future::{Future, IntoFuture};
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,17 +23,23 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use mcp_core::BoxFuture;
-use tokio::net::{TcpListener, ToSocketAddrs};
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
 use tower_service::Service;
 
-use crate::server::StreamableHttp;
-use crate::{Shutdown, task};
-use connections::{Connections, Limits};
+use crate::Shutdown;
+use activity::ConnectionTimeouts;
+use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 
-/// A server that has not started yet; `.await` starts it and ends when it is told to.
+/// A small HTTP server around one endpoint, for programs without a web server. `.await` starts it,
+/// and completes when the server has shut down.
 ///
-/// A request's head may have 100 headers and some 400 KiB; a larger one is refused with 431.
+/// The server disables Nagle's algorithm, limits the number of connections, closes slow and idle
+/// ones, and lets running calls finish when it shuts down. The head of a request may have 100 headers
+/// and 64 KiB; larger ones are rejected with the status 431.
+///
+/// # Examples
 ///
 /// ```no_run
 /// use mcp_transport_http::{Serve, termination};
@@ -48,20 +57,17 @@ use connections::{Connections, Limits};
 pub struct Serve<S> {
     listener: TcpListener,
     service: S,
-    path: Arc<str>,
-    limits: Limits,
+    settings: ConnectionSettings,
     max_connections: usize,
     drain_timeout: Duration,
-    shutdown: Shutdown,
-    stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+    stop: BoxFuture<'static, ()>,
 }
 
-impl<S> std::fmt::Debug for Serve<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl<S> fmt::Debug for Serve<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Serve")
             .field("listener", &self.listener)
-            .field("path", &self.path)
-            .field("limits", &self.limits)
+            .field("settings", &self.settings)
             .field("max_connections", &self.max_connections)
             .field("drain_timeout", &self.drain_timeout)
             .finish_non_exhaustive()
@@ -69,93 +75,97 @@ impl<S> std::fmt::Debug for Serve<S> {
 }
 
 impl<S> Serve<S> {
-    /// Serves `service` to the connections of `listener`, at the path `/mcp`.
+    /// Creates a server of `service` for the connections of `listener`, at the path `/mcp`.
     pub fn new(listener: TcpListener, service: S) -> Self {
         Self {
             listener,
             service,
-            path: "/mcp".into(),
-            limits: Limits {
-                head_timeout: Duration::from_secs(30),
-                idle_timeout: Duration::from_secs(120),
+            settings: ConnectionSettings {
+                path: "/mcp".into(),
+                timeouts: ConnectionTimeouts {
+                    head: Duration::from_secs(30),
+                    idle: Duration::from_secs(120),
+                },
+                shutdown: Shutdown::new(),
             },
             max_connections: 10_000,
             drain_timeout: Duration::from_secs(10),
-            shutdown: Shutdown::new(),
             stop: Box::pin(std::future::pending()),
         }
     }
 
-    /// Like [`Serve::new`] with a listener of its own. Port 0 takes any free port; see
-    /// [`Serve::local_addr`].
+    /// Creates a server with a listener at `addr`. Port 0 selects a free port, see
+    /// [`local_addr`](Self::local_addr).
     ///
     /// # Errors
     ///
-    /// When the address cannot be had.
+    /// Returns an error when the address is invalid or in use.
     pub async fn bind(addr: impl ToSocketAddrs, service: S) -> io::Result<Self> {
         Ok(Self::new(TcpListener::bind(addr).await?, service))
     }
 
-    /// The address that connections come to.
+    /// Returns the address of the listener.
     ///
     /// # Errors
     ///
-    /// When the operating system does not tell.
+    /// Returns an error of the operating system.
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.listener.local_addr()
     }
 
-    /// The one path that is served, `/mcp` by default. Other paths are answered with 404.
+    /// Sets the path of the endpoint, `/mcp` by default. All other paths are answered with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
-        self.path = path.into();
+        self.settings.path = path.into();
         self
     }
 
-    /// How many connections are served at once, 10,000 by default. More of them wait in the
-    /// listener's queue; none is turned away.
+    /// Sets the maximum number of connections, 10,000 by default. Further connections wait in the
+    /// queue of the operating system.
     pub fn max_connections(mut self, connections: usize) -> Self {
         self.max_connections = connections.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// How long the head of a request may take, 30 s by default. Kept to within twice the time.
+    /// Sets the maximum time to receive the head of a request, 30 s by default. A connection is
+    /// closed after this time at the earliest, and after twice this time at the latest.
     pub fn head_timeout(mut self, time: Duration) -> Self {
-        self.limits.head_timeout = time;
+        self.settings.timeouts.head = time;
         self
     }
 
-    /// How long a connection may stay open without a request, or without taking any of an answer
-    /// that is there for it, 120 s by default. Kept to within [`Serve::head_timeout`].
+    /// Sets the maximum time without a request, and the maximum time in which a client must accept
+    /// bytes of a response, 120 s by default. A connection is closed after this time at the
+    /// earliest, and [`head_timeout`](Self::head_timeout) later at the latest.
     pub fn idle_timeout(mut self, time: Duration) -> Self {
-        self.limits.idle_timeout = time;
+        self.settings.timeouts.idle = time;
         self
     }
 
-    /// How long running calls may go on after the server was told to stop, 10 s by default.
+    /// Sets the maximum time for running calls to finish during a shutdown, 10 s by default. Calls
+    /// that still run then are cancelled.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.drain_timeout = time;
         self
     }
 
-    /// Stops the server when `stop` is ready: no more connections are accepted, running calls
-    /// finish, endless streams end; what remains after [`Serve::drain_timeout`] is ended.
+    /// Shuts the server down when `stop` completes: no more connections are accepted, running calls
+    /// finish, and streams without an end of their own end. Calls that still run after
+    /// [`drain_timeout`](Self::drain_timeout) are cancelled.
     pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
         self.stop = Box::pin(stop);
         self
     }
 
-    /// Uses a handle that others hold as well: [`Shutdown::drain`] on it stops the server, just
-    /// as [`Serve::shutdown_on`] does.
+    /// Sets the handle for the shutdown. [`Shutdown::drain`] has the same effect as the future of
+    /// [`shutdown_on`](Self::shutdown_on).
     pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
-        self.shutdown = shutdown;
+        self.settings.shutdown = shutdown;
         self
     }
 }
 
-/// After the deadline of a drain, time for the last frames of streams to reach the wire.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Pause after an `accept` that failed for want of something, such as file descriptors.
-const BREATH: Duration = Duration::from_millis(100);
+/// Pause after an error of `accept`, for example because of too many open files.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 impl<S, B> Serve<S>
 where
@@ -165,81 +175,90 @@ where
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    async fn serve(mut self) -> io::Result<()> {
-        // Connections live in tasks of their own; whoever drops this future ends them too.
-        let closer = CloseOnDrop(self.shutdown.clone());
-        let connections = Arc::<Connections>::default();
-        task::spawn(Arc::clone(&connections).tend(self.limits, self.shutdown.clone()));
-        let slots = Arc::new(Semaphore::new(self.max_connections));
-        self.accept_until_told_to_stop(&slots, &connections).await;
+    async fn run(self) -> io::Result<()> {
+        let (settings, stop) = (Arc::new(self.settings), self.stop);
+        let shutdown = &settings.shutdown;
+        // Connections run in tasks of their own: close them when this future is dropped.
+        let close = CloseOnDrop(shutdown.clone());
+        let permits = Arc::new(Semaphore::new(self.max_connections));
+        tokio::select! {
+            biased;
+            () = stop => {}
+            () = shutdown.draining() => {}
+            never = accept_connections(&self.listener, self.service, &settings, &permits) => {
+                match never {}
+            }
+        }
         drop(self.listener);
-        self.shutdown.drain();
-        let everybody_left = async {
-            let all = u32::try_from(self.max_connections).unwrap_or(u32::MAX);
-            let _ = slots.acquire_many(all).await;
-        };
-        tokio::pin!(everybody_left);
-        if tokio::time::timeout(self.drain_timeout, &mut everybody_left)
+        shutdown.drain();
+        let max_connections = u32::try_from(self.max_connections).unwrap_or(u32::MAX);
+        let mut all_closed = pin!(permits.acquire_many(max_connections));
+        if timeout(self.drain_timeout, all_closed.as_mut())
             .await
             .is_err()
         {
-            drop(closer);
-            let _ = tokio::time::timeout(LAST_WORDS * 2, everybody_left).await;
+            drop(close);
+            // Connections that are still open then are closed by the end of their tasks.
+            let _ = timeout(FINAL_FRAMES_TIMEOUT * 2, all_closed).await;
         }
         Ok(())
     }
+}
 
-    async fn accept_until_told_to_stop(
-        &mut self,
-        slots: &Arc<Semaphore>,
-        connections: &Arc<Connections>,
-    ) {
-        let handle = self.shutdown.clone();
-        let told_elsewhere = handle.draining();
-        tokio::pin!(told_elsewhere);
-        loop {
-            let accepted = async {
-                // The slot comes first: a connection that cannot be served yet is not accepted.
-                let slot = Arc::clone(slots).acquire_owned().await.ok()?;
-                match self.listener.accept().await {
-                    Ok((stream, _)) => Some((slot, stream)),
-                    Err(error) if is_about_one_connection(&error) => None,
-                    Err(_) => {
-                        tokio::time::sleep(BREATH).await;
-                        None
-                    }
-                }
-            };
-            let accepted = tokio::select! {
-                biased;
-                () = &mut self.stop => return,
-                () = &mut told_elsewhere => return,
-                accepted = accepted => accepted,
-            };
-            if let Some((slot, stream)) = accepted {
-                // Without this the second packet of a stream waits for the client's late
-                // acknowledgement of the first. Failing to set it makes the connection slower, not
-                // wrong.
-                let _ = stream.set_nodelay(true);
-                let connection = connection::serve(
-                    stream,
-                    self.service.clone(),
-                    Arc::clone(&self.path),
-                    connections.enter(),
-                    slot,
-                );
-                task::spawn(self.shutdown.clone().serving(connection));
-            }
+/// Accepts connections and spawns a task for each.
+async fn accept_connections<S, B>(
+    listener: &TcpListener,
+    service: S,
+    settings: &Arc<ConnectionSettings>,
+    permits: &Arc<Semaphore>,
+) -> Infallible
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    loop {
+        if let Some((stream, permit)) = accept(listener, permits).await {
+            let settings = Arc::clone(settings);
+            let shutdown = settings.shutdown.clone();
+            let connection = connection::serve(stream, service.clone(), settings, permit);
+            tokio::spawn(shutdown.scope(connection));
         }
     }
 }
 
-impl Serve<StreamableHttp> {
-    /// Starts the server, as `.await` does, and is compiled with this crate: a program that serves
-    /// one endpoint and nothing else is built faster.
-    pub fn run(self) -> BoxFuture<'static, io::Result<()>> {
-        self.into_future()
+/// Accepts a connection as soon as there is a permit for it. Returns `None` after an error.
+async fn accept(
+    listener: &TcpListener,
+    permits: &Arc<Semaphore>,
+) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let permit = Arc::clone(permits).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, _)) => {
+            // Nagle's algorithm delays the second packet of an event stream until the client has
+            // acknowledged the first one. An error makes the connection slower, but not incorrect.
+            let _ = stream.set_nodelay(true);
+            Some((stream, permit))
+        }
+        Err(error) if is_connection_error(&error) => None,
+        Err(_) => {
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            None
+        }
     }
+}
+
+/// Returns true for errors of `accept` that concern one connection. The next one may succeed.
+fn is_connection_error(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::Interrupted
+    )
 }
 
 impl<S, B> IntoFuture for Serve<S>
@@ -254,7 +273,7 @@ where
     type IntoFuture = BoxFuture<'static, io::Result<()>>;
 
     fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.serve())
+        Box::pin(self.run())
     }
 }
 
@@ -264,15 +283,4 @@ impl Drop for CloseOnDrop {
     fn drop(&mut self) {
         self.0.close();
     }
-}
-
-/// Errors of `accept` that say nothing about the listener: the next connection may be fine.
-fn is_about_one_connection(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionAborted
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::Interrupted
-    )
 }

@@ -1,4 +1,4 @@
-//! One handle that ends everything in order.
+//! Graceful shutdown: one handle for servers, endpoints and their streams.
 
 use std::sync::Arc;
 
@@ -6,11 +6,24 @@ use std::sync::Arc;
 use mcp_core::BoxFuture;
 use tokio::sync::watch;
 
-/// Tells servers to stop: first to finish what is running, then to end what is left.
+/// Handle that shuts servers down in two phases: [`drain`](Self::drain), then
+/// [`close`](Self::close).
 ///
-/// Clones are the same handle. [`Serve`](crate::Serve) makes one by itself; a
-/// [`StreamableHttp`](crate::server::StreamableHttp) inside of another web server is given one,
-/// so that long streams end when that server drains.
+/// Clones are the same handle. [`Serve`](crate::Serve) creates one and applies it to its endpoints.
+/// A [`StreamableHttp`](crate::server::StreamableHttp) in another web server needs one from
+/// [`shutdown_with`](crate::server::StreamableHttp::shutdown_with), so that its streams end when
+/// that server drains.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_core::Service;
+/// use mcp_transport_http::{Shutdown, StreamableHttp};
+///
+/// fn endpoint(service: impl Service, shutdown: &Shutdown) -> StreamableHttp {
+///     StreamableHttp::new(service).shutdown_with(shutdown.clone())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Shutdown {
     phase: Arc<watch::Sender<Phase>>,
@@ -31,7 +44,7 @@ impl Default for Shutdown {
 }
 
 impl Shutdown {
-    /// A handle that nobody has used yet.
+    /// Creates a handle.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -39,87 +52,99 @@ impl Shutdown {
         }
     }
 
-    /// Begins the end: what runs is finished, nothing new is begun, and streams that would go on
-    /// for ever end.
+    /// Starts the shutdown: running calls finish, no new connections are accepted, and streams
+    /// without an end of their own (subscriptions, GET streams) end.
     pub fn drain(&self) {
         self.enter(Phase::Draining);
     }
 
-    /// Ends what is still running.
+    /// Ends the shutdown: calls that still run are cancelled and answered with an error.
     pub fn close(&self) {
         self.enter(Phase::Closed);
     }
 
-    /// Waits for [`Shutdown::drain`] (or [`Shutdown::close`]).
+    /// Waits for [`Shutdown::drain`] or [`Shutdown::close`].
     pub async fn draining(&self) {
-        self.reached(Phase::Draining).await;
+        // The receiver fails only without a sender, and `self` holds the sender.
+        let _ = self
+            .subscribe()
+            .wait_for(|phase| *phase != Phase::Open)
+            .await;
     }
 
     /// Waits for [`Shutdown::close`].
     pub async fn closed(&self) {
-        self.reached(Phase::Closed).await;
+        // See `draining`.
+        let _ = self
+            .subscribe()
+            .wait_for(|phase| *phase == Phase::Closed)
+            .await;
+    }
+
+    fn subscribe(&self) -> watch::Receiver<Phase> {
+        self.phase.subscribe()
     }
 
     fn enter(&self, phase: Phase) {
-        self.phase.send_if_modified(|now| {
-            let later = phase > *now;
-            if later {
-                *now = phase;
+        self.phase.send_if_modified(|current| {
+            let is_later = phase > *current;
+            if is_later {
+                *current = phase;
             }
-            later
+            is_later
         });
     }
 
-    /// Works for the server that this handle ends.
+    /// Runs `connection` with this handle as [`Shutdown::current`].
     #[cfg(feature = "serve")]
-    pub(crate) fn serving<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
-        SERVER.scope(self, work)
+    pub(crate) fn scope<F: Future>(self, connection: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, connection)
     }
 
-    /// The handle of the server that is at work here.
-    pub(crate) fn of_server() -> Option<Self> {
-        SERVER.try_with(Self::clone).ok()
-    }
-
-    async fn reached(&self, phase: Phase) {
-        // An error would mean that the sender is gone, and `self` holds it.
-        let _ = self.phase.subscribe().wait_for(|now| *now >= phase).await;
+    /// Returns the handle of the [`Serve`](crate::Serve) that runs the current task.
+    pub(crate) fn current() -> Option<Self> {
+        CURRENT.try_with(Self::clone).ok()
     }
 }
 
 tokio::task_local! {
-    /// Of connections. What is told to their tasks gets through routers and layers, and costs
-    /// requests nothing.
-    static SERVER: Shutdown;
+    /// Handle of the server whose connection the task serves. A task-local variable reaches the
+    /// endpoint through routers and layers, and unlike an extension of each request it costs
+    /// nothing per request and is not visible to handlers.
+    static CURRENT: Shutdown;
 }
 
-/// Waits until the process is asked to end: by ctrl-c, or on Unix by SIGTERM.
+/// Waits until the process is asked to terminate: by Ctrl-C, or on Unix by SIGTERM.
 ///
-/// A signal that cannot be listened to is never received.
+/// A signal for which no handler can be installed is ignored.
 #[cfg(feature = "serve")]
 pub fn termination() -> BoxFuture<'static, ()> {
-    Box::pin(terminated())
+    Box::pin(async {
+        tokio::select! {
+            () = interrupt() => {}
+            () = terminate() => {}
+        }
+    })
 }
 
 #[cfg(feature = "serve")]
-async fn terminated() {
-    let interrupt = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminate = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminate = std::future::pending::<()>();
-    tokio::select! {
-        () = interrupt => {}
-        () = terminate => {}
+async fn interrupt() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
     }
+}
+
+#[cfg(all(feature = "serve", unix))]
+async fn terminate() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    match signal(SignalKind::terminate()) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(all(feature = "serve", not(unix)))]
+async fn terminate() {
+    std::future::pending().await
 }

@@ -1,16 +1,16 @@
-//! The HTTP status that goes with a JSON-RPC error.
+//! HTTP status codes for JSON-RPC errors.
 //!
-//! Errors that the protocol layer finds have the status of the specification. Errors that come
-//! out of a service are answers like others: 200, with the two exceptions that clients act on.
-//! Clients of the legacy era know no such statuses: within a session errors are 200.
+//! Errors of the protocol layer have the status that the specification requires. Errors of a
+//! service are results: their status is 200, with two exceptions that clients evaluate. Legacy
+//! clients do not know these statuses: errors within a session have the status 200.
 
 use http::StatusCode;
 use mcp_core::Fault;
 use mcp_types::ProtocolVersion;
 
-/// The status for a request that was refused before a service saw it.
+/// Returns the status for a request that was rejected before the service was called.
 // spec: ERR-14, HTTP-SM-01, HTTP-SM-05, HTTP-SM-10
-pub(crate) fn of_refusal(fault: &Fault) -> StatusCode {
+pub(crate) fn for_rejection(fault: &Fault) -> StatusCode {
     match fault {
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
         Fault::Refused(_) => StatusCode::FORBIDDEN,
@@ -20,9 +20,9 @@ pub(crate) fn of_refusal(fault: &Fault) -> StatusCode {
     }
 }
 
-/// The status for a fault that a service replied.
+/// Returns the status for a fault that the service replied with.
 // spec: GAP-05, HTTP-SL-15
-pub(crate) fn of_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
+pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
     match fault {
         _ if !version.is_modern() => StatusCode::OK,
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
@@ -31,9 +31,9 @@ pub(crate) fn of_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
     }
 }
 
-/// The status for a message that a session refuses.
+/// Returns the status for a message that a session rejects.
 // spec: HTTP-SL-15
-pub(crate) fn of_session(fault: &Fault) -> StatusCode {
+pub(crate) fn for_session_error(fault: &Fault) -> StatusCode {
     match fault {
         Fault::InvalidRequest(_) | Fault::InvalidMessage(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
@@ -41,4 +41,45 @@ pub(crate) fn of_session(fault: &Fault) -> StatusCode {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::sync::Arc;
+
+    use mcp_types::{ErrorObject, ParseError, codes};
+
+    use super::*;
+
+    #[test]
+    fn every_fault_has_its_status() {
+        let unsupported = Fault::UnsupportedVersion {
+            requested: "v999".into(),
+            supported: vec!["v1".into()],
+        };
+        let missing = Fault::MissingCapability {
+            required: Arc::default(),
+        };
+        let protocol = Fault::Protocol(ErrorObject::new(codes::METHOD_NOT_FOUND, "x"));
+        let table = [
+            (Fault::InvalidMessage(ParseError::Batch), 400, 200, 400),
+            (Fault::InvalidRequest("x".into()), 400, 200, 400),
+            (Fault::bad_params("x"), 400, 200, 200),
+            (Fault::no_such_method("x"), 404, 404, 200),
+            (Fault::no_such_tool("x"), 400, 200, 200),
+            (missing, 400, 400, 200),
+            (unsupported, 400, 200, 200),
+            (Fault::HeaderMismatch("x".into()), 400, 200, 200),
+            (Fault::Refused("x".into()), 403, 200, 200),
+            (Fault::Deadline, 504, 200, 200),
+            (Fault::internal("x"), 500, 200, 200),
+            (protocol, 400, 200, 200),
+        ];
+        for (fault, rejected, replied, in_session) in table {
+            assert_eq!(for_rejection(&fault).as_u16(), rejected, "{fault}");
+            let version = ProtocolVersion::LATEST;
+            assert_eq!(for_reply(&fault, version).as_u16(), replied, "{fault}");
+            // spec: HTTP-SL-15
+            let version = ProtocolVersion::LATEST_LEGACY;
+            assert_eq!(for_reply(&fault, version).as_u16(), 200, "{fault}");
+            assert_eq!(for_session_error(&fault).as_u16(), in_session, "{fault}");
+        }
+    }
+}

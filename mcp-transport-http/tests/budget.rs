@@ -1,5 +1,5 @@
-//! What sessions cost in memory, counted: those that are abandoned give all of it back, and a first
-//! message that is refused leaves nothing.
+//! Memory of sessions and connections, counted by the allocator: upper bounds while they are idle, and
+//! nothing after their end.
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests")]
 
@@ -16,18 +16,18 @@ use mcp_transport_http::server::{Body, Sessions, StreamableHttp};
 use mcp_types::{Implementation, ProtocolVersion};
 use tower_service::Service as _;
 
-/// Bytes that an idle session holds, the tables around it and its share of their spare room
-/// counted.
+/// Maximum bytes of an idle session, including its share of the tables.
 const IDLE_SESSION: i64 = 620;
-/// The same where no two clients after each other are of the same kind.
-const IDLE_SESSION_OF_ITS_KIND: i64 = 820;
+/// Maximum bytes of an idle session whose client differs from that of the previous session. Equal
+/// consecutive clients share memory.
+const IDLE_SESSION_OF_ANOTHER_CLIENT: i64 = 820;
 
 const SESSIONS: usize = 2_000;
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
 const INITIALIZE_OTHER: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"d","version":"1"}}}"#;
-/// It belongs to a session, and none is named.
-const HOMELESS: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+/// A message of a session without a session id.
+const WITHOUT_SESSION: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
 
 struct Silent(Arc<ServerProfile>);
 
@@ -64,8 +64,8 @@ async fn post(endpoint: &mut Endpoint, body: &'static str) -> StatusCode {
     head.status
 }
 
-/// What is held after `work` and was not before.
-fn held(runtime: &tokio::runtime::Runtime, work: impl Future<Output = ()>) -> i64 {
+/// Returns the number of bytes that `work` allocates and does not free.
+fn retained_bytes(runtime: &tokio::runtime::Runtime, work: impl Future<Output = ()>) -> i64 {
     measure(|| runtime.block_on(work)).bytes_current
 }
 
@@ -79,13 +79,16 @@ fn paused() -> tokio::runtime::Runtime {
 
 // spec: SESS-13
 #[test]
-fn abandoned_sessions_give_everything_back() {
-    abandoned([INITIALIZE; 2], IDLE_SESSION);
-    abandoned([INITIALIZE, INITIALIZE_OTHER], IDLE_SESSION_OF_ITS_KIND);
+fn abandoned_sessions_free_all_memory() {
+    check_abandoned([INITIALIZE; 2], IDLE_SESSION);
+    check_abandoned(
+        [INITIALIZE, INITIALIZE_OTHER],
+        IDLE_SESSION_OF_ANOTHER_CLIENT,
+    );
 }
 
-/// Opens sessions with these messages in turn, and abandons them.
-fn abandoned(messages: [&'static str; 2], budget: i64) {
+/// Opens sessions with alternating messages, abandons them, and checks their memory.
+fn check_abandoned(messages: [&'static str; 2], budget: i64) {
     let runtime = paused();
     let mut endpoint = endpoint();
     let mut round = || {
@@ -94,15 +97,15 @@ fn abandoned(messages: [&'static str; 2], budget: i64) {
                 assert_eq!(post(&mut endpoint, message).await, StatusCode::OK);
             }
         };
-        let opened = held(&runtime, open);
+        let opened = retained_bytes(&runtime, open);
         assert_eq!(endpoint.session_count(), SESSIONS);
-        let abandoned = held(&runtime, async {
+        let abandoned = retained_bytes(&runtime, async {
             tokio::time::sleep(Duration::from_secs(180)).await
         });
         assert_eq!(endpoint.session_count(), 0);
         (opened, opened + abandoned)
     };
-    // What is made once is made in the first round.
+    // The first round allocates what is allocated once.
     let (_, kept) = round();
     println!("kept after the first round: {kept} bytes");
     for _ in 0..3 {
@@ -123,14 +126,14 @@ mod streams {
     use mcp_transport_http::{Serve, Shutdown};
     use tokio::sync::oneshot;
 
-    use super::{INITIALIZE, endpoint, held};
+    use super::{INITIALIZE, endpoint, retained_bytes};
 
-    /// What hyper holds for a connection to read into and to write heads into. Most of it is never
-    /// touched while the connection waits.
+    /// Size of hyper's buffers for reading and for response heads. Most of their pages are not touched
+    /// while the connection is idle.
     const BUFFERS: i64 = 2 * 8192;
-    /// Bytes that an open GET stream holds beside them, with its session and its connection.
+    /// Maximum bytes of an open GET stream without these buffers, including session and connection.
     const OPEN_STREAM: i64 = 5_200;
-    /// The same of a connection that waits for another request.
+    /// Maximum bytes without these buffers of a connection between two requests.
     const IDLE_CONNECTION: i64 = 2_200;
 
     const STREAMS: usize = 200;
@@ -168,7 +171,8 @@ mod streams {
         stream
     }
 
-    fn each(listens: bool) -> i64 {
+    /// Returns the bytes per connection, with or without an open GET stream.
+    fn bytes_per_connection(listens: bool) -> i64 {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -181,7 +185,7 @@ mod streams {
         let serving = runtime.spawn(serve.shutdown_with(shutdown.clone()).into_future());
         let mut opened = Vec::new();
         let mut bytes = 0;
-        // What is made once is made in the first round.
+        // The first round allocates what is allocated once.
         for _ in 0..2 {
             let (done, all_open) = oneshot::channel();
             let client = std::thread::spawn(move || {
@@ -189,7 +193,7 @@ mod streams {
                 done.send(()).unwrap();
                 streams
             });
-            bytes = held(&runtime, async { all_open.await.unwrap() });
+            bytes = retained_bytes(&runtime, async { all_open.await.unwrap() });
             opened.push(client.join().unwrap());
         }
         shutdown.close();
@@ -199,8 +203,11 @@ mod streams {
 
     // spec: HTTP-SL-08
     #[test]
-    fn an_open_stream_costs_little_more_than_its_connection() {
-        let (idle, listening) = (each(false) - BUFFERS, each(true) - BUFFERS);
+    fn idle_connection_and_open_stream_stay_below_their_budgets() {
+        let (idle, listening) = (
+            bytes_per_connection(false) - BUFFERS,
+            bytes_per_connection(true) - BUFFERS,
+        );
         println!("{idle} bytes per idle connection, {listening} with a stream");
         assert!(idle <= IDLE_CONNECTION, "{idle}");
         assert!(listening <= OPEN_STREAM, "{listening}");
@@ -208,12 +215,12 @@ mod streams {
 }
 
 #[test]
-fn a_refused_first_message_leaves_nothing() {
+fn rejected_first_message_frees_all_memory() {
     let runtime = paused();
     let mut endpoint = endpoint();
     let mut refused = || {
-        held(&runtime, async {
-            let status = post(&mut endpoint, HOMELESS).await;
+        retained_bytes(&runtime, async {
+            let status = post(&mut endpoint, WITHOUT_SESSION).await;
             assert_eq!(status, StatusCode::BAD_REQUEST);
         })
     };

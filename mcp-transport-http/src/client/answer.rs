@@ -120,7 +120,7 @@ pub(super) fn failed(error: SseStreamError<ChannelError>) -> ChannelError {
     match error {
         SseStreamError::Body(error) => error,
         SseStreamError::Sse(
-            SseError::EventTooLarge { limit } | SseError::NothingButNoise { limit },
+            SseError::EventTooLarge { limit } | SseError::TooLongWithoutEvent { limit },
         ) => ChannelError::TooLarge { limit },
         SseStreamError::Sse(error) => ChannelError::Malformed(error.to_string()),
     }

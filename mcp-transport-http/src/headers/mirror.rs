@@ -1,5 +1,5 @@
-//! Headers that repeat what the body says, so that proxies can route without reading it: written
-//! by the client, compared by the server.
+//! Headers that repeat values of the body, so that proxies can route a request without parsing
+//! it. The client writes them, the server compares them with the body.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -7,13 +7,15 @@ use std::fmt;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, MirroredHeaders};
+#[cfg(feature = "server")]
+use mcp_types::ProtocolVersion;
 use mcp_types::{Method, Request};
 
-use super::found::Found;
+use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode, trim_blanks};
 use super::{names, params};
 
-/// Client: writes the headers that mirror a request.
+/// Writes the headers that mirror a request. For clients.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -27,139 +29,343 @@ use super::{names, params};
 /// assert_eq!(headers[names::MCP_NAME], "=?base64?YcOxYWRpcg==?=");
 /// ```
 // spec: HTTP-C-04, HTTP-C-05
-#[inline]
-pub fn emit(mirror: &MirroredHeaders, headers: &mut HeaderMap) {
-    let version = HeaderValue::from_static(mirror.version.as_str());
+pub fn emit(mirrored: &MirroredHeaders, headers: &mut HeaderMap) {
+    let version = HeaderValue::from_static(mirrored.version.as_str());
     headers.insert(names::MCP_PROTOCOL_VERSION, version);
-    headers.insert(names::MCP_METHOD, encode(&mirror.method));
-    if let Some(name) = &mirror.name {
+    headers.insert(names::MCP_METHOD, encode(&mirrored.method));
+    if let Some(name) = &mirrored.name {
         headers.insert(names::MCP_NAME, encode(name));
     }
-    params::emit(&mirror.params, headers);
+    params::emit(&mirrored.params, headers);
 }
 
-/// Server: the version that the headers name, for requests whose body names none.
+/// Returns the protocol version in the headers of a request. For servers, and for requests whose
+/// body does not contain a version.
 pub fn version(headers: &HeaderMap) -> Option<&str> {
-    named_version(headers.get(names::MCP_PROTOCOL_VERSION))
+    parse_version(headers.get(names::MCP_PROTOCOL_VERSION)?)
 }
 
-fn named_version(value: Option<&HeaderValue>) -> Option<&str> {
-    std::str::from_utf8(trim_blanks(value?.as_bytes())).ok()
+fn parse_version(value: &HeaderValue) -> Option<&str> {
+    std::str::from_utf8(trim_blanks(value.as_bytes())).ok()
 }
 
-/// Server: compares the headers of a request with its body, which names `version`.
+/// Compares the headers of a request with its body. For servers. `version` is the version in the
+/// `_meta` of the body.
 ///
 /// # Errors
 ///
-/// [`Fault::HeaderMismatch`] that names the header and both values.
+/// Returns [`Fault::HeaderMismatch`] with the header and both values.
 // spec: HTTP-SM-10
 pub fn verify(headers: &HeaderMap, request: &Request<'_>, version: &str) -> Result<(), Fault> {
-    Mirrored::of(headers).verify(request, version)
+    McpHeaders::collect(headers).verify(request, version)
 }
 
-/// The headers that mirror a request, and the one that names its session.
+/// The MCP headers of a request, collected in one pass over all headers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mirrored<'a> {
-    version: Found<'a>,
-    method: Found<'a>,
-    name: Found<'a>,
-    pub(crate) session: Found<'a>,
+pub(crate) struct McpHeaders<'a> {
+    version: SingleHeader<'a>,
+    method: SingleHeader<'a>,
+    name: SingleHeader<'a>,
+    /// Session id (revisions before 2026-07-28).
+    pub(crate) session_id: SingleHeader<'a>,
 }
 
-impl<'a> Mirrored<'a> {
-    pub(crate) fn of(headers: &'a HeaderMap) -> Self {
-        let mut mirrored = Self::default();
+impl<'a> McpHeaders<'a> {
+    pub(crate) fn collect(headers: &'a HeaderMap) -> Self {
+        let mut found = Self::default();
         for (name, value) in headers {
-            let found = match name {
-                _ if *name == names::MCP_PROTOCOL_VERSION => &mut mirrored.version,
-                _ if *name == names::MCP_METHOD => &mut mirrored.method,
-                _ if *name == names::MCP_NAME => &mut mirrored.name,
-                _ if *name == names::MCP_SESSION_ID => &mut mirrored.session,
-                _ => continue,
-            };
-            found.add(value);
+            match name {
+                _ if *name == names::MCP_PROTOCOL_VERSION => found.version.add(value),
+                _ if *name == names::MCP_METHOD => found.method.add(value),
+                _ if *name == names::MCP_NAME => found.name.add(value),
+                _ if *name == names::MCP_SESSION_ID => found.session_id.add(value),
+                _ => {}
+            }
         }
-        mirrored
+        found
     }
 
-    /// See [`version`].
+    /// Returns the protocol version, see [`version`].
     #[cfg(feature = "server")]
     pub(crate) fn version(&self) -> Option<&'a str> {
-        named_version(self.version.first)
+        parse_version(self.version.first?)
     }
 
-    /// The headers name this version.
+    /// Returns true when the request has the protocol version `version`.
     #[cfg(feature = "server")]
-    pub(crate) fn names(&self, version: mcp_types::ProtocolVersion) -> bool {
-        let named = self.version.first.map(HeaderValue::as_bytes);
-        named.is_some_and(|named| trim_blanks(named) == version.as_str().as_bytes())
+    pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {
+        let value = self.version.first.map(HeaderValue::as_bytes);
+        value.is_some_and(|value| trim_blanks(value) == version.as_str().as_bytes())
     }
 
-    /// See [`verify`].
+    /// Compares the headers with the body, see [`verify`].
     pub(crate) fn verify(&self, request: &Request<'_>, version: &str) -> Result<(), Fault> {
         // spec: HTTP-SM-02, HTTP-SM-03, GAP-03
-        let of = &"the request's `_meta`";
-        compare(self.version, &names::MCP_PROTOCOL_VERSION, of, version)?;
+        let source = &"the request's `_meta`";
+        let name = &names::MCP_PROTOCOL_VERSION;
+        compare(self.version, name, source, version)?;
         // spec: HTTP-SM-06
-        let of = &"`method`";
-        compare(self.method, &names::MCP_METHOD, of, &request.method)?;
+        let source = &"`method`";
+        compare(self.method, &names::MCP_METHOD, source, &request.method)?;
         // spec: HTTP-SM-07, HTTP-SM-08, GAP-11
         let param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
         let Some(param) = param else { return Ok(()) };
         match request.params.text(param) {
             Ok(Some(name)) => {
-                let of = &format_args!("`params.{param}`");
-                compare(self.name, &names::MCP_NAME, of, &name)
+                let source = &format_args!("`params.{param}`");
+                compare(self.name, &names::MCP_NAME, source, &name)
             }
-            // What is wrong with the parameters is told when they are read.
-            Ok(None) | Err(_) => only(self.name, &names::MCP_NAME).map(drop),
+            // Errors of the parameters are reported when they are decoded.
+            Ok(None) | Err(_) => required(self.name, &names::MCP_NAME).map(drop),
         }
     }
 }
 
+/// Compares one header with the value `expected`, which comes from `source` in the body.
 fn compare(
-    found: Found<'_>,
+    header: SingleHeader<'_>,
     name: &HeaderName,
-    of: &dyn fmt::Display,
+    source: &dyn fmt::Display,
     expected: &str,
 ) -> Result<(), Fault> {
-    let value = only(found, name)?.as_bytes();
-    // The usual value is plain and equal.
-    if value == expected.as_bytes() && is_usual(value) {
+    let value = required(header, name)?.as_bytes();
+    // Most values are plain and equal: they need no decoding.
+    if value == expected.as_bytes() && is_plain(value) {
         return Ok(());
     }
     // spec: XHDR-16, HTTP-SM-09
-    let given = decode(value)
+    let decoded = decode(value)
         .map_err(|error| mismatch(format!("the header {name} cannot be read: {error}")))?;
-    if given == expected {
+    if decoded == expected {
         return Ok(());
     }
     Err(mismatch(format!(
-        "the header {name} says {given:?}, but {of} says {expected:?}"
+        "the header {name} says {decoded:?}, but {source} says {expected:?}"
     )))
 }
 
-/// Printable, and not text that only looks equal: whose real value is behind the sentinel or
-/// without the blanks.
-fn is_usual(value: &[u8]) -> bool {
-    let is_odd = matches!(value, [b'=' | b' ', ..] | [.., b' ']);
-    !is_odd && value.iter().all(|byte| matches!(byte, b' '..=b'~'))
+/// Returns true when `value` decodes to itself: printable ASCII without surrounding blanks and
+/// without the Base64 sentinel.
+fn is_plain(value: &[u8]) -> bool {
+    let may_change = matches!(value, [b'=' | b' ', ..] | [.., b' ']);
+    !may_change && value.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// The one value of a header that must be there.
+/// Returns the value of a header that must occur exactly once.
 // spec: HTTP-SM-11
-fn only<'a>(found: Found<'a>, name: &HeaderName) -> Result<&'a HeaderValue, Fault> {
-    match found.only() {
+fn required<'a>(header: SingleHeader<'a>, name: &HeaderName) -> Result<&'a HeaderValue, Fault> {
+    match header.value() {
         Ok(Some(value)) => Ok(value),
         Ok(None) => Err(mismatch(format!("the header {name} is missing"))),
-        Err(_) => Err(mismatch(format!("the header {name} comes twice"))),
+        Err(RepeatedHeader) => Err(mismatch(format!("the header {name} occurs several times"))),
     }
 }
 
-#[cold]
-fn mismatch(text: String) -> Fault {
-    Fault::HeaderMismatch(text.into())
+fn mismatch(message: String) -> Fault {
+    Fault::HeaderMismatch(message.into())
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use http::HeaderName;
+    use mcp_types::{Message, ProtocolVersion};
+
+    use super::*;
+
+    const VERSION: &str = "2026-07-28";
+
+    /// Verifies `headers` against a request with `method` and `params`.
+    fn check(method: &str, params: &str, pairs: &[(&str, &str)]) -> Result<(), String> {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+        let Ok(Message::Request(request)) = Message::parse(body.as_bytes()) else {
+            panic!("{body}")
+        };
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            let name: HeaderName = name.parse().unwrap();
+            headers.append(name, HeaderValue::from_bytes(value.as_bytes()).unwrap());
+        }
+        verify(&headers, &request, VERSION).map_err(|fault| match fault {
+            Fault::HeaderMismatch(message) => message.into_owned(),
+            other => panic!("{other}"),
+        })
+    }
+
+    /// Verifies a request whose version and method headers are correct.
+    fn accepts_name(method: &str, params: &str, name: &str) -> bool {
+        let pairs = [
+            ("MCP-Protocol-Version", VERSION),
+            ("Mcp-Method", method),
+            ("Mcp-Name", name),
+        ];
+        check(method, params, &pairs).is_ok()
+    }
+
+    #[test]
+    fn verify_compares_the_version_header() {
+        // spec: HTTP-SM-02, HTTP-SM-03, HTTP-SM-11
+        let list = |pairs: &[(&str, &str)]| check("tools/list", "{}", pairs);
+        let method = ("mcp-method", "tools/list");
+        assert_eq!(list(&[("mcp-protocol-version", VERSION), method]), Ok(()));
+        assert_eq!(
+            list(&[("MCP-PROTOCOL-VERSION", " 2026-07-28\t"), method]),
+            Ok(())
+        );
+        assert!(
+            list(&[method])
+                .unwrap_err()
+                .contains("mcp-protocol-version is missing")
+        );
+        let other = list(&[("mcp-protocol-version", "2025-11-25"), method]).unwrap_err();
+        assert!(
+            other.contains("2025-11-25") && other.contains(VERSION),
+            "{other}"
+        );
+        let twice = ("mcp-protocol-version", VERSION);
+        assert!(
+            list(&[twice, twice, method])
+                .unwrap_err()
+                .contains("occurs several times")
+        );
+    }
+
+    #[test]
+    fn verify_compares_the_method_header() {
+        // spec: HTTP-SM-06, HTTP-SM-11, HTTP-S-09
+        let version = ("mcp-protocol-version", VERSION);
+        let list = |pairs: &[(&str, &str)]| check("tools/list", "{}", pairs).is_ok();
+        assert!(list(&[version, ("Mcp-Method", "tools/list")]));
+        assert!(list(&[version, ("MCP-METHOD", "  tools/list ")]));
+        assert!(!list(&[version]));
+        for value in [
+            "TOOLS/LIST",
+            "prompts/list",
+            "tools/lis",
+            "tools/list, tools/list",
+            "",
+        ] {
+            assert!(!list(&[version, ("mcp-method", value)]), "{value:?}");
+        }
+        let twice = ("mcp-method", "tools/list");
+        assert!(!list(&[version, twice, twice]));
+    }
+
+    #[test]
+    fn verify_compares_the_name_header() {
+        // spec: HTTP-SM-07, HTTP-SM-08, HTTP-SM-09, XHDR-15, XHDR-16
+        let table = [
+            ("tools/call", r#"{"name":"add"}"#, "add", true),
+            ("tools/call", r#"{"name":"add"}"#, " add\t", true),
+            ("tools/call", r#"{"name":"add"}"#, "=?base64?YWRk?=", true),
+            ("tools/call", r#"{"name":"add"}"#, "Add", false),
+            ("tools/call", r#"{"name":"add"}"#, "", false),
+            ("tools/call", r#"{"name":"add"}"#, "=?base64?YWRk", false),
+            (
+                "tools/call",
+                r#"{"name":"Hello"}"#,
+                "=?base64?SGVsbG8?=",
+                false,
+            ),
+            (
+                "tools/call",
+                r#"{"name":"Zürich"}"#,
+                "=?base64?WsO8cmljaA==?=",
+                true,
+            ),
+            ("tools/call", r#"{"name":"Zürich"}"#, "Zürich", false),
+            ("tools/call", r#"{"name":"a\"b"}"#, "a\"b", true),
+            ("tools/call", r#"{"name":" add"}"#, " add", false),
+            (
+                "tools/call",
+                r#"{"name":"=?base64?YWRk?="}"#,
+                "=?base64?YWRk?=",
+                false,
+            ),
+            (
+                "tools/call",
+                r#"{"name":"=?base64?YWRk"}"#,
+                "=?base64?YWRk",
+                true,
+            ),
+            ("prompts/get", r#"{"name":"p"}"#, "p", true),
+            ("prompts/get", r#"{"name":"p"}"#, "q", false),
+            (
+                "resources/read",
+                r#"{"uri":"file:///a"}"#,
+                "file:///a",
+                true,
+            ),
+            (
+                "resources/read",
+                r#"{"uri":"file:///a","name":"x"}"#,
+                "x",
+                false,
+            ),
+            ("tasks/get", r#"{"taskId":"t"}"#, "t", true),
+            ("tasks/get", r#"{"taskId":"t"}"#, "u", false),
+            // spec: GAP-11
+            ("completion/complete", r#"{"name":"x"}"#, "whatever", true),
+            ("tools/list", "{}", "whatever", true),
+            ("x/unknown", r#"{"name":"x"}"#, "whatever", true),
+            // Errors of the parameters are reported when they are decoded.
+            ("tools/call", "{}", "add", true),
+            ("tools/call", r#"{"name":7}"#, "add", true),
+        ];
+        for (method, params, name, accepted) in table {
+            assert_eq!(
+                accepts_name(method, params, name),
+                accepted,
+                "{method} {params} {name:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn verify_name_header_missing_or_repeated_is_an_error() {
+        let base = [
+            ("mcp-protocol-version", VERSION),
+            ("mcp-method", "tools/call"),
+        ];
+        for params in [r#"{"name":"add"}"#, "{}"] {
+            assert!(
+                check("tools/call", params, &base)
+                    .unwrap_err()
+                    .contains("mcp-name is missing")
+            );
+        }
+        let name = ("mcp-name", "add");
+        let twice = [base[0], base[1], name, name];
+        assert!(
+            check("tools/call", r#"{"name":"add"}"#, &twice)
+                .unwrap_err()
+                .contains("occurs several times")
+        );
+    }
+
+    #[test]
+    fn verify_accepts_emitted_headers() {
+        let names = [
+            "add",
+            "",
+            " add ",
+            "Zürich",
+            "=?base64?YWRk?=",
+            "a\tb",
+            "=x",
+        ];
+        for name in names {
+            let params = serde_json::json!({ "name": name });
+            let body =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{params}}}"#);
+            let Ok(Message::Request(request)) = Message::parse(body.as_bytes()) else {
+                panic!()
+            };
+            let mut headers = HeaderMap::new();
+            emit(
+                &MirroredHeaders::new(ProtocolVersion::LATEST, "tools/call", Some(name)),
+                &mut headers,
+            );
+            assert_eq!(verify(&headers, &request, VERSION), Ok(()), "{name:?}");
+        }
+    }
+}

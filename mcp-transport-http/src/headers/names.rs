@@ -1,8 +1,8 @@
-//! Every header name and every fixed header value that this crate reads or writes. Those of the
-//! protocol itself are for proxies and gateways, too.
+//! Names and fixed values of the headers that this crate reads or writes. Proxies and gateways may
+//! use the names of the protocol as well.
 //!
-//! Names are compared without case, values with case (spec: HTTP-S-09); [`HeaderName`] does the
-//! former by being lower case.
+//! Header names are compared without regard to case, header values with case (spec: HTTP-S-09). A
+//! [`HeaderName`] is always lower case.
 
 use http::{HeaderName, HeaderValue};
 
@@ -12,32 +12,32 @@ pub use http::header::{
     EXPECT, HOST, LOCATION, ORIGIN, RETRY_AFTER, TRANSFER_ENCODING,
 };
 
-/// Protocol version of the request; equals the version in the body's `_meta`.
+/// Protocol version of the request. Equal to the version in the `_meta` of the body.
 pub const MCP_PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// The JSON-RPC method of the body.
+/// JSON-RPC method of the body.
 pub const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
-/// What the method acts upon: a tool, a prompt, a resource or a task.
+/// Tool, prompt, resource or task that the method acts upon.
 pub const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
-/// Start of the headers that carry arguments of a tool, in lower case.
+/// Prefix of the headers that carry arguments of a tool, in lower case.
 pub const MCP_PARAM_PREFIX: &str = "mcp-param-";
-/// Session of the revisions before 2026-07-28.
+/// Session id (revisions before 2026-07-28).
 pub const MCP_SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-/// The last event that a reconnecting client has seen (revisions before 2026-07-28).
+/// Id of the last event that a reconnecting client has received (revisions before 2026-07-28).
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-/// Tells reverse proxies whether they may hold a response back.
+/// Buffering of the response by reverse proxies.
 #[doc(hidden)]
 pub const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// The media type of a single JSON answer.
+/// Media type of a JSON response.
 #[doc(hidden)]
 pub const JSON: HeaderValue = HeaderValue::from_static(JSON_TYPE);
-/// The media type of a stream of events.
+/// Media type of an event stream.
 #[doc(hidden)]
 pub const EVENT_STREAM: HeaderValue = HeaderValue::from_static(EVENT_STREAM_TYPE);
-/// The media type of hints for people.
+/// Media type of plain text.
 #[doc(hidden)]
 pub const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
-/// What a client of this transport accepts.
+/// Media types that a client of this transport accepts.
 #[doc(hidden)]
 pub const ACCEPT_BOTH: HeaderValue =
     HeaderValue::from_static("application/json, text/event-stream");
@@ -47,11 +47,11 @@ pub const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 /// `X-Accel-Buffering` of event streams.
 #[doc(hidden)]
 pub const NO: HeaderValue = HeaderValue::from_static("no");
-/// `Allow` of an endpoint that serves the modern era only.
+/// `Allow` of an endpoint without sessions.
 #[doc(hidden)]
 pub const ALLOW_POST: HeaderValue = HeaderValue::from_static("POST");
 
-/// `Allow` of an endpoint that serves sessions as well.
+/// `Allow` of an endpoint with sessions.
 #[doc(hidden)]
 pub const ALLOW_ALL: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 

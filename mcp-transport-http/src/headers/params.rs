@@ -1,5 +1,5 @@
-//! Arguments of tools that headers repeat: written by the client, compared by the server. Which
-//! arguments these are says [`ParamHeaders`].
+//! Headers that repeat arguments of a tool. The client writes them, the server compares them with
+//! the arguments. [`ParamHeaders`] lists the arguments that have a header.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -10,15 +10,15 @@ use mcp_core::{Fault, MirroredArgument, ParamHeaders};
 use mcp_types::RawObject;
 
 use super::names;
+use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode};
 
-/// Client: writes the headers of arguments. Names that are none are left out: nobody plans such.
+/// Writes the headers of arguments. A name that is not a legal header name is skipped.
 // spec: XHDR-02, XHDR-13
-#[inline]
 pub(super) fn emit(params: &[(Box<str>, Box<str>)], headers: &mut HeaderMap) {
     for (name, value) in params {
         if let Some(name) = header_name(name) {
-            // A map of headers has an end, and a server may plan more than fit: it will say so.
+            // A header map has a maximum size. The server reports headers that are missing.
             let _ = headers.try_insert(name, encode(value));
         }
     }
@@ -29,7 +29,7 @@ fn header_name(name: &str) -> Option<HeaderName> {
     HeaderName::from_bytes(name.as_bytes()).ok()
 }
 
-/// Server: compares the headers of a call with its arguments.
+/// Compares the headers of a `tools/call` with its arguments. For servers.
 ///
 /// ```
 /// use http::HeaderMap;
@@ -40,25 +40,25 @@ fn header_name(name: &str) -> Option<HeaderName> {
 /// let schema: JsonObject = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
 /// )?;
-/// let plan = ParamHeaders::from_schema(&schema)?.ok_or("no annotation")?;
+/// let params = ParamHeaders::from_schema(&schema)?.ok_or("no annotation")?;
 /// let arguments = RawObject::from_text(r#"{"city": "Zürich"}"#)?;
 /// let mut headers = HeaderMap::new();
-/// assert!(verify_arguments(&headers, &plan, Some(&arguments)).is_err());
+/// assert!(verify_arguments(&headers, &params, Some(&arguments)).is_err());
 /// headers.insert("mcp-param-city", "=?base64?WsO8cmljaA==?=".parse()?);
-/// assert!(verify_arguments(&headers, &plan, Some(&arguments)).is_ok());
+/// assert!(verify_arguments(&headers, &params, Some(&arguments)).is_ok());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 ///
-/// [`Fault::HeaderMismatch`] that names the header, the argument and both values.
+/// Returns [`Fault::HeaderMismatch`] with the header, the argument and both values.
 // spec: XHDR-16, XHDR-17
 pub fn verify_arguments(
     headers: &HeaderMap,
-    plan: &ParamHeaders,
+    params: &ParamHeaders,
     arguments: Option<&RawObject>,
 ) -> Result<(), Fault> {
-    let arguments = plan.values(arguments);
+    let arguments = params.values(arguments);
     let arguments = arguments.map_err(|error| mismatch(error.to_string()))?;
     arguments
         .iter()
@@ -70,16 +70,17 @@ fn compare(headers: &HeaderMap, argument: &MirroredArgument<'_>) -> Result<(), F
         return Ok(());
     };
     let path = argument.argument;
-    let mut given = headers.get_all(&name).iter();
-    let (header, None) = (given.next(), given.next()) else {
+    let header = match SingleHeader::lookup(headers, &name).value() {
+        Ok(header) => header.map(|header| read(&name, header)).transpose()?,
         // spec: HTTP-SM-11
-        return Err(mismatch(format!("the header {name} comes twice")));
+        Err(RepeatedHeader) => {
+            return Err(mismatch(format!("the header {name} occurs several times")));
+        }
     };
-    let header = header.map(|header| read(&name, header)).transpose()?;
-    let text = argument.value.as_ref().and_then(|value| value.text());
+    let expected = argument.value.as_ref().and_then(|value| value.text());
     match (&argument.value, header) {
         (None, None) => Ok(()),
-        // What routes by the header would see an argument that the tool does not.
+        // A proxy that routes by the header would see an argument that the tool does not see.
         (None, Some(header)) => Err(mismatch(format!(
             "the header {name} says {header:?}, but the argument `{path}` is not given; leave the \
              header out"
@@ -88,14 +89,14 @@ fn compare(headers: &HeaderMap, argument: &MirroredArgument<'_>) -> Result<(), F
             "the argument `{path}` is repeated by the header {name} and must be within ±(2^53-1)"
         ))),
         (Some(value), Some(header)) if value.matches_header(&header) => Ok(()),
-        // That it is no valid argument is told when the arguments are read.
-        (Some(_), None) if text.is_none() => Ok(()),
+        // An argument of the wrong type is reported when the arguments are decoded.
+        (Some(_), None) if expected.is_none() => Ok(()),
         (Some(_), None) => Err(mismatch(format!(
             "the header {name} is missing; it repeats the argument `{path}`"
         ))),
-        (Some(_), Some(header)) => Err(mismatch(match text {
-            Some(text) => format!(
-                "the header {name} says {header:?}, but the argument `{path}` says {text:?}"
+        (Some(_), Some(header)) => Err(mismatch(match expected {
+            Some(expected) => format!(
+                "the header {name} says {header:?}, but the argument `{path}` says {expected:?}"
             ),
             None => format!(
                 "the header {name} says {header:?}, but the argument `{path}` is no single value"
@@ -109,9 +110,257 @@ fn read<'a>(name: &HeaderName, header: &'a HeaderValue) -> Result<Cow<'a, str>, 
         .map_err(|error| mismatch(format!("the header {name} cannot be read: {error}")))
 }
 
-fn mismatch(text: String) -> Fault {
-    Fault::HeaderMismatch(text.into())
+fn mismatch(message: String) -> Fault {
+    Fault::HeaderMismatch(message.into())
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use mcp_core::MirroredHeaders;
+    use mcp_types::{JsonObject, Method, ProtocolVersion};
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::headers;
+
+    /// Names and values of headers.
+    type Pairs<'a> = &'a [(&'a str, &'a [u8])];
+
+    fn param_headers() -> ParamHeaders {
+        let schema: JsonObject = serde_json::from_value(json!({
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "x-mcp-header": "Text"},
+                "options": {"type": "object", "properties": {
+                    "count": {"type": "integer", "x-mcp-header": "Max-Count"},
+                    "on": {"type": "boolean", "x-mcp-header": "Method"},
+                }},
+            },
+        }))
+        .unwrap();
+        ParamHeaders::from_schema(&schema).unwrap().unwrap()
+    }
+
+    fn check(arguments: &Value, pairs: Pairs<'_>) -> Result<(), String> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            let name: HeaderName = name.parse().unwrap();
+            headers.append(name, HeaderValue::from_bytes(value).unwrap());
+        }
+        let arguments = RawObject::from_value(arguments).unwrap();
+        verify_arguments(&headers, &param_headers(), Some(&arguments)).map_err(
+            |fault| match fault {
+                Fault::HeaderMismatch(message) => message.into_owned(),
+                other => panic!("{other}"),
+            },
+        )
+    }
+
+    // spec: XHDR-12, XHDR-13, XHDR-14, XHDR-15, XHDR-16, XHDR-17, HTTP-SM-09, HTTP-SM-11
+    #[test]
+    fn verify_string_argument_compares_decoded_values() {
+        let text = |text: &str| json!({"text": text});
+        let accepted: [(Value, Pairs<'_>); 11] = [
+            (json!({}), &[]),
+            (json!({"text": null}), &[]),
+            (text("us-west1"), &[("Mcp-Param-Text", b"us-west1")]),
+            (text("us-west1"), &[("MCP-PARAM-TEXT", b"  us-west1\t")]),
+            (text(""), &[("mcp-param-text", b"")]),
+            (text("Hello"), &[("mcp-param-text", b"=?base64?SGVsbG8=?=")]),
+            (text("SGVsbG8="), &[("mcp-param-text", b"SGVsbG8=")]),
+            (
+                text("=?base64?SGVsbG8="),
+                &[("mcp-param-text", b"=?base64?SGVsbG8=")],
+            ),
+            (
+                text("=?BASE64?SGVsbG8=?="),
+                &[("mcp-param-text", b"=?BASE64?SGVsbG8=?=")],
+            ),
+            (
+                text("a"),
+                &[("mcp-param-text", b"a"), ("mcp-param-unknown", b"\xff")],
+            ),
+            // Errors of the arguments are reported when they are decoded.
+            (json!({"text": {"a": 1}, "options": []}), &[]),
+        ];
+        for (arguments, pairs) in accepted {
+            assert_eq!(check(&arguments, pairs), Ok(()), "{arguments} {pairs:?}");
+        }
+        let refused: [(Value, Pairs<'_>, &str); 12] = [
+            (
+                text("x"),
+                &[],
+                "mcp-param-text is missing; it repeats the argument `text`",
+            ),
+            (text(""), &[], "is missing"),
+            (
+                text("x"),
+                &[("mcp-param-text", b"X")],
+                "says \"X\", but the argument `text` says \"x\"",
+            ),
+            (
+                text("x"),
+                &[("mcp-param-text", b"x"), ("mcp-param-text", b"x")],
+                "occurs several times",
+            ),
+            (
+                text("Hello"),
+                &[("mcp-param-text", b"=?base64?SGVsbG8?=")],
+                "not valid Base64",
+            ),
+            (
+                text("Hello"),
+                &[("mcp-param-text", b"=?base64?SGVs!!!bG8=?=")],
+                "not valid Base64",
+            ),
+            (
+                text("x"),
+                &[("mcp-param-text", b"=?base64?/w==?=")],
+                "UTF-8",
+            ),
+            (
+                text("\u{e9}"),
+                &[("mcp-param-text", b"\xc3\xa9")],
+                "not allowed",
+            ),
+            (
+                text("Hello"),
+                &[("mcp-param-text", b"=?Base64?SGVsbG8=?=")],
+                "but the argument",
+            ),
+            (
+                json!({}),
+                &[("mcp-param-text", b"x")],
+                "leave the header out",
+            ),
+            (
+                json!({"text": null}),
+                &[("mcp-param-text", b"null")],
+                "leave the header out",
+            ),
+            (
+                json!({"text": ["x"]}),
+                &[("mcp-param-text", b"x")],
+                "is no single value",
+            ),
+        ];
+        for (arguments, pairs, expected) in refused {
+            let error = check(&arguments, pairs).expect_err(&arguments.to_string());
+            assert!(error.contains(expected), "{arguments} {pairs:?}: {error}");
+        }
+    }
+
+    // spec: XHDR-06, XHDR-11, XHDR-18
+    #[test]
+    fn verify_nested_numbers_and_booleans_compares_values() {
+        let options = |count: Value, on: Value| json!({"options": {"count": count, "on": on}});
+        let count = |text: &'static [u8]| ("mcp-param-max-count", text);
+        let on = |text: &'static [u8]| ("mcp-param-method", text);
+        for (arguments, pairs) in [
+            (options(json!(42), json!(null)), vec![count(b"42.0")]),
+            (
+                options(json!(42.0), json!(true)),
+                vec![count(b"42"), on(b"true")],
+            ),
+            (
+                options(json!(-7), json!(false)),
+                vec![count(b"=?base64?LTc=?="), on(b"false")],
+            ),
+        ] {
+            assert_eq!(check(&arguments, &pairs), Ok(()), "{arguments}");
+        }
+        for (arguments, pairs, expected) in [
+            (
+                options(json!(42), json!(null)),
+                vec![count(b"43")],
+                "`options.count` says \"42\"",
+            ),
+            (
+                options(json!(42), json!(null)),
+                vec![count(b"forty-two")],
+                "says \"42\"",
+            ),
+            (
+                options(json!(1), json!(true)),
+                vec![count(b"1"), on(b"TRUE")],
+                "`options.on`",
+            ),
+            (
+                options(json!(9_007_199_254_740_992_u64), json!(null)),
+                vec![count(b"9007199254740992")],
+                "within",
+            ),
+        ] {
+            let error = check(&arguments, &pairs).expect_err(&arguments.to_string());
+            assert!(error.contains(expected), "{arguments}: {error}");
+        }
+    }
+
+    /// Returns the headers that a client writes for `arguments`.
+    fn emitted(arguments: &RawObject) -> HeaderMap {
+        let params = param_headers();
+        let values = params.values(Some(arguments)).unwrap();
+        let params = values.iter().filter_map(|argument| {
+            let value = argument.value.as_ref()?.text()?;
+            Some((argument.header.into(), value.into()))
+        });
+        let mirrored = MirroredHeaders::new(
+            ProtocolVersion::LATEST,
+            Method::CallTool.as_str(),
+            Some("t"),
+        );
+        let mut headers = HeaderMap::new();
+        headers::emit(&mirrored.params(params.collect()), &mut headers);
+        headers
+    }
+
+    // spec: XHDR-02, XHDR-13, XHDR-14
+    #[test]
+    fn emit_unsafe_values_uses_base64() {
+        for (text, header) in [
+            ("us-west1", "us-west1"),
+            ("a b  c", "a b  c"),
+            ("", ""),
+            (" padded ", "=?base64?IHBhZGRlZCA=?="),
+            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
+            ("\ttab", "=?base64?CXRhYg==?="),
+            ("Hello, \u{4e16}\u{754c}", "=?base64?SGVsbG8sIOS4lueVjA==?="),
+            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
+            ("=?base64?literal", "=?base64?literal"),
+        ] {
+            let headers = emitted(&RawObject::from_value(&json!({"text": text})).unwrap());
+            assert_eq!(headers["mcp-param-text"], header, "{text:?}");
+            if let Some(encoded) = header
+                .strip_prefix("=?base64?")
+                .and_then(|it| it.strip_suffix("?="))
+            {
+                assert_eq!(STANDARD.decode(encoded).unwrap(), text.as_bytes());
+            }
+        }
+        let options = json!({"options": {"count": 42.0, "on": false}, "text": null});
+        let headers = emitted(&RawObject::from_value(&options).unwrap());
+        assert_eq!(headers["mcp-param-max-count"], "42");
+        assert_eq!(headers["mcp-param-method"], "false");
+        assert!(!headers.contains_key("mcp-param-text"));
+        // The argument header `Mcp-Param-Method` does not replace `Mcp-Method`.
+        assert_eq!(headers[names::MCP_METHOD], "tools/call");
+    }
+
+    proptest! {
+        /// The server accepts emitted headers for the same arguments and for no others.
+        #[test]
+        fn verify_accepts_emitted_headers_and_no_other(text in ".*", other in ".*", count in -(1_i64 << 53) + 1..1 << 53, on: bool) {
+            let arguments = |text: &str| {
+                let options = json!({"count": count, "on": on});
+                RawObject::from_value(&json!({"text": text, "options": options})).unwrap()
+            };
+            let headers = emitted(&arguments(&text));
+            prop_assert!(verify_arguments(&headers, &param_headers(), Some(&arguments(&text))).is_ok());
+            let same = verify_arguments(&headers, &param_headers(), Some(&arguments(&other))).is_ok();
+            prop_assert_eq!(same, text == other);
+        }
+    }
+}

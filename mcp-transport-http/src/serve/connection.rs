@@ -1,186 +1,179 @@
-//! One connection: its requests, its clock, its end.
-
-mod answer;
+//! One connection: hyper, with the timeouts of the connection and the shutdown of the server.
 
 use std::convert::Infallible;
-use std::future::{Future, poll_fn};
 use std::io::IoSlice;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{FutureExt, TryFutureExt};
 use http::{Request, Response, StatusCode};
-use http_body::Body;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::{self as body, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::TokioIo;
+use hyper_util::service::TowerToHyperService;
 use pin_project_lite::pin_project;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 use tower_service::Service;
 
-use answer::{Answer, Reply};
-
-use super::connections::{AtWork, Guest, Signs, Told};
+use super::activity::{Activity, ConnectionTimeouts, InFlightRequest};
+use crate::Shutdown;
 use crate::headers::names;
 use crate::server::discard;
 
-/// Serves the requests of one connection until it ends. There may be very many that only wait, so
-/// nothing that is large is moved from one future into another, which would have room for both.
-pub(super) async fn serve<I, S, B>(
+/// Maximum size of hyper's buffers for reading and writing. A larger head is rejected.
+const MAX_BUFFER_SIZE: usize = 64 << 10;
+
+/// Time to send the last frames of streams after the drain timeout.
+pub(super) const FINAL_FRAMES_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Settings that the connections of a server share.
+#[derive(Debug)]
+pub(super) struct ConnectionSettings {
+    /// Path of the endpoint.
+    pub(super) path: Arc<str>,
+    pub(super) timeouts: ConnectionTimeouts,
+    pub(super) shutdown: Shutdown,
+}
+
+/// Serves the requests of a connection until the client closes it, until it times out, or until the
+/// server shuts down. `permit` counts the connection until then.
+#[expect(
+    clippy::manual_async_fn,
+    reason = "an `async fn` stores its arguments twice, and each connection keeps its future"
+)]
+pub(super) fn serve<I, S, B>(
     stream: I,
     service: S,
-    path: Arc<str>,
-    mut guest: Guest,
-    _slot: OwnedSemaphorePermit,
-) where
+    settings: Arc<ConnectionSettings>,
+    permit: OwnedSemaphorePermit,
+) -> impl Future<Output = ()>
+where
     I: AsyncRead + AsyncWrite + Unpin,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
-    S: Clone + Send,
+    S: Clone + Send + 'static,
     S::Future: Send,
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let signs = Arc::clone(&guest.signs);
-    if !stream.is_write_vectored() {
-        signs.join();
-    }
-    let io = TokioIo::new(Watched {
-        io: stream,
-        signs: Arc::clone(&signs),
-    });
-    let path = &*path;
-    let endpoint = service_fn(move |request: Request<Incoming>| {
-        let at_work = Some(AtWork::begin(&signs));
-        let work = if request.uri().path() == path {
-            call(service.clone(), request)
-        } else {
-            not_found(request, path)
-        };
-        Answering { work, at_work }
-    });
-    // Without `pipeline_flush`: with it, answers to broken requests stay in the buffer for ever.
-    let mut connection = pin!(http1::Builder::new().serve_connection(io, endpoint));
-    let mut drains = false;
-    poll_fn(|cx| {
-        match guest.told(cx) {
-            Told::End => return Poll::Ready(()),
-            Told::Drain if !drains => {
-                drains = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            _ => {}
+    async move {
+        let _permit = &permit;
+        let activity = Arc::<Activity>::default();
+        let io = TokioIo::new(MonitoredIo {
+            io: stream,
+            activity: Arc::clone(&activity),
+        });
+        let endpoint = TowerToHyperService::new(service);
+        let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let in_flight = requests.start_request();
+            let response = match request.uri().path() == &*shared.path {
+                true => endpoint
+                    .call(request)
+                    .map_ok(|response| response.map(body::Either::Left))
+                    .boxed(),
+                false => not_found(request, Arc::clone(&shared))
+                    .map(|response| Ok(response.map(body::Either::Right)))
+                    .boxed(),
+            };
+            response.map_ok(move |response| {
+                response.map(|body| MonitoredBody {
+                    body,
+                    _in_flight: in_flight,
+                })
+            })
+        });
+        let mut connection = pin!(
+            http1::Builder::new()
+                .max_buf_size(MAX_BUFFER_SIZE)
+                .serve_connection(io, service)
+        );
+        let mut timed_out = pin!(activity.timed_out(&settings.timeouts));
+        tokio::select! {
+            biased;
+            // Errors of a connection are errors of the client.
+            _ = connection.as_mut() => return,
+            () = timed_out.as_mut() => return,
+            () = settings.shutdown.draining() => connection.as_mut().graceful_shutdown(),
         }
-        // Broken connections are everyday life; there is nobody to tell.
-        connection.as_mut().poll(cx).map(drop)
-    })
-    .await;
+        let closed = async {
+            settings.shutdown.closed().await;
+            tokio::time::sleep(FINAL_FRAMES_TIMEOUT).await;
+        };
+        tokio::select! {
+            biased;
+            _ = connection => {}
+            () = timed_out => {}
+            () = closed => {}
+        }
+    }
 }
 
-/// How much is read of a body that goes nowhere.
-const DISCARDED: usize = 8 << 20;
+/// Maximum number of bytes of a body that are discarded.
+const MAX_DISCARDED: usize = 8 << 20;
+
+/// Responds to a request for another path.
+async fn not_found(
+    request: Request<Incoming>,
+    settings: Arc<ConnectionSettings>,
+) -> Response<Full<Bytes>> {
+    let (head, body) = request.into_parts();
+    discard(&head.headers, pin!(body), MAX_DISCARDED).await;
+    let path = &settings.path;
+    let message = format!("There is nothing here. The MCP endpoint is at {path}\n");
+    let mut response = Response::new(Full::from(message));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    response
+        .headers_mut()
+        .insert(names::CONTENT_TYPE, names::TEXT);
+    response
+}
 
 pin_project! {
-    /// A request that is being answered. A connection has the room for one all its life, so it is
-    /// small.
-    struct Answering<'a, F, B> {
+    /// Response body whose request is in flight until the body is sent.
+    struct MonitoredBody<B> {
         #[pin]
-        work: Work<'a, F, B>,
-        at_work: Option<AtWork>,
+        body: B,
+        _in_flight: InFlightRequest,
+    }
+}
+
+impl<B: Body> Body for MonitoredBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        self.project().body.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
 pin_project! {
-    #[project = WorkProj]
-    enum Work<'a, F, B> {
-        Called { #[pin] response: F },
-        Boxed { reply: Pin<Box<dyn Future<Output = Response<Reply<B>>> + Send + 'a>> },
-    }
-}
-
-impl<F, B> Future for Answering<'_, F, B>
-where
-    F: Future<Output = Result<Response<B>, Infallible>>,
-{
-    type Output = Result<Response<Answer<B>>, Infallible>;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let this = self.project();
-        let response = match this.work.project() {
-            WorkProj::Called { response } => {
-                let Ok(response) = ready!(response.poll(cx));
-                response.map(|body| Answer::new(Reply::of(body), this.at_work.take()))
-            }
-            WorkProj::Boxed { reply } => {
-                let response = ready!(reply.as_mut().poll(cx));
-                response.map(|reply| Answer::new(reply, this.at_work.take()))
-            }
-        };
-        Poll::Ready(Ok(response))
-    }
-}
-
-/// Calls the service at once if it is ready, as most of them always are.
-fn call<'a, S, B>(mut service: S, request: Request<Incoming>) -> Work<'a, S::Future, B>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'a,
-    S::Future: Send,
-{
-    let ready = service.poll_ready(&mut Context::from_waker(Waker::noop()));
-    if ready.is_ready() {
-        let response = service.call(request);
-        return Work::Called { response };
-    }
-    call_later(service, request)
-}
-
-// Apart, as what comes next, so that other requests need less memory.
-#[inline(never)]
-fn call_later<'a, S, B>(mut service: S, request: Request<Incoming>) -> Work<'a, S::Future, B>
-where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'a,
-    S::Future: Send,
-{
-    let reply = Box::pin(async move {
-        let response = match poll_fn(|cx| service.poll_ready(cx)).await {
-            Ok(()) => service.call(request).await,
-            Err(never) => Err(never),
-        };
-        let response = response.unwrap_or_else(|never| match never {});
-        response.map(Reply::of)
-    });
-    Work::Boxed { reply }
-}
-
-#[inline(never)]
-fn not_found<F, B>(request: Request<Incoming>, path: &str) -> Work<'_, F, B> {
-    let reply = Box::pin(async move {
-        let (parts, body) = request.into_parts();
-        discard(&parts.headers, pin!(body), DISCARDED).await;
-        let text = format!("There is nothing here. The MCP endpoint is at {path}\n");
-        let text = Some(Bytes::from(text));
-        let mut response = Response::new(Reply::Text { text });
-        *response.status_mut() = StatusCode::NOT_FOUND;
-        response
-            .headers_mut()
-            .insert(names::CONTENT_TYPE, names::TEXT);
-        response
-    });
-    Work::Boxed { reply }
-}
-
-pin_project! {
-    /// A socket that leaves signs of life.
-    struct Watched<I> {
+    /// Socket that records its activity.
+    struct MonitoredIo<I> {
         #[pin]
         io: I,
-        signs: Arc<Signs>,
+        activity: Arc<Activity>,
     }
 }
 
-impl<I: AsyncRead> AsyncRead for Watched<I> {
+impl<I: AsyncRead> AsyncRead for MonitoredIo<I> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -188,24 +181,24 @@ impl<I: AsyncRead> AsyncRead for Watched<I> {
     ) -> Poll<std::io::Result<()>> {
         let this = self.project();
         let before = buf.filled().len();
-        let polled = this.io.poll_read(cx, buf);
+        let result = this.io.poll_read(cx, buf);
         if buf.filled().len() > before {
-            this.signs.note_read();
+            this.activity.record_read();
         }
-        polled
+        result
     }
 }
 
-impl<I: AsyncWrite> AsyncWrite for Watched<I> {
+impl<I: AsyncWrite> AsyncWrite for MonitoredIo<I> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
-        let polled = this.io.poll_write(cx, buf);
-        this.signs.note_write(&polled);
-        polled
+        let result = this.io.poll_write(cx, buf);
+        this.activity.record_write(&result);
+        result
     }
 
     fn poll_write_vectored(
@@ -214,24 +207,17 @@ impl<I: AsyncWrite> AsyncWrite for Watched<I> {
         bufs: &[IoSlice<'_>],
     ) -> Poll<std::io::Result<usize>> {
         let this = self.project();
-        let polled = this.io.poll_write_vectored(cx, bufs);
-        this.signs.note_write(&polled);
-        polled
+        let result = this.io.poll_write_vectored(cx, bufs);
+        this.activity.record_write(&result);
+        result
     }
 
-    // Without it, head and body are copied one behind the other before they are written, which for
-    // short answers is much less work than to tell the system of two pieces.
     fn is_write_vectored(&self) -> bool {
-        !self.signs.joins()
+        self.io.is_write_vectored()
     }
 
-    // All that was to be written has been written.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let this = self.project();
-        if this.signs.note_sent() {
-            cx.waker().wake_by_ref();
-        }
-        this.io.poll_flush(cx)
+        self.project().io.poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
@@ -240,4 +226,212 @@ impl<I: AsyncWrite> AsyncWrite for Watched<I> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::future::{Ready, ready};
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::task::ready;
+
+    use mcp_core::{BoxFuture, Exchange, Reply, ServerProfile};
+    use mcp_types::{CallToolResult, ContentBlock, Implementation, ProtocolVersion};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+    use tokio::sync::Semaphore;
+
+    use super::*;
+    use crate::server::{AnswerMode, Sessions, StreamableHttp};
+
+    const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
+        head: Duration::from_secs(30),
+        idle: Duration::from_secs(120),
+    };
+
+    /// Pipe that counts its writes and accepts several buffers at once, as sockets do.
+    struct CountingIo<I> {
+        io: I,
+        writes: Arc<AtomicUsize>,
+    }
+
+    impl<I: AsyncRead + Unpin> AsyncRead for CountingIo<I> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &mut ReadBuf<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            Pin::new(&mut self.io).poll_read(cx, buf)
+        }
+    }
+
+    impl<I: AsyncWrite + Unpin> AsyncWrite for CountingIo<I> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<std::io::Result<usize>> {
+            let written = ready!(Pin::new(&mut self.io).poll_write(cx, buf));
+            self.writes.fetch_add(1, Ordering::Relaxed);
+            Poll::Ready(written)
+        }
+
+        fn poll_write_vectored(
+            self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<std::io::Result<usize>> {
+            let whole: Vec<u8> = bufs.iter().flat_map(|buf| buf.to_vec()).collect();
+            self.poll_write(cx, &whole)
+        }
+
+        fn is_write_vectored(&self) -> bool {
+            true
+        }
+
+        fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+            Pin::new(&mut self.io).poll_flush(cx)
+        }
+
+        fn poll_shutdown(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            Pin::new(&mut self.io).poll_shutdown(cx)
+        }
+    }
+
+    /// A service that replies at once.
+    struct Greeter(Arc<ServerProfile>);
+
+    impl mcp_core::Service for Greeter {
+        fn profile(&self) -> Arc<ServerProfile> {
+            self.0.clone()
+        }
+
+        fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+            let result = CallToolResult::new(vec![ContentBlock::text("hello")]);
+            Box::pin(ready(result.into()))
+        }
+    }
+
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+    const CALL: &str =
+        r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"greet"}}"#;
+
+    fn post(session: &str, body: &str) -> String {
+        let length = body.len();
+        format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {length}\r\n{session}\r\n{body}"
+        )
+    }
+
+    /// Sends a request and returns the response, which has a `Content-Length`.
+    async fn send(io: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> String {
+        io.write_all(request.as_bytes()).await.unwrap();
+        let mut read = String::new();
+        loop {
+            let mut more = [0; 4096];
+            let count = io.read(&mut more).await.unwrap();
+            assert!(count > 0, "{read}");
+            read += std::str::from_utf8(&more[..count]).unwrap();
+            if let Some((head, body)) = read.split_once("\r\n\r\n") {
+                let mut lines = head.lines();
+                let length = lines.find_map(|line| line.strip_prefix("content-length: "));
+                if body.len() == length.unwrap().parse::<usize>().unwrap() {
+                    return read;
+                }
+            }
+        }
+    }
+
+    /// Serves `service` at `path` over a pipe with `capacity`. Returns the client's end and the number of
+    /// writes.
+    fn connect<S, B>(service: S, path: &str, capacity: usize) -> (DuplexStream, Arc<AtomicUsize>)
+    where
+        S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (client, io) = duplex(capacity);
+        let writes = Arc::new(AtomicUsize::new(0));
+        let io = CountingIo {
+            io,
+            writes: Arc::clone(&writes),
+        };
+        let settings = Arc::new(ConnectionSettings {
+            path: path.into(),
+            timeouts: TIMEOUTS,
+            shutdown: Shutdown::new(),
+        });
+        let permit = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+        tokio::spawn(serve(io, service, settings, permit));
+        (client, writes)
+    }
+
+    /// Some systems delay the acknowledgement of the first packet, which would delay a second one.
+    #[tokio::test]
+    async fn ready_response_is_sent_in_one_write() {
+        for (mode, content_type) in [
+            (AnswerMode::Auto, "application/json"),
+            (AnswerMode::AlwaysSse, "text/event-stream"),
+        ] {
+            let profile = ServerProfile::new(Implementation::new("server", "1"));
+            let profile = Arc::new(profile.versions(ProtocolVersion::ALL));
+            let endpoint =
+                StreamableHttp::new(Greeter(profile)).sessions(Sessions::in_memory().answer(mode));
+            let (mut client, writes) = connect(endpoint, "/mcp", 1 << 16);
+            let opened = send(&mut client, &post("", INITIALIZE)).await;
+            let mut lines = opened.lines();
+            let id = lines.find_map(|line| line.strip_prefix("mcp-session-id: "));
+            let call = post(&format!("Mcp-Session-Id: {}\r\n", id.unwrap()), CALL);
+            for before in 1..5 {
+                assert_eq!(writes.load(Ordering::Relaxed), before);
+                let response = send(&mut client, &call).await;
+                assert!(response.contains(content_type), "{response}");
+                assert!(response.contains("hello"), "{response}");
+            }
+            assert_eq!(writes.load(Ordering::Relaxed), 5);
+        }
+    }
+
+    /// A service whose response has as many bytes as the request says.
+    #[derive(Clone)]
+    struct Long;
+
+    impl Service<Request<Incoming>> for Long {
+        type Response = Response<Full<Bytes>>;
+        type Error = Infallible;
+        type Future = Ready<Result<Self::Response, Infallible>>;
+
+        fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+            Poll::Ready(Ok(()))
+        }
+
+        fn call(&mut self, request: Request<Incoming>) -> Self::Future {
+            let length = request.headers()["x-length"].to_str().unwrap();
+            let text = vec![b'x'; length.parse().unwrap()];
+            ready(Ok(Response::new(Full::from(text))))
+        }
+    }
+
+    #[tokio::test]
+    async fn long_response_is_sent_completely() {
+        for capacity in [1 << 20, 1000] {
+            let (mut client, writes) = connect(Long, "/", capacity);
+            for length in [
+                0,
+                MAX_BUFFER_SIZE,
+                MAX_BUFFER_SIZE + 1,
+                4 * MAX_BUFFER_SIZE,
+                1,
+            ] {
+                let request =
+                    format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Length: {length}\r\n\r\n");
+                let response = send(&mut client, &request).await;
+                assert!(response.ends_with(&"x".repeat(length)));
+            }
+            if capacity > 8 * MAX_BUFFER_SIZE {
+                assert_eq!(writes.load(Ordering::Relaxed), 5);
+            }
+        }
+    }
+}

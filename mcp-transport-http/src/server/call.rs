@@ -1,105 +1,163 @@
-//! A call of HTTP: it may be one of a session, and what it says are events.
+//! A call of an HTTP client: the call of the core, and its entry among the calls of a session.
 
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use mcp_core::InboundRequest;
 use mcp_core::wire::{EncodedReply, Wire};
-use mcp_core::{Extensions, NotificationBuffer, Reply, Service};
-use mcp_core::{ReplyTarget, RunningCall};
+use mcp_core::{
+    Extensions, InboundRequest, NotificationBuffer, Reply, ReplyTarget, RunningCall, Service,
+};
 
-use super::in_flight::{self, Stopped, Ticket};
+use super::running_calls::{self, CallPermit, StopReason};
 use crate::sse::encode as sse;
 
-/// A call at work.
-pub(super) struct Call {
-    pub(super) running: RunningCall,
-    /// Its place among the calls of a session, whose client can stop it by a message.
-    ticket: Option<Ticket>,
+/// A running call of an HTTP client.
+pub(super) struct HttpCall {
+    call: RunningCall,
+    /// Entry among the running calls of a session.
+    permit: Option<CallPermit>,
 }
 
-/// What becomes of a call.
-pub(super) enum Outcome {
+/// End of a call.
+pub(super) enum CallEnd {
     Reply(Reply),
-    Stopped(Stopped),
+    Stopped(StopReason),
 }
 
-impl Outcome {
-    /// What its client is told. One that waits no longer gets no answer.
+impl CallEnd {
+    /// Returns the reply to send. The client does not expect one after it cancelled the call.
     // spec: CAN-04
-    pub(super) fn reply(self) -> Option<Reply> {
+    pub(super) fn into_reply(self) -> Option<Reply> {
         match self {
             Self::Reply(reply) => Some(reply),
-            Self::Stopped(Stopped::Ended) => Some(in_flight::ended().into()),
-            Self::Stopped(Stopped::Cancelled) => None,
+            Self::Stopped(StopReason::SessionEnded) => Some(running_calls::session_ended().into()),
+            Self::Stopped(StopReason::Cancelled) => None,
         }
     }
 }
 
-impl Call {
-    /// Begins a call. `notes` is where its notifications gather; it is made here when there is
-    /// none and the client wants any.
-    pub(super) fn begin(
+impl HttpCall {
+    /// Starts a call. Its notifications go to `notifications`. Without one, the call creates a
+    /// buffer when the client requested notifications.
+    pub(super) fn start(
         service: &dyn Service,
-        to: ReplyTarget,
-        inbound: InboundRequest,
+        target: ReplyTarget,
+        request: InboundRequest,
         extensions: Extensions,
-        notes: Option<Arc<NotificationBuffer>>,
-        ticket: Option<Ticket>,
+        notifications: Option<Arc<NotificationBuffer>>,
+        permit: Option<CallPermit>,
     ) -> Self {
-        let running = match notes {
-            None => RunningCall::start(service, inbound, to, sse::FRAMING, extensions),
-            Some(notes) => RunningCall::start_with_buffer(service, inbound, to, notes, extensions),
+        let call = match notifications {
+            None => RunningCall::start(service, request, target, sse::FRAMING, extensions),
+            Some(buffer) => {
+                RunningCall::start_with_buffer(service, request, target, buffer, extensions)
+            }
         };
-        Self { running, ticket }
+        Self { call, permit }
     }
 
-    /// Whom its answer goes to.
-    pub(super) fn to(&self) -> &ReplyTarget {
-        self.running.target()
+    pub(super) fn target(&self) -> &ReplyTarget {
+        self.call.target()
     }
 
-    /// Works on the call, until it is answered or must not go on.
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Outcome> {
-        if let Poll::Ready(reply) = self.running.poll_reply(cx) {
-            return Poll::Ready(Outcome::Reply(reply));
+    pub(super) fn notifications(&self) -> Option<&Arc<NotificationBuffer>> {
+        self.call.notifications()
+    }
+
+    /// Polls the call until it has a reply or must stop.
+    pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<CallEnd> {
+        if let Poll::Ready(reply) = self.call.poll_reply(cx) {
+            return Poll::Ready(CallEnd::Reply(reply));
         }
-        let Some(ticket) = &self.ticket else {
+        let Some(permit) = &mut self.permit else {
             return Poll::Pending;
         };
-        let why = ready!(ticket.poll_stopped(cx));
-        self.running.close();
-        Poll::Ready(Outcome::Stopped(why))
+        let reason = ready!(Pin::new(permit).poll(cx));
+        self.close();
+        Poll::Ready(CallEnd::Stopped(reason))
     }
 
-    /// The first notifications of a call that goes on.
-    pub(super) fn poll_notes(&self, cx: &mut Context<'_>) -> Poll<Bytes> {
-        match self
-            .running
-            .notifications()
-            .map(|notes| notes.poll_drain(cx))
-        {
-            Some(Poll::Ready(Some(first))) => Poll::Ready(first),
+    /// Waits until the call has a reply or must stop.
+    pub(super) async fn end(&mut self) -> CallEnd {
+        poll_fn(|cx| self.poll_end(cx)).await
+    }
+
+    /// Polls for the first notifications.
+    pub(super) fn poll_notifications(&self, cx: &mut Context<'_>) -> Poll<Bytes> {
+        match self.notifications().map(|buffer| buffer.poll_drain(cx)) {
+            Some(Poll::Ready(Some(events))) => Poll::Ready(events),
             _ => Poll::Pending,
         }
     }
+
+    /// Discards all further notifications.
+    pub(super) fn close(&self) {
+        self.call.close();
+    }
 }
 
-/// A buffer for notifications and the answer, written as events.
+/// Creates a buffer for messages that are encoded as events.
 pub(super) fn new_buffer(wire: &'static dyn Wire) -> NotificationBuffer {
     NotificationBuffer::new(wire, sse::FRAMING)
 }
 
-/// Writes an answer as an event behind `head`.
-pub(super) fn encode_event(to: &ReplyTarget, reply: Reply, mut head: Vec<u8>) -> EncodedReply {
-    // A short answer gets all its room at once.
-    head.reserve(sse::MESSAGE_PREFIX.len() + 300 + sse::MESSAGE_SUFFIX.len());
-    head.extend_from_slice(sse::MESSAGE_PREFIX);
-    let mut text = to.encode(reply, head);
-    text.push(sse::MESSAGE_SUFFIX);
-    text
+/// Encodes `reply` as an event behind `events`.
+pub(super) fn encode_event(
+    target: &ReplyTarget,
+    reply: Reply,
+    mut events: Vec<u8>,
+) -> EncodedReply {
+    events.extend_from_slice(sse::MESSAGE_PREFIX);
+    let mut encoded = target.encode(reply, events);
+    encoded.push(sse::MESSAGE_SUFFIX);
+    encoded
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use bytes::Bytes;
+    use mcp_core::{ResultBody, ServerProfile};
+    use mcp_types::{Implementation, RawObject};
+
+    use super::*;
+
+    fn target() -> ReplyTarget {
+        let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));
+        ReplyTarget {
+            id: 1.into(),
+            profile,
+            wire: mcp_core::wire::MODERN,
+        }
+    }
+
+    #[test]
+    fn encode_event_json_with_line_breaks_is_one_event() {
+        let raw = RawObject::from_text("{\n  \"a\": \"x\\ny\",\r\n  \"b\": [\n1]\n}").unwrap();
+        let before = b"event: message\ndata: {}\n\n".to_vec();
+        let encoded = encode_event(&target(), ResultBody::Other(raw).into(), before).into_bytes();
+        let encoded = std::str::from_utf8(&encoded).unwrap();
+        let (_, last) = encoded.split_once("\n\n").unwrap();
+        let data = last
+            .strip_prefix("event: message\ndata: ")
+            .unwrap()
+            .strip_suffix("\n\n")
+            .unwrap();
+        assert!(!data.contains(['\n', '\r']));
+        let message: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!(message["result"]["a"], "x\ny");
+        assert_eq!(message["result"]["b"][0], 1);
+    }
+
+    #[test]
+    fn encode_reply_alone_is_json() {
+        let raw = RawObject::from_text(r#"{"a":1}"#).unwrap();
+        let encoded = target()
+            .encode(ResultBody::Other(raw).into(), Vec::new())
+            .into_bytes();
+        assert!(encoded.starts_with(br#"{"jsonrpc":"2.0","id":1,"result":{"#));
+        assert_ne!(encoded, Bytes::new());
+    }
+}

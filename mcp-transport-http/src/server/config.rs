@@ -1,40 +1,61 @@
-//! The values of an endpoint.
+//! Settings of an endpoint.
+
+mod session_event;
+mod sessions;
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::request::Parts;
 use mcp_core::Gate;
+use mcp_core::store::EventStore;
+use uuid::Uuid;
 
-use super::body::Limits;
 use super::guard::Guard;
-use super::kept::Keeper;
-use super::sessions::{Hooks, Sessions};
+use super::request_body::BodyLimits;
 use crate::Shutdown;
 
+pub use session_event::{SessionEnd, SessionEvent};
+pub(super) use sessions::SessionMode;
+pub use sessions::{AnswerMode, Sessions};
+
+/// Settings of an endpoint.
 #[derive(Clone)]
 pub(super) struct Config {
     pub(super) guard: Guard,
     pub(super) body_timeout: Duration,
-    pub(super) streams: Streams,
+    pub(super) streams: StreamConfig,
     pub(super) sessions: Sessions,
-    pub(super) hooks: Hooks,
-    pub(super) events: Option<Arc<dyn Keeper>>,
+    pub(super) session_id: Option<Arc<MakeSessionId>>,
+    pub(super) session_hook: Option<Arc<SessionHook>>,
+    pub(super) events: Option<EventStorage>,
     pub(super) gate: Option<Arc<dyn Gate>>,
-    pub(super) shutdown: Option<Shutdown>,
+    shutdown: Option<Shutdown>,
 }
 
-/// The clocks of event streams.
+pub(super) type MakeSessionId = dyn Fn(&Parts) -> String + Send + Sync;
+pub(super) type SessionHook = dyn Fn(SessionEvent<'_>) + Send + Sync;
+
+/// Times of event streams.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Streams {
-    /// Silence after which an answer becomes a stream.
+pub(super) struct StreamConfig {
+    /// Time without output after which a response becomes an event stream.
     pub(super) commit_after: Duration,
-    /// Silence after which a stream gets a comment.
-    pub(super) ping_interval: Duration,
-    /// Life of a stream.
+    /// Time without output after which a stream gets a comment.
+    pub(super) keep_alive_interval: Duration,
+    /// Maximum age of a stream.
     pub(super) max_age: Option<Duration>,
-    /// Pause of a client before it reads on.
+    /// Time that clients wait before they reconnect.
     pub(super) retry: Duration,
+}
+
+/// Store for the events of sessions.
+#[derive(Clone)]
+pub(super) struct EventStorage {
+    pub(super) store: Arc<dyn EventStore>,
+    /// Prefix of stream names. Servers with the same store number their streams independently.
+    pub(super) stream_prefix: Arc<str>,
 }
 
 const DEFAULT_BODY_LIMIT: usize = 4 << 20;
@@ -44,14 +65,15 @@ impl Default for Config {
         Self {
             guard: Guard::new(DEFAULT_BODY_LIMIT),
             body_timeout: Duration::from_secs(30),
-            streams: Streams {
+            streams: StreamConfig {
                 commit_after: Duration::from_secs(1),
-                ping_interval: Duration::from_secs(15),
+                keep_alive_interval: Duration::from_secs(15),
                 max_age: None,
                 retry: Duration::from_secs(1),
             },
             sessions: Sessions::in_memory(),
-            hooks: Hooks::default(),
+            session_id: None,
+            session_hook: None,
             events: None,
             gate: None,
             shutdown: None,
@@ -60,15 +82,27 @@ impl Default for Config {
 }
 
 impl Config {
-    /// What ends the streams that are begun here.
-    pub(super) fn ended_by(&self) -> Option<Shutdown> {
-        Shutdown::of_server().or_else(|| self.shutdown.clone())
+    pub(super) fn set_shutdown(&mut self, shutdown: Shutdown) {
+        self.shutdown = Some(shutdown);
     }
 
-    pub(super) fn body_limits(&self) -> Limits {
-        Limits {
+    /// Returns the handle that ends the streams of the current request: that of the
+    /// [`Serve`](crate::Serve) that runs it, or the configured one.
+    pub(super) fn shutdown(&self) -> Option<Shutdown> {
+        Shutdown::current().or_else(|| self.shutdown.clone())
+    }
+
+    pub(super) fn body_limits(&self) -> BodyLimits {
+        BodyLimits {
             size: self.guard.body_limit,
             time: self.body_timeout,
+        }
+    }
+
+    /// Calls the hook for session events.
+    pub(super) fn notify_session_hook(&self, event: SessionEvent<'_>) {
+        if let Some(hook) = &self.session_hook {
+            hook(event);
         }
     }
 }
@@ -81,5 +115,15 @@ impl fmt::Debug for Config {
             .field("streams", &self.streams)
             .field("sessions", &self.sessions)
             .finish_non_exhaustive()
+    }
+}
+
+impl EventStorage {
+    pub(super) fn new(store: impl EventStore) -> Self {
+        let (prefix, ..) = Uuid::new_v4().as_fields();
+        Self {
+            store: Arc::new(store),
+            stream_prefix: format!("{prefix:x}").into(),
+        }
     }
 }

@@ -1,123 +1,373 @@
-//! Where a POST goes, by its headers and its body. A pure function: no IO, no clock.
+//! Classification of a POST by its headers and its body, without IO and without a clock.
 //!
-//! The order of the checks is that of the ladder in HTTP-SM-22; [`modern::read`] is its
-//! lower half.
+//! The order of the checks is that of HTTP-SM-22. [`modern::read_request`] does the second half.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::HeaderMap;
-use mcp_core::versioning::{self, classify};
-use mcp_core::{Call, ClientRequest, Fault, ParamHeaders, ServerProfile};
-use mcp_core::{InboundRequest, modern};
-use mcp_types::{Message, ParseError, RequestId};
+use mcp_core::versioning::{self, RequestEra, classify};
+use mcp_core::wire::Envelope;
+use mcp_core::{Call, ClientRequest, Fault, InboundRequest, ParamHeaders, ServerProfile, modern};
+use mcp_types::{Message, ParseError, Request, RequestId};
 
-use crate::headers::{self, Mirrored};
+use super::rejection::Rejection;
+use crate::headers::{self, McpHeaders};
 
-/// What a POST turned out to be.
+/// Kind of a POST.
 #[derive(Debug)]
-pub(super) enum Route<'a, 'h> {
-    /// A request that may be served.
+pub(super) enum Route<'a> {
+    /// A modern request.
     Modern {
         id: RequestId,
-        inbound: InboundRequest,
+        request: InboundRequest,
     },
-    /// A message of the legacy era, and what its headers say.
-    Legacy(Message<'a>, Mirrored<'h>),
-    /// Several messages at once, as clients of the legacy era may send them.
-    Batch,
-    /// A notification, which needs no answer.
-    Accepted,
-    /// Something that cannot be served.
-    Refused { id: Option<RequestId>, fault: Fault },
+    /// A message of a legacy client.
+    Legacy(Message<'a>),
+    /// A batch of messages of a legacy client.
+    LegacyBatch,
+    /// A modern notification, which has no effect.
+    Notification,
 }
 
-/// `serves_legacy` tells whether the legacy era is served here, `plan` which arguments of a tool
-/// have headers.
+/// Classifies a POST. `param_headers` returns the arguments of a tool that have headers.
+///
+/// # Errors
+///
+/// Returns a rejection when the message is not valid or not supported.
 // spec: HTTP-SM-22, GAP-06
-pub(super) fn route<'a, 'h>(
-    headers: &'h HeaderMap,
+pub(super) fn route<'a>(
+    headers: &HeaderMap,
+    mcp_headers: &McpHeaders<'_>,
     body: &'a [u8],
     profile: &ServerProfile,
     serves_legacy: bool,
-    plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-) -> Route<'a, 'h> {
-    let mirrored = Mirrored::of(headers);
+    param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
+) -> Result<Route<'a>, Rejection> {
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
         // spec: HTTP-S-07, HTTP-SM-21
-        Ok(note @ Message::Notification(_)) => {
-            return if serves_legacy && !versioning::is_modern_version(mirrored.version()) {
-                Route::Legacy(note, mirrored)
+        Ok(notification @ Message::Notification(_)) => {
+            let is_modern = versioning::is_modern_version(mcp_headers.version());
+            return Ok(if serves_legacy && !is_modern {
+                Route::Legacy(notification)
             } else {
-                Route::Accepted
-            };
+                Route::Notification
+            });
         }
-        Ok(response @ Message::Response(_)) if serves_legacy => {
-            return Route::Legacy(response, mirrored);
-        }
-        Err(ParseError::Batch) if serves_legacy => return Route::Batch,
+        Ok(response @ Message::Response(_)) if serves_legacy => return Ok(Route::Legacy(response)),
+        Err(ParseError::Batch) if serves_legacy => return Ok(Route::LegacyBatch),
         // spec: HTTP-SM-01, HTTP-C-06
         Ok(_) => {
             let fault = Fault::InvalidRequest(Cow::Borrowed(
                 "a POST carries one request or one notification; nobody here waits for responses",
             ));
-            return Route::Refused { id: None, fault };
+            return Err(Rejection::modern(None, fault));
         }
         Err(error) => {
             let id = error.id().cloned();
-            return Route::Refused {
-                id,
-                fault: error.into(),
-            };
+            return Err(Rejection::modern(id, error.into()));
         }
     };
-    let named = mirrored.version();
-    let envelope = match classify(&request, named) {
-        versioning::RequestEra::Modern(envelope) => Ok(envelope),
-        versioning::RequestEra::Legacy if serves_legacy => {
-            return Route::Legacy(Message::Request(request), mirrored);
+    let version = mcp_headers.version();
+    let envelope = match classify(&request, version) {
+        RequestEra::Modern(envelope) => Ok(envelope),
+        RequestEra::Legacy if serves_legacy => {
+            return Ok(Route::Legacy(Message::Request(request)));
         }
-        versioning::RequestEra::Legacy => Err(versioning::unsupported_legacy(
-            &request,
-            named,
-            &profile.versions,
-        )),
-        versioning::RequestEra::Refused(fault) => Err(fault),
+        RequestEra::Legacy => {
+            let versions = &profile.versions;
+            Err(versioning::unsupported_legacy(&request, version, versions))
+        }
+        RequestEra::Refused(fault) => Err(fault),
         _ => Err(Fault::internal("the request belongs to an unknown era")),
     };
-    let read = envelope.and_then(|envelope| {
-        mirrored.verify(&request, &envelope.version)?;
-        let inbound = modern::read_request(&request, envelope, profile)?;
-        verify_arguments(headers, &inbound.request, plan)?;
-        Ok(inbound)
+    let inbound = envelope.and_then(|envelope| {
+        mcp_headers.verify(&request, &envelope.version)?;
+        read_modern(headers, &request, envelope, profile, param_headers)
     });
-    match read {
-        Ok(inbound) => Route::Modern {
-            id: request.id,
-            inbound,
-        },
-        Err(fault) => Route::Refused {
-            id: Some(request.id),
-            fault,
-        },
+    let id = request.id;
+    match inbound {
+        Ok(request) => Ok(Route::Modern { id, request }),
+        Err(fault) => Err(Rejection::modern(Some(id), fault)),
     }
 }
 
-// spec: XHDR-17
-fn verify_arguments(
+fn read_modern(
     headers: &HeaderMap,
-    asked: &ClientRequest,
-    plan: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-) -> Result<(), Fault> {
-    let ClientRequest::Call(Call::CallTool(params)) = asked else {
-        return Ok(());
-    };
-    match plan(&params.name) {
-        Some(plan) => headers::verify_arguments(headers, &plan, params.arguments.as_ref()),
-        None => Ok(()),
+    request: &Request<'_>,
+    envelope: Envelope<'_>,
+    profile: &ServerProfile,
+    param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
+) -> Result<InboundRequest, Fault> {
+    let inbound = modern::read_request(request, envelope, profile)?;
+    // spec: XHDR-17
+    if let ClientRequest::Call(Call::CallTool(params)) = &inbound.request
+        && let Some(param_headers) = param_headers(&params.name)
+    {
+        headers::verify_arguments(headers, &param_headers, params.arguments.as_ref())?;
     }
+    Ok(inbound)
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use http::HeaderValue;
+    use mcp_core::wire::MODERN;
+    use mcp_types::{Implementation, ProtocolVersion, codes};
+
+    use super::*;
+    use crate::headers::names;
+
+    const VERSION: &str = "2026-07-28";
+    const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    const OTHER: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"v999.0.0","io.modelcontextprotocol/clientCapabilities":{}}"#;
+    const HALF: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
+
+    fn classify_post<'a>(
+        headers: &HeaderMap,
+        body: &'a str,
+        param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
+    ) -> Result<Route<'a>, Rejection> {
+        let (mcp_headers, profile) = (McpHeaders::collect(headers), profile());
+        let body = body.as_bytes();
+        route(headers, &mcp_headers, body, &profile, false, param_headers)
+    }
+
+    fn profile() -> ServerProfile {
+        let mut profile = ServerProfile::new(Implementation::new("test", "1.0.0"));
+        profile.versions = ProtocolVersion::ALL.to_vec();
+        profile
+    }
+
+    fn request(method: &str, params: &str) -> String {
+        format!(r#"{{"jsonrpc":"2.0","id":"x","method":"{method}","params":{{{params}}}}}"#)
+    }
+
+    fn headers(version: Option<&str>, method: Option<&str>, name: Option<&str>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        let pairs = [
+            (names::MCP_PROTOCOL_VERSION, version),
+            (names::MCP_METHOD, method),
+            (names::MCP_NAME, name),
+        ];
+        for (header, value) in pairs {
+            if let Some(value) = value {
+                headers.insert(header, HeaderValue::from_str(value).unwrap());
+            }
+        }
+        headers
+    }
+
+    #[test]
+    fn route_invalid_request_reports_the_first_failed_check() {
+        // spec: HTTP-SM-22, and the ids of the single checks in the code
+        let version = Some(VERSION);
+        let odd = Some("v999.0.0");
+        let tool = format!(r#""name":"t",{META}"#);
+        let odd_tool = format!(r#""name":"t",{OTHER}"#);
+        let nameless = format!(r#""name":7,{META}"#);
+        let table = [
+            // The envelope is checked before the headers.
+            (
+                request("tools/list", ""),
+                headers(version, None, None),
+                codes::INVALID_PARAMS,
+            ),
+            (
+                request("tools/list", HALF),
+                headers(None, None, None),
+                codes::INVALID_PARAMS,
+            ),
+            (
+                request("server/discover", ""),
+                headers(None, None, None),
+                codes::INVALID_PARAMS,
+            ),
+            // The version header is checked before the other headers and before its support.
+            (
+                request("tools/list", META),
+                headers(None, None, None),
+                codes::HEADER_MISMATCH,
+            ),
+            (
+                request("tools/list", META),
+                headers(odd, None, None),
+                codes::HEADER_MISMATCH,
+            ),
+            (
+                request("tools/list", OTHER),
+                headers(version, Some("tools/list"), None),
+                codes::HEADER_MISMATCH,
+            ),
+            // Method and name are checked before the support of the version.
+            (
+                request("tools/list", OTHER),
+                headers(odd, None, None),
+                codes::HEADER_MISMATCH,
+            ),
+            (
+                request("tools/call", &odd_tool),
+                headers(odd, Some("tools/call"), Some("u")),
+                codes::HEADER_MISMATCH,
+            ),
+            (
+                request("tools/call", &tool),
+                headers(version, Some("tools/call"), None),
+                codes::HEADER_MISMATCH,
+            ),
+            // The support of the version is checked before the method.
+            (
+                request("unknown/method", OTHER),
+                headers(odd, Some("unknown/method"), None),
+                codes::UNSUPPORTED_PROTOCOL_VERSION,
+            ),
+            // The method is checked before its parameters.
+            (
+                request("initialize", META),
+                headers(version, Some("initialize"), None),
+                codes::METHOD_NOT_FOUND,
+            ),
+            (
+                request("ping", META),
+                headers(version, Some("ping"), None),
+                codes::METHOD_NOT_FOUND,
+            ),
+            (
+                request("resources/subscribe", META),
+                headers(version, Some("resources/subscribe"), None),
+                codes::METHOD_NOT_FOUND,
+            ),
+            (
+                request("tools/call", &nameless),
+                headers(version, Some("tools/call"), Some("t")),
+                codes::INVALID_PARAMS,
+            ),
+        ];
+        for (body, headers, code) in table {
+            match classify_post(&headers, &body, |_| None) {
+                Err(rejection) => {
+                    let error = MODERN.error(&rejection.fault);
+                    assert_eq!(error.code, code, "{body} {headers:?}");
+                    assert_eq!(rejection.id, Some("x".into()), "{body}");
+                }
+                other => panic!("{other:?} {body}"),
+            }
+        }
+    }
+
+    #[test]
+    fn route_valid_request_is_modern() {
+        let version = Some(VERSION);
+        let tool = format!(r#""name":"t","arguments":{{}},{META}"#);
+        let table = [
+            (
+                request("tools/list", META),
+                headers(version, Some("tools/list"), None),
+            ),
+            (
+                request("tools/call", &tool),
+                headers(version, Some("tools/call"), Some(" t ")),
+            ),
+            (
+                request("com.example/own", META),
+                headers(version, Some("com.example/own"), None),
+            ),
+            (
+                request("server/discover", META),
+                headers(version, Some("server/discover"), Some("?")),
+            ),
+        ];
+        for (body, headers) in table {
+            let route = classify_post(&headers, &body, |_| None);
+            assert!(
+                matches!(route, Ok(Route::Modern { .. })),
+                "{route:?} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn route_legacy_request_without_legacy_support_lists_supported_versions() {
+        // spec: COMPAT-04, GAP-17
+        let initialize = r#""protocolVersion":"2025-11-25","capabilities":{}"#;
+        let table = [
+            (
+                request("initialize", initialize),
+                headers(None, None, None),
+                "2025-11-25",
+            ),
+            (
+                request("tools/list", ""),
+                headers(Some("2025-06-18"), None, None),
+                "2025-06-18",
+            ),
+            (request("tools/list", ""), headers(None, None, None), "none"),
+            (
+                request("initialize", initialize),
+                headers(Some("2025-03-26"), None, None),
+                "2025-11-25",
+            ),
+        ];
+        for (body, headers, requested) in table {
+            let route = classify_post(&headers, &body, |_| None);
+            let rejection = route.expect_err(&body);
+            assert_eq!(rejection.id, Some("x".into()));
+            let supported = vec![VERSION.to_owned()];
+            assert_eq!(
+                rejection.fault,
+                Fault::UnsupportedVersion {
+                    requested: requested.into(),
+                    supported
+                }
+            );
+        }
+    }
+
+    fn param_headers() -> Option<Arc<ParamHeaders>> {
+        let schema = serde_json::from_str(
+            r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
+        );
+        ParamHeaders::from_schema(&schema.unwrap())
+            .unwrap()
+            .map(Arc::new)
+    }
+
+    // spec: HTTP-SM-22, XHDR-17
+    #[test]
+    fn route_compares_argument_headers_last() {
+        let right = headers(Some(VERSION), Some("tools/call"), Some("t"));
+        let body =
+            |arguments: &str| request("tools/call", &format!(r#""name":"t",{arguments}{META}"#));
+        let code = |headers: &HeaderMap, body: &str| {
+            let params = |tool: &str| (tool == "t").then(param_headers)?;
+            let route = classify_post(headers, body, params);
+            route
+                .err()
+                .map(|rejection| MODERN.error(&rejection.fault).code)
+        };
+        let mismatch = Some(codes::HEADER_MISMATCH);
+        assert_eq!(code(&right, &body("")), None);
+        assert_eq!(code(&right, &body(r#""arguments":{"city":null},"#)), None);
+        assert_eq!(
+            code(&right, &body(r#""arguments":{"city":"x"},"#)),
+            mismatch
+        );
+        let wrong = body(r#""arguments":[],"#);
+        assert_eq!(code(&right, &wrong), Some(codes::INVALID_PARAMS));
+        let mut repeated = right.clone();
+        repeated.insert("mcp-param-city", HeaderValue::from_static("x"));
+        assert_eq!(code(&repeated, &body(r#""arguments":{"city":"x"},"#)), None);
+        assert_eq!(
+            code(&repeated, &body(r#""arguments":{"city":"y"},"#)),
+            mismatch
+        );
+        // The other tool has no arguments with headers.
+        let other = headers(Some(VERSION), Some("tools/call"), Some("u"));
+        let body = request(
+            "tools/call",
+            &format!(r#""name":"u","arguments":{{"city":"x"}},{META}"#),
+        );
+        assert_eq!(code(&other, &body), None);
+    }
+}

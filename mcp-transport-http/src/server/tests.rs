@@ -1,13 +1,18 @@
-//! The endpoint from the outside, without a socket.
+//! The endpoint as a tower service, without a socket.
+
+mod streams;
+mod subscriptions;
 
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use futures::FutureExt;
-use http::{HeaderName, HeaderValue, Method, StatusCode};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
-use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Principal, Reply, ServerProfile};
+use mcp_core::{
+    BoxFuture, Call, ClientFacts, Exchange, Fault, Gate, Principal, Reply, ServerProfile, Service,
+};
 use mcp_types::{
     CallToolParams, CallToolResult, ContentBlock, ErrorObject, Implementation, ProgressUpdate,
     ProtocolVersion, codes,
@@ -15,10 +20,10 @@ use mcp_types::{
 use serde_json::{Value, json};
 use tower_service::Service as _;
 
-use super::*;
+use super::StreamableHttp;
 use crate::headers::{encode, names};
 
-/// A service that is one function.
+/// A service whose calls run a function.
 pub(super) struct Scripted {
     profile: Arc<ServerProfile>,
     script: Box<dyn Fn(Exchange) -> BoxFuture<'static, Reply> + Send + Sync>,
@@ -34,7 +39,7 @@ impl Service for Scripted {
     }
 }
 
-/// An endpoint around an asynchronous function.
+/// Creates an endpoint whose calls run `script`.
 pub(super) fn endpoint<F, R>(script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
@@ -50,7 +55,7 @@ pub(super) fn text(text: &str) -> Reply {
     CallToolResult::new(vec![ContentBlock::text(text)]).into()
 }
 
-/// Answers `tools/call` with the text of its arguments.
+/// Replies to `tools/call` with the JSON of its arguments.
 async fn echo(exchange: Exchange) -> Reply {
     match &exchange.call {
         Call::CallTool(CallToolParams {
@@ -61,13 +66,14 @@ async fn echo(exchange: Exchange) -> Reply {
     }
 }
 
-/// A modern request that wants progress under the token 7 when `wants_notes`.
-pub(super) fn message(method: &str, mut params: Value, wants_notes: bool) -> Value {
+/// Returns a modern request. With `with_notifications` it requests progress with the token 7, and log
+/// messages.
+pub(super) fn message(method: &str, mut params: Value, with_notifications: bool) -> Value {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    if wants_notes {
+    if with_notifications {
         meta["progressToken"] = json!(7);
         meta["io.modelcontextprotocol/logLevel"] = json!("info");
     }
@@ -75,9 +81,9 @@ pub(super) fn message(method: &str, mut params: Value, wants_notes: bool) -> Val
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
-/// A POST with the headers that its message asks for.
+/// Returns a POST of a modern message with the headers that mirror it.
 pub(super) fn post(message: &Value) -> Request<Full<Bytes>> {
-    let mut request = raw(message.to_string());
+    let mut request = raw_post(message.to_string());
     let headers = request.headers_mut();
     headers.insert(
         names::MCP_PROTOCOL_VERSION,
@@ -92,8 +98,8 @@ pub(super) fn post(message: &Value) -> Request<Full<Bytes>> {
     request
 }
 
-/// A POST with the headers that every message has.
-fn raw(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
+/// Returns a POST with the headers that every message has.
+fn raw_post(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
     Request::post("/mcp")
         .header(names::HOST, "localhost:8000")
         .header(names::CONTENT_TYPE, names::JSON)
@@ -102,11 +108,11 @@ fn raw(body: impl Into<Bytes>) -> Request<Full<Bytes>> {
         .unwrap()
 }
 
-pub(super) fn tool_call(wants_notes: bool) -> Request<Full<Bytes>> {
+pub(super) fn tool_call(with_notifications: bool) -> Request<Full<Bytes>> {
     post(&message(
         "tools/call",
         json!({ "name": "t", "arguments": { "a": 1 } }),
-        wants_notes,
+        with_notifications,
     ))
 }
 
@@ -115,7 +121,8 @@ fn set(mut request: Request<Full<Bytes>>, name: HeaderName, value: &str) -> Requ
     request
 }
 
-/// Calls outside of any runtime, polling once: a task or a timer would panic.
+/// Sends a request outside of a runtime and polls the response once. Creating a task or a timer would
+/// panic.
 fn call_now(endpoint: &StreamableHttp, request: Request<Full<Bytes>>) -> Response<Bytes> {
     let Ok(response) = endpoint.clone().call(request).now_or_never().unwrap();
     let (parts, body) = response.into_parts();
@@ -130,8 +137,8 @@ fn json_of(response: &Response<Bytes>) -> Value {
     serde_json::from_slice(response.body()).unwrap()
 }
 
-/// Status, error code and id of a refused request.
-fn refused(request: Request<Full<Bytes>>) -> (u16, i64, Value) {
+/// Returns status, error code and id of the response to a rejected request.
+fn rejection(request: Request<Full<Bytes>>) -> (u16, i64, Value) {
     let response = call_now(&endpoint(echo), request);
     let body = json_of(&response);
     let id = body.get("id").cloned().unwrap_or(json!("absent"));
@@ -143,18 +150,18 @@ fn refused(request: Request<Full<Bytes>>) -> (u16, i64, Value) {
 }
 
 #[test]
-fn a_silent_call_touches_no_runtime() {
+fn call_without_notifications_uses_no_task_and_no_timer() {
     let response = call_now(&endpoint(echo), tool_call(false));
     assert_eq!(response.status(), StatusCode::OK);
     let body = json_of(&response);
     assert_eq!(body["id"], 1);
     assert_eq!(body["result"]["content"][0]["text"], r#"{"a":1}"#);
-    // That the client wants notifications changes nothing when there are none.
+    // Requested notifications have no effect when there are none.
     assert_eq!(json_of(&call_now(&endpoint(echo), tool_call(true))), body);
 }
 
 #[test]
-fn a_call_that_speaks_and_ends_is_one_body_of_events() {
+fn ready_call_with_notifications_is_one_body_of_events() {
     // spec: HTTP-SM-12, HTTP-S-12
     let endpoint = endpoint(|exchange| async move {
         exchange
@@ -184,7 +191,7 @@ fn a_call_that_speaks_and_ends_is_one_body_of_events() {
     assert_eq!(json_of(&silent)["result"]["content"][0]["text"], "done");
 }
 
-/// The messages of an event stream.
+/// Returns the messages of an event stream.
 pub(super) fn events(stream: &str) -> Vec<Value> {
     let blocks = stream
         .split("\n\n")
@@ -195,7 +202,7 @@ pub(super) fn events(stream: &str) -> Vec<Value> {
 }
 
 #[test]
-fn the_door_answers_with_json_rpc_errors() {
+fn rejected_head_is_answered_with_a_json_rpc_error() {
     // spec: HTTP-S-03, HTTP-S-10, COMPAT-05
     let good = || tool_call(false);
     let verb = |method: Method| {
@@ -211,11 +218,11 @@ fn the_door_answers_with_json_rpc_errors() {
         (set(good(), names::CONTENT_TYPE, "text/plain"), 415),
         (set(good(), names::ACCEPT, "application/json"), 406),
         (set(good(), names::CONTENT_LENGTH, "4194305"), 413),
-        (raw(vec![b' '; (4 << 20) + 1]), 413),
+        (raw_post(vec![b' '; (4 << 20) + 1]), 413),
     ];
     for (request, status) in table {
         assert_eq!(
-            refused(request),
+            rejection(request),
             (status, codes::INVALID_REQUEST, json!("absent"))
         );
     }
@@ -224,7 +231,7 @@ fn the_door_answers_with_json_rpc_errors() {
 }
 
 #[test]
-fn rungs_of_the_ladder_have_their_status() {
+fn invalid_modern_request_has_the_status_of_its_error() {
     // spec: ERR-14, HTTP-SM-02, HTTP-SM-04, HTTP-SM-05, HTTP-SM-06, META-09
     let call = || tool_call(false);
     let odd = || {
@@ -253,14 +260,14 @@ fn rungs_of_the_ladder_have_their_status() {
         ),
         (odd(), 400, codes::UNSUPPORTED_PROTOCOL_VERSION),
         (
-            raw(bare.to_string()),
+            raw_post(bare.to_string()),
             400,
             codes::UNSUPPORTED_PROTOCOL_VERSION,
         ),
         (post(&unknown), 404, codes::METHOD_NOT_FOUND),
     ];
     for (request, status, code) in table {
-        assert_eq!(refused(request), (status, code, json!(1)));
+        assert_eq!(rejection(request), (status, code, json!(1)));
     }
     let data = json_of(&call_now(&endpoint(echo), odd()))["error"]["data"].clone();
     assert_eq!(
@@ -270,7 +277,7 @@ fn rungs_of_the_ladder_have_their_status() {
 }
 
 #[test]
-fn bodies_that_are_no_request() {
+fn body_that_is_not_a_request_is_rejected() {
     // spec: HTTP-SM-01, HTTP-S-10
     let absent = json!("absent");
     let one = json!(1);
@@ -314,15 +321,15 @@ fn bodies_that_are_no_request() {
         ),
     ];
     for (body, code, id) in table {
-        let refused = refused(raw(body.to_owned()));
+        let rejection = rejection(raw_post(body.to_owned()));
         assert_eq!(
-            refused,
+            rejection,
             (400, code, id.clone()),
             "{}",
             &body[..body.len().min(80)]
         );
     }
-    let deep = raw(format!(
+    let deep = raw_post(format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"x","params":{{"a":{deep}}}}}"#
     ));
     assert_eq!(
@@ -332,21 +339,21 @@ fn bodies_that_are_no_request() {
 }
 
 #[test]
-fn notifications_are_accepted() {
+fn notification_is_accepted() {
     // spec: HTTP-S-07, HTTP-SM-21
     for body in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
         r#"{"jsonrpc":"2.0","method":"tools/call"}"#,
     ] {
-        let response = call_now(&endpoint(|_| async { panic!() }), raw(body));
+        let response = call_now(&endpoint(|_| async { panic!() }), raw_post(body));
         assert_eq!(response.status(), StatusCode::ACCEPTED);
         assert!(response.body().is_empty());
     }
 }
 
 #[test]
-fn replies_have_the_status_of_their_fault() {
+fn reply_has_the_status_of_its_fault() {
     // spec: GAP-05, HTTP-SM-05
     let table = [
         (Fault::no_such_tool("t"), 200, codes::INVALID_PARAMS),
@@ -380,16 +387,16 @@ fn replies_have_the_status_of_their_fault() {
             (status, Some(code))
         );
         assert_eq!(body["id"], 1);
-        // The status counts for more than notifications before the error.
-        let spoken = call_now(&endpoint, tool_call(true));
-        assert_eq!(spoken.status().as_u16(), status);
-        let is_json = spoken.headers()[names::CONTENT_TYPE] == names::JSON;
+        // An error with a status other than 200 replaces the notifications before it.
+        let notified = call_now(&endpoint, tool_call(true));
+        assert_eq!(notified.status().as_u16(), status);
+        let is_json = notified.headers()[names::CONTENT_TYPE] == names::JSON;
         assert_eq!(is_json, status != 200);
     }
 }
 
 #[test]
-fn a_panic_is_an_error_of_its_call() {
+fn panic_is_an_internal_error_of_its_call() {
     let late = endpoint(|_| async { panic!("secret") });
     let early = endpoint(|_| -> std::future::Ready<Reply> { panic!("secret") });
     for endpoint in [late, early] {
@@ -407,7 +414,7 @@ fn a_panic_is_an_error_of_its_call() {
 }
 
 #[test]
-fn handlers_see_the_request_and_what_layers_insert() {
+fn handler_finds_head_and_extensions_of_the_request() {
     #[derive(Clone)]
     struct Trace(u32);
 
@@ -437,7 +444,7 @@ fn handlers_see_the_request_and_what_layers_insert() {
 }
 
 #[test]
-fn a_gate_refuses_before_the_call_begins() {
+fn gate_refuses_a_call_before_it_starts() {
     struct OnlyAnn;
     impl Gate for OnlyAnn {
         fn admit(&self, _: &Call, _: &ClientFacts, who: Option<&Principal>) -> Result<(), Fault> {
@@ -447,8 +454,8 @@ fn a_gate_refuses_before_the_call_begins() {
             }
         }
     }
-    let begun = Arc::new(Mutex::new(0));
-    let counter = Arc::clone(&begun);
+    let started = Arc::new(Mutex::new(0));
+    let counter = Arc::clone(&started);
     let endpoint = endpoint(move |exchange| {
         *counter.lock().unwrap() += 1;
         echo(exchange)
@@ -458,14 +465,14 @@ fn a_gate_refuses_before_the_call_begins() {
         call_now(&endpoint, tool_call(false)).status(),
         StatusCode::FORBIDDEN
     );
-    assert_eq!(*begun.lock().unwrap(), 0);
+    assert_eq!(*started.lock().unwrap(), 0);
     let mut request = tool_call(false);
     request.extensions_mut().insert(Principal::new("me", "ann"));
     assert_eq!(call_now(&endpoint, request).status(), StatusCode::OK);
 }
 
 #[test]
-fn settings_are_those_of_one_endpoint() {
+fn setting_of_a_clone_does_not_change_the_original() {
     let base = endpoint(echo);
     let wide = base
         .clone()
@@ -481,7 +488,7 @@ fn settings_are_those_of_one_endpoint() {
 }
 
 #[test]
-fn discovery_is_answered_here() {
+fn discover_lists_the_supported_versions() {
     let response = call_now(
         &endpoint(echo),
         post(&message("server/discover", json!({}), false)),
@@ -491,7 +498,7 @@ fn discovery_is_answered_here() {
 }
 
 #[tokio::test]
-async fn dropping_the_response_before_it_begins_cancels_the_call() {
+async fn dropped_response_future_cancels_its_call() {
     // spec: HTTP-SM-15
     let alive = Arc::new(());
     let held = Arc::clone(&alive);

@@ -1,10 +1,9 @@
-//! Reading an event stream on the client.
+//! Decoding of an event stream, for clients.
 //!
-//! [`Decoder`] cuts the bytes into lines and blocks, looking at each byte once, and hands every
-//! whole event line by line to the `eventsource-stream` crate, which reads it. That crate alone
-//! is quadratic in the size of an event, holds as much as a peer likes to send, and loses a
-//! `retry:` that stands alone; so comments, `id:` and `retry:` are dealt with here, and whatever
-//! is kept has a bound.
+//! [`Decoder`] splits the bytes into lines and events in one pass and gives each complete event to
+//! the `eventsource-stream` crate. That crate alone is not sufficient: it takes quadratic time in
+//! the size of an event, has no limit on what it buffers, and loses a `retry:` without data.
+//! Therefore this module decodes comments, `id:` and `retry:` itself and limits its buffers.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -18,38 +17,38 @@ use futures_util::{FutureExt, StreamExt, stream};
 use memchr::memchr2;
 use pin_project_lite::pin_project;
 
-/// An event with data.
+/// Event with data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseEvent {
-    /// The event's name; `message` where the server gave none.
+    /// Event type, `message` by default.
     pub name: String,
-    /// Its `data:` lines, joined with line breaks.
+    /// `data:` lines, joined with line breaks.
     pub data: String,
-    /// The `id:` given with this very event; an empty one forgets the ids before.
+    /// `id:` of this event. An empty id resets the last event id.
     pub id: Option<String>,
-    /// The `retry:` given with this very event.
+    /// `retry:` of this event.
     pub retry: Option<Duration>,
 }
 
-/// What a [`Decoder`] yields.
+/// Item of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SseItem {
-    /// An event with data.
+    /// Event with data.
     Event(SseEvent),
-    /// A `retry:` that came without data: wait that long before reconnecting.
+    /// `retry:` without data: time to wait before the next reconnection.
     Retry(Duration),
 }
 
-/// How much a server may send before [`Decoder`] gives up on its stream.
+/// Limits of a [`Decoder`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SseLimits {
-    /// Bytes of one event. Default: 64 MiB.
+    /// Maximum size of one event in bytes. Default: 64 MiB.
     pub event: usize,
-    /// Bytes in a row that amount to no event: comments and blocks without data. Default: 64 MiB,
-    /// decades of keep-alive comments.
+    /// Maximum number of bytes between two events, such as comments and blocks without data.
+    /// Default: 64 MiB, which are decades of keep-alive comments.
     pub idle: usize,
 }
 
@@ -62,44 +61,43 @@ impl Default for SseLimits {
     }
 }
 
-/// Why an event stream cannot be read.
+/// Error of an event stream.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseError {
-    /// One event exceeds [`SseLimits::event`]. Nothing more is read from the stream.
+    /// One event exceeds [`SseLimits::event`]. Decoding stops.
     #[error("an event of the stream is larger than {limit} bytes")]
     EventTooLarge {
-        /// The limit that was set.
+        /// Configured limit.
         limit: usize,
     },
-    /// The stretch since the last event exceeds [`SseLimits::idle`]. Nothing more is read from
-    /// the stream.
-    #[error("the stream has sent more than {limit} bytes without an event among them")]
-    NothingButNoise {
-        /// The limit that was set.
+    /// The bytes since the last event exceed [`SseLimits::idle`]. Decoding stops.
+    #[error("the stream has sent more than {limit} bytes without an event")]
+    TooLongWithoutEvent {
+        /// Configured limit.
         limit: usize,
     },
-    /// An event is not UTF-8. It is dropped; the events after it are read.
+    /// An event is not UTF-8. Only this event is skipped.
     #[error("an event of the stream is not UTF-8")]
     NotUtf8,
 }
 
-/// Where the decoder is within its line.
+/// Position of the decoder in the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum At {
-    /// Before the first byte of the stream; a byte order mark may follow.
-    Stream,
-    /// Before a line's first byte.
-    Line,
-    /// In a line that is kept.
+enum Position {
+    /// At the start of the stream. A byte order mark may follow.
+    StreamStart,
+    /// At the start of a line.
+    LineStart,
+    /// Inside a field.
     Field,
-    /// In a comment: its bytes are dropped as they come.
+    /// Inside a comment. Its bytes are counted and discarded.
     Comment,
-    /// Beyond a limit; nothing is read any more.
-    Dead,
+    /// After an exceeded limit. All further bytes are discarded.
+    Failed,
 }
 
-/// Cuts a byte stream into events. It does no IO: give it chunks as they arrive.
+/// Decoder of an event stream. It does no IO: the caller passes the chunks as they arrive.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -109,22 +107,22 @@ enum At {
 /// let mut chunk = Bytes::from_static(b": hello\n\ndata: {}\n\ndata: unfini");
 /// let Some(Ok(SseItem::Event(event))) = decoder.decode(&mut chunk) else { panic!() };
 /// assert_eq!(event.data, "{}");
-/// assert!(decoder.decode(&mut chunk).is_none()); // the chunk is used up
+/// assert!(decoder.decode(&mut chunk).is_none()); // the chunk is consumed
 /// ```
 #[derive(Debug)]
 pub struct Decoder {
     limits: SseLimits,
-    at: At,
-    /// The last line ended in CR: an LF right behind it belongs to the same line end.
+    position: Position,
+    /// The last line ended in CR: an LF that follows belongs to the same line end.
     after_cr: bool,
-    /// How many bytes of a byte order mark have been seen.
-    mark: usize,
-    /// Lines of the current event, each ending in LF.
+    /// Number of bytes of a byte order mark that were read.
+    bom_bytes: usize,
+    /// Lines of the current event, each terminated by LF.
     event: Vec<u8>,
-    /// Where in `event` the current line starts.
-    line: usize,
-    /// Bytes since the last event that belong to none.
-    idle: usize,
+    /// Index in `event` at which the current line starts.
+    line_start: usize,
+    /// Number of bytes since the last event.
+    idle_bytes: usize,
     id: Option<String>,
     retry: Option<Duration>,
     last_event_id: String,
@@ -133,37 +131,37 @@ pub struct Decoder {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Decoder {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder for a new stream.
     #[must_use]
     pub fn new(limits: SseLimits) -> Self {
         Self {
             limits,
-            at: At::Stream,
+            position: Position::StreamStart,
             after_cr: false,
-            mark: 0,
+            bom_bytes: 0,
             event: Vec::new(),
-            line: 0,
-            idle: 0,
+            line_start: 0,
+            idle_bytes: 0,
             id: None,
             retry: None,
             last_event_id: String::new(),
         }
     }
 
-    /// The id of the last event that had one, also when it came without data: what a reconnecting
-    /// client names. Empty where there is none.
+    /// Returns the last event id, which a client sends when it reconnects. An `id:` without data
+    /// counts as well. Empty when there is none.
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_event_id
     }
 
-    /// Takes bytes from the front of `chunk` up to the end of an event and returns that event;
-    /// `None` means that the chunk is used up and more is needed. What has not been ended by a
-    /// blank line when the stream ends is no event.
+    /// Decodes the next event and removes its bytes from the front of `chunk`. Returns `None` when
+    /// the whole chunk is consumed. An event that is not terminated by a blank line at the end of
+    /// the stream is discarded.
     ///
     /// # Errors
     ///
-    /// See [`SseError`]. After an exceeded limit the decoder takes all bytes and yields nothing.
+    /// Returns [`SseError`]. After an exceeded limit the decoder discards all further bytes.
     pub fn decode(&mut self, chunk: &mut Bytes) -> Option<Result<SseItem, SseError>> {
         while !chunk.is_empty() {
             if let Some(item) = self.step(chunk).transpose() {
@@ -173,7 +171,7 @@ impl Decoder {
         None
     }
 
-    /// Takes one piece of a line, or one line end.
+    /// Consumes a part of a line, or one line end.
     fn step(&mut self, chunk: &mut Bytes) -> Result<Option<SseItem>, SseError> {
         let &[first, ..] = &chunk[..] else {
             return Ok(None);
@@ -182,32 +180,32 @@ impl Decoder {
             chunk.advance(1);
             return Ok(None);
         }
-        match self.at {
-            At::Stream => {
-                if self.skip_mark(first) {
+        match self.position {
+            Position::StreamStart => {
+                if self.skip_bom(first) {
                     chunk.advance(1);
                 }
                 return Ok(None);
             }
-            At::Line => {
-                self.at = if first == b':' {
-                    At::Comment
+            Position::LineStart => {
+                self.position = if first == b':' {
+                    Position::Comment
                 } else {
-                    At::Field
+                    Position::Field
                 }
             }
-            At::Field | At::Comment => {}
-            At::Dead => {
+            Position::Field | Position::Comment => {}
+            Position::Failed => {
                 chunk.clear();
                 return Ok(None);
             }
         }
         let end = memchr2(b'\n', b'\r', chunk);
         let piece = chunk.split_to(end.unwrap_or(chunk.len()));
-        if self.at == At::Field {
-            self.keep(&piece)?;
+        if self.position == Position::Field {
+            self.append(&piece)?;
         } else {
-            self.waste(piece.len())?;
+            self.count_idle(piece.len())?;
         }
         if end.is_none() {
             return Ok(None);
@@ -217,24 +215,26 @@ impl Decoder {
         self.end_line()
     }
 
-    /// Whether `byte` belongs to a byte order mark at the stream's start. A part of a mark is text.
-    fn skip_mark(&mut self, byte: u8) -> bool {
-        if BYTE_ORDER_MARK.get(self.mark) == Some(&byte) {
-            self.mark += 1;
+    /// Returns true when `byte` belongs to a byte order mark at the start of the stream. An incomplete
+    /// mark is part of the first line.
+    fn skip_bom(&mut self, byte: u8) -> bool {
+        if BYTE_ORDER_MARK.get(self.bom_bytes) == Some(&byte) {
+            self.bom_bytes += 1;
             return true;
         }
-        if self.mark < BYTE_ORDER_MARK.len() && self.mark > 0 {
-            self.event.extend_from_slice(&BYTE_ORDER_MARK[..self.mark]);
-            self.at = At::Field;
+        if self.bom_bytes < BYTE_ORDER_MARK.len() && self.bom_bytes > 0 {
+            self.event
+                .extend_from_slice(&BYTE_ORDER_MARK[..self.bom_bytes]);
+            self.position = Position::Field;
         } else {
-            self.at = At::Line;
+            self.position = Position::LineStart;
         }
         false
     }
 
-    fn keep(&mut self, piece: &[u8]) -> Result<(), SseError> {
+    fn append(&mut self, piece: &[u8]) -> Result<(), SseError> {
         if self.event.len() + piece.len() > self.limits.event {
-            return Err(self.die(SseError::EventTooLarge {
+            return Err(self.fail(SseError::EventTooLarge {
                 limit: self.limits.event,
             }));
         }
@@ -242,58 +242,58 @@ impl Decoder {
         Ok(())
     }
 
-    fn waste(&mut self, bytes: usize) -> Result<(), SseError> {
-        self.idle = self.idle.saturating_add(bytes);
-        if self.idle > self.limits.idle {
-            return Err(self.die(SseError::NothingButNoise {
+    fn count_idle(&mut self, bytes: usize) -> Result<(), SseError> {
+        self.idle_bytes = self.idle_bytes.saturating_add(bytes);
+        if self.idle_bytes > self.limits.idle {
+            return Err(self.fail(SseError::TooLongWithoutEvent {
                 limit: self.limits.idle,
             }));
         }
         Ok(())
     }
 
-    fn die(&mut self, error: SseError) -> SseError {
-        self.at = At::Dead;
+    fn fail(&mut self, error: SseError) -> SseError {
+        self.position = Position::Failed;
         self.event = Vec::new();
         error
     }
 
     fn end_line(&mut self) -> Result<Option<SseItem>, SseError> {
-        let was_comment = self.at == At::Comment;
-        self.at = At::Line;
+        let was_comment = self.position == Position::Comment;
+        self.position = Position::LineStart;
         if was_comment {
-            self.waste(1)?;
+            self.count_idle(1)?;
             return Ok(None);
         }
-        if self.event.len() == self.line {
+        if self.event.len() == self.line_start {
             return self.end_event();
         }
-        match read_field(&self.event[self.line..]) {
+        match parse_field(&self.event[self.line_start..]) {
             Some(Field::Id(id)) => self.id = Some(id.to_owned()),
             Some(Field::Retry(retry)) => self.retry = Some(retry),
             Some(Field::Other) => {
                 self.event.push(b'\n');
-                self.line = self.event.len();
+                self.line_start = self.event.len();
                 return Ok(None);
             }
             None => {}
         }
-        let dropped = self.event.len() - self.line + 1;
-        self.event.truncate(self.line);
-        self.waste(dropped)?;
+        let discarded = self.event.len() - self.line_start + 1;
+        self.event.truncate(self.line_start);
+        self.count_idle(discarded)?;
         Ok(None)
     }
 
     fn end_event(&mut self) -> Result<Option<SseItem>, SseError> {
         let (id, retry) = (self.id.take(), self.retry.take());
         let event = std::mem::take(&mut self.event);
-        self.line = 0;
+        self.line_start = 0;
         if let Some(id) = &id {
             self.last_event_id.clone_from(id);
         }
-        match read_event(&event)? {
+        match parse_event(&event)? {
             Some((name, data)) => {
-                self.idle = 0;
+                self.idle_bytes = 0;
                 Ok(Some(SseItem::Event(SseEvent {
                     name,
                     data,
@@ -302,7 +302,7 @@ impl Decoder {
                 })))
             }
             None => {
-                self.waste(event.len() + 1)?;
+                self.count_idle(event.len() + 1)?;
                 Ok(retry.map(SseItem::Retry))
             }
         }
@@ -315,8 +315,8 @@ enum Field<'a> {
     Other,
 }
 
-/// Reads the fields that outlive their event; `None` for a line that means nothing.
-fn read_field(line: &[u8]) -> Option<Field<'_>> {
+/// Parses the fields whose effect lasts longer than their event. Returns `None` for a line to ignore.
+fn parse_field(line: &[u8]) -> Option<Field<'_>> {
     let name_end = memchr::memchr(b':', line).unwrap_or(line.len());
     let (name, value) = (
         &line[..name_end],
@@ -334,15 +334,16 @@ fn read_field(line: &[u8]) -> Option<Field<'_>> {
     }
 }
 
-/// Name and data of a whole event, given as lines that end in LF; `None` for one without data.
-fn read_event(event: &[u8]) -> Result<Option<(String, String)>, SseError> {
+/// Parses a complete event, whose lines are terminated by LF, into its type and data. Returns `None`
+/// for an event without data.
+fn parse_event(event: &[u8]) -> Result<Option<(String, String)>, SseError> {
     if event.is_empty() {
         return Ok(None);
     }
-    // Checked first, because the crate below would go over the rest of a broken event again with
-    // each of its lines.
+    // Checked here, because `eventsource-stream` would scan the rest of an invalid event again for
+    // each line.
     let text = std::str::from_utf8(event).map_err(|_| SseError::NotUtf8)?;
-    // Line by line, because the crate moves what is left of its buffer after every line.
+    // One line at a time, because `eventsource-stream` moves the rest of its buffer after each line.
     let lines = text
         .split_inclusive('\n')
         .chain(["\n"])
@@ -354,26 +355,26 @@ fn read_event(event: &[u8]) -> Result<Option<(String, String)>, SseError> {
         .flatten()
     {
         Some(Ok(event)) => Ok(Some((event.event, event.data))),
-        // Whole lines of valid UTF-8 are what that crate's grammar is made of.
+        // Not reachable: complete lines of UTF-8 are always valid.
         Some(Err(_)) => Err(SseError::NotUtf8),
         None => Ok(None),
     }
 }
 
-/// Why a [`SseStream`] has failed.
+/// Error of an [`SseStream`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SseStreamError<E> {
-    /// The bytes could not be read.
+    /// Reading the chunks failed.
     #[error("the event stream broke off")]
     Body(#[source] E),
-    /// The bytes are not the events that they should be.
+    /// Decoding failed.
     #[error(transparent)]
     Sse(#[from] SseError),
 }
 
 pin_project! {
-    /// The events of a stream of chunks, such as the body of a response.
+    /// Stream of the events in a stream of chunks, such as the body of a response.
     #[derive(Debug)]
     pub struct SseStream<S> {
         #[pin]
@@ -385,7 +386,7 @@ pin_project! {
 }
 
 impl<S> SseStream<S> {
-    /// Decodes `chunks`.
+    /// Creates a stream that decodes `chunks`.
     pub fn new(chunks: S, limits: SseLimits) -> Self {
         Self {
             chunks,
@@ -395,7 +396,7 @@ impl<S> SseStream<S> {
         }
     }
 
-    /// See [`Decoder::last_event_id`].
+    /// Returns the last event id, see [`Decoder::last_event_id`].
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         self.decoder.last_event_id()
@@ -414,7 +415,7 @@ where
             if let Some(item) = this.decoder.decode(this.chunk) {
                 return Poll::Ready(Some(item.map_err(SseStreamError::Sse)));
             }
-            if *this.done || this.decoder.at == At::Dead {
+            if *this.done || this.decoder.position == Position::Failed {
                 return Poll::Ready(None);
             }
             match ready!(this.chunks.as_mut().poll_next(cx)) {
@@ -433,4 +434,258 @@ where
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Instant;
+
+    use futures::executor::block_on;
+    use futures::stream::iter;
+
+    use super::*;
+
+    fn small() -> SseLimits {
+        SseLimits {
+            event: 64,
+            idle: 64,
+        }
+    }
+
+    fn decode_chunks<'a>(
+        chunks: impl IntoIterator<Item = &'a [u8]>,
+        limits: SseLimits,
+    ) -> (Vec<Result<SseItem, SseError>>, Decoder) {
+        let mut decoder = Decoder::new(limits);
+        let mut items = Vec::new();
+        for chunk in chunks {
+            let mut chunk = Bytes::copy_from_slice(chunk);
+            while let Some(item) = decoder.decode(&mut chunk) {
+                items.push(item);
+            }
+            assert!(chunk.is_empty());
+        }
+        (items, decoder)
+    }
+
+    fn decode_all(text: &str) -> Vec<Result<SseItem, SseError>> {
+        decode_chunks([text.as_bytes()], SseLimits::default()).0
+    }
+
+    fn message(data: &str) -> SseEvent {
+        SseEvent {
+            name: "message".into(),
+            data: data.into(),
+            id: None,
+            retry: None,
+        }
+    }
+
+    fn event(data: &str) -> Result<SseItem, SseError> {
+        Ok(SseItem::Event(message(data)))
+    }
+
+    #[test]
+    fn decode_blocks_yields_events() {
+        let table: [(&str, Vec<Result<SseItem, SseError>>); 14] = [
+            ("", vec![]),
+            ("data: a\n\n", vec![event("a")]),
+            ("data:a\n\ndata:  b\n\n", vec![event("a"), event(" b")]),
+            ("data: a\ndata: b\n\n", vec![event("a\nb")]),
+            ("data\n\n", vec![event("")]),
+            (": comment\n\n: another\ndata: a\n\n", vec![event("a")]),
+            ("data: a\n: between\ndata: b\n\n", vec![event("a\nb")]),
+            ("event: x\n\ndata: a\n\n", vec![event("a")]),
+            ("other: x\ndatas: y\ndata: a\n\n", vec![event("a")]),
+            ("\u{feff}data: a\n\n", vec![event("a")]),
+            (
+                "data: a\n\n\u{feff}data: b\n\ndata: c\n\n",
+                vec![event("a"), event("c")],
+            ),
+            ("data: unfinished\n", vec![]),
+            ("\n\n\r\r\r\n\r\ndata: a\n\n", vec![event("a")]),
+            (
+                "event: x\ndata: a\n\n",
+                vec![Ok(SseItem::Event(SseEvent {
+                    name: "x".into(),
+                    ..message("a")
+                }))],
+            ),
+        ];
+        for (text, items) in table {
+            assert_eq!(decode_all(text), items, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn decode_retry_without_data_is_an_item() {
+        let millis = |n| Some(Duration::from_millis(n));
+        assert_eq!(
+            decode_all("retry: 250\n\n"),
+            [Ok(SseItem::Retry(Duration::from_millis(250)))]
+        );
+        assert_eq!(
+            decode_all("retry: 5\ndata: a\n\ndata: b\n\n"),
+            [
+                Ok(SseItem::Event(SseEvent {
+                    retry: millis(5),
+                    ..message("a")
+                })),
+                event("b")
+            ]
+        );
+        for bad in [
+            "retry: +5\n\n",
+            "retry: 5s\n\n",
+            "retry:\n\n",
+            "retry: 99999999999999999999\n\n",
+        ] {
+            assert_eq!(decode_all(bad), [], "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn last_event_id_changes_with_each_id() {
+        let table = [
+            ("id: 1\ndata: a\n\ndata: b\n\n", "1"),
+            ("id: 1\n\n", "1"),
+            ("id: 1\n\nid: 2\n", "1"),
+            ("id: 1\n\nid\n\n", ""),
+            ("id: 1\n\nid: a\0b\n\n", "1"),
+        ];
+        for (text, id) in table {
+            let (_, decoder) = decode_chunks([text.as_bytes()], small());
+            assert_eq!(decoder.last_event_id(), id, "{text:?}");
+        }
+        assert_eq!(
+            decode_all("id: 7\ndata: \n\n"),
+            [Ok(SseItem::Event(SseEvent {
+                id: Some("7".into()),
+                ..message("")
+            }))]
+        );
+    }
+
+    #[test]
+    fn decode_is_independent_of_chunk_boundaries() {
+        let lf = "\u{feff}: hi\n\nid: 1\nretry: 9\ndata: a\n\nretry: 3\n\nevent: e\ndata: ü\ndata: 2\n\n\
+                  :\n:x\n\ndata\n\ndata: {\"a\": \"b\"}\n\n";
+        for text in [
+            lf.to_owned(),
+            lf.replace('\n', "\r\n"),
+            lf.replace('\n', "\r"),
+        ] {
+            let bytes = text.as_bytes();
+            let (whole, _) = decode_chunks([bytes], small());
+            assert_eq!(whole.len(), 5, "{text:?}");
+            for at in 0..=bytes.len() {
+                let (a, b) = bytes.split_at(at);
+                assert_eq!(
+                    decode_chunks([a, b], small()).0,
+                    whole,
+                    "{text:?} cut at {at}"
+                );
+            }
+            assert_eq!(
+                decode_chunks(bytes.chunks(1), small()).0,
+                whole,
+                "{text:?} byte by byte"
+            );
+        }
+    }
+
+    #[test]
+    fn decode_event_over_the_limit_is_an_error() {
+        let too_large = [Err(SseError::EventTooLarge { limit: 64 })];
+        let one_line = format!("data: {}\n\n", "x".repeat(80));
+        let many_lines = format!("{}\n\ndata: late\n\n", "data: x\n".repeat(10));
+        let endless = "data: ".to_owned() + &"x".repeat(80);
+        for text in [one_line, many_lines, endless] {
+            assert_eq!(decode_chunks([text.as_bytes()], small()).0, too_large);
+            assert_eq!(
+                decode_chunks(text.as_bytes().chunks(7), small()).0,
+                too_large
+            );
+        }
+        let fits = format!("data: {}\n\n", "x".repeat(50));
+        assert_eq!(
+            decode_chunks([fits.repeat(9).as_bytes()], small()).0.len(),
+            9
+        );
+    }
+
+    #[test]
+    fn decode_too_long_without_event_is_an_error() {
+        let error = Err(SseError::TooLongWithoutEvent { limit: 64 });
+        for text in [
+            ":\n\n".repeat(40),
+            ": ".to_owned() + &"x".repeat(80),
+            "event: x\n\n".repeat(9),
+        ] {
+            assert_eq!(
+                decode_chunks([text.as_bytes()], small()).0,
+                std::slice::from_ref(&error),
+                "{text:?}"
+            );
+        }
+        // An event resets the counter.
+        let text = format!("{}data: a\n\n", ":\n\n".repeat(10)).repeat(20);
+        assert_eq!(decode_chunks([text.as_bytes()], small()).0.len(), 20);
+    }
+
+    #[test]
+    fn decode_event_that_is_not_utf8_skips_only_that_event() {
+        let text = b"data: \xff\ndata: x\n\ndata: b\n\n";
+        let (items, _) = decode_chunks([&text[..]], small());
+        assert_eq!(items, [Err(SseError::NotUtf8), event("b")]);
+    }
+
+    /// Returns the time to decode one event that arrives in chunks of 1 KiB.
+    fn time_for(event: &[u8]) -> Duration {
+        let start = Instant::now();
+        let (items, _) = decode_chunks(event.chunks(1024), SseLimits::default());
+        assert!(matches!(&items[..], [Ok(SseItem::Event(_))]));
+        start.elapsed()
+    }
+
+    #[test]
+    fn decode_large_event_takes_linear_time() {
+        // Eight times the size takes about eight times as long; a quadratic reader takes 64 times.
+        // The margin is wide because other tests share the machine.
+        let shapes: [fn(usize) -> String; 2] = [
+            |size| format!("data: {}\n\n", "x".repeat(size)),
+            |size| format!("{}\n", "data:\n".repeat(size / 64)),
+        ];
+        for shape in shapes {
+            let (small, large) = (shape(1 << 20), shape(8 << 20));
+            let best = |text: &str| (0..3).map(|_| time_for(text.as_bytes())).min().unwrap();
+            let (small, large) = (best(&small), best(&large));
+            assert!(large < small * 32, "1 MiB took {small:?}, 8 MiB {large:?}");
+        }
+    }
+
+    #[test]
+    fn sse_stream_yields_events_and_errors_of_its_chunks() {
+        let chunks: [Result<Bytes, &str>; 3] = [
+            Ok("data: a\n\ndata".into()),
+            Ok(": b\n\ndata: c".into()),
+            Err("reset"),
+        ];
+        let items: Vec<_> =
+            block_on(SseStream::new(iter(chunks), SseLimits::default()).collect::<Vec<_>>());
+        assert_eq!(
+            items,
+            [
+                Ok(SseItem::Event(message("a"))),
+                Ok(SseItem::Event(message("b"))),
+                Err(SseStreamError::Body("reset"))
+            ]
+        );
+        let noise = iter([
+            Ok::<_, &str>(Bytes::from(":".repeat(100))),
+            Ok("data: a\n\n".into()),
+        ]);
+        let items: Vec<_> = block_on(SseStream::new(noise, small()).collect::<Vec<_>>());
+        assert_eq!(
+            items,
+            [Err(SseError::TooLongWithoutEvent { limit: 64 }.into())]
+        );
+    }
+}

@@ -1,4 +1,4 @@
-//! The endpoint in somebody else's server, and behind somebody else's router.
+//! The endpoint in axum's server, and behind axum's router.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ async fn serve(app: Router) -> Running {
 }
 
 #[tokio::test]
-async fn as_a_route_and_nested() {
+async fn endpoint_serves_as_a_route_and_nested() {
     let route = Router::new().route_service("/mcp", endpoint(echo));
     let nested = Router::new().nest_service("/mcp", endpoint(echo));
     for app in [route, nested] {
@@ -33,7 +33,7 @@ async fn as_a_route_and_nested() {
 }
 
 #[tokio::test]
-async fn our_server_ends_streams_behind_a_router() {
+async fn draining_serve_ends_streams_behind_a_router() {
     let (endpoint, begun, gone) = endless();
     let app = Router::new()
         .nest_service("/mcp", endpoint.commit_after(Duration::ZERO))

@@ -12,10 +12,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// Longer than anything here takes, so that a hang is a failure and not a hang.
+/// Timeout of each step of a test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the server writes for one request, packet by packet.
+/// Packets that the server writes for one request.
 type Packets = Vec<&'static [u8]>;
 
 #[derive(Default)]

@@ -1,4 +1,4 @@
-//! Clients that misbehave. After each of them the server serves the next one.
+//! Clients that violate the protocol. The server serves the next client afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::support::{Guard, call_text, echo, endless, endpoint, head_of, start, 
 const LIMIT: usize = 4 << 20;
 
 #[tokio::test]
-async fn garbage() {
+async fn garbage_is_rejected() {
     let server = start(endpoint(echo), |serve| serve).await;
     for bytes in [
         &b"\x00\xff\xfe\r\n\r\n"[..],
@@ -28,14 +28,14 @@ async fn garbage() {
     let mut client = server.connect().await;
     client.post("t", "\u{0}{[garbage").await;
     assert_eq!(client.json().await["error"]["code"], -32700);
-    // The connection outlives it.
+    // The connection stays open.
     client.call("t", false).await;
     assert_eq!(client.json().await["id"], 1);
     server.stop().await;
 }
 
 #[tokio::test]
-async fn deep_nesting() {
+async fn deeply_nested_json_is_rejected() {
     let server = start(endpoint(echo), |serve| serve).await;
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let mut client = server.connect().await;
@@ -56,11 +56,11 @@ async fn deep_nesting() {
 }
 
 #[tokio::test]
-async fn a_body_over_the_limit() {
+async fn body_over_the_limit_is_413() {
     // spec: HTTP-S-10
     let server = start(endpoint(echo), |serve| serve).await;
     let body = vec![b' '; LIMIT + 1];
-    // A client that sends everything before it looks for an answer.
+    // A client that sends the whole body before it reads the response.
     let mut announced = server.connect().await;
     announced
         .send(format!(
@@ -79,7 +79,7 @@ async fn a_body_over_the_limit() {
     chunked.send("\r\n0\r\n\r\n").await;
     assert_eq!(chunked.response().await.unwrap().0.status, 413);
 
-    // One that asks first need not send it.
+    // A client with `Expect: 100-continue` does not send the body.
     let mut polite = server.connect().await;
     let expect = format!(
         "Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
@@ -92,7 +92,7 @@ async fn a_body_over_the_limit() {
 }
 
 #[tokio::test]
-async fn half_a_body() {
+async fn incomplete_body_is_408() {
     let endpoint = endpoint(echo).body_timeout(Duration::from_millis(50));
     let server = start(endpoint, |serve| serve).await;
     let mut gone = server.connect().await;
@@ -114,7 +114,7 @@ async fn half_a_body() {
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_end() {
+async fn incomplete_head_closes_the_connection() {
     let server = start(endpoint(echo), |serve| {
         serve.head_timeout(Duration::from_millis(50))
     })
@@ -133,7 +133,7 @@ async fn a_head_that_does_not_end() {
 }
 
 #[tokio::test]
-async fn a_head_that_is_too_large_or_none_at_all() {
+async fn oversized_head_is_431_and_invalid_head_is_400() {
     // spec: XHDR-23
     let server = start(endpoint(echo), |serve| serve).await;
     let mut client = server.connect().await;
@@ -148,7 +148,7 @@ async fn a_head_that_is_too_large_or_none_at_all() {
 }
 
 #[tokio::test]
-async fn an_idle_connection() {
+async fn idle_connection_is_closed() {
     let set = Duration::from_millis(20);
     let server = start(endpoint(echo), |serve| {
         serve.head_timeout(set).idle_timeout(2 * set)
@@ -162,17 +162,17 @@ async fn an_idle_connection() {
 }
 
 #[tokio::test]
-async fn a_connection_that_drops_cancels_its_call() {
+async fn disconnected_client_cancels_its_call() {
     // spec: HTTP-SM-15
     let (endpoint, begun, gone) = endless();
     let server = start(endpoint.clone(), |serve| serve).await;
-    // Before the response has begun …
+    // Before the response head.
     let mut client = server.connect().await;
     client.call("t", false).await;
     within(begun.notified()).await;
     drop(client);
     within(gone.notified()).await;
-    // … and after.
+    // After the response head.
     let streams = start(endpoint.commit_after(Duration::ZERO), |serve| serve).await;
     let mut client = streams.connect().await;
     client.call("t", false).await;
@@ -186,14 +186,14 @@ async fn a_connection_that_drops_cancels_its_call() {
 }
 
 #[tokio::test]
-async fn a_reader_that_stops() {
+async fn client_that_stops_reading_does_not_block_the_call() {
     let finished = Arc::new(Notify::new());
     let flag = Arc::clone(&finished);
     let endpoint = endpoint(move |exchange| {
         let flag = Arc::clone(&flag);
         async move {
             let message = "x".repeat(100_000);
-            // More than any pair of socket buffers holds.
+            // More bytes than the socket buffers hold.
             for step in 0..300 {
                 let progress = ProgressUpdate::new(f64::from(step)).message(message.as_str());
                 exchange.outlet.report_progress(progress).await;
@@ -213,7 +213,7 @@ async fn a_reader_that_stops() {
 }
 
 #[tokio::test]
-async fn a_reader_that_never_comes_back() {
+async fn client_that_never_reads_again_is_disconnected() {
     let gone = Arc::new(Notify::new());
     let flag = Arc::clone(&gone);
     let endpoint = endpoint(move |exchange| {
@@ -241,14 +241,14 @@ async fn a_reader_that_never_comes_back() {
 }
 
 #[tokio::test]
-async fn too_many_connections_wait() {
+async fn connection_beyond_the_limit_waits() {
     let server = start(endpoint(echo), |serve| serve.max_connections(1)).await;
     let mut first = server.connect().await;
     first.call("one", false).await;
     first.json().await;
     let mut second = server.connect().await;
     second.call("two", false).await;
-    // The one in front is served as before.
+    // The first connection is still served.
     first.call("three", false).await;
     assert_eq!(first.json().await["result"]["content"][0]["text"], "three");
     first.stream.shutdown().await.unwrap();

@@ -1,4 +1,4 @@
-//! The end of a server.
+//! Shutdown of a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use crate::support::{drained, dual_endpoint, echo, endless, endpoint, start, text, within};
 
 #[tokio::test]
-async fn running_calls_finish_and_new_ones_are_not_begun() {
+async fn draining_server_finishes_running_calls_and_accepts_no_connection() {
     let (begun, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let flags = (Arc::clone(&begun), Arc::clone(&go));
     let endpoint = endpoint(move |_| {
@@ -47,13 +47,13 @@ async fn running_calls_finish_and_new_ones_are_not_begun() {
 }
 
 #[tokio::test]
-async fn what_does_not_finish_is_ended_properly() {
+async fn call_beyond_the_drain_timeout_ends_with_an_error() {
     let (endpoint, begun, gone) = endless();
     let server = start(endpoint.commit_after(Duration::ZERO), |serve| {
         serve.drain_timeout(Duration::from_millis(50))
     })
     .await;
-    // An error as the answer, then the proper end of the stream.
+    // The reply is an error, and the stream ends with its last chunk.
     let rest = drained(&server, &begun).await;
     assert!(
         rest.contains("shutting down") && rest.contains("\"id\":1"),
@@ -64,7 +64,7 @@ async fn what_does_not_finish_is_ended_properly() {
 }
 
 #[tokio::test]
-async fn what_ends_the_server_is_not_for_handlers() {
+async fn handler_does_not_see_the_shutdown_handle() {
     let endpoint = endpoint(|exchange| async move {
         let seen = exchange.extensions.get::<Shutdown>().is_some();
         text(if seen { "seen" } else { "alive" })
@@ -75,7 +75,7 @@ async fn what_ends_the_server_is_not_for_handlers() {
 }
 
 #[tokio::test]
-async fn a_future_of_the_caller_stops_the_server() {
+async fn shutdown_on_stops_the_server() {
     let stop = Arc::new(Notify::new());
     let signal = Arc::clone(&stop);
     let server = start(endpoint(echo), |serve| {
@@ -88,7 +88,7 @@ async fn a_future_of_the_caller_stops_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_dropped_takes_its_connections_along() {
+async fn dropped_server_closes_its_connections() {
     let (endpoint, begun, gone) = endless();
     let server = start(endpoint.commit_after(Duration::ZERO), |serve| serve).await;
     let mut client = server.connect().await;
@@ -99,7 +99,7 @@ async fn a_server_that_is_dropped_takes_its_connections_along() {
     client.closed().await;
 }
 
-/// The head of a request of a session.
+/// Returns a request of a session.
 fn legacy(verb: &str, session: &str, body: &str) -> String {
     let accept = "application/json, text/event-stream";
     let session = match session {
@@ -114,7 +114,7 @@ fn legacy(verb: &str, session: &str, body: &str) -> String {
 }
 
 #[tokio::test]
-async fn fifty_streams_of_sessions_end_properly_when_the_server_drains() {
+async fn draining_server_ends_get_streams_and_finishes_calls() {
     const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
     const CALL: &str =
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}"#;

@@ -1,4 +1,4 @@
-//! Subscriptions over a socket.
+//! Subscriptions over sockets.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +42,7 @@ async fn read_until(stream: &mut TcpStream, end: &str) -> String {
 }
 
 #[tokio::test]
-async fn clients_that_go_are_forgotten_and_the_others_hear_the_end() {
+async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
     let bus = Arc::new(MemoryBus::new());
     let changes = Changes::from(bus.clone());
     let endpoint = StreamableHttp::new(Changing(changes.clone()));

@@ -1,5 +1,4 @@
-//! A server with a scripted service, and a client that speaks HTTP by hand, so that it can
-//! misbehave.
+//! A server with a scripted service, and a client that writes raw HTTP, also invalid HTTP.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -15,8 +14,8 @@ use tokio::net::TcpStream;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
-/// Longer than anything here takes, so that a hang is a failure and not a hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+/// Timeout of each step of a test.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct Scripted {
     profile: Arc<ServerProfile>,
@@ -44,7 +43,7 @@ where
     )
 }
 
-/// An endpoint of both eras.
+/// Creates an endpoint for modern and legacy clients.
 pub(crate) fn dual_endpoint<F, R>(script: F) -> StreamableHttp
 where
     F: Fn(Exchange) -> R + Send + Sync + 'static,
@@ -69,7 +68,7 @@ pub(crate) fn text(text: &str) -> Reply {
     CallToolResult::new(vec![ContentBlock::text(text)]).into()
 }
 
-/// Answers with the tool's name.
+/// Replies with the name of the tool.
 pub(crate) async fn echo(exchange: Exchange) -> Reply {
     match &exchange.call {
         Call::CallTool(params) => text(&params.name),
@@ -106,7 +105,7 @@ impl Running {
         }
     }
 
-    /// The server is there and serves.
+    /// Asserts that the server answers a call on a new connection.
     pub(crate) async fn assert_serving(&self) {
         let mut client = self.connect().await;
         client.call("alive", false).await;
@@ -120,7 +119,7 @@ impl Running {
 }
 
 pub(crate) async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future).await.unwrap()
+    tokio::time::timeout(TIMEOUT, future).await.unwrap()
 }
 
 pub(crate) struct Client {
@@ -142,7 +141,7 @@ impl Head {
     }
 }
 
-/// The text of a call of the tool `name`.
+/// Returns the JSON of a call of the tool `name`.
 pub(crate) fn call_text(name: &str, wants_notes: bool) -> String {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -155,7 +154,7 @@ pub(crate) fn call_text(name: &str, wants_notes: bool) -> String {
     json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
 }
 
-/// The head of a POST, up to the headers that tell its length.
+/// Returns the head of a POST without the headers of its length.
 pub(crate) fn head_of(name: &str) -> String {
     format!(
         "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
@@ -183,7 +182,7 @@ impl Client {
         .await;
     }
 
-    /// Reads more; `false` at the end of the connection.
+    /// Reads more bytes. Returns false at the end of the connection.
     async fn read_more(&mut self) -> bool {
         let mut chunk = [0; 16 * 1024];
         match within(self.stream.read(&mut chunk)).await {
@@ -195,7 +194,7 @@ impl Client {
         }
     }
 
-    /// Takes everything up to and including `end`.
+    /// Returns all bytes up to and including `end`.
     async fn until(&mut self, end: &str) -> Option<String> {
         loop {
             let found = self
@@ -221,14 +220,14 @@ impl Client {
         Some(self.read.drain(..length).collect())
     }
 
-    /// The head of the next response, or `None` when the connection ends instead.
+    /// Returns the head of the next response, or `None` at the end of the connection.
     pub(crate) async fn head(&mut self) -> Option<Head> {
         let text = self.until("\r\n\r\n").await?;
         let status = text.split(' ').nth(1).unwrap().parse().unwrap();
         Some(Head { status, text })
     }
 
-    /// The next chunk of a stream; empty at its proper end, `None` when it breaks off.
+    /// Returns the next chunk of a stream: empty at its end, `None` when the connection breaks.
     pub(crate) async fn chunk(&mut self) -> Option<String> {
         let size = self.until("\r\n").await?;
         let size = usize::from_str_radix(size.trim(), 16).unwrap();
@@ -236,7 +235,11 @@ impl Client {
         Some(String::from_utf8(data[..size].to_vec()).unwrap())
     }
 
-    /// The rest of a stream that ends properly.
+    /// Returns the remaining chunks of a stream.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the connection breaks before the end of the stream.
     pub(crate) async fn chunks(&mut self) -> String {
         let mut whole = String::new();
         loop {
@@ -248,7 +251,7 @@ impl Client {
         }
     }
 
-    /// A whole response with a known length.
+    /// Returns a response with a `Content-Length`.
     pub(crate) async fn response(&mut self) -> Option<(Head, String)> {
         let head = self.head().await?;
         let length = head
@@ -270,7 +273,7 @@ impl Client {
     }
 }
 
-/// Says that it is dropped.
+/// Notifies when it is dropped.
 pub(crate) struct Guard(pub(crate) Arc<Notify>);
 
 impl Drop for Guard {
@@ -279,7 +282,7 @@ impl Drop for Guard {
     }
 }
 
-/// A handler that never ends, and what its beginning and its end notify.
+/// Returns an endpoint whose calls never end, and the notifications of their start and their drop.
 pub(crate) fn endless() -> (StreamableHttp, Arc<Notify>, Arc<Notify>) {
     let (begun, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let flags = (Arc::clone(&begun), Arc::clone(&gone));
@@ -287,7 +290,7 @@ pub(crate) fn endless() -> (StreamableHttp, Arc<Notify>, Arc<Notify>) {
         let (begun, guard) = (Arc::clone(&flags.0), Guard(Arc::clone(&flags.1)));
         async move {
             if matches!(&exchange.call, Call::CallTool(params) if params.name == "alive") {
-                // The guard of this call says nothing.
+                // The end of this call must not notify.
                 std::mem::forget(guard);
                 return text("alive");
             }
@@ -300,7 +303,7 @@ pub(crate) fn endless() -> (StreamableHttp, Arc<Notify>, Arc<Notify>) {
     (endpoint, begun, gone)
 }
 
-/// What a client gets whose call never ends (see [`endless`]) when the server drains.
+/// Starts an endless call (see [`endless`]), drains the server, and returns the rest of the stream.
 pub(crate) async fn drained(server: &Running, begun: &Notify) -> String {
     let mut client = server.connect().await;
     client.call("t", false).await;

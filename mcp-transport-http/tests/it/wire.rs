@@ -1,4 +1,4 @@
-//! What is said over a connection that behaves.
+//! Requests over sockets from clients that follow the protocol.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn one_connection_serves_many_requests() {
         client.call(name, false).await;
         assert_eq!(client.json().await["result"]["content"][0]["text"], name);
     }
-    // All at once is fine too.
+    // Pipelined requests.
     for name in ["four", "five"] {
         client.call(name, true).await;
     }
@@ -25,7 +25,7 @@ async fn one_connection_serves_many_requests() {
 }
 
 #[tokio::test]
-async fn notifications_are_streamed_as_they_come() {
+async fn notifications_are_streamed_without_delay() {
     let go = std::sync::Arc::new(tokio::sync::Notify::new());
     let gate = go.clone();
     let server = start(
@@ -60,7 +60,7 @@ async fn notifications_are_streamed_as_they_come() {
     let rest = client.chunks().await;
     let (progress, answer) = rest.split_once("\n\n").unwrap();
     assert!(progress.contains("\"progress\":2") && answer.contains("done"));
-    // The connection is as good as before.
+    // The connection can be used again.
     go.notify_one();
     client.call("t", false).await;
     assert_eq!(client.json().await["id"], 1);
@@ -68,7 +68,7 @@ async fn notifications_are_streamed_as_they_come() {
 }
 
 #[tokio::test]
-async fn a_silent_stream_is_kept_alive() {
+async fn silent_stream_gets_comments() {
     let endpoint = endpoint(|_| std::future::pending())
         .commit_after(Duration::from_millis(1))
         .ping_interval(Duration::from_millis(1));
@@ -85,7 +85,7 @@ async fn a_silent_stream_is_kept_alive() {
 }
 
 #[tokio::test]
-async fn other_paths_are_not_found() {
+async fn unknown_path_is_404() {
     let server = start(endpoint(echo), |serve| serve.path("/here")).await;
     let mut client = server.connect().await;
     client.call("t", false).await;

@@ -1,91 +1,89 @@
-//! Media types: what a request is, and what its sender takes.
+//! Media types: `Content-Type` and `Accept`.
 
 use crate::headers::names::{EVENT_STREAM_TYPE, JSON_TYPE};
 use crate::headers::trim_blanks;
 
-/// Whether a `Content-Type` says JSON, with or without parameters.
+/// Returns true when a `Content-Type` is JSON, with or without parameters.
 pub(super) fn is_json(value: &[u8]) -> bool {
-    let is = |media: &[u8]| media.eq_ignore_ascii_case(JSON_TYPE.as_bytes());
-    value == JSON_TYPE.as_bytes()
-        || value
-            .split(|&b| b == b';')
-            .next()
-            .is_some_and(|media| is(trim_blanks(media)))
+    let media_type = value.split(|&byte| byte == b';').next();
+    media_type.is_some_and(|it| trim_blanks(it).eq_ignore_ascii_case(JSON_TYPE.as_bytes()))
 }
 
-/// What the clients in use send, so that the usual request is not taken apart.
-const USUAL: [&[u8]; 3] = [
+/// Values of `Accept` that most clients send. They are not parsed.
+const COMMON: [&[u8]; 3] = [
     b"application/json, text/event-stream",
     b"text/event-stream, application/json",
     b"*/*",
 ];
 
-/// Whether an `Accept` line is one of those.
-pub(super) fn is_usual(line: &[u8]) -> bool {
-    USUAL.contains(&line)
+/// Returns true for a common value, which allows JSON and event streams.
+pub(super) fn is_common(line: &[u8]) -> bool {
+    COMMON.contains(&line)
 }
 
-/// Whether the `Accept` lines allow both kinds of answer.
-pub(super) fn takes_both<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
-    let (json, events) = weigh(lines);
-    json && events
+/// Returns true when the `Accept` lines allow JSON and event streams.
+pub(super) fn allows_json_and_events<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+    parse(lines) == (true, true)
 }
 
-/// Whether the `Accept` lines allow a stream of events. No line allows everything.
-pub(super) fn takes_events<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
+/// Returns true when the `Accept` lines allow event streams. No line allows everything.
+pub(super) fn allows_events<'a>(lines: impl Iterator<Item = &'a [u8]>) -> bool {
     let mut lines = lines.peekable();
-    lines.peek().is_none() || weigh(lines).1
+    lines.peek().is_none() || parse(lines).1
 }
 
-/// Whether the lines allow JSON, and whether they allow events.
-fn weigh<'a>(lines: impl Iterator<Item = &'a [u8]>) -> (bool, bool) {
+/// Returns whether the lines allow JSON, and whether they allow event streams.
+fn parse<'a>(lines: impl Iterator<Item = &'a [u8]>) -> (bool, bool) {
     let (mut json, mut events) = (Preference::default(), Preference::default());
     for line in lines {
         for range in line
-            .split(|&b| b == b',')
+            .split(|&byte| byte == b',')
             .map(trim_blanks)
             .filter(|range| !range.is_empty())
         {
-            let (media, wanted) = read_range(range);
-            json.weigh(media, wanted, JSON_TYPE);
-            events.weigh(media, wanted, EVENT_STREAM_TYPE);
+            let (range, is_allowed) = parse_range(range);
+            json.update(range, is_allowed, JSON_TYPE);
+            events.update(range, is_allowed, EVENT_STREAM_TYPE);
         }
     }
-    (json.wanted, events.wanted)
+    (json.is_allowed, events.is_allowed)
 }
 
-/// What the most specific range so far says about one media type.
+/// Rule of the most specific range so far for one media type.
 #[derive(Clone, Copy, Debug, Default)]
 struct Preference {
-    specific: u8,
-    wanted: bool,
+    specificity: u8,
+    is_allowed: bool,
 }
 
 impl Preference {
-    fn weigh(&mut self, range: &[u8], wanted: bool, media: &str) {
-        let specific = specificity(range, media.as_bytes());
-        if specific > self.specific {
-            *self = Self { specific, wanted };
-        } else if specific > 0 && specific == self.specific {
-            self.wanted |= wanted;
+    fn update(&mut self, range: &[u8], is_allowed: bool, media_type: &str) {
+        let specificity = specificity(range, media_type.as_bytes());
+        if specificity > self.specificity {
+            *self = Self {
+                specificity,
+                is_allowed,
+            };
+        } else if specificity > 0 && specificity == self.specificity {
+            self.is_allowed |= is_allowed;
         }
     }
 }
 
-/// 3 for the type itself, 2 for its family, 1 for anything, 0 for something else.
-fn specificity(range: &[u8], media: &[u8]) -> u8 {
-    if range.eq_ignore_ascii_case(media) {
+/// Returns 3 for the media type itself, 2 for `type/*`, 1 for `*/*`, 0 for any other range.
+fn specificity(range: &[u8], media_type: &[u8]) -> u8 {
+    if range.eq_ignore_ascii_case(media_type) {
         return 3;
     }
     if range == b"*/*" {
         return 1;
     }
     match range.strip_suffix(b"*") {
-        Some(family)
-            if family.ends_with(b"/")
-                && media
-                    .get(..family.len())
-                    .is_some_and(|m| m.eq_ignore_ascii_case(family)) =>
+        Some(prefix)
+            if prefix.ends_with(b"/")
+                && media_type
+                    .get(..prefix.len())
+                    .is_some_and(|start| start.eq_ignore_ascii_case(prefix)) =>
         {
             2
         }
@@ -93,18 +91,18 @@ fn specificity(range: &[u8], media: &[u8]) -> u8 {
     }
 }
 
-/// Splits a range into its media type and whether its weight is above zero.
-fn read_range(range: &[u8]) -> (&[u8], bool) {
-    let mut parts = range.split(|&b| b == b';').map(trim_blanks);
-    let media = parts.next().unwrap_or_default();
+/// Splits a range into its media type and whether its weight allows it.
+fn parse_range(range: &[u8]) -> (&[u8], bool) {
+    let mut parts = range.split(|&byte| byte == b';').map(trim_blanks);
+    let media_type = parts.next().unwrap_or_default();
     let weight = parts.find_map(|part| match part {
         [b'q' | b'Q', b'=', weight @ ..] => Some(weight),
         _ => None,
     });
-    (media, !weight.is_some_and(is_zero))
+    (media_type, !weight.is_some_and(is_zero))
 }
 
-/// `0`, `0.`, `0.0` … are the only weights that refuse; a broken weight refuses nothing.
+/// Returns true for `0`, `0.`, `0.0` and so on. A malformed weight is not zero.
 fn is_zero(weight: &[u8]) -> bool {
     matches!(weight, [b'0'] | [b'0', b'.', ..]) && weight.iter().skip(2).all(|&digit| digit == b'0')
 }

@@ -1,18 +1,18 @@
-//! Hosts and origins: `[scheme://]host[:port]`, and lists of them.
+//! Allow lists of hosts and origins: `[scheme://]host[:port]`.
 
-use crate::headers::number;
+use crate::headers::parse_decimal;
 
-/// The parts of `[scheme://]host[:port]`. What is left open in an allow list matches anything: no
-/// scheme any scheme, no port any port.
+/// Entry of an allow list, parsed from `[scheme://]host[:port]`. Without a scheme it matches every
+/// scheme, without a port every port.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct AllowedAuthority {
     scheme: Option<Box<str>>,
     host: Box<str>,
     port: Option<u16>,
 }
 
-/// What browsers send as the origin of sandboxed pages and local files.
-const NO_ORIGIN: &[u8] = b"null";
+/// Origin that browsers send for sandboxed pages and local files.
+const OPAQUE_ORIGIN: &[u8] = b"null";
 
 fn default_port(scheme: &[u8]) -> Option<u16> {
     if scheme.eq_ignore_ascii_case(b"https") {
@@ -24,67 +24,67 @@ fn default_port(scheme: &[u8]) -> Option<u16> {
     }
 }
 
-/// What stands behind a host: `[:port]`. `None` for anything else.
-fn port(rest: &[u8]) -> Option<Option<u16>> {
+/// Parses the part after a host, `[:port]`. Returns `None` when it is malformed.
+fn parse_port(rest: &[u8]) -> Option<Option<u16>> {
     match rest {
         // RFC 3986 allows the colon without a port.
         [] | [b':'] => Some(None),
-        [b':', port @ ..] => Some(Some(number(port)?.try_into().ok()?)),
+        [b':', port @ ..] => Some(Some(parse_decimal(port)?.try_into().ok()?)),
         _ => None,
     }
 }
 
-/// An allow list, made once.
+/// Allow list of hosts or origins.
 #[derive(Clone, Debug)]
-pub(super) enum Allowed {
+pub(super) enum AllowList {
     Any,
-    These(Box<[Entry]>),
+    Entries(Box<[AllowedAuthority]>),
 }
 
-impl Allowed {
+impl AllowList {
     pub(super) fn new<I: IntoIterator<Item: AsRef<str>>>(entries: I) -> Self {
-        let mut these = Vec::new();
+        let mut parsed = Vec::new();
         for entry in entries {
             match entry.as_ref().trim() {
                 "*" => return Self::Any,
-                // What cannot be a host is left out, so a typing error opens no door.
-                entry => these.extend(Entry::read(entry)),
+                // A malformed entry is skipped, so that a typing error allows nothing.
+                entry => parsed.extend(AllowedAuthority::parse(entry)),
             }
         }
-        Self::These(these.into())
+        Self::Entries(parsed.into())
     }
 
-    pub(super) fn is_any(&self) -> bool {
+    pub(super) fn allows_any(&self) -> bool {
         matches!(self, Self::Any)
     }
 
-    /// Whether a `Host` is among them.
-    pub(super) fn has_host(&self, host: &[u8]) -> bool {
-        self.has(None, host)
+    /// Returns true when the list contains the value of a `Host` header.
+    pub(super) fn contains_host(&self, host: &[u8]) -> bool {
+        self.contains(None, host)
     }
 
-    /// Whether an `Origin` is among them.
-    pub(super) fn has_origin(&self, origin: &[u8]) -> bool {
-        if origin == NO_ORIGIN {
-            return self.has(None, origin);
+    /// Returns true when the list contains the value of an `Origin` header.
+    pub(super) fn contains_origin(&self, origin: &[u8]) -> bool {
+        if origin == OPAQUE_ORIGIN {
+            return self.contains(None, origin);
         }
         let end = origin.windows(3).position(|three| three == b"://");
         let parts = end.and_then(|end| Some((origin.get(..end)?, origin.get(end + 3..)?)));
-        parts.is_some_and(|(scheme, authority)| self.has(Some(scheme), authority))
+        parts.is_some_and(|(scheme, authority)| self.contains(Some(scheme), authority))
     }
 
-    fn has(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
+    fn contains(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::These(entries) => entries.iter().any(|entry| entry.matches(scheme, authority)),
+            Self::Entries(entries) => entries.iter().any(|entry| entry.matches(scheme, authority)),
         }
     }
 }
 
-impl Entry {
-    /// Takes what people paste: a name, a name with a port, an origin, a whole URL. `None` for what
-    /// cannot be a host, such as one with user info.
-    fn read(entry: &str) -> Option<Self> {
+impl AllowedAuthority {
+    /// Parses a name, a name with a port, an origin, or a URL. Returns `None` when that has no valid
+    /// host, for example because of user info.
+    fn parse(entry: &str) -> Option<Self> {
         let (scheme, rest) = match entry.split_once("://") {
             Some((scheme, rest)) => (Some(scheme), rest),
             None => (None, entry),
@@ -102,7 +102,7 @@ impl Entry {
         if host.is_empty() || !host.bytes().all(is_legal) {
             return None;
         }
-        let port = port(rest.as_bytes())?;
+        let port = parse_port(rest.as_bytes())?;
         Some(Self {
             scheme: scheme.map(|scheme| scheme.to_ascii_lowercase().into()),
             host: host.to_ascii_lowercase().into(),
@@ -110,36 +110,35 @@ impl Entry {
         })
     }
 
-    /// Whether `authority` is this host, with a port that fits. An origin's default port is given
-    /// by its scheme, a host's is not known.
+    /// Returns true when `authority` has this host, and scheme and port match. The default port of an
+    /// origin follows from its scheme. That of a `Host` header is not known.
     fn matches(&self, scheme: Option<&[u8]>, authority: &[u8]) -> bool {
         let Some((host, rest)) = authority.split_at_checked(self.host.len()) else {
             return false;
         };
-        // Compared first: it is what most requests differ in.
         let own = self.host.as_bytes();
         if host != own && !host.eq_ignore_ascii_case(own) {
             return false;
         }
-        let Some(port) = port(rest) else {
+        let Some(port) = parse_port(rest) else {
             return false;
         };
-        self.fits_port(port.or_else(|| default_port(scheme?))) && self.fits_scheme(scheme)
+        self.matches_port(port.or_else(|| default_port(scheme?))) && self.matches_scheme(scheme)
     }
 
-    fn fits_port(&self, asked: Option<u16>) -> bool {
-        match (self.port, asked) {
-            (Some(own), Some(asked)) => own == asked,
-            // A Host header without a port means the default one of a scheme it does not name.
+    fn matches_port(&self, requested: Option<u16>) -> bool {
+        match (self.port, requested) {
+            (Some(own), Some(requested)) => own == requested,
+            // A `Host` header without a port means the default port of a scheme that is not known.
             (Some(own), None) => matches!(own, 80 | 443),
             (None, _) => true,
         }
     }
 
-    fn fits_scheme(&self, asked: Option<&[u8]>) -> bool {
-        match (&self.scheme, asked) {
-            (Some(own), Some(asked)) => own.as_bytes().eq_ignore_ascii_case(asked),
-            // A Host header has no scheme; an entry for one that was pasted as a URL has.
+    fn matches_scheme(&self, requested: Option<&[u8]>) -> bool {
+        match (&self.scheme, requested) {
+            (Some(own), Some(requested)) => own.as_bytes().eq_ignore_ascii_case(requested),
+            // A `Host` header has no scheme, but an entry that was copied from a URL has one.
             (Some(_), None) | (None, _) => true,
         }
     }

@@ -1,0 +1,216 @@
+//! Timeouts of a connection.
+//!
+//! hyper's `header_read_timeout` is one timeout for the time between two requests and for the head
+//! of a request, and hyper has none for a client that does not read. The timeouts here are separate.
+
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::sleep;
+
+/// Maximum times without activity.
+#[derive(Debug)]
+pub(super) struct ConnectionTimeouts {
+    /// Maximum time to receive the head of a request.
+    pub(super) head: Duration,
+    /// Maximum time without a request, or without accepting bytes of a response.
+    pub(super) idle: Duration,
+}
+
+/// Activity of one connection.
+#[derive(Debug, Default)]
+pub(super) struct Activity {
+    state: Mutex<State>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct State {
+    /// Number of events that count as activity.
+    events: usize,
+    /// Number of requests that are being answered.
+    in_flight: usize,
+    /// The connection has received a complete head since it was opened.
+    had_request: bool,
+    /// The connection has received a part of the next head.
+    has_partial_head: bool,
+    /// The client does not accept the bytes of a response.
+    is_write_blocked: bool,
+}
+
+impl State {
+    /// Returns the maximum time in this state.
+    fn timeout(self, timeouts: &ConnectionTimeouts) -> Option<Duration> {
+        match self.in_flight {
+            0 if self.has_partial_head || !self.had_request => Some(timeouts.head),
+            0 => Some(timeouts.idle),
+            _ => self.is_write_blocked.then_some(timeouts.idle),
+        }
+    }
+}
+
+impl Activity {
+    /// Records bytes from the client.
+    pub(super) fn record_read(&self) {
+        let mut state = self.state.lock();
+        if state.in_flight == 0 && !state.has_partial_head {
+            state.has_partial_head = true;
+            state.events += 1;
+        }
+    }
+
+    /// Records the result of a write.
+    pub(super) fn record_write<T>(&self, result: &Poll<T>) {
+        let mut state = self.state.lock();
+        state.is_write_blocked = result.is_pending();
+        state.events += usize::from(result.is_ready());
+    }
+
+    /// Records the complete head of a request. The request is in flight until the guard is dropped.
+    pub(super) fn start_request(self: &Arc<Self>) -> InFlightRequest {
+        let mut state = self.state.lock();
+        state.events += 1;
+        state.in_flight += 1;
+        state.had_request = true;
+        state.has_partial_head = false;
+        InFlightRequest(Arc::clone(self))
+    }
+
+    /// Waits until the connection exceeds one of its timeouts.
+    ///
+    /// The state is compared at fixed intervals, so that a request does not read the clock.
+    pub(super) async fn timed_out(&self, timeouts: &ConnectionTimeouts) {
+        let interval = timeouts.head.max(Duration::from_millis(1));
+        let mut unchanged = Duration::ZERO;
+        let mut last = None;
+        loop {
+            sleep(interval).await;
+            let state = *self.state.lock();
+            if last.replace(state) != Some(state) {
+                unchanged = Duration::ZERO;
+                continue;
+            }
+            unchanged = unchanged.saturating_add(interval);
+            if state.timeout(timeouts).is_some_and(|it| unchanged >= it) {
+                return;
+            }
+        }
+    }
+}
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct InFlightRequest(Arc<Activity>);
+
+impl Drop for InFlightRequest {
+    fn drop(&mut self) {
+        let mut state = self.0.state.lock();
+        state.events += 1;
+        state.in_flight -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::task::Poll;
+    use std::time::Duration;
+
+    use tokio::time::{Instant, timeout};
+
+    use super::{Activity, ConnectionTimeouts};
+
+    const HEAD: Duration = Duration::from_secs(10);
+    const IDLE: Duration = Duration::from_secs(60);
+    const TIMEOUTS: ConnectionTimeouts = ConnectionTimeouts {
+        head: HEAD,
+        idle: IDLE,
+    };
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_without_activity_times_out() {
+        type Prepare = fn(&Arc<Activity>);
+        let silent: Prepare = |_| {};
+        let answered: Prepare = |activity| drop(activity.start_request());
+        let partial_head: Prepare = |activity| {
+            drop(activity.start_request());
+            activity.record_read();
+        };
+        let blocked_write: Prepare = |activity| {
+            std::mem::forget(activity.start_request());
+            activity.record_write(&Poll::<()>::Pending);
+        };
+        for (name, prepare, least) in [
+            ("no request", silent, HEAD),
+            ("no further request", answered, IDLE),
+            ("partial head", partial_head, HEAD),
+            ("blocked write", blocked_write, IDLE),
+        ] {
+            let activity = Arc::<Activity>::default();
+            prepare(&activity);
+            let start = Instant::now();
+            activity.timed_out(&TIMEOUTS).await;
+            let elapsed = start.elapsed();
+            assert!(
+                elapsed >= least && elapsed <= least + HEAD,
+                "{name}: {elapsed:?}"
+            );
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connection_with_activity_does_not_time_out() {
+        type Act = fn(&Arc<Activity>);
+        let next_request: Act = |activity| drop(activity.start_request());
+        let accepted_write: Act = |activity| activity.record_write(&Poll::Ready(()));
+        for act in [next_request, accepted_write] {
+            let activity = Arc::<Activity>::default();
+            let request = activity.start_request();
+            let act = async {
+                for _ in 0..100 {
+                    tokio::time::sleep(HEAD / 2).await;
+                    act(&activity);
+                }
+            };
+            tokio::select! {
+                () = activity.timed_out(&TIMEOUTS) => panic!("the connection timed out"),
+                () = act => {}
+            }
+            drop(request);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn partial_head_restarts_the_timeout() {
+        let activity = Arc::<Activity>::default();
+        drop(activity.start_request());
+        let start = Instant::now();
+        let read = async {
+            tokio::time::sleep(HEAD * 2 - Duration::from_millis(1)).await;
+            activity.record_read();
+            // Further bytes of the same head are no activity.
+            loop {
+                tokio::time::sleep(HEAD / 4).await;
+                activity.record_read();
+            }
+        };
+        tokio::select! {
+            () = activity.timed_out(&TIMEOUTS) => {}
+            () = read => {}
+        }
+        assert_eq!(start.elapsed(), HEAD * 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn running_request_does_not_time_out() {
+        let activity = Arc::<Activity>::default();
+        let request = activity.start_request();
+        let timed_out = timeout(100 * IDLE, activity.timed_out(&TIMEOUTS)).await;
+        assert!(timed_out.is_err());
+        drop(request);
+        timeout(3 * IDLE, activity.timed_out(&TIMEOUTS))
+            .await
+            .unwrap();
+    }
+}

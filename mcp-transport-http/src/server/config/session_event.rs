@@ -1,0 +1,63 @@
+//! Events of the life of a session, for [`StreamableHttp::on_session`].
+//!
+//! [`StreamableHttp::on_session`]: crate::server::StreamableHttp::on_session
+
+use std::fmt;
+
+/// Event in the life of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionEvent<'a> {
+    /// A client opened the session.
+    Opened {
+        /// Session id, a secret between client and server.
+        id: &'a str,
+    },
+    /// A client continued a session that another server opened, or this server before a restart
+    /// ([`Sessions::store`](super::Sessions::store)).
+    Continued {
+        /// Session id, a secret between client and server.
+        id: &'a str,
+    },
+    /// The session ended.
+    Closed {
+        /// Session id, a secret between client and server.
+        id: &'a str,
+        /// Reason of the end.
+        reason: SessionEnd,
+    },
+}
+
+/// Reason why a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionEnd {
+    /// The client deleted the session.
+    Deleted,
+    /// The session was idle for too long
+    /// ([`Sessions::idle_timeout`](super::Sessions::idle_timeout)).
+    Idle,
+    /// The client did not complete the handshake
+    /// ([`Sessions::init_timeout`](super::Sessions::init_timeout)).
+    NeverReady,
+    /// The connection that carried the session ended (HTTP+SSE).
+    Disconnected,
+    /// Another server with the same store ended the session.
+    Elsewhere,
+    /// The server ended the session.
+    Closed,
+}
+
+/// Description for logs.
+impl fmt::Display for SessionEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Deleted => "the client deleted the session",
+            Self::Idle => "the session was idle for too long",
+            Self::NeverReady => "the client did not complete the handshake",
+            Self::Disconnected => "the connection of the client ended",
+            Self::Elsewhere => "another server ended the session",
+            Self::Closed => "the server ended the session",
+        })
+    }
+}

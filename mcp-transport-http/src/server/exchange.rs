@@ -1,0 +1,284 @@
+//! The response to a call: JSON when the call ends without notifications, an event stream when it
+//! sends notifications or takes longer.
+//!
+//! The call is polled inside the response future, without a task and without a channel. When there
+//! is something to stream, the call moves into a task of its own, so that a client that does not
+//! read cannot block it.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::Either;
+use http::{HeaderValue, Response, StatusCode, request};
+use mcp_core::{
+    BoxFuture, Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, Service,
+};
+use tokio::runtime::Handle;
+use tokio::time::{Sleep, sleep};
+
+use super::call::{CallEnd, HttpCall, encode_event};
+use super::config::{AnswerMode, Config};
+use super::event_stream::{self, OnDisconnect};
+use super::lifetime;
+use super::replay::{self, StoredStream};
+use super::response::{self, Body};
+use super::running_calls::{CallPermit, StopReason};
+use crate::status;
+
+/// Options for the response to a call.
+#[derive(Debug)]
+pub(super) struct ResponseOptions {
+    pub(super) mode: AnswerMode,
+    pub(super) on_disconnect: OnDisconnect,
+    /// Buffer for the notifications of the call, when the session has created one.
+    pub(super) notifications: Option<Arc<NotificationBuffer>>,
+    /// Entry of the call among the running calls of its session.
+    pub(super) permit: Option<CallPermit>,
+    /// Stream that stores the events of the call.
+    pub(super) stored_stream: Option<Arc<StoredStream>>,
+    /// Session id, for a header of the response.
+    pub(super) session_id: Option<HeaderValue>,
+}
+
+impl ResponseOptions {
+    /// Returns the options for a request without a session.
+    pub(super) fn stateless(mode: AnswerMode) -> Self {
+        Self {
+            mode,
+            on_disconnect: OnDisconnect::Cancel,
+            notifications: None,
+            permit: None,
+            stored_stream: None,
+            session_id: None,
+        }
+    }
+}
+
+/// Asks the configured gate for permission.
+///
+/// # Errors
+///
+/// Returns the fault of the gate.
+pub(super) fn authorize(
+    config: &Config,
+    request: &mut InboundRequest,
+    head: &request::Parts,
+) -> Result<(), Fault> {
+    match &config.gate {
+        Some(gate) => request.authorize(gate, head.extensions.get::<Principal>()),
+        None => Ok(()),
+    }
+}
+
+/// Starts an authorized call.
+pub(super) fn start(
+    service: &dyn Service,
+    config: &Arc<Config>,
+    target: ReplyTarget,
+    mut request: InboundRequest,
+    head: Box<request::Parts>,
+    options: ResponseOptions,
+) -> CallResponse {
+    if request.is_subscription() {
+        limit_subscription(&mut request, config);
+    }
+    let (notifications, permit) = (options.notifications, options.permit);
+    let call = HttpCall::start(service, target, request, head.into(), notifications, permit);
+    CallResponse {
+        call: Some(call),
+        config: Arc::clone(config),
+        mode: options.mode,
+        on_disconnect: options.on_disconnect,
+        stored_stream: options.stored_stream,
+        session_id: options.session_id,
+    }
+}
+
+/// Time between two notifications about changes. Changes in between are combined.
+const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Sets the timers of a subscription. It ends properly when the server drains, and at the maximum
+/// age of streams.
+// spec: SUB-09
+fn limit_subscription(request: &mut InboundRequest, config: &Config) {
+    request.end_subscription_on(lifetime::stream_end(config));
+    request.pace_subscription(|| Box::pin(sleep(CHANGE_INTERVAL)));
+}
+
+/// Returns the response with a reply that needs no call.
+pub(super) fn ready(mode: AnswerMode, target: &ReplyTarget, reply: Reply) -> Response<Body> {
+    match mode {
+        AnswerMode::AlwaysSse => {
+            response::complete_events(encode_event(target, reply, new_message()))
+        }
+        AnswerMode::Auto | AnswerMode::AlwaysJson => {
+            response::json(StatusCode::OK, target.encode(reply, new_message()))
+        }
+    }
+}
+
+/// Outcome of a message.
+pub(super) enum MessageOutcome {
+    /// The response is complete.
+    Response(Response<Body>),
+    /// The message started a call.
+    Call(CallResponse),
+}
+
+impl MessageOutcome {
+    /// Waits for the response.
+    pub(super) async fn response(self) -> Response<Body> {
+        match self {
+            Self::Response(response) => response,
+            Self::Call(mut call) => call.response().await,
+        }
+    }
+}
+
+/// Returns a buffer for a message. Most messages fit without growing it.
+fn new_message() -> Vec<u8> {
+    Vec::with_capacity(512)
+}
+
+/// A started call, and the options for its response.
+///
+/// Dropping it cancels the call of a modern client. The call of a legacy client continues in a task.
+pub(super) struct CallResponse {
+    /// `None` after the response was created.
+    call: Option<HttpCall>,
+    config: Arc<Config>,
+    mode: AnswerMode,
+    on_disconnect: OnDisconnect,
+    stored_stream: Option<Arc<StoredStream>>,
+    session_id: Option<HeaderValue>,
+}
+
+/// First output of a call.
+enum Output {
+    /// The call has ended.
+    End(CallEnd),
+    /// The response must be an event stream. The events so far, if there are any.
+    Events(Bytes),
+}
+
+impl CallResponse {
+    /// Waits for the first output of the call and returns the response.
+    pub(super) async fn response(&mut self) -> Response<Body> {
+        let mut response = match self.first_output().await {
+            Output::End(end) => match self.end(end) {
+                Either::Left(response) => response,
+                Either::Right(stored) => stored.await,
+            },
+            Output::Events(first) => self.stream(first),
+        };
+        response::set_session_id(&mut response, self.session_id.take());
+        response
+    }
+
+    async fn first_output(&mut self) -> Output {
+        let Some(call) = &mut self.call else {
+            return Output::Events(Bytes::new());
+        };
+        let stored_stream = self.stored_stream.as_deref();
+        let commit_after = match self.mode {
+            AnswerMode::Auto => Some(self.config.streams.commit_after),
+            AnswerMode::AlwaysSse => Some(Duration::ZERO),
+            AnswerMode::AlwaysJson => None,
+        };
+        let mut timer: Option<Pin<Box<Sleep>>> = None;
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(end) = call.poll_end(cx) {
+                return Poll::Ready(Output::End(end));
+            }
+            if let Poll::Ready(first) = call.poll_notifications(cx) {
+                return Poll::Ready(Output::Events(first));
+            }
+            if stored_stream.is_some_and(StoredStream::is_released) {
+                return Poll::Ready(Output::Events(Bytes::new()));
+            }
+            let Some(commit_after) = commit_after else {
+                return Poll::Pending;
+            };
+            // Created here, because most calls are ready at the first poll.
+            let timer = timer.get_or_insert_with(|| Box::pin(sleep(commit_after)));
+            let elapsed = timer.as_mut().poll(cx);
+            elapsed.map(|()| Output::Events(Bytes::new()))
+        })
+        .await
+    }
+
+    /// Returns the response of a call that has ended before the response was an event stream. When its
+    /// events must be stored first, that is a future.
+    // spec: HTTP-SM-12, HTTP-SM-14, GAP-12
+    fn end(&mut self, end: CallEnd) -> Either<Response<Body>, BoxFuture<'static, Response<Body>>> {
+        let Some(call) = self.call.take() else {
+            return Either::Left(response::no_events());
+        };
+        let target = call.target();
+        let status = match &end {
+            CallEnd::Stopped(StopReason::SessionEnded) => StatusCode::GONE,
+            CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.wire.version()),
+            CallEnd::Reply(_) | CallEnd::Stopped(StopReason::Cancelled) => StatusCode::OK,
+        };
+        let Some(reply) = end.into_reply() else {
+            return Either::Left(response::no_events());
+        };
+        let events = call.notifications().map(|buffer| buffer.drain());
+        let events = events.unwrap_or_default();
+        // The status of an event stream is always 200. An error with another status is sent as JSON,
+        // and the notifications before it are discarded.
+        let is_json = events.is_empty() && self.mode != AnswerMode::AlwaysSse;
+        if is_json || status != StatusCode::OK {
+            let message = target.encode(reply, new_message());
+            return Either::Left(response::json(status, message));
+        }
+        let events = encode_event(target, reply, events.into());
+        match self.stored_stream.take() {
+            None => Either::Left(response::complete_events(events)),
+            Some(stream) => {
+                let (wire, events) = (target.wire, events.into_bytes());
+                let config = Arc::clone(&self.config);
+                Either::Right(Box::pin(async move {
+                    replay::complete(stream, wire, events, &config).await
+                }))
+            }
+        }
+    }
+
+    /// Moves the call into a task and returns the response with the stream of its events. `first`
+    /// are the events so far.
+    fn stream(&mut self, first: Bytes) -> Response<Body> {
+        let Some(call) = self.call.take() else {
+            return response::no_events();
+        };
+        match self.stored_stream.take() {
+            None => {
+                let on_disconnect = self.on_disconnect;
+                response::events(event_stream::start(
+                    call,
+                    first,
+                    &self.config,
+                    on_disconnect,
+                ))
+            }
+            Some(stream) => replay::running(stream, call, first, &self.config),
+        }
+    }
+}
+
+/// The client has disconnected before the response. The call of a legacy client continues in a task,
+/// unless the runtime has ended.
+// spec: HTTP-SL-07
+impl Drop for CallResponse {
+    fn drop(&mut self) {
+        if self.on_disconnect == OnDisconnect::Continue
+            && self.call.is_some()
+            && Handle::try_current().is_ok()
+        {
+            drop(self.stream(Bytes::new()));
+        }
+    }
+}

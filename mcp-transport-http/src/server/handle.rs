@@ -1,0 +1,205 @@
+//! One request: check the head, read the body, classify the message, respond.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, Method, Response, StatusCode};
+use mcp_core::wire::MODERN;
+use mcp_core::{InboundRequest, ReplyTarget, ServerProfile, Service};
+
+use super::config::{AnswerMode, SessionMode};
+use super::endpoint::EndpointState;
+use super::exchange::{self, MessageOutcome, ResponseOptions};
+use super::guard;
+use super::rejection::Rejection;
+use super::request_body::{self, BodyError};
+use super::response::{self, Body};
+use super::route::{self, Route};
+use super::{session, sse_2024};
+use crate::headers::{McpHeaders, names};
+
+/// Responds to a request.
+pub(super) async fn handle<B: http_body::Body>(
+    endpoint: Arc<EndpointState>,
+    head: Box<Parts>,
+    body: B,
+) -> Response<Body> {
+    let mut body = pin!(body);
+    if let Err(rejection) = check_head(&endpoint, &head) {
+        return reject(&endpoint, rejection, &head.headers, body).await;
+    }
+    let response = match head.method {
+        Method::GET => get(&endpoint, head).await,
+        Method::DELETE => delete(&endpoint, head).await,
+        _ => match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
+            Ok(message) => post(&endpoint, head, message).await,
+            Err(error) => {
+                let rejection = unreadable(error, &endpoint);
+                return reject(&endpoint, rejection, &head.headers, body).await;
+            }
+        },
+    };
+    response.unwrap_or_else(Rejection::into_response)
+}
+
+/// Rejects a request whose body was not read, or not completely.
+async fn reject<B: http_body::Body>(
+    endpoint: &EndpointState,
+    rejection: Rejection,
+    headers: &HeaderMap,
+    body: Pin<&mut B>,
+) -> Response<Body> {
+    let limit = endpoint.config.guard.body_limit.saturating_mul(2);
+    request_body::discard(headers, body, limit).await;
+    rejection.into_response()
+}
+
+/// Checks a request before its body is read.
+fn check_head(endpoint: &EndpointState, head: &Parts) -> Result<(), Rejection> {
+    let guard = &endpoint.config.guard;
+    let has_sessions = endpoint.config.sessions.mode == SessionMode::InMemory;
+    if has_sessions && matches!(head.method, Method::GET | Method::DELETE) {
+        return guard.check_host_and_origin(head);
+    }
+    let checked = match sse_connection(endpoint, head) {
+        Some(_) => guard.check_one_way_post(head),
+        None => guard.check_post(head),
+    };
+    checked.map_err(|rejection| {
+        let is_wrong_method = rejection.status == StatusCode::METHOD_NOT_ALLOWED;
+        let serves_sessions =
+            || has_sessions && endpoint.serves_legacy(&endpoint.service(head).profile());
+        match is_wrong_method && serves_sessions() {
+            true => rejection.with_header(names::ALLOW, names::ALLOW_ALL),
+            false => rejection,
+        }
+    })
+}
+
+fn unreadable(error: BodyError, endpoint: &EndpointState) -> Rejection {
+    match error {
+        BodyError::TooLarge => guard::too_large(endpoint.config.guard.body_limit),
+        BodyError::Timeout => Rejection::http(StatusCode::REQUEST_TIMEOUT, error.to_string()),
+        BodyError::Incomplete => Rejection::http(StatusCode::BAD_REQUEST, error.to_string()),
+    }
+}
+
+/// Returns the id of the HTTP+SSE connection that a POST belongs to.
+fn sse_connection<'a>(endpoint: &EndpointState, head: &'a Parts) -> Option<&'a str> {
+    match endpoint.config.sessions.http_sse {
+        true => sse_2024::connection_id(head),
+        false => None,
+    }
+}
+
+/// Responds to a POST with the body `message`.
+async fn post(
+    endpoint: &EndpointState,
+    head: Box<Parts>,
+    message: Bytes,
+) -> Result<Response<Body>, Rejection> {
+    let mut call = match start(endpoint, head, &message).await? {
+        MessageOutcome::Response(response) => return Ok(response),
+        MessageOutcome::Call(call) => call,
+    };
+    // The call does not need the body: free it before the call waits.
+    drop(message);
+    Ok(call.response().await)
+}
+
+/// Handles the message of a POST. A request that starts a call returns the call.
+async fn start(
+    endpoint: &EndpointState,
+    head: Box<Parts>,
+    message: &Bytes,
+) -> Result<MessageOutcome, Rejection> {
+    let service = endpoint.service(&head);
+    if sse_connection(endpoint, &head).is_some() {
+        let context = endpoint.session_context(service);
+        let connections = &endpoint.sse_connections;
+        let response = sse_2024::post(connections, &context, head, message)?;
+        return Ok(MessageOutcome::Response(response));
+    }
+    let headers = McpHeaders::collect(&head.headers);
+    let message = match classify(endpoint, &*service, &head, &headers, message)? {
+        (Route::Modern { id, request }, profile) => {
+            let wire = MODERN;
+            let target = ReplyTarget { id, profile, wire };
+            return start_modern(endpoint, &*service, head, target, request);
+        }
+        (Route::Legacy(message), _) => message,
+        (Route::LegacyBatch, _) => {
+            let context = endpoint.session_context(service);
+            let response = Box::pin(session::post_batch(&context, head, message)).await?;
+            return Ok(MessageOutcome::Response(response));
+        }
+        (Route::Notification, _) => return Ok(MessageOutcome::Response(response::accepted())),
+    };
+    let context = endpoint.session_context(service);
+    session::load(&context, &headers).await?;
+    let target = session::find_target(&context, &head, &headers, &message)?;
+    session::post(&context, target, head, &message).await
+}
+
+/// Classifies the message of a POST. Also returns the profile of `service`.
+fn classify<'m>(
+    endpoint: &EndpointState,
+    service: &dyn Service,
+    head: &Parts,
+    headers: &McpHeaders<'_>,
+    message: &'m Bytes,
+) -> Result<(Route<'m>, Arc<ServerProfile>), Rejection> {
+    let profile = endpoint.profile(service);
+    let serves_legacy = endpoint.serves_legacy(&profile);
+    let param_headers = |tool: &str| service.header_plan(tool);
+    let route = route::route(
+        &head.headers,
+        headers,
+        message,
+        &profile,
+        serves_legacy,
+        param_headers,
+    )?;
+    Ok((route, profile))
+}
+
+fn start_modern(
+    endpoint: &EndpointState,
+    service: &dyn Service,
+    head: Box<Parts>,
+    target: ReplyTarget,
+    mut request: InboundRequest,
+) -> Result<MessageOutcome, Rejection> {
+    let config = &endpoint.config;
+    exchange::authorize(config, &mut request, &head)
+        .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
+    let options = ResponseOptions::stateless(AnswerMode::Auto);
+    let call = exchange::start(service, config, target, request, head, options);
+    Ok(MessageOutcome::Call(call))
+}
+
+/// Responds to a GET.
+async fn get(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
+    let service = endpoint.service(&head);
+    if !endpoint.serves_legacy(&service.profile()) {
+        return Err(guard::method_not_allowed(&head.method));
+    }
+    guard::check_accepts_events(&head.headers)?;
+    let context = endpoint.session_context(service);
+    let has_session = head.headers.contains_key(names::MCP_SESSION_ID);
+    if endpoint.config.sessions.http_sse && !has_session {
+        return sse_2024::open(&endpoint.sse_connections, &context, head);
+    }
+    session::get(&context, head).await
+}
+
+/// Responds to a DELETE.
+async fn delete(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
+    let service = endpoint.service(&head);
+    if !endpoint.serves_legacy(&service.profile()) {
+        return Err(guard::method_not_allowed(&head.method));
+    }
+    session::delete(&endpoint.session_context(service), &head).await
+}

@@ -1,0 +1,89 @@
+//! Requests that are answered with an error before a service is called.
+
+use http::{HeaderName, HeaderValue, Response, StatusCode};
+use mcp_core::Fault;
+use mcp_core::wire::{self, MODERN, Wire};
+use mcp_types::{ErrorObject, ProtocolVersion, RequestId, codes};
+
+use super::response::{self, Body};
+use crate::status;
+
+/// A request that is answered with an error before a service is called.
+#[derive(Debug)]
+pub(super) struct Rejection {
+    pub(super) status: StatusCode,
+    pub(super) id: Option<RequestId>,
+    pub(super) fault: Fault,
+    /// Wire that encodes the error.
+    wire: &'static dyn Wire,
+    /// Additional header, such as `Allow`. Boxed, because few rejections have one.
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+}
+
+impl Rejection {
+    /// Creates a rejection of a request whose head or body violates a rule of HTTP.
+    // spec: HTTP-S-03, HTTP-S-10
+    pub(super) fn http(status: StatusCode, message: impl Into<String>) -> Self {
+        let fault = Fault::InvalidRequest(message.into().into());
+        Self::new(MODERN, status, None, fault)
+    }
+
+    /// Creates a rejection of a modern request.
+    pub(super) fn modern(id: Option<RequestId>, fault: Fault) -> Self {
+        Self::new(MODERN, status::for_rejection(&fault), id, fault)
+    }
+
+    /// Creates a rejection of a legacy message.
+    pub(super) fn legacy(status: StatusCode, id: Option<RequestId>, fault: Fault) -> Self {
+        let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
+        Self::new(wire, status, id, fault)
+    }
+
+    /// Creates a rejection of a legacy request with an error code of its own.
+    pub(super) fn session(status: StatusCode, code: i64, message: impl Into<String>) -> Self {
+        let fault = Fault::Protocol(ErrorObject::new(code, message.into()));
+        Self::legacy(status, None, fault)
+    }
+
+    /// Creates a rejection of a legacy request that does not fit its session.
+    pub(super) fn bad_session_request(message: impl Into<String>) -> Self {
+        Self::session(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
+    }
+
+    fn new(
+        wire: &'static dyn Wire,
+        status: StatusCode,
+        id: Option<RequestId>,
+        fault: Fault,
+    ) -> Self {
+        Self {
+            status,
+            id,
+            fault,
+            wire,
+            header: None,
+        }
+    }
+
+    /// Sets an additional header of the response.
+    pub(super) fn with_header(mut self, name: HeaderName, value: impl Into<HeaderValue>) -> Self {
+        self.header = Some(Box::new((name, value.into())));
+        self
+    }
+
+    /// Returns the value of the additional header, if that is `name`.
+    #[cfg(test)]
+    pub(super) fn header(&self, name: &HeaderName) -> Option<&HeaderValue> {
+        let (known, value) = &**self.header.as_ref()?;
+        (known == name).then_some(value)
+    }
+
+    /// Returns the response.
+    pub(super) fn into_response(self) -> Response<Body> {
+        let mut response = response::error(self.status, self.wire, self.id.as_ref(), &self.fault);
+        if let Some((name, value)) = self.header.map(|header| *header) {
+            response.headers_mut().insert(name, value);
+        }
+        response
+    }
+}

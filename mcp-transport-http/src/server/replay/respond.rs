@@ -1,0 +1,101 @@
+//! Responses whose events are stored.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Response;
+use mcp_core::store::StreamId;
+use mcp_core::wire::Wire;
+use tracing::Instrument;
+
+use super::super::call::HttpCall;
+use super::super::config::{Config, EventStorage};
+use super::super::event_stream;
+use super::super::rejection::Rejection;
+use super::super::response::{self, Body};
+use super::super::running_calls::ActivityGuard;
+use super::event_id::{self, EventId};
+use super::stored_stream::{StoredStream, StoredStreams};
+use super::stream_reader::StreamReader;
+
+/// Stores the events of a call that has ended, and returns the response that sends them.
+pub(in crate::server) async fn complete(
+    stream: Arc<StoredStream>,
+    wire: &'static dyn Wire,
+    events: Bytes,
+    config: &Config,
+) -> Response<Body> {
+    stream.append_first_event(wire).await;
+    stream.append_all(events, true).await;
+    read_from_start(stream, config)
+}
+
+/// Moves a running call into a task that stores its events, and returns the response that sends
+/// them. `first` are the events so far.
+pub(in crate::server) fn running(
+    stream: Arc<StoredStream>,
+    call: HttpCall,
+    first: Bytes,
+    config: &Config,
+) -> Response<Body> {
+    let wire = call.target().wire;
+    let buffer = event_stream::start_detached(call, config);
+    let writer = Arc::clone(&stream);
+    let write = async move {
+        writer.append_first_event(wire).await;
+        writer.append_from(first, buffer).await;
+    };
+    tokio::spawn(write.in_current_span());
+    read_from_start(stream, config)
+}
+
+fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body> {
+    match stream.reader.lease() {
+        Ok(lease) => {
+            let mut reader = StreamReader::new(stream.name.clone(), config.streams);
+            reader.source = Some((stream, lease));
+            response::events(reader)
+        }
+        // Not reachable: nobody else knows the new stream yet.
+        Err(error) => Rejection::from(error).into_response(),
+    }
+}
+
+/// Returns the response that sends the events of a stream after the event `last`. `activity` keeps
+/// the session alive.
+///
+/// # Errors
+///
+/// Returns a rejection when the events are not in the store, or when the stream has another reader.
+// spec: RSM-03, RSM-04
+pub(in crate::server) async fn resume(
+    storage: &EventStorage,
+    streams: &StoredStreams,
+    session: &str,
+    activity: ActivityGuard,
+    config: &Config,
+    last: EventId,
+) -> Result<Response<Body>, Rejection> {
+    let stream = streams.find(&last.stream);
+    let id = StreamId::new(session, &last.stream);
+    let missed = storage.store.after(id, Some(last.number)).await;
+    let missed = missed.map_err(|error| event_id::rejection(&error))?;
+    let mut reader = StreamReader::new(last.stream, config.streams);
+    reader.activity = Some(activity);
+    // A number beyond the end of the stream counts as the end.
+    let end = stream
+        .as_ref()
+        .and_then(|stream| stream.progress().last_event);
+    reader.last_event = Some(end.map_or(last.number, |end| last.number.min(end)));
+    reader.send(missed);
+    match stream {
+        Some(stream) => {
+            stream.progress().is_released = false;
+            let lease = stream.reader.lease()?;
+            reader.source = Some((stream, lease));
+        }
+        // Another server writes the stream: the client reconnects until it is complete.
+        None => reader.end_and_retry(),
+    }
+    Ok(response::events(reader))
+}

@@ -1,0 +1,56 @@
+//! Stored events of the GET stream of a session, which carries messages that belong to no call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcp_core::store::{EventStore, StoredEvent, StreamId};
+
+use super::super::rejection::Rejection;
+use super::event_id;
+use crate::sse::encode as sse;
+
+/// Name of the GET stream.
+pub(in crate::server) const STANDALONE_STREAM: &str = "0";
+
+/// Returns the events after the event `last`, encoded.
+///
+/// # Errors
+///
+/// Returns a rejection when the store does not have these events.
+pub(in crate::server) async fn missed_events(
+    store: &dyn EventStore,
+    session: &str,
+    last: u64,
+    retry: Duration,
+) -> Result<Vec<u8>, Rejection> {
+    let id = StreamId::new(session, STANDALONE_STREAM);
+    let missed = store.after(id, Some(last)).await;
+    let missed = missed.map_err(|error| event_id::rejection(&error))?;
+    let mut events = Vec::new();
+    for (number, event) in &missed.events {
+        event_id::encode(&mut events, STANDALONE_STREAM, *number, event, retry);
+    }
+    Ok(events)
+}
+
+/// Stores a message and returns its event. An empty message starts a stream. A message that cannot
+/// be stored is sent without an id.
+pub(in crate::server) async fn append(
+    store: Arc<dyn EventStore>,
+    session: Arc<str>,
+    message: Bytes,
+    retry: Duration,
+) -> Vec<u8> {
+    let event = StoredEvent::new(message);
+    let id = StreamId::new(&session, STANDALONE_STREAM);
+    let mut events = Vec::new();
+    match store.append(id, event.clone()).await {
+        Ok(number) => {
+            event_id::encode(&mut events, STANDALONE_STREAM, number, &event, retry);
+        }
+        Err(_) if event.text.is_empty() => {}
+        Err(_) => events = sse::message_event(&event.text),
+    }
+    events
+}

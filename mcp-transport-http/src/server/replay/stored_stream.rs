@@ -1,0 +1,156 @@
+//! The stored event streams of calls.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use bytes::Bytes;
+use mcp_core::NotificationBuffer;
+use mcp_core::store::{EventStore, StoredEvent, StreamId};
+use mcp_core::wire::Wire;
+use parking_lot::{Mutex, MutexGuard};
+
+use super::super::config::EventStorage;
+use super::event_id;
+use super::reader_slot::ReaderSlot;
+use crate::sse::encode as sse;
+
+/// The stored streams of a session that this server writes or reads.
+#[derive(Debug, Default)]
+pub(in crate::server) struct StoredStreams {
+    last_number: AtomicU64,
+    by_name: Mutex<HashMap<Box<str>, Weak<StoredStream>>>,
+}
+
+impl StoredStreams {
+    /// Creates a stream for a call. The store is not used before the first event.
+    pub(in crate::server) fn create(
+        self: &Arc<Self>,
+        storage: &EventStorage,
+        session: &Arc<str>,
+    ) -> Arc<StoredStream> {
+        let number = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
+        let name: Box<str> = format!("{}-{number}", storage.stream_prefix).into();
+        let stream = Arc::new(StoredStream {
+            store: Arc::clone(&storage.store),
+            session: Arc::clone(session),
+            name: name.clone(),
+            reader: Arc::default(),
+            progress: Mutex::default(),
+            streams: Arc::clone(self),
+        });
+        self.by_name.lock().insert(name, Arc::downgrade(&stream));
+        stream
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<Arc<StoredStream>> {
+        self.by_name.lock().get(name)?.upgrade()
+    }
+}
+
+/// Stored event stream of a call.
+pub(in crate::server) struct StoredStream {
+    pub(super) store: Arc<dyn EventStore>,
+    session: Arc<str>,
+    pub(super) name: Box<str>,
+    pub(super) reader: Arc<ReaderSlot>,
+    progress: Mutex<Progress>,
+    streams: Arc<StoredStreams>,
+}
+
+/// State of a stream for its reader.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Number of the last stored event.
+    pub(super) last_event: Option<u64>,
+    /// The last stored event ends the stream.
+    pub(super) is_complete: bool,
+    /// Encoded events that the store did not accept. They have no id, so only one reader gets them.
+    pub(super) unsaved: Vec<u8>,
+    /// The handler asked the client to disconnect and to reconnect later.
+    pub(super) is_released: bool,
+}
+
+impl StoredStream {
+    pub(super) fn id(&self) -> StreamId<'_> {
+        StreamId::new(&self.session, &self.name)
+    }
+
+    pub(super) fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock()
+    }
+
+    /// Disconnects the reader. The client reconnects later.
+    // spec: RSM-06
+    pub(in crate::server) fn release(&self) {
+        self.progress().is_released = true;
+        self.reader.wake();
+    }
+
+    pub(in crate::server) fn is_released(&self) -> bool {
+        self.progress().is_released
+    }
+
+    /// Stores an event without a message, so that the client has an id to reconnect with. Clients of
+    /// older revisions do not support such events.
+    // spec: RSM-05
+    pub(super) async fn append_first_event(&self, wire: &dyn Wire) {
+        if wire.version().has_stream_polling() {
+            self.append(StoredEvent::new(Bytes::new())).await;
+        }
+    }
+
+    /// Stores events. `is_complete` means that the last of them ends the stream.
+    pub(super) async fn append_all(&self, events: Bytes, is_complete: bool) {
+        let mut messages = event_id::messages(events).peekable();
+        while let Some(message) = messages.next() {
+            let event = StoredEvent::new(message);
+            let is_last = is_complete && messages.peek().is_none();
+            self.append(if is_last { event.last() } else { event })
+                .await;
+        }
+    }
+
+    /// Stores the events `first` and everything that the call writes into `buffer`, until it ends.
+    pub(super) async fn append_from(&self, first: Bytes, buffer: Arc<NotificationBuffer>) {
+        self.append_all(first, false).await;
+        while let Some(events) = poll_fn(|cx| buffer.poll_drain(cx)).await {
+            self.append_all(events, buffer.is_finished()).await;
+        }
+        if !self.progress().is_complete {
+            // The call was cancelled and has no reply.
+            self.append(StoredEvent::new(Bytes::new()).last()).await;
+        }
+    }
+
+    async fn append(&self, event: StoredEvent) {
+        let is_last = event.is_last;
+        let stored = self.store.append(self.id(), event.clone()).await;
+        let mut progress = self.progress();
+        match stored {
+            Ok(number) => progress.last_event = Some(number),
+            Err(_) if event.text.is_empty() => {}
+            Err(_) => progress.unsaved.extend(sse::message_event(&event.text)),
+        }
+        progress.is_complete |= is_last;
+        drop(progress);
+        self.reader.wake();
+    }
+}
+
+impl Drop for StoredStream {
+    fn drop(&mut self) {
+        self.streams.by_name.lock().remove(&self.name);
+    }
+}
+
+impl fmt::Debug for StoredStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredStream")
+            .field("name", &self.name)
+            .field("progress", &self.progress)
+            .finish_non_exhaustive()
+    }
+}

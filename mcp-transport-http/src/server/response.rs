@@ -1,0 +1,195 @@
+//! Responses: a JSON message, an event stream, or a status alone.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderValue, Response, StatusCode};
+use http_body::{Frame, SizeHint};
+use mcp_core::Fault;
+use mcp_core::wire::{EncodedReply, Wire};
+use mcp_types::RequestId;
+
+use crate::headers::names;
+
+/// Body of a response from [`StreamableHttp`](super::StreamableHttp).
+///
+/// Dropping the body of an event stream cancels its call (modern requests only).
+pub struct Body(Content);
+
+enum Content {
+    /// Complete body in one piece.
+    Full(Bytes),
+    /// Complete body in several pieces. The JSON of a list is a piece that responses share.
+    Chunks(VecDeque<Bytes>),
+    /// Event stream.
+    Stream(Events),
+}
+
+/// Frames of an event stream.
+pub(super) type Events = Pin<Box<dyn Stream<Item = Bytes> + Send>>;
+
+impl From<Bytes> for Body {
+    fn from(bytes: Bytes) -> Self {
+        Self(Content::Full(bytes))
+    }
+}
+
+impl From<EncodedReply> for Body {
+    fn from(reply: EncodedReply) -> Self {
+        if reply.shared.is_empty() && reply.tail.is_empty() {
+            return Self(Content::Full(reply.head.into()));
+        }
+        let chunks = [reply.head.into(), reply.shared, reply.tail.into()];
+        let chunks = chunks.into_iter().filter(|chunk: &Bytes| !chunk.is_empty());
+        Self(Content::Chunks(chunks.collect()))
+    }
+}
+
+impl Body {
+    fn empty() -> Self {
+        Self(Content::Full(Bytes::new()))
+    }
+
+    /// Returns the bytes of a complete body.
+    ///
+    /// # Errors
+    ///
+    /// Returns the frames of a body that is an event stream.
+    pub(super) fn into_bytes(self) -> Result<Vec<u8>, Events> {
+        match self.0 {
+            Content::Full(bytes) => Ok(bytes.to_vec()),
+            Content::Chunks(chunks) => Ok(chunks.into_iter().flatten().collect()),
+            Content::Stream(events) => Err(events),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Content::Full(_) | Content::Chunks(_) => "Body(full)",
+            Content::Stream(_) => "Body(events)",
+        })
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let data = match &mut self.0 {
+            Content::Full(bytes) => {
+                let bytes = std::mem::take(bytes);
+                Poll::Ready(Some(bytes).filter(|bytes| !bytes.is_empty()))
+            }
+            Content::Chunks(chunks) => Poll::Ready(chunks.pop_front()),
+            Content::Stream(events) => events.as_mut().poll_next(cx),
+        };
+        data.map(|data| data.map(|data| Ok(Frame::data(data))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.0 {
+            Content::Full(bytes) => bytes.is_empty(),
+            Content::Chunks(chunks) => chunks.is_empty(),
+            Content::Stream(_) => false,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Chunks(chunks) => {
+                SizeHint::with_exact(chunks.iter().map(|chunk| chunk.len() as u64).sum())
+            }
+            Content::Stream(_) => SizeHint::default(),
+        }
+    }
+}
+
+/// Returns a response with a JSON message.
+// spec: HTTP-S-08
+pub(super) fn json(status: StatusCode, message: EncodedReply) -> Response<Body> {
+    let mut response = with_status(status, message.into());
+    response
+        .headers_mut()
+        .insert(names::CONTENT_TYPE, names::JSON);
+    response
+}
+
+/// Returns true when the body of a response is a JSON message.
+pub(super) fn is_json(response: &Response<Body>) -> bool {
+    response.headers().get(names::CONTENT_TYPE) == Some(&names::JSON)
+}
+
+/// Returns a response with an event stream whose events are complete.
+pub(super) fn complete_events(events: EncodedReply) -> Response<Body> {
+    event_stream(events.into())
+}
+
+/// Returns a response with an event stream that goes on.
+pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Response<Body> {
+    event_stream(Body(Content::Stream(Box::pin(events))))
+}
+
+/// Returns a response with an event stream without events, for a call that its client cancelled.
+// spec: CAN-04
+pub(super) fn no_events() -> Response<Body> {
+    event_stream(Body::empty())
+}
+
+// spec: HTTP-S-12
+fn event_stream(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(names::CONTENT_TYPE, names::EVENT_STREAM);
+    headers.insert(names::CACHE_CONTROL, names::NO_STORE);
+    headers.insert(names::X_ACCEL_BUFFERING, names::NO);
+    response
+}
+
+/// Returns the response to a notification or to the response of a client.
+// spec: HTTP-S-07
+pub(super) fn accepted() -> Response<Body> {
+    empty(StatusCode::ACCEPTED)
+}
+
+/// Returns a response without a body.
+pub(super) fn empty(status: StatusCode) -> Response<Body> {
+    with_status(status, Body::empty())
+}
+
+/// Returns a response with a JSON-RPC error.
+pub(super) fn error(
+    status: StatusCode,
+    wire: &dyn Wire,
+    id: Option<&RequestId>,
+    fault: &Fault,
+) -> Response<Body> {
+    let mut message = EncodedReply::default();
+    wire.encode_error(fault, id, &mut message.head);
+    json(status, message)
+}
+
+fn with_status(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+/// Sets the session id of a response.
+// spec: SESS-01
+pub(super) fn set_session_id(response: &mut Response<Body>, id: Option<HeaderValue>) {
+    if let Some(id) = id {
+        response.headers_mut().insert(names::MCP_SESSION_ID, id);
+    }
+}

@@ -1,0 +1,284 @@
+//! The endpoint as a tower service.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Request, Response};
+use mcp_core::store::EventStore;
+use mcp_core::{BoxFuture, Gate, Service};
+
+use super::config::{Config, EventStorage, SessionEvent, Sessions};
+use super::endpoint::EndpointState;
+use super::handle::handle;
+use super::response::Body;
+use super::service_source::ServiceSource;
+use crate::Shutdown;
+
+/// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
+///
+/// Clones are the same endpoint, and it is always ready. By default it accepts only requests from
+/// and to this machine, see [`allowed_hosts`](Self::allowed_hosts) and
+/// [`allowed_origins`](Self::allowed_origins).
+///
+/// A call that ends without notifications is answered with JSON. A call that sends notifications, or
+/// takes longer than [`commit_after`](Self::commit_after), is answered with an event stream. When a
+/// modern client disconnects, its call is cancelled: the future of the service is dropped.
+///
+/// Handlers find the head of the request in [`Extensions::parts`](mcp_core::Extensions::parts),
+/// with all headers, and with the values that layers of the web server have inserted into the
+/// extensions of the request.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_core::Service;
+/// use mcp_transport_http::server::StreamableHttp;
+///
+/// fn endpoint(service: impl Service) -> StreamableHttp {
+///     StreamableHttp::new(service)
+///         .allowed_hosts(["mcp.example.com"])
+///         .allowed_origins(["https://app.example.com"])
+///         .body_limit(1 << 20)
+/// }
+/// ```
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
+#[derive(Clone)]
+pub struct StreamableHttp {
+    state: Arc<EndpointState>,
+}
+
+impl fmt::Debug for StreamableHttp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamableHttp")
+            .field("config", &self.state.config)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StreamableHttp {
+    /// Creates an endpoint for `service`.
+    pub fn new(service: impl Service) -> Self {
+        Self::from_source(ServiceSource::Shared(Arc::new(service)))
+    }
+
+    /// Creates an endpoint that chooses a service for each request, for example one per tenant.
+    /// `make` gets the head of the request with the extensions of all layers. A session keeps the
+    /// service of its `initialize`.
+    ///
+    /// `make` is called for each request before any check of its body. It should be fast, for example
+    /// by looking up a server and returning a clone of its `Arc`.
+    #[must_use]
+    pub fn per_request<S: Service>(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
+        Self::from_source(ServiceSource::PerRequest(Arc::new(move |head| {
+            Arc::new(make(head))
+        })))
+    }
+
+    fn from_source(services: ServiceSource) -> Self {
+        Self {
+            state: Arc::new(EndpointState::new(services)),
+        }
+    }
+
+    /// Responds to a request whose body a web framework has read already.
+    pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
+        let (state, head) = (Arc::clone(&self.state), Box::new(parts));
+        handle(state, head, Body::from(body)).await
+    }
+
+    /// Sets the host names of this server, instead of `localhost`, `127.0.0.1` and `[::1]`:
+    /// `"mcp.example.com"` with any port, `"mcp.example.com:8443"` with this port, `"*"` for any
+    /// host.
+    ///
+    /// Requests with another `Host` are rejected with the status 403. This prevents DNS rebinding,
+    /// by which a web page in a browser reaches a server that only the local machine should reach.
+    // spec: HTTP-S-04
+    #[must_use]
+    pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(mut self, hosts: I) -> Self {
+        self.config().guard.allow_hosts(hosts);
+        self
+    }
+
+    /// Sets the origins of web pages that may call this server, instead of those of this machine:
+    /// `"https://app.example.com"`, or `"*"` for any origin. Requests without an `Origin` do not come
+    /// from a web page and are accepted.
+    ///
+    /// This setting rejects requests. To allow requests from a web page, browsers need CORS headers
+    /// as well, which a layer around this service sets.
+    // spec: HTTP-S-02
+    #[must_use]
+    pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(mut self, origins: I) -> Self {
+        self.config().guard.allow_origins(origins);
+        self
+    }
+
+    /// Sets the maximum size of a request body in bytes, 4 MiB by default. Larger ones are rejected
+    /// with the status 413.
+    #[must_use]
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.config().guard.body_limit = bytes;
+        self
+    }
+
+    /// Sets the maximum time to receive a request body, 30 s by default. Slower ones are rejected
+    /// with the status 408.
+    #[must_use]
+    pub fn body_timeout(mut self, time: Duration) -> Self {
+        self.config().body_timeout = time;
+        self
+    }
+
+    /// Sets the time without output after which the response to a call becomes an event stream, 1 s
+    /// by default. An event stream can be kept alive, but its status is always 200.
+    #[must_use]
+    pub fn commit_after(mut self, time: Duration) -> Self {
+        self.config().streams.commit_after = time;
+        self
+    }
+
+    /// Sets the time without output after which an event stream gets a comment, 15 s by default.
+    #[must_use]
+    pub fn ping_interval(mut self, time: Duration) -> Self {
+        self.config().streams.keep_alive_interval = time;
+        self
+    }
+
+    /// Sets the maximum age of an event stream, unlimited by default. The call of an older stream is
+    /// cancelled and answered with an error.
+    #[must_use]
+    pub fn max_stream_age(mut self, time: Duration) -> Self {
+        self.config().streams.max_age = Some(time);
+        self
+    }
+
+    /// Sets the support for clients of the revisions with sessions (up to 2025-11-25),
+    /// [`Sessions::in_memory`] by default.
+    #[must_use]
+    pub fn sessions(mut self, sessions: Sessions) -> Self {
+        self.config().sessions = sessions;
+        self
+    }
+
+    /// Sets the function that creates session ids, random UUIDs by default. A session id is a secret:
+    /// a client that knows it can use the session, unless a [`Principal`](mcp_core::Principal)
+    /// protects it.
+    ///
+    /// An id must have 1 to 1024 visible ASCII characters. Otherwise `initialize` is answered with an
+    /// error.
+    // spec: SESS-02, SESS-03
+    #[must_use]
+    pub fn session_id(mut self, make: impl Fn(&Parts) -> String + Send + Sync + 'static) -> Self {
+        self.config().session_id = Some(Arc::new(make));
+        self
+    }
+
+    /// Sets a hook for events in the life of sessions. It runs in the task that causes the event, so
+    /// it must not block.
+    #[must_use]
+    pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.config().session_hook = Some(Arc::new(hook));
+        self
+    }
+
+    /// Stores the events of sessions in `store`, so that a client whose connection broke receives the
+    /// events that it missed. By default events are not stored.
+    ///
+    /// [`MemoryEventStore`](mcp_core::store::MemoryEventStore) keeps them in the memory of this
+    /// process.
+    // spec: RSM-01
+    #[must_use]
+    pub fn events(mut self, store: impl EventStore) -> Self {
+        self.config().events = Some(EventStorage::new(store));
+        self
+    }
+
+    /// Sets the time that clients wait before they reconnect to a stored stream, 1 s by default.
+    // spec: RSM-06
+    #[must_use]
+    pub fn reconnect_after(mut self, time: Duration) -> Self {
+        self.config().streams.retry = time;
+        self
+    }
+
+    /// Returns the number of open sessions.
+    pub fn session_count(&self) -> usize {
+        self.state.sessions.len()
+    }
+
+    /// Ends all sessions: their calls are stopped, and their streams end.
+    pub fn close_all(&self) {
+        self.state.close_all();
+    }
+
+    /// Sets a gate that permits or refuses each call before it starts. The gate gets the
+    /// [`Principal`](mcp_core::Principal) that a layer has inserted into the extensions of the
+    /// request.
+    #[must_use]
+    pub fn gate(mut self, gate: impl Gate) -> Self {
+        self.config().gate = Some(Arc::new(gate));
+        self
+    }
+
+    /// Sets the handle that ends the event streams. [`Serve`](crate::Serve) sets its own for each
+    /// connection, also behind routers and layers. This setting is needed with other web servers, and
+    /// with layers that spawn tasks.
+    #[must_use]
+    pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
+        self.config().set_shutdown(shutdown);
+        self
+    }
+
+    fn config(&mut self) -> &mut Config {
+        Arc::make_mut(&mut Arc::make_mut(&mut self.state).config)
+    }
+}
+
+impl<B> tower_service::Service<Request<B>> for StreamableHttp
+where
+    B: http_body::Body + Send + 'static,
+{
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = ResponseFuture;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ResponseFuture {
+        let (head, body) = request.into_parts();
+        let response = handle(Arc::clone(&self.state), Box::new(head), body);
+        ResponseFuture {
+            response: Box::pin(response),
+        }
+    }
+}
+
+/// Future of a response from [`StreamableHttp`]. Dropping it cancels the call (modern requests
+/// only).
+#[must_use = "futures do nothing unless polled"]
+pub struct ResponseFuture {
+    response: BoxFuture<'static, Response<Body>>,
+}
+
+impl Future for ResponseFuture {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.response.as_mut().poll(cx).map(Ok)
+    }
+}
+
+impl fmt::Debug for ResponseFuture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponseFuture").finish_non_exhaustive()
+    }
+}

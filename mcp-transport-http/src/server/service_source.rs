@@ -1,0 +1,59 @@
+//! The service of a request.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use mcp_core::{ServerProfile, Service};
+use parking_lot::Mutex;
+
+/// Source of the service for a request.
+#[derive(Clone)]
+pub(super) enum ServiceSource {
+    /// All requests use the same service.
+    Shared(Arc<dyn Service>),
+    /// A function chooses the service by the head of the request.
+    PerRequest(Arc<MakeService>),
+}
+
+pub(super) type MakeService = dyn Fn(&Parts) -> Arc<dyn Service> + Send + Sync;
+
+impl ServiceSource {
+    pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
+        match self {
+            Self::Shared(service) => Arc::clone(service),
+            Self::PerRequest(make) => make(head),
+        }
+    }
+}
+
+/// Removes the legacy versions from profiles. The last result is cached, because most requests have
+/// the same profile.
+#[derive(Default)]
+pub(super) struct ModernProfiles {
+    last: Mutex<Option<CachedProfile>>,
+}
+
+struct CachedProfile {
+    source: Arc<ServerProfile>,
+    modern: Arc<ServerProfile>,
+}
+
+impl ModernProfiles {
+    /// Returns `profile` without its legacy versions.
+    pub(super) fn get(&self, profile: &Arc<ServerProfile>) -> Arc<ServerProfile> {
+        let mut last = self.last.lock();
+        if let Some(cached) = &*last
+            && Arc::ptr_eq(&cached.source, profile)
+        {
+            return Arc::clone(&cached.modern);
+        }
+        let mut modern = ServerProfile::clone(profile);
+        modern.versions.retain(|version| version.is_modern());
+        let modern = Arc::new(modern);
+        *last = Some(CachedProfile {
+            source: Arc::clone(profile),
+            modern: Arc::clone(&modern),
+        });
+        modern
+    }
+}

@@ -1,0 +1,56 @@
+//! Legacy clients: the revisions with sessions (up to 2025-11-25).
+//!
+//! | method | with `Mcp-Session-Id` | without |
+//! |---|---|---|
+//! | POST | a message of the session | `initialize` opens a session |
+//! | GET | the stream of messages that belong to no call | rejected |
+//! | DELETE | the session ends | rejected |
+//!
+//! With HTTP+SSE enabled, a GET without a session id opens a connection (`server/sse_2024.rs`).
+//!
+//! A call of a session is answered like every other call (`server/exchange.rs`). There are two
+//! differences: handlers can send requests to the client while the call runs, and only a
+//! notification of the client cancels the call.
+//!
+//! | layer | module | contents |
+//! |---|---|---|
+//! | 1 | `quota`, `subscriber` | limits of sessions; the receiver of notifications about changes |
+//! | 2 | `http_session` | one session |
+//! | 3 | `table`, `store` | the sessions of this server; the store that servers share |
+//! | 4 | `expiry` | ends sessions at their deadline |
+//! | 5 | `context` | everything that a request of a legacy client needs |
+//! | 6 | `lookup` | finds the session of a request |
+//! | 7 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
+//! | 8 | `batch` | joins the responses of a batch |
+//! | 9 | `stateless` | requests without sessions |
+//! | 10 | `methods` | POST, GET and DELETE |
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
+
+mod batch;
+mod context;
+mod expiry;
+mod get_stream;
+mod http_session;
+mod lookup;
+mod message;
+mod methods;
+mod open;
+mod quota;
+mod stateless;
+mod store;
+mod subscriber;
+mod table;
+
+pub(super) use context::SessionContext;
+pub(super) use http_session::HttpSession;
+pub(super) use lookup::{find_target, load, parse, session_not_found};
+pub(super) use message::{handle_notification, handle_response};
+pub(super) use methods::{delete, get, post, post_batch};
+pub(super) use open::decode_initialize;
+pub(super) use quota::SessionPermit;
+pub(super) use subscriber::{long_lived_subscriber, subscriber};
+pub(super) use table::SessionTable;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Everything that a request of a legacy client needs.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use mcp_core::legacy::Session;
+use mcp_core::{Principal, Service};
+use mcp_types::codes;
+
+use super::super::config::Config;
+use super::super::rejection::Rejection;
+use super::super::replay::ReaderSlot;
+use super::expiry;
+use super::http_session::HttpSession;
+use super::quota::SessionPermit;
+use super::table::{Inserted, SessionIdInUse, SessionTable};
+use crate::headers::names;
+
+/// Everything that a request of a legacy client needs.
+pub(in crate::server) struct SessionContext {
+    pub(in crate::server) table: Arc<SessionTable>,
+    pub(in crate::server) config: Arc<Config>,
+    pub(in crate::server) service: Arc<dyn Service>,
+}
+
+impl SessionContext {
+    /// Reserves a session.
+    ///
+    /// # Errors
+    ///
+    /// Returns a rejection when the maximum number of sessions is reached.
+    pub(in crate::server) fn reserve(
+        &self,
+        principal: Option<&Principal>,
+    ) -> Result<SessionPermit, Rejection> {
+        const RETRY_AFTER_SECONDS: u64 = 5;
+
+        let reserved = self.table.quota.reserve(&self.config.sessions, principal);
+        reserved.map_err(|exceeded| {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Rejection::session(status, codes::BAD_REQUEST, exceeded.to_string())
+                .with_header(names::RETRY_AFTER, RETRY_AFTER_SECONDS)
+        })
+    }
+
+    /// Creates a session with the service of this request. `reader` is the slot of its reader, when
+    /// that is connected already.
+    pub(in crate::server) fn new_session(
+        &self,
+        id: Arc<str>,
+        protocol: Session,
+        permit: SessionPermit,
+        reader: Option<Arc<ReaderSlot>>,
+    ) -> Arc<HttpSession> {
+        let (service, config) = (Arc::clone(&self.service), Arc::clone(&self.config));
+        Arc::new(HttpSession::new(
+            id, protocol, service, config, permit, reader,
+        ))
+    }
+
+    /// Adds a session to the table. From now on it expires.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SessionIdInUse`] when another session has the same id.
+    pub(in crate::server) fn insert(
+        &self,
+        session: &Arc<HttpSession>,
+    ) -> Result<(), SessionIdInUse> {
+        match self.table.insert(session)? {
+            Inserted::StartExpiryTask => expiry::start(&self.table, &self.config.sessions),
+            Inserted::WithExpiryTask => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! GET: the stream of a session for messages that belong to no call.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::Response;
+use http::request::Parts;
+use mcp_core::wire::Wire;
+use mcp_core::{BoxFuture, ServerNotification, Subscriber};
+
+use super::super::config::Config;
+use super::super::keep_alive::KeepAlive;
+use super::super::lifetime;
+use super::super::rejection::Rejection;
+use super::super::replay::{self, EventId, ReaderLease, STANDALONE_STREAM};
+use super::super::response::{self, Body};
+use super::super::running_calls::ActivityGuard;
+use super::http_session::HttpSession;
+use super::subscriber::long_lived_subscriber;
+use crate::headers::names;
+use crate::sse::encode as sse;
+
+/// Returns the response with the GET stream, or with the rest of the stream that `Last-Event-ID`
+/// names.
+///
+/// # Errors
+///
+/// Returns a rejection when the requested events are not available, or when another client has just
+/// opened the stream.
+// spec: HTTP-SL-08, HTTP-SL-09, RSM-03
+pub(super) async fn open(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    config: &Config,
+) -> Result<Response<Body>, Rejection> {
+    let mut missed = Vec::new();
+    if let Some(storage) = &config.events
+        && let Some(last) = head.headers.get(names::LAST_EVENT_ID)
+    {
+        let last = EventId::parse(last)?;
+        if &*last.stream != STANDALONE_STREAM {
+            let activity = session.calls.keep_alive();
+            let streams = session.stored_streams();
+            return replay::resume(storage, streams, &session.id, activity, config, last).await;
+        }
+        let (store, retry) = (&*storage.store, config.streams.retry);
+        missed = replay::missed_events(store, &session.id, last.number, retry).await?;
+    }
+    let lease = session.standalone_reader().lease()?;
+    if missed.is_empty() {
+        missed.extend_from_slice(sse::OPENING_COMMENT);
+    }
+    // Boxed, because `unfold` stores its state twice.
+    let stream = Box::new(StandaloneStream {
+        _activity: session.calls.keep_alive(),
+        subscriber: long_lived_subscriber(head, config),
+        lease,
+        keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
+        end: lifetime::stream_end(config),
+        needs_first_event: session.protocol.wire().version().has_stream_polling(),
+        ready: missed.into(),
+        session: Arc::clone(session),
+    });
+    Ok(response::events(stream::unfold(
+        stream,
+        |mut stream| async move {
+            let events = stream.next().await?;
+            Some((events, stream))
+        },
+    )))
+}
+
+/// The GET stream of a session, which carries notifications about changes. While no client reads it,
+/// the session remembers the changes, once for each list and each resource.
+// spec: HTTP-SL-10, HTTP-SL-12
+struct StandaloneStream {
+    session: Arc<HttpSession>,
+    subscriber: Subscriber,
+    _activity: ActivityGuard,
+    lease: ReaderLease,
+    keep_alive: KeepAlive,
+    /// Shutdown of the server, or the maximum age.
+    end: BoxFuture<'static, ()>,
+    /// The client needs an event id to reconnect with.
+    needs_first_event: bool,
+    /// Encoded events to send first.
+    ready: Bytes,
+}
+
+impl StandaloneStream {
+    /// Waits for the next frame. Returns `None` at the end of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        let mut events = std::mem::take(&mut self.ready);
+        while events.is_empty() {
+            if std::mem::take(&mut self.needs_first_event) {
+                events = store(&self.session, Bytes::new()).await;
+                continue;
+            }
+            let protocol = &self.session.protocol;
+            let change = tokio::select! {
+                biased;
+                _ = self.lease.end() => return None,
+                () = &mut self.end => return None,
+                change = std::future::poll_fn(|cx| protocol.poll_change(cx, &self.subscriber)) => change,
+                comment = self.keep_alive.comment() => return Some(comment),
+            };
+            if let Some(message) = encode(protocol.wire(), change) {
+                // Not inside of `select!`: the end of the stream does not interrupt the store.
+                events = store(&self.session, message).await;
+            }
+        }
+        self.keep_alive.reset();
+        Some(events)
+    }
+}
+
+/// Stores a message, where events are stored, and returns its event. An empty message starts the
+/// stream.
+async fn store(session: &HttpSession, message: Bytes) -> Bytes {
+    match &session.config.events {
+        // Boxed, because each GET stream would keep memory for this future.
+        Some(storage) => Box::pin(replay::append(
+            Arc::clone(&storage.store),
+            Arc::clone(&session.id),
+            message,
+            session.config.streams.retry,
+        ))
+        .await
+        .into(),
+        None if message.is_empty() => message,
+        None => sse::message_event(&message).into(),
+    }
+}
+
+/// Encodes a notification about a change. Returns `None` when the revision does not have it.
+fn encode(wire: &dyn Wire, change: ServerNotification) -> Option<Bytes> {
+    let mut message = Vec::new();
+    wire.encode_server_notification(&change, None, &mut message)
+        .then(|| message.into())
+}

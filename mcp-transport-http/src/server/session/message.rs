@@ -1,0 +1,182 @@
+//! A message of a session. It is handled without waiting: a request that starts a call returns the
+//! call.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use http::request::Parts;
+use mcp_core::legacy::{HandledNotification, HandledRequest};
+use mcp_core::{Fault, InboundRequest, ReplyTarget, StreamControl};
+use mcp_types::{Message, Notification, Request};
+
+use super::super::call::new_buffer;
+use super::super::config::AnswerMode;
+use super::super::event_stream::OnDisconnect;
+use super::super::exchange::{self, CallResponse, MessageOutcome, ResponseOptions};
+use super::super::rejection::Rejection;
+use super::super::replay::StoredStream;
+use super::super::response;
+use super::super::running_calls::CallPermit;
+use super::http_session::HttpSession;
+use super::subscriber::subscriber;
+use crate::status;
+
+/// Handles a message.
+///
+/// # Errors
+///
+/// Returns a rejection when the message is a response that the server does not expect.
+pub(super) fn handle(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    message: &Message<'_>,
+) -> Result<MessageOutcome, Rejection> {
+    if let Message::Request(request) = message {
+        let storage = session.config.events.as_ref();
+        let stored_stream =
+            storage.map(|storage| session.stored_streams().create(storage, &session.id));
+        return Ok(handle_request(session, head, request, stored_stream));
+    }
+    session.calls.record_activity();
+    match message {
+        Message::Notification(notification) => handle_notification(session, notification),
+        Message::Response(response) => handle_response(session, response)?,
+        _ => {}
+    }
+    Ok(MessageOutcome::Response(response::accepted()))
+}
+
+/// Handles a request. `stored_stream` stores the events of its call.
+pub(super) fn handle_request(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    request: &Request<'_>,
+    stored_stream: Option<Arc<StoredStream>>,
+) -> MessageOutcome {
+    let mut response = match try_handle_request(session, head, request, stored_stream) {
+        Ok(MessageOutcome::Response(response)) => response,
+        Ok(call @ MessageOutcome::Call(_)) => return call,
+        Err((status, fault)) => {
+            let wire = session.protocol.wire();
+            response::error(status, wire, Some(&request.id), &fault)
+        }
+    };
+    response::set_session_id(&mut response, session.id_header());
+    MessageOutcome::Response(response)
+}
+
+fn try_handle_request(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    request: &Request<'_>,
+    stored_stream: Option<Arc<StoredStream>>,
+) -> Result<MessageOutcome, (StatusCode, Fault)> {
+    let session_error = |fault: Fault| (status::for_session_error(&fault), fault);
+    let config = &session.config;
+    let target = session.reply_target(&request.id);
+    let handled = session
+        .protocol
+        .handle_request(request, || subscriber(head.clone(), config))
+        .map_err(session_error)?;
+    let mut inbound = match handled {
+        HandledRequest::Call(inbound) => *inbound,
+        HandledRequest::Reply(reply) => {
+            session.calls.record_activity();
+            let response = exchange::ready(config.sessions.answer, &target, reply);
+            return Ok(MessageOutcome::Response(response));
+        }
+        _ => {
+            let fault = Fault::internal("the session returned no reply");
+            return Err(session_error(fault));
+        }
+    };
+    let permit = session.calls.insert(&target.id).map_err(session_error)?;
+    exchange::authorize(config, &mut inbound, &head)
+        .map_err(|fault| (status::for_rejection(&fault), fault))?;
+    let call = start_call(session, head, inbound, target, permit, stored_stream);
+    Ok(MessageOutcome::Call(call))
+}
+
+fn start_call(
+    session: &Arc<HttpSession>,
+    mut head: Box<Parts>,
+    mut inbound: InboundRequest,
+    target: ReplyTarget,
+    permit: CallPermit,
+    mut stored_stream: Option<Arc<StoredStream>>,
+) -> CallResponse {
+    let mode = session.settings().answer;
+    let notifications = Arc::new(new_buffer(target.wire));
+    if mode == AnswerMode::AlwaysJson {
+        // Nothing can be sent to the client before the reply.
+        notifications.close();
+        stored_stream = None;
+    } else {
+        inbound.input = session.protocol.input(Arc::clone(&notifications) as _);
+    }
+    if let Some(stream) = &stored_stream
+        && target.wire.version().has_stream_polling()
+    {
+        let stream = Arc::downgrade(stream);
+        head.extensions.insert(StreamControl::new(move || {
+            if let Some(stream) = stream.upgrade() {
+                stream.release();
+            }
+        }));
+    }
+    let options = ResponseOptions {
+        mode,
+        on_disconnect: OnDisconnect::Continue,
+        notifications: Some(notifications),
+        permit: Some(permit),
+        stored_stream,
+        session_id: session.id_header(),
+    };
+    exchange::start(
+        &*session.service,
+        &session.config,
+        target,
+        inbound,
+        head,
+        options,
+    )
+}
+
+/// Handles a notification: cancels a call, or changes the state of the session.
+// spec: HTTP-S-07, CAN-04
+pub(in crate::server) fn handle_notification(
+    session: &HttpSession,
+    notification: &Notification<'_>,
+) {
+    if let HandledNotification::Cancel(cancelled) =
+        session.protocol.handle_notification(notification)
+        && let Some(id) = &cancelled.request_id
+    {
+        session.calls.cancel(id);
+    }
+}
+
+/// Handles the response to a request of a handler. A response after the timeout of its request is
+/// ignored.
+///
+/// # Errors
+///
+/// Returns a rejection when the session has not sent the request.
+// spec: HTTP-S-07, CAN-06
+pub(in crate::server) fn handle_response(
+    session: &HttpSession,
+    response: &mcp_types::Response<'_>,
+) -> Result<(), Rejection> {
+    let protocol = &session.protocol;
+    let is_late = || {
+        let id = response.id.as_ref();
+        id.is_some_and(|id| protocol.has_sent(id))
+    };
+    if protocol.handle_response(response) || is_late() {
+        return Ok(());
+    }
+    let message =
+        "no request with this id is pending; send a response to the server that sent the request";
+    let fault = Fault::InvalidRequest(message.into());
+    Err(Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))
+}

@@ -1,0 +1,141 @@
+//! POST, GET and DELETE of legacy clients.
+
+use std::sync::Arc;
+
+use http::request::Parts;
+use http::{Response, StatusCode};
+use mcp_core::wire::batch;
+use mcp_types::Message;
+
+use super::super::config::{SessionEnd, SessionMode};
+use super::super::exchange::MessageOutcome;
+use super::super::rejection::Rejection;
+use super::super::response::{self, Body};
+use super::batch::{BatchResponse, join, parse_error};
+use super::context::SessionContext;
+use super::http_session::HttpSession;
+use super::lookup::{self, Target};
+use super::{get_stream, message, open, stateless, store};
+use crate::headers::McpHeaders;
+
+/// Handles a POST with one message.
+///
+/// # Errors
+///
+/// Returns a rejection when the message is invalid, or when the session store fails.
+pub(in crate::server) async fn post(
+    context: &SessionContext,
+    target: Target<'_>,
+    head: Box<Parts>,
+    message: &Message<'_>,
+) -> Result<MessageOutcome, Rejection> {
+    match target {
+        Target::Stateless => stateless::handle(context, head, message),
+        Target::New(request) => {
+            // Boxed, because the future of each request would have its size.
+            let response = Box::pin(open::open(context, &head, request)).await?;
+            Ok(MessageOutcome::Response(response))
+        }
+        Target::Session(session) => {
+            let outcome = message::handle(&session, head, message)?;
+            store::save(&session).await?;
+            Ok(outcome)
+        }
+    }
+}
+
+/// Handles a POST with a batch of messages.
+///
+/// # Errors
+///
+/// Returns a rejection when the batch is invalid, or when its session is not available.
+// spec: BASE-14
+pub(in crate::server) async fn post_batch(
+    context: &SessionContext,
+    head: Box<Parts>,
+    body: &[u8],
+) -> Result<Response<Body>, Rejection> {
+    if context.config.sessions.mode != SessionMode::InMemory {
+        return stateless::respond_to_batch(context, head, body).await;
+    }
+    let session = find(context, &head).await?;
+    let response = respond_to_batch(&session, head, body).await;
+    store::save(&session).await?;
+    response
+}
+
+// spec: BASE-14, HTTP-SL-01, HTTP-SL-02
+async fn respond_to_batch(
+    session: &Arc<HttpSession>,
+    head: Box<Parts>,
+    body: &[u8],
+) -> Result<Response<Body>, Rejection> {
+    let wire = session.protocol.wire();
+    let messages = batch::read(body, wire.version())
+        .map_err(|fault| Rejection::legacy(StatusCode::BAD_REQUEST, None, fault))?;
+    let _activity = session.calls.keep_alive();
+    let mut responses: Vec<BatchResponse<'_>> = Vec::new();
+    for message in messages {
+        match message {
+            Ok(Message::Request(request)) => {
+                // A batch has the events of several calls in one stream: they cannot be resumed.
+                let stored_stream = None;
+                let head = head.clone();
+                responses.push(Box::pin(async move {
+                    message::handle_request(session, head, &request, stored_stream)
+                        .response()
+                        .await
+                }));
+            }
+            Ok(Message::Notification(notification)) => {
+                message::handle_notification(session, &notification);
+            }
+            // An unexpected response is ignored, because a batch has no common error.
+            Ok(Message::Response(response)) => {
+                drop(message::handle_response(session, &response));
+            }
+            Ok(_) => {}
+            Err(error) => responses.push(parse_error(error, wire)),
+        }
+    }
+    let mut response = join(responses).await;
+    response::set_session_id(&mut response, session.id_header());
+    Ok(response)
+}
+
+/// Handles a GET: opens an event stream.
+///
+/// # Errors
+///
+/// Returns a rejection when the session or the requested events are not available.
+pub(in crate::server) async fn get(
+    context: &SessionContext,
+    head: Box<Parts>,
+) -> Result<Response<Body>, Rejection> {
+    let session = find(context, &head).await?;
+    let mut response = get_stream::open(&session, head, &context.config).await?;
+    response::set_session_id(&mut response, session.id_header());
+    Ok(response)
+}
+
+/// Handles a DELETE: ends the session.
+///
+/// # Errors
+///
+/// Returns a rejection when the session does not exist, or when the session store fails.
+// spec: SESS-07, SESS-09
+pub(in crate::server) async fn delete(
+    context: &SessionContext,
+    head: &Parts,
+) -> Result<Response<Body>, Rejection> {
+    let session = find(context, head).await?;
+    context.table.end(&session.id, SessionEnd::Deleted);
+    store::remove(&session).await?;
+    Ok(response::empty(StatusCode::OK))
+}
+
+async fn find(context: &SessionContext, head: &Parts) -> Result<Arc<HttpSession>, Rejection> {
+    let headers = McpHeaders::collect(&head.headers);
+    lookup::load(context, &headers).await?;
+    lookup::find(context, head, &headers)
+}

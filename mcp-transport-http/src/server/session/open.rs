@@ -1,0 +1,91 @@
+//! `initialize`: opens a session.
+
+use std::sync::Arc;
+
+use http::Response;
+use http::request::Parts;
+use mcp_core::legacy::Session;
+use mcp_core::wire;
+use mcp_core::{ClientRequest, Fault, Principal, SessionRequest};
+use mcp_types::{InitializeParams, ProtocolVersion, Request};
+use uuid::Uuid;
+
+use super::super::config::SessionEnd;
+use super::super::exchange;
+use super::super::rejection::Rejection;
+use super::super::response::{self, Body};
+use super::context::SessionContext;
+use super::store;
+use crate::status;
+
+/// Opens a session and returns the response to `initialize`.
+///
+/// # Errors
+///
+/// Returns a rejection when the request is invalid, when the maximum number of sessions is reached,
+/// or when the session store fails.
+// spec: LIFE-02, SESS-01
+pub(super) async fn open(
+    context: &SessionContext,
+    head: &Parts,
+    request: &Request<'_>,
+) -> Result<Response<Body>, Rejection> {
+    let reject = |fault: Fault| {
+        let status = status::for_rejection(&fault);
+        Rejection::legacy(status, Some(request.id.clone()), fault)
+    };
+    let params = decode_initialize(request).map_err(reject)?;
+    let principal = head.extensions.get::<Principal>();
+    let permit = context.reserve(principal)?;
+    let limits = context.config.sessions.limits;
+    let (protocol, reply) =
+        Session::open(&params, &context.service, principal, limits).map_err(reject)?;
+    let id = new_id(context, head).map_err(reject)?;
+    let session = context.new_session(id, protocol, permit, None);
+    context.insert(&session).map_err(|_| {
+        let message = "the id of the new session is in use; see StreamableHttp::session_id";
+        reject(Fault::internal(message))
+    })?;
+    if let Err(rejection) = store::save(&session).await {
+        context.table.end(&session.id, SessionEnd::Closed);
+        return Err(rejection);
+    }
+    session.announce_opened();
+    let target = session.reply_target(&request.id);
+    let mut response = exchange::ready(session.settings().answer, &target, reply);
+    response::set_session_id(&mut response, session.id_header());
+    Ok(response)
+}
+
+/// Decodes `initialize`.
+///
+/// # Errors
+///
+/// Returns a fault when the request has another method or invalid parameters.
+pub(in crate::server) fn decode_initialize(
+    request: &Request<'_>,
+) -> Result<Arc<InitializeParams>, Fault> {
+    let wire = wire::for_version(ProtocolVersion::LATEST_LEGACY);
+    match wire.decode_request(request)?.request {
+        ClientRequest::Session(SessionRequest::Initialize(params)) => Ok(params),
+        other => Err(Fault::no_such_method(other.method_name())),
+    }
+}
+
+/// Returns an id that cannot be guessed, or the id of the configured function.
+// spec: SESS-02, SESS-03
+fn new_id(context: &SessionContext, head: &Parts) -> Result<Arc<str>, Fault> {
+    const MAX_LENGTH: usize = 1024;
+
+    let Some(make) = &context.config.session_id else {
+        return Ok(Uuid::new_v4().to_string().into());
+    };
+    let id = make(head);
+    let is_visible = id.bytes().all(|byte| byte.is_ascii_graphic());
+    if id.is_empty() || id.len() > MAX_LENGTH || !is_visible {
+        let message = "a session id has 1 to 1024 visible ASCII characters; \
+                       see StreamableHttp::session_id";
+        return Err(Fault::internal(message));
+    }
+    Ok(id.into())
+}

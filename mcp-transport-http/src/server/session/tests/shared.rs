@@ -1,0 +1,200 @@
+//! Two servers that share their stores.
+
+use mcp_core::store::{MemoryEventStore, MemorySessionStore};
+use mcp_core::{ChangeBus as _, ChangeEvent};
+
+use super::*;
+use crate::server::{SessionEnd, SessionEvent};
+
+/// Two endpoints with the same tools, which share sessions, events and changes.
+struct Nodes {
+    endpoints: [Endpoint; 2],
+    tools: Arc<Tools>,
+    told: Arc<Mutex<Vec<String>>>,
+    sessions: Arc<MemorySessionStore>,
+}
+
+fn clock() -> std::time::Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+fn nodes() -> Nodes {
+    let tools = Tools::new();
+    let sessions = Arc::new(MemorySessionStore::new().clock(clock));
+    let events = Arc::new(MemoryEventStore::new().clock(clock));
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let endpoints = ["a", "b"].map(|name| {
+        let told = told.clone();
+        StreamableHttp::new(Served(tools.clone()))
+            .sessions(Sessions::in_memory().store(sessions.clone()))
+            .events(events.clone())
+            .on_session(move |event| {
+                let what = match event {
+                    SessionEvent::Opened { .. } => "opened".to_owned(),
+                    SessionEvent::Continued { .. } => "continued".to_owned(),
+                    SessionEvent::Closed { reason, .. } => format!("closed {reason:?}"),
+                };
+                told.lock().unwrap().push(format!("{name} {what}"));
+            })
+    });
+    Nodes {
+        endpoints,
+        tools,
+        told,
+        sessions,
+    }
+}
+
+impl Nodes {
+    /// Returns the client with its session at the second server.
+    fn other(&self, peer: &Peer) -> Peer {
+        Peer {
+            endpoint: self.endpoints[1].clone(),
+            ..peer.clone()
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn session_continues_at_another_server() {
+    let nodes = nodes();
+    let mut here = Peer::new(&nodes.endpoints[0]);
+    here.session = here
+        .send(initialize("2025-06-18"))
+        .await
+        .header("mcp-session-id");
+    here.version = "2025-06-18";
+    let there = nodes.other(&here);
+    // Each message goes to the other server than the previous one.
+    assert_eq!(there.send(initialized()).await.status, 202);
+    let set_level = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "logging/setLevel", "params": { "level": "error" },
+    });
+    assert_eq!(here.send(set_level).await.status, 200);
+    // The log messages of the steps are below that level.
+    assert_eq!(there.send(steps(2)).await.messages().await.len(), 4);
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 3, "method": "resources/subscribe",
+        "params": { "uri": "file:///a" },
+    });
+    assert_eq!(there.send(subscribe).await.status, 200);
+    let mut stream = here.get().await;
+    assert_eq!(stream.status, 200);
+    nodes.tools.bus.publish(ChangeEvent::Resource {
+        uri: "file:///a".into(),
+    });
+    assert_eq!(
+        stream.event().await.data.unwrap()["params"]["uri"],
+        "file:///a"
+    );
+    assert_eq!(there.delete().await.status, 200);
+    assert_eq!(here.tool(4, "echo").await.refusal().await, (404, -32001));
+    assert_eq!(stream.rest().await, []);
+    let told = nodes.told.lock().unwrap();
+    let expected = [
+        "a opened",
+        "b continued",
+        "b closed Deleted",
+        "a closed Elsewhere",
+    ];
+    assert_eq!(*told, expected);
+    assert!(nodes.sessions.is_empty());
+    assert_eq!(format!("{:?}", SessionEnd::Elsewhere), "Elsewhere");
+}
+
+#[tokio::test(start_paused = true)]
+async fn session_of_another_principal_is_not_found_at_another_server() {
+    // spec: SESS-11
+    let nodes = nodes();
+    let mut here = Peer::new(&nodes.endpoints[0]);
+    here.principal = Some(Principal::new("issuer", "me"));
+    let here = here.begin().await;
+    let mut there = nodes.other(&here);
+    for (principal, status) in [
+        (None, 404),
+        (Some(Principal::new("issuer", "you")), 404),
+        (Some(Principal::new("issuer", "me")), 200),
+    ] {
+        there.principal = principal;
+        assert_eq!(there.tool(1, "who").await.status, status);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn session_survives_the_end_of_its_server() {
+    let nodes = nodes();
+    let peer = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&peer);
+    let Nodes { endpoints, .. } = nodes;
+    let [gone, _stays] = endpoints;
+    drop((gone, peer));
+    assert_eq!(there.tool(1, "echo").await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn session_in_use_does_not_expire_in_the_store() {
+    let nodes = nodes();
+    let peer = Peer::open(&nodes.endpoints[0]).await;
+    let _reads = peer.get().await;
+    tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+    assert_eq!(nodes.other(&peer).tool(1, "echo").await.status, 200);
+    assert_eq!(peer.tool(2, "echo").await.status, 200);
+    // Without a stream, the session expires.
+    drop(_reads);
+    tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+    assert_eq!(peer.tool(3, "echo").await.status, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_resumed_at_another_server_is_polled_to_its_end() {
+    // spec: RSM-06
+    let nodes = nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let mut got = here.send(steps(1)).await;
+    let primed = got.event().await;
+    drop(got);
+    // The call runs at the first server. The second server sends the events that are stored so far.
+    let mut seen = Vec::new();
+    let mut last = primed.id.unwrap();
+    let mut rounds = 0;
+    while !seen.iter().any(|message: &Value| message["id"] == 1) {
+        let events = there.resume(&last).await.rest().await;
+        if let Some(id) = events.iter().filter_map(|it| it.id.clone()).next_back() {
+            last = id;
+        }
+        let ended = events
+            .iter()
+            .any(|it| it.data.as_ref().is_some_and(|it| it["id"] == 1));
+        assert_eq!(events.last().unwrap().retry.is_some(), !ended);
+        seen.extend(events.into_iter().filter_map(|event| event.data));
+        rounds += 1;
+        tokio::time::sleep(Duration::from_millis(7)).await;
+    }
+    assert_eq!(seen.len(), 7);
+    assert!(rounds > 2, "{rounds}");
+    // No events are left.
+    assert_eq!(there.resume(&last).await.rest().await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_response_at_another_server_is_rejected() {
+    let nodes = nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let (mut mine, mut yours) = (here.tool(1, "ask").await, there.tool(2, "ask").await);
+    let mut asked = Vec::new();
+    for got in [&mut mine, &mut yours] {
+        got.event().await;
+        asked.push(got.event().await.data.unwrap()["id"].clone());
+    }
+    assert_ne!(asked[0], asked[1]);
+    let answer = asking::accept(&asked[0]);
+    assert_eq!(
+        there.send(answer.clone()).await.refusal().await,
+        (400, -32600)
+    );
+    assert_eq!(yours.frame_now(), None);
+    assert_eq!(here.send(answer).await.status, 202);
+    assert_eq!(mine.messages().await.len(), 1);
+}

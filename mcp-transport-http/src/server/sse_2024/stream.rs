@@ -1,0 +1,132 @@
+//! The stream of a connection of HTTP+SSE.
+
+use std::sync::{Arc, Weak};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::stream;
+use mcp_core::{BoxFuture, Subscriber};
+use tokio::time::sleep;
+
+use super::super::config::SessionEnd;
+use super::super::keep_alive::KeepAlive;
+use super::super::lifetime;
+use super::super::replay::ReaderLease;
+use super::super::running_calls::ActivityGuard;
+use super::super::session::{SessionContext, SessionTable};
+use super::connections::{OpenSession, SseConnection, SseConnections};
+
+/// Stream of a connection. The session ends with it.
+pub(super) struct SseConnectionStream {
+    connections: Weak<SseConnections>,
+    sessions: Weak<SessionTable>,
+    connection: Arc<SseConnection>,
+    lease: ReaderLease,
+    subscriber: Subscriber,
+    /// Keeps the session alive. `None` before `initialize`.
+    activity: Option<ActivityGuard>,
+    keep_alive: KeepAlive,
+    /// Deadline for `initialize`.
+    init_timeout: BoxFuture<'static, ()>,
+    /// Shutdown of the server.
+    draining: BoxFuture<'static, ()>,
+}
+
+impl SseConnectionStream {
+    pub(super) fn new(
+        connections: &Arc<SseConnections>,
+        context: &SessionContext,
+        connection: Arc<SseConnection>,
+        lease: ReaderLease,
+        subscriber: Subscriber,
+    ) -> Self {
+        let config = &context.config;
+        Self {
+            connections: Arc::downgrade(connections),
+            sessions: Arc::downgrade(&context.table),
+            connection,
+            lease,
+            subscriber,
+            activity: None,
+            keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
+            init_timeout: Box::pin(sleep(config.sessions.init_timeout)),
+            draining: Box::pin(lifetime::draining(config.shutdown())),
+        }
+    }
+
+    /// Returns the frames of the stream, with `first` as the first one.
+    pub(super) fn into_events(self, first: Bytes) -> impl Stream<Item = Bytes> + Send + 'static {
+        // Boxed, because `unfold` stores its state twice.
+        stream::unfold((first, Box::new(self)), |(first, mut stream)| async move {
+            let events = match first.is_empty() {
+                true => stream.next().await?,
+                false => first,
+            };
+            Some((events, (Bytes::new(), stream)))
+        })
+    }
+
+    /// Waits for the next frame. Returns `None` at the end of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        let frame = std::future::poll_fn(|cx| {
+            // Output of the session is sent even when the stream ends.
+            if let Poll::Ready(events) = self.poll_session(cx) {
+                return Poll::Ready(events);
+            }
+            if self.poll_end(cx).is_ready() {
+                return Poll::Ready(None);
+            }
+            self.keep_alive.poll_comment(cx).map(Some)
+        });
+        let frame = frame.await;
+        self.keep_alive.reset();
+        frame
+    }
+
+    /// Polls for messages of the session.
+    fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(OpenSession { session, output }) = self.connection.session.get() else {
+            return Poll::Pending;
+        };
+        self.activity
+            .get_or_insert_with(|| session.calls.keep_alive());
+        let protocol = &session.protocol;
+        while let Poll::Ready(change) = protocol.poll_change(cx, &self.subscriber) {
+            let mut message = Vec::new();
+            let wire = protocol.wire();
+            if wire.encode_server_notification(&change, None, &mut message) {
+                output.push(&message);
+            }
+        }
+        output.poll_drain(cx)
+    }
+
+    fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // Each of them is polled, so that each of them wakes the task.
+        let is_ended = self.lease.poll_end(cx).is_ready();
+        let is_draining = self.draining.as_mut().poll(cx).is_ready();
+        if is_ended || is_draining {
+            return Poll::Ready(());
+        }
+        match self.activity {
+            Some(_) => Poll::Pending,
+            None => self.init_timeout.as_mut().poll(cx),
+        }
+    }
+}
+
+impl Drop for SseConnectionStream {
+    fn drop(&mut self) {
+        let id = &self.connection.id;
+        if let Some(connections) = self.connections.upgrade() {
+            connections.remove(id);
+        }
+        if let Some(sessions) = self.sessions.upgrade() {
+            sessions.end(id, SessionEnd::Disconnected);
+        }
+        if let Some(OpenSession { output, .. }) = self.connection.session.get() {
+            output.close();
+        }
+    }
+}

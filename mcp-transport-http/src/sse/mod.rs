@@ -1,9 +1,0 @@
-//! Server-sent events: framing on the server, decoding on the client.
-
-#[cfg(feature = "client")]
-mod decode;
-#[cfg(feature = "server")]
-pub(crate) mod encode;
-
-#[cfg(feature = "client")]
-pub use decode::{Decoder, SseError, SseEvent, SseItem, SseLimits, SseStream, SseStreamError};
