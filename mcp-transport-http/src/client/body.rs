@@ -1,5 +1,6 @@
-//! Bodies of responses: read with a limit, cut for error messages.
+//! Response bodies: reading with a limit, and excerpts for error messages.
 
+use std::error::Error;
 use std::pin::pin;
 
 use bytes::{Buf, Bytes};
@@ -7,9 +8,9 @@ use http_body::Body;
 use http_body_util::BodyExt;
 use mcp_core::ChannelError;
 
-use super::BoxError;
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What an error of a service or of a body becomes; one that is a [`ChannelError`] stays as it is.
+/// Converts an error of a service or of a body. A [`ChannelError`] is returned unchanged.
 pub(super) fn broken(error: impl Into<BoxError>) -> ChannelError {
     match error.into().downcast::<ChannelError>() {
         Ok(error) => *error,
@@ -19,8 +20,8 @@ pub(super) fn broken(error: impl Into<BoxError>) -> ChannelError {
     }
 }
 
-/// Reads a body to its end, so that its connection can be used again, or up to `limit`. What was
-/// read comes with how it ended. A body of one chunk is not copied.
+/// Reads a body to its end, so that its connection can be reused, or up to `limit` bytes. Returns
+/// the bytes that were read together with the outcome. A body of one chunk is not copied.
 pub(super) async fn read<B>(body: B, limit: usize) -> (Bytes, Result<(), ChannelError>)
 where
     B: Body,
@@ -40,15 +41,15 @@ where
             Err(error) => return (join(first, whole), Err(broken(error))),
         };
         let so_far = first.len().max(whole.len());
-        let room = limit - so_far;
-        let is_too_large = data.remaining() > room;
-        // What fits still explains an error.
-        let mut data = data.take(room);
+        let allowed = limit - so_far;
+        let is_too_large = data.remaining() > allowed;
+        // The part within the limit may still explain an error.
+        let mut data = data.take(allowed);
         let length = data.remaining();
         if so_far == 0 {
             first = data.copy_to_bytes(length);
         } else if whole.is_empty() {
-            // A length that the server claims is not trusted further than this.
+            // The length that the server announces is trusted up to 1 MiB only.
             let expected = usize::try_from(expected).unwrap_or(usize::MAX);
             whole.reserve(expected.min(limit).min(TRUSTED_LENGTH).max(so_far + length));
             whole.extend_from_slice(&first);
@@ -76,12 +77,12 @@ fn join(first: Bytes, whole: Vec<u8>) -> Bytes {
     }
 }
 
-/// Characters of a foreign text that an error message shows.
+/// Number of characters of a body that an error message shows.
 const EXCERPT: usize = 200;
 
-/// The beginning of a text, on one line.
-pub(super) fn excerpt(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * EXCERPT)]);
+/// Returns the beginning of a body on one line.
+pub(super) fn excerpt(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&body[..body.len().min(4 * EXCERPT)]);
     let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let mut line = String::new();
     for word in words.by_ref().filter(|word| !word.is_empty()) {
@@ -102,7 +103,7 @@ mod tests {
     use super::{EXCERPT, excerpt};
 
     #[test]
-    fn excerpts_are_short_lines() {
+    fn excerpt_of_long_body_is_one_short_line() {
         assert_eq!(excerpt(b""), "");
         assert_eq!(
             excerpt(b"  <html>\r\n\t<b>No</b>\x1b[31m \xff"),

@@ -1,4 +1,4 @@
-//! The URL of a server: what is sent, and what may be shown.
+//! The URL of a server: the form that is sent, and the form that errors show.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,20 +8,20 @@ use mcp_core::ChannelError;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// Where to send requests.
+/// The endpoint of a server.
 #[derive(Clone)]
 pub(super) struct Endpoint {
-    /// The URL without userinfo and fragment.
+    /// The request target: the URL without userinfo and fragment.
     pub(super) uri: Uri,
-    /// The URL without anything that may be a secret.
+    /// The URL for error messages: without userinfo, query and fragment, which may be secrets.
     pub(super) shown: Box<str>,
-    /// The userinfo of the URL as an `Authorization` header.
+    /// An `Authorization: Basic` header made of the userinfo of the URL.
     pub(super) authorization: Option<HeaderValue>,
 }
 
 impl Endpoint {
     pub(super) fn parse(text: &str) -> Result<Self, ChannelError> {
-        // The text itself stays out of the errors: it may hold a password.
+        // Errors omit the URL itself, which may contain a password.
         let unsendable = |reason: String| ChannelError::Unsendable(format!("the URL {reason}"));
         let mut url =
             Url::parse(text.trim()).map_err(|error| unsendable(format!("is invalid: {error}")))?;
@@ -31,9 +31,9 @@ impl Endpoint {
                 "begins with {scheme}:, not with http: or https:"
             )));
         }
-        let authorization = basic(&url)
+        let authorization = basic_authorization(&url)
             .map_err(|_| unsendable("has a user name that no header can carry".to_owned()))?;
-        // Both succeed for every URL with a host, and these schemes always have one.
+        // Both calls succeed for URLs with a host, which HTTP URLs always have.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         url.set_fragment(None);
@@ -43,22 +43,22 @@ impl Endpoint {
             .map_err(|error| unsendable(format!("is invalid: {error}")))?;
         Ok(Self {
             uri,
-            shown: show(url),
+            shown: without_secrets(url),
             authorization,
         })
     }
 
-    /// Where messages go that the server of an event stream wants elsewhere; another origin is
-    /// none of its business.
+    /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have the origin of
+    /// this endpoint.
     // spec: SSE-03
-    pub(super) fn messages(&self, reference: &str) -> Result<Uri, ChannelError> {
+    pub(super) fn message_uri(&self, reference: &str) -> Result<Uri, ChannelError> {
         let malformed = |reason: String| ChannelError::Malformed(format!("the endpoint {reason}"));
         let base = Url::parse(&self.uri.to_string());
         let target = base.and_then(|base| base.join(reference.trim()).map(|target| (base, target)));
         let (base, mut target) =
             target.map_err(|error| malformed(format!("of the server is invalid: {error}")))?;
         if base.origin() != target.origin() {
-            let shown = show(target);
+            let shown = without_secrets(target);
             return Err(malformed(format!(
                 "{shown} is of another origin than the server itself"
             )));
@@ -72,14 +72,14 @@ impl Endpoint {
             .map_err(|error| malformed(format!("of the server is invalid: {error}")))
     }
 
-    /// Where a redirect leads, without anything that may be a secret.
-    pub(super) fn redirected(&self, location: &str) -> Option<Box<str>> {
+    /// Resolves the target of a redirect, in the form for error messages.
+    pub(super) fn redirect_target(&self, location: &str) -> Option<Box<str>> {
         let base = Url::parse(&self.uri.to_string()).ok()?;
-        base.join(location).ok().map(show)
+        base.join(location).ok().map(without_secrets)
     }
 }
 
-fn show(mut url: Url) -> Box<str> {
+fn without_secrets(mut url: Url) -> Box<str> {
     let _ = url.set_username("");
     let _ = url.set_password(None);
     url.set_query(None);
@@ -87,7 +87,7 @@ fn show(mut url: Url) -> Box<str> {
     url.as_str().into()
 }
 
-fn basic(url: &Url) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
+fn basic_authorization(url: &Url) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
     if url.username().is_empty() && url.password().is_none() {
         return Ok(None);
     }
@@ -100,4 +100,95 @@ fn basic(url: &Url) -> Result<Option<HeaderValue>, InvalidHeaderValue> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::Endpoint;
+
+    fn parse(text: &str) -> Endpoint {
+        Endpoint::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn parse_splits_uri_and_shown_url() {
+        for (text, sent, shown) in [
+            (
+                "http://localhost:8000",
+                "http://localhost:8000/",
+                "http://localhost:8000/",
+            ),
+            (
+                "https://example.com/mcp",
+                "https://example.com/mcp",
+                "https://example.com/mcp",
+            ),
+            (
+                " https://example.com/mcp#top ",
+                "https://example.com/mcp",
+                "https://example.com/mcp",
+            ),
+            (
+                "https://me:hidden@example.com/mcp?key=hidden",
+                "https://example.com/mcp?key=hidden",
+                "https://example.com/mcp",
+            ),
+            (
+                "https://zürich.example/ü",
+                "https://xn--zrich-kva.example/%C3%BC",
+                "https://xn--zrich-kva.example/%C3%BC",
+            ),
+            (
+                "http://[::1]:1/a%20b",
+                "http://[::1]:1/a%20b",
+                "http://[::1]:1/a%20b",
+            ),
+        ] {
+            let endpoint = parse(text);
+            assert_eq!(endpoint.uri.to_string(), sent);
+            assert_eq!(&*endpoint.shown, shown);
+        }
+    }
+
+    #[test]
+    fn parse_with_userinfo_sets_authorization() {
+        assert_eq!(parse("http://example.com").authorization, None);
+        for (userinfo, expected) in [
+            ("aladdin:opensesame", "Basic YWxhZGRpbjpvcGVuc2VzYW1l"),
+            ("a%40b:", "Basic YUBiOg=="),
+            (":x", "Basic Ong="),
+        ] {
+            let value = parse(&format!("http://{userinfo}@example.com"))
+                .authorization
+                .unwrap();
+            assert_eq!(value, expected);
+            assert!(value.is_sensitive());
+        }
+    }
+
+    #[test]
+    fn parse_of_invalid_url_fails_without_secrets() {
+        for (text, reason) in [
+            ("example.com/mcp", "the URL is invalid"),
+            ("", "the URL is invalid"),
+            ("http://u:hidden@", "the URL is invalid"),
+            ("http://u:hidden@h:99999/", "the URL is invalid"),
+            ("ftp://u:hidden@example.com", "begins with ftp:"),
+            ("file:///etc/hidden", "begins with file:"),
+        ] {
+            let error = Endpoint::parse(text).err().unwrap().to_string();
+            assert!(error.contains(reason), "{text}: {error}");
+            assert!(!error.contains("hidden"), "{error}");
+        }
+    }
+
+    #[test]
+    fn redirect_target_omits_secrets() {
+        let endpoint = parse("https://example.com/a/mcp");
+        for (location, shown) in [
+            ("/b?token=hidden", "https://example.com/b"),
+            ("mcp/", "https://example.com/a/mcp/"),
+            ("//u:hidden@other.example/", "https://other.example/"),
+        ] {
+            assert_eq!(endpoint.redirect_target(location).as_deref(), Some(shown));
+        }
+        assert_eq!(endpoint.redirect_target("http://[").as_deref(), None);
+    }
+}

@@ -1,4 +1,4 @@
-//! One call of the modern era: one POST, answered by JSON or by a stream of events.
+//! A call of the stateless revision 2026-07-28: one POST, answered by JSON or an event stream.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 
@@ -9,25 +9,26 @@ use futures_util::{StreamExt, TryStreamExt, future, stream};
 use http::{HeaderMap, Method, StatusCode};
 use mcp_core::{ChannelError, Frame, OutgoingRequest};
 
-use super::answer::{self, Answer};
-use super::requests::{Http, Unsent};
+use super::request::{RequestParts, RequestSender};
+use super::response::{self, ResponseBody};
 use crate::headers::{emit, names};
 use crate::sse::{SseItem, SseStreamError};
 
-/// Sends the call when first polled; dropping the stream closes the POST.
+/// Returns the frames of a call. The request is sent when the stream is first polled. Dropping the
+/// stream closes the POST.
 // spec: HTTP-C-07, HTTP-SM-15
 pub(super) fn frames(
-    http: Arc<Http>,
+    http: Arc<RequestSender>,
     out: OutgoingRequest,
 ) -> impl Stream<Item = Result<Frame, ChannelError>> + Send {
     stream::once(async move {
         let response = http.send(request(&http, &out)).await?;
         let status = response.status();
-        let frames = match answer::read(response, &http).await? {
-            // The caller knows whether an answer was due.
-            Answer::Nothing => stream::iter(None).left_stream(),
-            Answer::Message(frame) => stream::iter(Some(Ok(frame))).left_stream(),
-            Answer::Events(events) => events
+        let frames = match response::read(response, &http).await? {
+            // The caller reports the missing response.
+            ResponseBody::Empty => stream::iter(None).left_stream(),
+            ResponseBody::Message(frame) => stream::iter(Some(Ok(frame))).left_stream(),
+            ResponseBody::Events(events) => events
                 .filter_map(move |item| future::ready(message(item, status).transpose()))
                 .right_stream(),
         };
@@ -36,35 +37,34 @@ pub(super) fn frames(
     .try_flatten()
 }
 
-/// The POST that carries a call.
+/// Builds the POST of a call.
 // spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
-fn request<'a>(http: &'a Http, out: &'a OutgoingRequest) -> Unsent<'a> {
-    let mut protocol = HeaderMap::with_capacity(8);
-    protocol.insert(names::ACCEPT, names::ACCEPT_BOTH);
-    protocol.insert(names::CONTENT_TYPE, names::JSON);
-    emit(&out.mirrored, &mut protocol);
-    Unsent {
+fn request<'a>(http: &'a RequestSender, out: &'a OutgoingRequest) -> RequestParts<'a> {
+    let mut protocol_headers = HeaderMap::with_capacity(8);
+    protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
+    protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
+    emit(&out.mirrored, &mut protocol_headers);
+    RequestParts {
         method: Method::POST,
         uri: &http.endpoint.uri,
         body: out.body.clone(),
-        caller: &out.headers,
-        protocol,
+        call_headers: &out.headers,
+        protocol_headers,
     }
 }
 
-/// The message of an event; `None` for events that carry none.
+/// Returns the message of an event, or `None` for events without one.
 // spec: HTTP-C-08, HTTP-S-11
 fn message(
     item: Result<SseItem, SseStreamError<ChannelError>>,
     status: StatusCode,
 ) -> Result<Option<Frame>, ChannelError> {
-    match item.map_err(answer::failed)? {
-        SseItem::Event(event) if event.name == answer::MESSAGE_EVENT && !event.data.is_empty() => {
+    match item.map_err(response::stream_error)? {
+        SseItem::Event(event)
+            if event.name == response::MESSAGE_EVENT && !event.data.is_empty() =>
+        {
             Ok(Some(Frame::new(event.data).status(status)))
         }
         SseItem::Event(_) | SseItem::Retry(_) => Ok(None),
     }
 }
-
-#[cfg(test)]
-mod tests;

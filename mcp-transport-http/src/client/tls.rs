@@ -1,4 +1,4 @@
-//! TLS with the certificates that the operating system trusts.
+//! TLS that trusts the certificates of the operating system.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,9 +8,9 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 use rustls_platform_verifier::Verifier;
 
-/// A configuration that trusts what the operating system trusts.
+/// Returns a TLS configuration that trusts the certificates of the operating system.
 pub(super) fn config() -> Result<ClientConfig, Error> {
-    // Programs that have chosen a provider for all of their TLS get it here too.
+    // A provider that the program has installed for the whole process is used here, too.
     let provider = CryptoProvider::get_default()
         .cloned()
         .unwrap_or_else(|| Arc::new(ring::default_provider()));
@@ -27,8 +27,8 @@ pub(super) fn config() -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// Loads the trusted certificates when the first handshake needs them: reading them takes
-/// milliseconds, and plain HTTP has to work on machines that have none.
+/// A verifier that loads the trusted certificates at the first handshake: loading takes
+/// milliseconds, and plain HTTP must work on machines without certificates.
 #[derive(Debug)]
 struct SystemRoots {
     provider: Arc<CryptoProvider>,

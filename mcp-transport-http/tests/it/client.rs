@@ -375,7 +375,7 @@ async fn connecting_takes_no_longer_than_allowed() {
     let ChannelError::Connect { source, .. } = &error else {
         panic!("{error:?}")
     };
-    assert_eq!(source.to_string(), "it took too long");
+    assert_eq!(source.to_string(), "the request timed out");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! One call in a session: a POST, its answer, and what it takes to get it.
+//! One call in a session, from its POST to its response.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,60 +10,63 @@ use http::{HeaderMap, Response, StatusCode};
 use mcp_core::{BoxFuture, ChannelError, Frame, Frames, OutgoingRequest};
 use mcp_types::Method;
 
-use super::Settings;
-use super::follow::Follow;
-use super::keep::{Work, keep};
-use super::session::{OpenCall, Session};
+use super::SessionSettings;
+use super::resumable_stream::ResumableStream;
+use super::session::{PendingCall, Session};
 use super::sse_2024;
-use crate::client::answer::{self, Answer};
-use crate::client::requests::Body;
+use super::task::{self, BackgroundStream};
+use crate::client::request::Body;
+use crate::client::response::{self, ResponseBody};
 
-/// Sends the call when first polled.
-pub(super) fn frames(session: Arc<Session>, out: OutgoingRequest, settings: Settings) -> Frames {
-    let opens = opens(&out);
-    let entered = match session.refusal() {
+/// Returns the frames of a call. The request is sent when the stream is first polled.
+pub(super) fn frames(
+    session: Arc<Session>,
+    out: OutgoingRequest,
+    settings: SessionSettings,
+) -> Frames {
+    let may_cancel = !is_initialize(&out);
+    let inserted = match session.end_error() {
         Some(error) => Err(error),
-        None => session.enter(out.id.clone(), &out.body),
+        None => session.insert_call(out.id.clone(), &out.body),
     };
-    let call = match entered {
+    let call = match inserted {
         Ok(call) => call,
         Err(error) => return Box::pin(stream::once(future::ready(Err(error)))),
     };
     let exchange = exchange(Arc::clone(&session), Arc::clone(&call), out, settings);
-    Box::pin(Running {
+    Box::pin(CallStream {
         session,
         call,
-        may_cancel: !opens,
+        may_cancel,
         exchange: Some(Box::pin(exchange)),
-        begun: false,
+        started: false,
         error: None,
     })
 }
 
-/// `initialize` opens a session.
-pub(super) fn opens(out: &OutgoingRequest) -> bool {
+pub(super) fn is_initialize(out: &OutgoingRequest) -> bool {
     Method::from_name(&out.mirrored.method) == Some(Method::Initialize)
 }
 
-/// A call whose exchange goes on while its frames are taken.
-struct Running {
+/// The frames of a call. Polling it also drives the HTTP exchange.
+struct CallStream {
     session: Arc<Session>,
-    call: Arc<OpenCall>,
+    call: Arc<PendingCall>,
     may_cancel: bool,
     exchange: Option<BoxFuture<'static, Result<(), ChannelError>>>,
-    begun: bool,
-    /// What is told after the frames that came before it.
+    started: bool,
+    /// The error of the exchange, returned after the queued frames.
     error: Option<ChannelError>,
 }
 
-impl Stream for Running {
+impl Stream for CallStream {
     type Item = Result<Frame, ChannelError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         loop {
-            // Also has the task woken by messages that come on other streams.
-            if let Poll::Ready(Some(frame)) = this.call.queue.poll_take(cx) {
+            // Registers the waker for messages that arrive on other streams, too.
+            if let Poll::Ready(Some(frame)) = this.call.queue.poll_pop(cx) {
                 return Poll::Ready(Some(Ok(frame)));
             }
             if let Some(error) = this.error.take() {
@@ -72,14 +75,14 @@ impl Stream for Running {
             let Some(exchange) = &mut this.exchange else {
                 return Poll::Ready(None);
             };
-            this.begun = true;
+            this.started = true;
             match exchange.as_mut().poll(cx) {
                 Poll::Ready(ended) => {
                     this.exchange = None;
-                    // What breaks after the answer breaks nothing.
-                    this.error = ended.err().filter(|_| !this.call.is_answered());
+                    // An error after the response is ignored.
+                    this.error = ended.err().filter(|_| !this.call.has_response());
                 }
-                Poll::Pending => match this.call.queue.take() {
+                Poll::Pending => match this.call.queue.pop() {
                     Some(frame) => return Poll::Ready(Some(Ok(frame))),
                     None => return Poll::Pending,
                 },
@@ -88,13 +91,13 @@ impl Stream for Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for CallStream {
     fn drop(&mut self) {
-        self.session.leave(&self.call);
-        let runs = self.begun && self.exchange.is_some() && !self.call.is_answered();
-        // The end of a connection says nothing to a server of this era.
+        self.session.remove_call(&self.call);
+        let runs = self.started && self.exchange.is_some() && !self.call.has_response();
+        // Closing the connection does not cancel a request in these revisions.
         // spec: CAN-02, HTTP-SL-07, HTTP-C-12
-        if runs && self.may_cancel && self.session.refusal().is_none() {
+        if runs && self.may_cancel && self.session.end_error().is_none() {
             self.session.cancel(&self.call);
         }
     }
@@ -102,36 +105,36 @@ impl Drop for Running {
 
 async fn exchange(
     session: Arc<Session>,
-    call: Arc<OpenCall>,
+    call: Arc<PendingCall>,
     out: OutgoingRequest,
-    settings: Settings,
+    settings: SessionSettings,
 ) -> Result<(), ChannelError> {
-    if let Some(error) = session.refusal() {
+    if let Some(error) = session.end_error() {
         return Err(error);
     }
     let exchange = async {
-        if opens(&out) {
-            return open(&session, &call, &out, settings).await;
+        if is_initialize(&out) {
+            return initialize(&session, &call, &out, settings).await;
         }
         let response = session.post(out.body.clone(), &out.headers).await?;
-        let answered = answered(&session, &call, &out.headers, response);
+        let received = receive(&session, &call, &out.headers, response);
         tokio::select! {
             biased;
-            error = session.ended() => Err(taken(error)),
-            done = answered => done.map_err(taken),
+            error = session.ended() => Err(after_acceptance(error)),
+            received = received => received.map_err(after_acceptance),
         }
     };
     tokio::select! {
         biased;
-        // That the server has forgotten the session is told to each call by its own answer: it says
-        // whether the server has looked at the request.
-        error = session.abandoned() => Err(taken(error)),
+        // Before the server has answered the POST, the expiry of the session does not end the
+        // exchange: the status of the POST tells whether the server has accepted the request.
+        error = session.ended_locally() => Err(after_acceptance(error)),
         done = exchange => done,
     }
 }
 
-/// What the end of the session means for a request that the server has taken.
-fn taken(error: ChannelError) -> ChannelError {
+/// Converts the error of a request that the server has accepted and may have executed.
+fn after_acceptance(error: ChannelError) -> ChannelError {
     match error {
         ChannelError::SessionExpired => ChannelError::Broken {
             source: Some(ChannelError::SessionExpired.into()),
@@ -140,53 +143,55 @@ fn taken(error: ChannelError) -> ChannelError {
     }
 }
 
-/// Reads the answer to a call until it is there.
+/// Receives the messages of a call until its response has arrived.
 // spec: HTTP-C-03
-async fn answered(
+async fn receive(
     session: &Arc<Session>,
-    call: &Arc<OpenCall>,
-    caller: &HeaderMap,
+    call: &Arc<PendingCall>,
+    call_headers: &HeaderMap,
     response: Response<Body>,
 ) -> Result<(), ChannelError> {
-    if session.has_one_stream() {
+    if session.is_http_sse() {
         // spec: SSE-04
-        answer::accepted(response, &session.http).await?;
-        call.has_answer.notified().await;
+        response::check_accepted(response, &session.http).await?;
+        call.response_arrived.notified().await;
         return Ok(());
     }
-    match answer::read(response, &session.http).await? {
-        // The caller knows that an answer was due.
-        Answer::Nothing => Ok(()),
-        Answer::Message(frame) => {
+    match response::read(response, &session.http).await? {
+        // The caller reports the missing response.
+        ResponseBody::Empty => Ok(()),
+        ResponseBody::Message(frame) => {
             session.deliver(Some(call), frame).await;
             Ok(())
         }
-        Answer::Events(events) => {
-            let stream = Follow::of_call(Arc::clone(session), Arc::clone(call), caller.clone());
+        ResponseBody::Events(events) => {
+            let (session, call) = (Arc::clone(session), Arc::clone(call));
+            let stream = ResumableStream::for_call(session, call, call_headers.clone());
             stream.run(Ok(events)).await
         }
     }
 }
 
-/// Opens the session: by one endpoint, or by the two of HTTP+SSE when the server knows no other
-/// way.
-async fn open(
+/// Opens the session over Streamable HTTP, or over HTTP+SSE when the server refuses that.
+async fn initialize(
     session: &Arc<Session>,
-    call: &Arc<OpenCall>,
+    call: &Arc<PendingCall>,
     out: &OutgoingRequest,
-    settings: Settings,
+    settings: SessionSettings,
 ) -> Result<(), ChannelError> {
-    let response = session.initialize(out.body.clone(), &out.headers).await?;
+    let response = session
+        .post_initialize(out.body.clone(), &out.headers)
+        .await?;
     if response.status().is_success() {
-        session.named_by(response.headers());
-        let work = if settings.standalone {
-            Work::Standalone
+        session.set_id_from(response.headers());
+        let stream = if settings.standalone {
+            BackgroundStream::Standalone
         } else {
-            Work::Nothing
+            BackgroundStream::None
         };
-        keep(session, work);
+        task::spawn(session, stream);
     }
-    let refusal = match answered(session, call, &out.headers, response).await {
+    let refusal = match receive(session, call, &out.headers, response).await {
         Err(ChannelError::Status {
             status,
             excerpt,
@@ -198,16 +203,18 @@ async fn open(
         },
         other => return other,
     };
-    let Some((messages, events)) = sse_2024::open(&session.http, &out.headers).await? else {
+    let Some((message_uri, events)) = sse_2024::open(&session.http, &out.headers).await? else {
         return Err(refusal);
     };
-    session.send_to(messages);
-    keep(session, Work::OneStream(Box::new(events)));
-    let response = session.initialize(out.body.clone(), &out.headers).await?;
-    answered(session, call, &out.headers, response).await
+    session.set_message_uri(message_uri);
+    task::spawn(session, BackgroundStream::HttpSse(Box::new(events)));
+    let response = session
+        .post_initialize(out.body.clone(), &out.headers)
+        .await?;
+    receive(session, call, &out.headers, response).await
 }
 
-/// Statuses with which a server of HTTP+SSE answers a POST to its stream.
+/// Returns whether an HTTP+SSE server may answer a POST to its stream URL with this status.
 // spec: COMPAT-13
 fn may_be_http_sse(status: StatusCode) -> bool {
     matches!(

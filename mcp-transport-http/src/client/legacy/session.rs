@@ -1,5 +1,4 @@
-//! One session: what it sends with every request, what it waits for, and which message belongs
-//! where.
+//! One session: its state, its pending calls, and the requests that belong to it.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#session-management>
 
@@ -10,142 +9,140 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method as Verb, Response, StatusCode, Uri};
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::wire;
 use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
 use mcp_types::meta::keys;
-use mcp_types::{
-    Cancelled, Message, Meta, Method, ParseError, ProgressToken, ProtocolVersion, RequestId,
-};
+use mcp_types::{Cancelled, Message, Meta, ProgressToken, ProtocolVersion, RequestId};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::timeout;
 
-use super::queue::Queue;
-use crate::client::answer::{self, Answer, Events};
-use crate::client::requests::{Body, Http, Unsent};
+use super::frame_queue::FrameQueue;
+use crate::client::request::{Body, RequestParts, RequestSender};
+use crate::client::response::{self, EventStream, ResponseBody};
 use crate::headers::names;
 
-/// A session, from before it is opened until after its end.
+/// A session. Exists before `initialize` is sent and after the session has ended.
 pub(super) struct Session {
-    pub(super) http: Arc<Http>,
-    /// The end of the whole channel.
+    pub(super) http: Arc<RequestSender>,
+    /// The close signal of the whole channel.
     pub(super) closing: CloseSignal<CloseReason>,
-    /// Its own end.
-    over: CloseSignal<Over>,
-    /// What the server calls it: a secret, which nothing shows.
+    /// The close signal of this session.
+    end: CloseSignal<SessionEnd>,
+    /// The session id of the server: a secret, which is never shown.
     // spec: SESS-04
     id: OnceLock<HeaderValue>,
     version: Mutex<Option<ProtocolVersion>>,
-    /// Where messages go, when that is not the URL of the server: HTTP+SSE.
-    messages: OnceLock<Uri>,
-    calls: Mutex<HashMap<RequestId, Arc<OpenCall>>>,
-    /// What belongs to no call.
-    pub(super) inbox: Queue,
-    inbox_taken: AtomicBool,
-    cancels: mpsc::Sender<Bytes>,
-    /// The other end of `cancels`, until somebody keeps the session.
-    unsent_cancels: Mutex<Option<mpsc::Receiver<Bytes>>>,
-    /// The server knows that the client is ready.
-    pub(super) ready: Notify,
-    /// The first GET for the stream outside of calls is answered or has failed.
+    /// The URL for messages of HTTP+SSE. Streamable HTTP uses the endpoint.
+    message_uri: OnceLock<Uri>,
+    pub(super) calls: Mutex<HashMap<RequestId, Arc<PendingCall>>>,
+    /// Messages that belong to no call.
+    pub(super) inbox: FrameQueue,
+    pub(super) inbox_claimed: AtomicBool,
+    cancellations: mpsc::Sender<Bytes>,
+    /// The receiver of `cancellations`, until the task of the session takes it.
+    cancellation_receiver: Mutex<Option<mpsc::Receiver<Bytes>>>,
+    /// Notified when the server has accepted `notifications/initialized`.
+    pub(super) initialized: Notify,
+    /// Notified when the first standalone GET is answered or has failed.
     pub(super) standalone_answered: Notify,
-    /// The server has answered something.
-    pub(super) alive: Notify,
+    /// Notified when the server has answered a POST with success.
+    pub(super) responded: Notify,
     deleted: OnceCell<()>,
 }
 
-/// Why a session is over, while the channel is not.
+/// The reason why a session has ended while its channel has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Over {
-    /// The server does not know it any more.
+pub(super) enum SessionEnd {
+    /// The server responded with 404.
     Expired,
-    /// Another one has taken its place.
+    /// A later `initialize` has opened another session.
     Replaced,
     /// The channel was dropped.
-    Left,
+    Dropped,
 }
 
-impl From<Over> for ChannelError {
-    fn from(over: Over) -> Self {
-        match over {
-            Over::Expired | Over::Replaced => Self::SessionExpired,
-            Over::Left => Self::Closed(CloseReason::Local),
+impl From<SessionEnd> for ChannelError {
+    fn from(end: SessionEnd) -> Self {
+        match end {
+            SessionEnd::Expired | SessionEnd::Replaced => Self::SessionExpired,
+            SessionEnd::Dropped => Self::Closed(CloseReason::Local),
         }
     }
 }
 
-/// A call that waits for its answer.
-pub(super) struct OpenCall {
+/// A call that waits for its response.
+pub(super) struct PendingCall {
     pub(super) id: RequestId,
-    progress_token: Option<ProgressToken>,
-    pub(super) queue: Queue,
-    answered: AtomicBool,
-    pub(super) has_answer: Notify,
+    pub(super) progress_token: Option<ProgressToken>,
+    pub(super) queue: FrameQueue,
+    has_response: AtomicBool,
+    /// Notified when the response has arrived.
+    pub(super) response_arrived: Notify,
 }
 
-impl OpenCall {
-    pub(super) fn is_answered(&self) -> bool {
-        self.answered.load(Ordering::Acquire)
+impl PendingCall {
+    pub(super) fn has_response(&self) -> bool {
+        self.has_response.load(Ordering::Acquire)
     }
 
-    /// Only the first answer counts.
-    fn answer(&self, frame: Frame) {
-        if !self.answered.swap(true, Ordering::AcqRel) {
-            self.queue.force(frame);
-            self.has_answer.notify_one();
+    /// Queues the response. Further responses are ignored.
+    pub(super) fn respond(&self, frame: Frame) {
+        if !self.has_response.swap(true, Ordering::AcqRel) {
+            self.queue.push_over_limit(frame);
+            self.response_arrived.notify_one();
         }
     }
 }
 
-/// Cancellations that wait to be sent; more of them are left out.
-const CANCELS: usize = 64;
-/// How long a message without an answer may take to be accepted.
-pub(super) const NOTE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long ending a session may take.
+/// Largest number of queued cancellations. Further ones are dropped.
+const MAX_CANCELLATIONS: usize = 64;
+/// Timeout of a POST with a notification or a response.
+pub(super) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Timeout of the DELETE request.
 const DELETE_TIMEOUT: Duration = Duration::from_secs(5);
 
 impl Session {
-    pub(super) fn new(http: Arc<Http>, closing: CloseSignal<CloseReason>) -> Self {
-        let (cancels, unsent_cancels) = mpsc::channel(CANCELS);
+    pub(super) fn new(http: Arc<RequestSender>, closing: CloseSignal<CloseReason>) -> Self {
+        let (cancellations, cancellation_receiver) = mpsc::channel(MAX_CANCELLATIONS);
         Self {
             http,
             closing,
-            over: CloseSignal::default(),
+            end: CloseSignal::default(),
             id: OnceLock::new(),
             version: Mutex::default(),
-            messages: OnceLock::new(),
+            message_uri: OnceLock::new(),
             calls: Mutex::default(),
-            inbox: Queue::default(),
-            inbox_taken: AtomicBool::new(false),
-            cancels,
-            unsent_cancels: Mutex::new(Some(unsent_cancels)),
-            ready: Notify::new(),
+            inbox: FrameQueue::default(),
+            inbox_claimed: AtomicBool::new(false),
+            cancellations,
+            cancellation_receiver: Mutex::new(Some(cancellation_receiver)),
+            initialized: Notify::new(),
             standalone_answered: Notify::new(),
-            alive: Notify::new(),
+            responded: Notify::new(),
             deleted: OnceCell::new(),
         }
     }
 
-    /// The revision that was chosen; the last choice counts.
+    /// Sets the negotiated revision. A later call replaces it.
     pub(super) fn set_version(&self, version: ProtocolVersion) {
         *self.version.lock() = Some(version);
     }
 
-    /// The revision that a message speaks, for as long as none was chosen.
-    pub(super) fn assume(&self, version: ProtocolVersion) {
-        let mut known = self.version.lock();
-        known.get_or_insert(version);
+    /// Sets the revision of a message unless a revision is set already.
+    pub(super) fn set_default_version(&self, version: ProtocolVersion) {
+        self.version.lock().get_or_insert(version);
     }
 
-    fn version(&self) -> Option<ProtocolVersion> {
+    pub(super) fn version(&self) -> Option<ProtocolVersion> {
         *self.version.lock()
     }
 
-    /// What the server calls the session, as the answer to `initialize` says.
+    /// Stores the session id from the headers of the `initialize` response.
     // spec: SESS-01
-    pub(super) fn named_by(&self, headers: &HeaderMap) {
+    pub(super) fn set_id_from(&self, headers: &HeaderMap) {
         if let Some(id) = headers.get(names::MCP_SESSION_ID) {
             let mut id = id.clone();
             id.set_sensitive(true);
@@ -153,81 +150,90 @@ impl Session {
         }
     }
 
-    /// From now on messages go there: HTTP+SSE.
+    /// Switches the session to HTTP+SSE: messages go to `uri`.
     // spec: SSE-03
-    pub(super) fn send_to(&self, messages: Uri) {
-        let _ = self.messages.set(messages);
+    pub(super) fn set_message_uri(&self, uri: Uri) {
+        let _ = self.message_uri.set(uri);
     }
 
-    /// Answers come on the one stream of HTTP+SSE, not where the request went.
-    pub(super) fn has_one_stream(&self) -> bool {
-        self.messages.get().is_some()
+    /// Returns whether the session uses HTTP+SSE, where all responses arrive on one stream.
+    pub(super) fn is_http_sse(&self) -> bool {
+        self.message_uri.get().is_some()
     }
 
     pub(super) fn has_id(&self) -> bool {
         self.id.get().is_some()
     }
 
-    /// Somebody takes what belongs to no call, which one can do.
-    pub(super) fn take_inbox(&self) -> bool {
-        !self.inbox_taken.swap(true, Ordering::AcqRel)
+    /// Claims the inbox. Returns whether this is the first claim.
+    pub(super) fn claim_inbox(&self) -> bool {
+        !self.inbox_claimed.swap(true, Ordering::AcqRel)
     }
 
-    pub(super) fn take_cancels(&self) -> Option<mpsc::Receiver<Bytes>> {
-        self.unsent_cancels.lock().take()
+    pub(super) fn take_cancellations(&self) -> Option<mpsc::Receiver<Bytes>> {
+        self.cancellation_receiver.lock().take()
     }
 
-    /// Ends the session, if it has not ended.
-    pub(super) fn end(&self, over: Over) {
-        self.over.close(over);
+    /// Ends the session. The first reason counts.
+    pub(super) fn end(&self, reason: SessionEnd) {
+        self.end.close(reason);
         self.inbox.close();
     }
 
-    /// Why it is over, if it is and the channel is not.
-    pub(super) fn over(&self) -> Option<Over> {
-        self.over.reason()
+    /// Returns the reason if this session, but not the channel, has ended.
+    pub(super) fn end_reason(&self) -> Option<SessionEnd> {
+        self.end.reason()
     }
 
-    /// Waits for its end, and tells what that means for calls.
+    /// Waits for the end of the session or of the channel. Returns the error for running calls.
     pub(super) async fn ended(&self) -> ChannelError {
         tokio::select! {
             biased;
             reason = self.closing.closed() => ChannelError::Closed(reason),
-            over = self.over.closed() => over.into(),
+            end = self.end.closed() => end.into(),
         }
     }
 
-    /// Waits until this side has no use for it any more.
-    pub(super) async fn abandoned(&self) -> ChannelError {
-        let over = async {
-            match self.over.closed().await {
-                Over::Expired => pending().await,
-                over => over,
+    /// Waits until the client ends the session or the channel. The expiry of the session at the
+    /// server does not count.
+    pub(super) async fn ended_locally(&self) -> ChannelError {
+        let end = async {
+            match self.end.closed().await {
+                SessionEnd::Expired => pending().await,
+                end => end,
             }
         };
         tokio::select! {
             biased;
             reason = self.closing.closed() => ChannelError::Closed(reason),
-            over = over => over.into(),
+            end = end => end.into(),
         }
     }
 
-    /// Why nothing can be sent, if that is so.
-    pub(super) fn refusal(&self) -> Option<ChannelError> {
+    /// Returns the error for new requests if the session or the channel has ended.
+    pub(super) fn end_error(&self) -> Option<ChannelError> {
         match self.closing.reason() {
             Some(reason) => Some(ChannelError::Closed(reason)),
-            None => self.over().map(Into::into),
+            None => self.end_reason().map(Into::into),
         }
     }
 
-    /// Enters a call, which leaves by [`leave`](Self::leave).
-    pub(super) fn enter(&self, id: RequestId, body: &[u8]) -> Result<Arc<OpenCall>, ChannelError> {
-        let call = Arc::new(OpenCall {
+    /// Adds a call. [`remove_call`](Self::remove_call) removes it.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError::Unsendable`] when a pending call has the same id.
+    pub(super) fn insert_call(
+        &self,
+        id: RequestId,
+        body: &[u8],
+    ) -> Result<Arc<PendingCall>, ChannelError> {
+        let call = Arc::new(PendingCall {
             id: id.clone(),
             progress_token: progress_token(body),
-            queue: Queue::default(),
-            answered: AtomicBool::new(false),
-            has_answer: Notify::new(),
+            queue: FrameQueue::default(),
+            has_response: AtomicBool::new(false),
+            response_arrived: Notify::new(),
         });
         match self.calls.lock().entry(id) {
             std::collections::hash_map::Entry::Vacant(free) => {
@@ -241,27 +247,27 @@ impl Session {
         }
     }
 
-    pub(super) fn leave(&self, call: &OpenCall) {
+    pub(super) fn remove_call(&self, call: &PendingCall) {
         self.calls.lock().remove(&call.id);
     }
 
-    /// Nobody waits for a call any more. Never waits; when too many such notes wait, this one is
-    /// left out.
+    /// Queues `notifications/cancelled` for a call. Does not block: when the queue is full, the
+    /// notification is dropped.
     // spec: CAN-01, HTTP-C-12
-    pub(super) fn cancel(&self, call: &OpenCall) {
+    pub(super) fn cancel(&self, call: &PendingCall) {
         let Some(version) = self.version() else {
             return;
         };
-        let note = Cancelled::new(call.id.clone()).reason("nobody waits for the answer any more");
-        let mut text = Vec::new();
+        let cancelled = Cancelled::new(call.id.clone()).reason("the caller dropped the call");
+        let mut body = Vec::new();
         let wire = wire::client_for_version(version);
-        if wire.encode_client_notification(&ClientNotification::Cancelled(note), &mut text) {
-            let _ = self.cancels.try_send(text.into());
+        if wire.encode_client_notification(&ClientNotification::Cancelled(cancelled), &mut body) {
+            let _ = self.cancellations.try_send(body.into());
         }
     }
 
     // spec: HTTP-C-02, HTTP-C-09, HTTP-C-10, SESS-05
-    fn headers(&self) -> HeaderMap {
+    fn session_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(8);
         if let Some(version) = self.version()
             && version.has_version_header()
@@ -275,55 +281,57 @@ impl Session {
         headers
     }
 
-    /// Sends a message. A session that the server does not know any more ends by that.
+    /// Sends a message with the headers of the session. The session ends when the server responds
+    /// with 404.
     // spec: HTTP-C-01, SESS-08
     pub(super) async fn post(
         &self,
         body: Bytes,
-        caller: &HeaderMap,
+        call_headers: &HeaderMap,
     ) -> Result<Response<Body>, ChannelError> {
-        self.post_with(self.headers(), body, caller).await
+        self.post_with(self.session_headers(), body, call_headers)
+            .await
     }
 
-    /// Sends `initialize`, which knows nothing of a session yet.
-    pub(super) async fn initialize(
+    /// Sends `initialize`, without the headers of the session.
+    pub(super) async fn post_initialize(
         &self,
         body: Bytes,
-        caller: &HeaderMap,
+        call_headers: &HeaderMap,
     ) -> Result<Response<Body>, ChannelError> {
-        self.post_with(HeaderMap::new(), body, caller).await
+        self.post_with(HeaderMap::new(), body, call_headers).await
     }
 
     async fn post_with(
         &self,
-        mut protocol: HeaderMap,
+        mut protocol_headers: HeaderMap,
         body: Bytes,
-        caller: &HeaderMap,
+        call_headers: &HeaderMap,
     ) -> Result<Response<Body>, ChannelError> {
-        protocol.insert(names::ACCEPT, names::ACCEPT_BOTH);
-        protocol.insert(names::CONTENT_TYPE, names::JSON);
-        let unsent = Unsent {
-            method: Verb::POST,
-            uri: self.messages.get().unwrap_or(&self.http.endpoint.uri),
+        protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
+        protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
+        let parts = RequestParts {
+            method: Method::POST,
+            uri: self.message_uri.get().unwrap_or(&self.http.endpoint.uri),
             body,
-            caller,
-            protocol,
+            call_headers,
+            protocol_headers,
         };
-        let response = self.http.send(unsent).await?;
-        self.check_known(response.status())?;
+        let response = self.http.send(parts).await?;
+        self.check_expired(response.status())?;
         if response.status().is_success() {
-            self.alive.notify_waiters();
+            self.responded.notify_waiters();
         }
         Ok(response)
     }
 
-    /// Sends what nobody answers.
-    pub(super) async fn note(&self, body: Bytes) -> Result<(), ChannelError> {
+    /// Sends a notification or a response, and waits until the server accepts it.
+    pub(super) async fn notify(&self, body: Bytes) -> Result<(), ChannelError> {
         let accepted = async {
             let response = self.post(body, &HeaderMap::new()).await?;
-            answer::accepted(response, &self.http).await
+            response::check_accepted(response, &self.http).await
         };
-        match timeout(NOTE_TIMEOUT, accepted).await {
+        match timeout(NOTIFY_TIMEOUT, accepted).await {
             Ok(accepted) => accepted,
             Err(_) => Err(ChannelError::Broken {
                 source: Some("the server did not accept the message in time".into()),
@@ -331,171 +339,71 @@ impl Session {
         }
     }
 
-    /// Opens a stream: the one outside of calls, or one that broke, from its last event on.
-    pub(super) async fn get(
+    /// Opens a stream by GET: the standalone stream, or a broken stream after event `last_id`.
+    pub(super) async fn open_stream(
         &self,
         last_id: Option<&HeaderValue>,
-        caller: &HeaderMap,
-    ) -> Result<Events, ChannelError> {
-        let mut protocol = self.headers();
-        protocol.insert(names::ACCEPT, names::EVENT_STREAM);
+        call_headers: &HeaderMap,
+    ) -> Result<EventStream, ChannelError> {
+        let mut protocol_headers = self.session_headers();
+        protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
         if let Some(id) = last_id {
-            protocol.insert(names::LAST_EVENT_ID, id.clone());
+            protocol_headers.insert(names::LAST_EVENT_ID, id.clone());
         }
-        let unsent = Unsent {
-            method: Verb::GET,
+        let parts = RequestParts {
+            method: Method::GET,
             uri: &self.http.endpoint.uri,
             body: Bytes::new(),
-            caller,
-            protocol,
+            call_headers,
+            protocol_headers,
         };
-        let response = self.http.send(unsent).await?;
+        let response = self.http.send(parts).await?;
         if !response.status().is_success() {
-            return Err(answer::refused(response, &self.http).await);
+            return Err(response::status_error(response, &self.http).await);
         }
-        match answer::read(response, &self.http).await? {
-            Answer::Events(events) => Ok(events),
-            Answer::Message(_) | Answer::Nothing => Err(ChannelError::Malformed(
+        match response::read(response, &self.http).await? {
+            ResponseBody::Events(events) => Ok(events),
+            ResponseBody::Message(_) | ResponseBody::Empty => Err(ChannelError::Malformed(
                 "the server answers GET, but not with a stream of events".to_owned(),
             )),
         }
     }
 
-    /// 404 says that the server has forgotten the session; where there is none it says nothing.
-    /// 400 is no such sign: it has many other reasons.
+    /// Ends the session if `status` is 404, which means that the server does not know the session
+    /// id. A session without id does not expire. 400 has many other causes and is ignored.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError::SessionExpired`] when the session has expired.
     // spec: SESS-08
-    pub(super) fn check_known(&self, status: StatusCode) -> Result<(), ChannelError> {
-        if status == StatusCode::NOT_FOUND && self.has_id() && !self.has_one_stream() {
-            self.end(Over::Expired);
+    pub(super) fn check_expired(&self, status: StatusCode) -> Result<(), ChannelError> {
+        if status == StatusCode::NOT_FOUND && self.has_id() && !self.is_http_sse() {
+            self.end(SessionEnd::Expired);
             return Err(ChannelError::SessionExpired);
         }
         Ok(())
     }
 
-    /// Tells the server that the session has ended, once; everybody who asks waits for that.
+    /// Deletes the session at the server. The request is sent once; concurrent callers wait for it.
     // spec: SESS-09
     pub(super) async fn delete(&self) {
-        if !self.has_id() || self.over() == Some(Over::Expired) {
+        if !self.has_id() || self.end_reason() == Some(SessionEnd::Expired) {
             return;
         }
-        let unsent = Unsent {
-            method: Verb::DELETE,
+        let parts = RequestParts {
+            method: Method::DELETE,
             uri: &self.http.endpoint.uri,
             body: Bytes::new(),
-            caller: &HeaderMap::new(),
-            protocol: self.headers(),
+            call_headers: &HeaderMap::new(),
+            protocol_headers: self.session_headers(),
         };
         self.deleted
             .get_or_init(|| async {
-                // A server may refuse it, and whatever else it says changes nothing.
-                let _ = timeout(DELETE_TIMEOUT, self.http.send(unsent)).await;
+                // Best effort: a server may refuse DELETE.
+                let _ = timeout(DELETE_TIMEOUT, self.http.send(parts)).await;
             })
             .await;
     }
-
-    /// Brings a message to where it belongs. `on` is the call whose stream it came on.
-    pub(super) async fn deliver(&self, on: Option<&OpenCall>, frame: Frame) {
-        let allows_batch = self.version().is_some_and(ProtocolVersion::allows_batch);
-        if allows_batch && Message::parse(&frame.message).err() == Some(ParseError::Batch) {
-            // spec: BASE-14
-            for text in Message::split_batch(&frame.message).unwrap_or_default() {
-                let mut part = Frame::new(frame.message.slice_ref(text.as_bytes()));
-                part.status = frame.status;
-                self.deliver_one(on, part).await;
-            }
-            return;
-        }
-        self.deliver_one(on, frame).await;
-    }
-
-    async fn deliver_one(&self, on: Option<&OpenCall>, frame: Frame) {
-        match self.place(on, &frame.message) {
-            Place::Answer(call) => call.answer(frame),
-            Place::OwnAnswer => {
-                if let Some(call) = on {
-                    call.answer(frame);
-                }
-            }
-            Place::OwnNote => {
-                if let Some(call) = on {
-                    call.queue.push(frame).await;
-                }
-            }
-            // Whoever reads this stream does not wait for the reader of another one.
-            Place::Note(call) => drop(call.queue.offer(frame)),
-            Place::Inbox if self.inbox_taken.load(Ordering::Acquire) => {
-                self.inbox.push(frame).await;
-            }
-            // Nobody listens yet, and perhaps nobody ever will.
-            Place::Inbox => drop(self.inbox.offer(frame)),
-            Place::Nowhere => {}
-        }
-    }
-
-    fn place(&self, on: Option<&OpenCall>, text: &[u8]) -> Place {
-        let own_answer = if on.is_some() {
-            Place::OwnAnswer
-        } else {
-            Place::Nowhere
-        };
-        match Message::parse(text) {
-            Ok(Message::Response(response)) => match response.id {
-                Some(id) if on.is_none_or(|call| call.id != id) => {
-                    // An answer to nothing that waits: on the stream of a call it is an error,
-                    // which the caller tells; elsewhere the answer to a call that was cancelled.
-                    // spec: BASE-06, CAN-06
-                    self.calls
-                        .lock()
-                        .get(&id)
-                        .cloned()
-                        .map_or(own_answer, Place::Answer)
-                }
-                _ => own_answer,
-            },
-            Ok(Message::Notification(note)) => match Method::from_name(&note.method) {
-                Some(Method::Progress) => {
-                    let token = note.params.required::<ProgressToken>("progressToken").ok();
-                    self.place_progress(on, token.as_ref())
-                }
-                // spec: HTTP-SL-03
-                Some(Method::LogMessage) if on.is_some() => Place::OwnNote,
-                _ => Place::Inbox,
-            },
-            Ok(_) => Place::Inbox,
-            // The caller tells what is wrong with it.
-            Err(_) => own_answer,
-        }
-    }
-
-    // spec: PROG-02
-    fn place_progress(&self, on: Option<&OpenCall>, token: Option<&ProgressToken>) -> Place {
-        let Some(token) = token else {
-            return Place::Nowhere;
-        };
-        let is_of = |call: &OpenCall| call.progress_token.as_ref() == Some(token);
-        if on.is_some_and(is_of) {
-            return Place::OwnNote;
-        }
-        let calls = self.calls.lock();
-        let other = calls.values().find(|call| is_of(call));
-        other.cloned().map_or(Place::Inbox, Place::Note)
-    }
-}
-
-/// Where a message belongs.
-enum Place {
-    /// It answers the call whose stream it came on.
-    OwnAnswer,
-    /// It answers another call.
-    Answer(Arc<OpenCall>),
-    /// It is a note of the call whose stream it came on.
-    OwnNote,
-    /// It is a note of another call.
-    Note(Arc<OpenCall>),
-    /// It belongs to no call.
-    Inbox,
-    /// Nobody can do anything with it.
-    Nowhere,
 }
 
 fn progress_token(body: &[u8]) -> Option<ProgressToken> {

@@ -1,4 +1,5 @@
-//! HTTP+SSE of 2024-11-05: one stream for all that the server says, another URL for what it hears.
+//! HTTP+SSE of 2024-11-05: one event stream for all messages of the server, and a second URL for
+//! messages to the server.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
 
@@ -11,37 +12,38 @@ use mcp_core::{ChannelError, CloseReason, Frame};
 use tokio::time::timeout;
 
 use super::session::Session;
-use crate::client::answer::{self, Answer, Events};
-use crate::client::requests::{Http, Unsent};
+use crate::client::request::{RequestParts, RequestSender};
+use crate::client::response::{self, EventStream, ResponseBody};
 use crate::headers::names;
 use crate::sse::{SseError, SseItem, SseStreamError};
 
-/// The first event, whose data is the URL for messages.
+/// The name of the first event. Its data is the URL for messages to the server.
 const ENDPOINT_EVENT: &str = "endpoint";
-/// How long the server may take to send it.
+/// Timeout of the first event.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Asks for the stream and waits for its first event; `None` when the server has no such stream.
+/// Opens the stream and waits for its first event. Returns `None` when the server offers no such
+/// stream.
 // spec: COMPAT-13, SSE-01, SSE-02
 pub(super) async fn open(
-    http: &Http,
-    caller: &HeaderMap,
-) -> Result<Option<(Uri, Events)>, ChannelError> {
-    let mut protocol = HeaderMap::new();
-    protocol.insert(names::ACCEPT, names::EVENT_STREAM);
-    let unsent = Unsent {
+    http: &RequestSender,
+    call_headers: &HeaderMap,
+) -> Result<Option<(Uri, EventStream)>, ChannelError> {
+    let mut protocol_headers = HeaderMap::new();
+    protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
+    let parts = RequestParts {
         method: Method::GET,
         uri: &http.endpoint.uri,
         body: Bytes::new(),
-        caller,
-        protocol,
+        call_headers,
+        protocol_headers,
     };
     let first = async {
-        let response = http.send(unsent).await.ok()?;
+        let response = http.send(parts).await.ok()?;
         if !response.status().is_success() {
             return None;
         }
-        let Ok(Answer::Events(mut events)) = answer::read(response, http).await else {
+        let Ok(ResponseBody::Events(mut events)) = response::read(response, http).await else {
             return None;
         };
         loop {
@@ -50,30 +52,32 @@ pub(super) async fn open(
                     return Some((event.data, events));
                 }
                 Ok(SseItem::Retry(_)) => {}
-                // Another kind of stream.
+                // The stream of another protocol.
                 Ok(SseItem::Event(_)) | Err(_) => return None,
             }
         }
     };
     match timeout(ENDPOINT_TIMEOUT, first).await {
-        Ok(Some((endpoint, events))) => Ok(Some((http.endpoint.messages(&endpoint)?, events))),
+        Ok(Some((endpoint, events))) => Ok(Some((http.endpoint.message_uri(&endpoint)?, events))),
         Ok(None) | Err(_) => Ok(None),
     }
 }
 
-/// Reads the stream to its end, which is that of the connection.
+/// Reads the stream to its end, and then closes the channel.
 // spec: SSE-04
-pub(super) async fn read(session: &Session, mut events: Events) {
+pub(super) async fn read(session: &Session, mut events: EventStream) {
     let reason = loop {
         match events.next().await {
             Some(Ok(SseItem::Event(event))) => {
-                if event.name == answer::MESSAGE_EVENT && !event.data.is_empty() {
+                if event.name == response::MESSAGE_EVENT && !event.data.is_empty() {
                     let frame = Frame::new(event.data).status(StatusCode::OK);
                     session.deliver(None, frame).await;
                 }
             }
             Some(Ok(SseItem::Retry(_)) | Err(SseStreamError::Sse(SseError::NotUtf8))) => {}
-            Some(Err(error)) => break CloseReason::Broken(answer::failed(error).to_string()),
+            Some(Err(error)) => {
+                break CloseReason::Broken(response::stream_error(error).to_string());
+            }
             None => break CloseReason::Remote,
         }
     };

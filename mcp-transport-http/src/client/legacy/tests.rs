@@ -1,4 +1,4 @@
-//! Sessions against a server that a test plays by hand, in paused time.
+//! Sessions against a server that the test plays by hand, in paused time.
 
 mod ends;
 mod http_sse;
@@ -31,18 +31,18 @@ use crate::headers::names;
 type Pieces = BoxStream<'static, std::io::Result<Piece<Bytes>>>;
 type Reply = Response<StreamBody<Pieces>>;
 
-/// Hands every request to the test, which answers when it likes.
+/// An HTTP client that passes every request to the test.
 #[derive(Clone)]
-struct ByHand(mpsc::UnboundedSender<Asked>);
+struct ManualServer(mpsc::UnboundedSender<ReceivedRequest>);
 
-/// A request, and the way back.
-struct Asked {
+/// A request that the test answers.
+struct ReceivedRequest {
     request: Request<Bytes>,
     at: Instant,
     reply: oneshot::Sender<std::io::Result<Reply>>,
 }
 
-impl Service<Request<Bytes>> for ByHand {
+impl Service<Request<Bytes>> for ManualServer {
     type Response = Reply;
     type Error = Box<dyn std::error::Error + Send + Sync>;
     type Future = BoxFuture<'static, Result<Reply, Self::Error>>;
@@ -54,7 +54,7 @@ impl Service<Request<Bytes>> for ByHand {
     fn call(&mut self, request: Request<Bytes>) -> Self::Future {
         let (reply, replied) = oneshot::channel();
         let at = Instant::now();
-        let sent = self.0.send(Asked { request, at, reply });
+        let sent = self.0.send(ReceivedRequest { request, at, reply });
         Box::pin(async move {
             sent.map_err(|_| "the test is over")?;
             Ok(replied.await.map_err(|_| "hung up")??)
@@ -62,29 +62,29 @@ impl Service<Request<Bytes>> for ByHand {
     }
 }
 
-/// The server's side.
-struct Server(mpsc::UnboundedReceiver<Asked>);
+/// The server side of the test.
+struct Server(mpsc::UnboundedReceiver<ReceivedRequest>);
 
-/// Longer than anything waits by itself.
-const AGES: Duration = Duration::from_secs(24 * 60 * 60);
+/// A day: longer than every timeout of the channel.
+const FOREVER: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Server {
-    async fn next(&mut self) -> Asked {
-        timeout(AGES, self.0.recv())
+    async fn next(&mut self) -> ReceivedRequest {
+        timeout(FOREVER, self.0.recv())
             .await
             .expect("nothing was sent")
             .unwrap()
     }
 
-    /// Nothing comes in so long a time.
+    /// Asserts that no request arrives within `time`.
     async fn silence(&mut self, time: Duration) {
-        if let Ok(Some(asked)) = timeout(time, self.0.recv()).await {
-            panic!("{:?}", asked.request);
+        if let Ok(Some(request)) = timeout(time, self.0.recv()).await {
+            panic!("{:?}", request.request);
         }
     }
 }
 
-impl Asked {
+impl ReceivedRequest {
     fn is(self, verb: &str) -> Self {
         assert_eq!(self.request.method(), verb, "{:?}", self.request);
         self
@@ -114,10 +114,12 @@ impl Asked {
     }
 
     fn fail(self) {
-        let _ = self.reply.send(Err(std::io::Error::other("unplugged")));
+        let _ = self
+            .reply
+            .send(Err(std::io::Error::other("connection lost")));
     }
 
-    /// Answers by a stream of events that the test goes on writing.
+    /// Responds with an event stream that the test writes.
     fn events(self) -> Events {
         let (pieces, body) = mpsc::unbounded_channel();
         let body = stream::unfold(body, async |mut body| Some((body.recv().await?, body)));
@@ -126,7 +128,7 @@ impl Asked {
     }
 }
 
-/// A stream of events; dropping it is its proper end.
+/// An event stream. Dropping it ends the response normally.
 struct Events(mpsc::UnboundedSender<std::io::Result<Piece<Bytes>>>);
 
 impl Events {
@@ -138,7 +140,7 @@ impl Events {
         self.raw(format!("data: {text}\n\n"));
     }
 
-    fn marked(&self, id: &str, text: &str) {
+    fn message_with_id(&self, id: &str, text: &str) {
         self.raw(format!("id: {id}\ndata: {text}\n\n"));
     }
 
@@ -146,7 +148,7 @@ impl Events {
         let _ = self.0.send(Err(std::io::Error::other("cut")));
     }
 
-    fn is_abandoned(&self) -> bool {
+    fn is_closed_by_client(&self) -> bool {
         self.0.is_closed()
     }
 }
@@ -170,14 +172,14 @@ fn whole(status: u16, kind: Option<&'static str>, text: impl Into<String>) -> Re
 fn connect() -> (HttpChannel, Server) {
     let (requests, server) = mpsc::unbounded_channel();
     let url = "https://example.com/mcp?key=hidden";
-    let channel = HttpChannel::with_service(url, ByHand(requests)).unwrap();
+    let channel = HttpChannel::with_service(url, ManualServer(requests)).unwrap();
     (channel, Server(server))
 }
 
 const LATEST: ProtocolVersion = ProtocolVersion::LATEST_LEGACY;
 const SESSION: &str = "5e55107";
 
-fn text_of(id: i64, method: &str) -> String {
+fn body_of(id: i64, method: &str) -> String {
     format!(
         r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"_meta":{{"progressToken":{id}}}}}}}"#
     )
@@ -185,7 +187,7 @@ fn text_of(id: i64, method: &str) -> String {
 
 fn call_in(version: ProtocolVersion, id: i64, method: Method) -> OutgoingRequest {
     let mirror = MirroredHeaders::new(version, method.as_str(), None);
-    OutgoingRequest::new(RequestId::from(id), text_of(id, method.as_str()), mirror)
+    OutgoingRequest::new(RequestId::from(id), body_of(id, method.as_str()), mirror)
 }
 
 fn call(id: i64) -> OutgoingRequest {
@@ -217,34 +219,34 @@ fn text(frame: Frame) -> String {
 }
 
 async fn next(frames: &mut Frames) -> String {
-    let next = timeout(AGES, frames.next()).await.expect("nothing came");
+    let next = timeout(FOREVER, frames.next()).await.expect("nothing came");
     text(next.expect("the end").unwrap())
 }
 
 async fn failure(frames: &mut Frames) -> ChannelError {
-    let next = timeout(AGES, frames.next()).await.expect("nothing came");
+    let next = timeout(FOREVER, frames.next()).await.expect("nothing came");
     next.expect("the end").unwrap_err()
 }
 
-/// Begins to send a call; its frames go on when they are taken.
-async fn begin(
+/// Sends a call and returns its frames with the request at the server.
+async fn start_call(
     channel: &HttpChannel,
     server: &mut Server,
     out: OutgoingRequest,
-) -> (Frames, Asked) {
+) -> (Frames, ReceivedRequest) {
     let mut frames = channel.call(out);
     assert!(frames.next().now_or_never().is_none());
     (frames, server.next().await)
 }
 
-/// A session that is open; its stream outside of calls is asked for.
-async fn open(channel: &HttpChannel, server: &mut Server) -> Asked {
+/// Opens a session and returns the GET for its standalone stream.
+async fn open(channel: &HttpChannel, server: &mut Server) -> ReceivedRequest {
     initialize(channel, server, SESSION).await;
     let accepted = channel.notify(note(Method::Initialized));
     let accept = async {
-        let asked = server.next().await.is("POST");
-        assert_eq!(asked.header(names::MCP_SESSION_ID), Some(SESSION));
-        asked.status(202);
+        let request = server.next().await.is("POST");
+        assert_eq!(request.header(names::MCP_SESSION_ID), Some(SESSION));
+        request.status(202);
     };
     futures::join!(accepted, accept).0.unwrap();
     server.next().await.is("GET")
@@ -252,32 +254,32 @@ async fn open(channel: &HttpChannel, server: &mut Server) -> Asked {
 
 async fn initialize(channel: &HttpChannel, server: &mut Server, session: &'static str) {
     let out = call_in(LATEST, 1, Method::Initialize);
-    let (mut frames, asked) = begin(channel, server, out).await;
-    assert_eq!(asked.header(names::MCP_SESSION_ID), None);
-    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
+    let (mut frames, request) = start_call(channel, server, out).await;
+    assert_eq!(request.header(names::MCP_SESSION_ID), None);
+    assert_eq!(request.header(names::MCP_PROTOCOL_VERSION), None);
     let mut reply = whole(200, Some("application/json"), result(1));
     let session = HeaderValue::from_static(session);
     reply.headers_mut().insert(names::MCP_SESSION_ID, session);
-    asked.reply(reply);
+    request.reply(reply);
     assert_eq!(next(&mut frames).await, result(1));
     assert!(frames.next().await.is_none());
     channel.set_version(LATEST);
 }
 
-/// A session without a stream outside of calls.
-async fn opened(channel: &HttpChannel, server: &mut Server) {
+/// Opens a session whose server refuses the standalone stream.
+async fn open_without_stream(channel: &HttpChannel, server: &mut Server) {
     open(channel, server).await.status(405);
     server.silence(Duration::from_secs(1)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_every_request_carries() {
+async fn requests_of_session_carry_id_and_version() {
     // spec: SESS-05, HTTP-C-02, HTTP-C-09, HTTP-C-10
     let (channel, mut server) = connect();
     let channel = channel.header("x-common", "1").unwrap();
     let get = open(&channel, &mut server).await;
-    let shown = |asked: &Asked| {
-        let mut lines: Vec<_> = asked
+    let shown = |request: &ReceivedRequest| {
+        let mut lines: Vec<_> = request
             .request
             .headers()
             .iter()
@@ -300,15 +302,15 @@ async fn what_every_request_carries() {
     let mut out = call(2);
     out.headers
         .insert("x-tenant", HeaderValue::from_static("a"));
-    let (_frames, post) = begin(&channel, &mut server, out).await;
+    let (_frames, post) = start_call(&channel, &mut server, out).await;
     let mut expected = vec!["accept: application/json, text/event-stream"];
     expected.push("content-type: application/json");
     expected.extend(session);
     expected.push("x-tenant: a");
     assert_eq!(shown(&post), expected);
 
-    // Requests without a session have none, whatever came before them.
-    let (_frames, modern) = begin(
+    // A modern request carries no session id, even after a session was opened.
+    let (_frames, modern) = start_call(
         &channel,
         &mut server,
         call_in(ProtocolVersion::LATEST, 3, Method::ListTools),
@@ -323,43 +325,44 @@ async fn what_every_request_carries() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_revision_is_the_one_that_was_agreed_on() {
+async fn requests_after_set_version_carry_that_version() {
     let (channel, mut server) = connect();
-    // Asked in one revision, answered in an old one that has no header for itself.
+    // ReceivedRequest in one revision, answered in an old one that has no header for itself.
     channel.set_version(LATEST);
-    let (mut frames, asked) = begin(
+    let (mut frames, request) = start_call(
         &channel,
         &mut server,
         call_in(LATEST, 1, Method::Initialize),
     )
     .await;
-    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
-    asked.json(result(1));
+    assert_eq!(request.header(names::MCP_PROTOCOL_VERSION), None);
+    request.json(result(1));
     next(&mut frames).await;
     let old = ProtocolVersion::V2025_03_26;
     channel.set_version(old);
-    let (_frames, asked) = begin(&channel, &mut server, call_in(old, 2, Method::ListTools)).await;
-    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
-    assert_eq!(asked.header(names::MCP_SESSION_ID), None);
+    let (_frames, request) =
+        start_call(&channel, &mut server, call_in(old, 2, Method::ListTools)).await;
+    assert_eq!(request.header(names::MCP_PROTOCOL_VERSION), None);
+    assert_eq!(request.header(names::MCP_SESSION_ID), None);
     channel.set_version(LATEST);
-    let (_frames, asked) = begin(&channel, &mut server, call(3)).await;
+    let (_frames, request) = start_call(&channel, &mut server, call(3)).await;
     assert_eq!(
-        asked.header(names::MCP_PROTOCOL_VERSION),
+        request.header(names::MCP_PROTOCOL_VERSION),
         Some("2025-11-25")
     );
-    // A server that turns out to have no sessions.
+    // The server turns out to be modern.
     channel.set_version(ProtocolVersion::LATEST);
-    let (_frames, asked) = begin(
+    let (_frames, request) = start_call(
         &channel,
         &mut server,
         call_in(LATEST, 4, Method::Initialize),
     )
     .await;
-    assert_eq!(asked.header(names::MCP_PROTOCOL_VERSION), None);
+    assert_eq!(request.header(names::MCP_PROTOCOL_VERSION), None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn headers_from_elsewhere() {
+async fn provided_headers_replace_fixed_and_yield_to_call_headers() {
     let (channel, mut server) = connect();
     let count = std::sync::atomic::AtomicU8::new(0);
     let channel = channel
@@ -382,24 +385,24 @@ async fn headers_from_elsewhere() {
         let mut out = call_in(ProtocolVersion::LATEST, 1, Method::ListTools);
         out.headers
             .insert("x-c", HeaderValue::from_static("of the call"));
-        let (_frames, asked) = begin(&channel, &mut server, out).await;
-        assert_eq!(asked.header("x-a".parse().unwrap()), Some(expected));
-        assert_eq!(asked.header("x-b".parse().unwrap()), Some("provided"));
-        assert_eq!(asked.header("x-c".parse().unwrap()), Some("of the call"));
-        assert_eq!(asked.header(names::MCP_METHOD), Some("tools/list"));
+        let (_frames, request) = start_call(&channel, &mut server, out).await;
+        assert_eq!(request.header("x-a".parse().unwrap()), Some(expected));
+        assert_eq!(request.header("x-b".parse().unwrap()), Some("provided"));
+        assert_eq!(request.header("x-c".parse().unwrap()), Some("of the call"));
+        assert_eq!(request.header(names::MCP_METHOD), Some("tools/list"));
     }
     let error = failure(&mut channel.call(call(1))).await;
     assert_eq!(
         error.to_string(),
-        "cannot send the request: the headers for it are missing: the vault is locked"
+        "cannot send the request: the header provider failed: the vault is locked"
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_waits_once() {
+async fn second_call_with_pending_id_fails() {
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    let (frames, _asked) = begin(&channel, &mut server, call(2)).await;
+    open_without_stream(&channel, &mut server).await;
+    let (frames, _asked) = start_call(&channel, &mut server, call(2)).await;
     let error = failure(&mut channel.call(call(2))).await;
     assert!(matches!(error, ChannelError::Unsendable(_)), "{error:?}");
     drop(frames);
@@ -410,6 +413,6 @@ async fn an_id_waits_once() {
             .body()
             .contains("notifications/cancelled")
     );
-    let (_frames, asked) = begin(&channel, &mut server, call(2)).await;
-    assert!(asked.body().contains("tools/call"));
+    let (_frames, request) = start_call(&channel, &mut server, call(2)).await;
+    assert!(request.body().contains("tools/call"));
 }

@@ -1,4 +1,4 @@
-//! Servers of 2024-11-05.
+//! Servers with the HTTP+SSE transport of 2024-11-05.
 
 use mcp_core::CloseReason;
 
@@ -6,17 +6,21 @@ use super::*;
 
 const R1: ProtocolVersion = ProtocolVersion::V2024_11_05;
 
-/// Up to the request for the stream, of a server that takes no POST.
-async fn refused(channel: &HttpChannel, server: &mut Server, status: u16) -> (Frames, Asked) {
+/// Refuses the POST of `initialize` and returns the GET that follows.
+async fn refused(
+    channel: &HttpChannel,
+    server: &mut Server,
+    status: u16,
+) -> (Frames, ReceivedRequest) {
     let out = call_in(LATEST, 1, Method::Initialize);
-    let (mut frames, asked) = begin(channel, server, out).await;
-    asked.is("POST").status(status);
+    let (mut frames, request) = start_call(channel, server, out).await;
+    request.is("POST").status(status);
     assert!(frames.next().now_or_never().is_none());
     (frames, server.next().await.is("GET"))
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_urls() {
+async fn refused_initialize_falls_back_to_http_sse() {
     // spec: COMPAT-13, SSE-01, SSE-02, SSE-03, SSE-04
     for status in [400, 404, 405] {
         let (channel, mut server) = connect();
@@ -42,11 +46,11 @@ async fn two_urls() {
             .0
             .unwrap();
 
-        // Answers come in any order, even before the POST is accepted.
+        // Responses arrive in any order, even before the POST is accepted.
         let (mut two, post_two) =
-            begin(&channel, &mut server, call_in(R1, 2, Method::CallTool)).await;
+            start_call(&channel, &mut server, call_in(R1, 2, Method::CallTool)).await;
         let (mut three, post_three) =
-            begin(&channel, &mut server, call_in(R1, 3, Method::CallTool)).await;
+            start_call(&channel, &mut server, call_in(R1, 3, Method::CallTool)).await;
         assert_eq!(
             post_two.request.uri(),
             "https://example.com/messages?sessionId=1"
@@ -62,8 +66,9 @@ async fn two_urls() {
         assert_eq!(next(&mut two).await, result(2));
         assert_eq!(next(&mut inbound).await, PING);
 
-        // One that is dropped is cancelled, one that is refused fails.
-        let (dropped, _post) = begin(&channel, &mut server, call_in(R1, 4, Method::CallTool)).await;
+        // A dropped call is cancelled. A refused call fails.
+        let (dropped, _post) =
+            start_call(&channel, &mut server, call_in(R1, 4, Method::CallTool)).await;
         drop(dropped);
         let cancel = server.next().await;
         assert!(cancel.body().contains("notifications/cancelled"));
@@ -73,14 +78,14 @@ async fn two_urls() {
         );
         cancel.status(202);
         let (mut frames, post) =
-            begin(&channel, &mut server, call_in(R1, 5, Method::CallTool)).await;
+            start_call(&channel, &mut server, call_in(R1, 5, Method::CallTool)).await;
         post.status(404);
         let error = failure(&mut frames).await;
         assert!(matches!(error, ChannelError::Status { .. }), "{error:?}");
 
-        // The stream is the session.
+        // The end of the stream closes the channel.
         let (mut frames, post) =
-            begin(&channel, &mut server, call_in(R1, 6, Method::CallTool)).await;
+            start_call(&channel, &mut server, call_in(R1, 6, Method::CallTool)).await;
         post.status(202);
         assert!(frames.next().now_or_never().is_none());
         drop(events);
@@ -91,12 +96,12 @@ async fn two_urls() {
         );
         assert_eq!(channel.closed().await, CloseReason::Remote);
         assert!(inbound.next().await.is_none());
-        server.silence(AGES).await;
+        server.silence(FOREVER).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_closes_the_stream() {
+async fn close_with_http_sse_closes_stream() {
     let (channel, mut server) = connect();
     let (mut frames, get) = refused(&channel, &mut server, 405).await;
     let events = get.events();
@@ -112,12 +117,12 @@ async fn closing_closes_the_stream() {
     next(&mut frames).await;
     channel.close().await;
     tokio::task::yield_now().await;
-    assert!(events.is_abandoned());
-    server.silence(AGES).await;
+    assert!(events.is_closed_by_client());
+    server.silence(FOREVER).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_origin() {
+async fn endpoint_event_with_other_origin_fails() {
     // spec: SSE-03
     for endpoint in [
         "https://evil.example/m",
@@ -139,22 +144,22 @@ async fn another_origin() {
             reason.contains("another origin") && !reason.contains("hidden"),
             "{reason}"
         );
-        server.silence(AGES).await;
+        server.silence(FOREVER).await;
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_that_are_something_else() {
-    // The first refusal is what is told.
+async fn fallback_without_endpoint_event_returns_first_error() {
+    // The error is that of the POST, not that of the GET.
     for answer in [
-        (|get| get.status(405)) as fn(Asked),
+        (|get| get.status(405)) as fn(ReceivedRequest),
         |get| get.json("{}"),
         |get| drop(get.events()),
         |get| get.events().message(PING),
         |get| get.fail(),
         |get| {
             let events = get.events();
-            tokio::spawn(async move { (tokio::time::sleep(AGES).await, events) });
+            tokio::spawn(async move { (tokio::time::sleep(FOREVER).await, events) });
         },
     ] {
         let (channel, mut server) = connect();
@@ -169,27 +174,27 @@ async fn servers_that_are_something_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn refusals_that_say_something_else() {
+async fn refusal_with_other_status_or_message_skips_fallback() {
     for (status, tries) in [(401, true), (500, true), (406, true), (404, false)] {
         let (channel, mut server) = connect();
         let channel = channel.http_sse(tries);
         let out = call_in(LATEST, 1, Method::Initialize);
-        let (mut frames, asked) = begin(&channel, &mut server, out).await;
-        asked.status(status);
+        let (mut frames, request) = start_call(&channel, &mut server, out).await;
+        request.status(status);
         let error = failure(&mut frames).await;
         assert!(matches!(error, ChannelError::Status { .. }), "{error:?}");
-        server.silence(AGES).await;
+        server.silence(FOREVER).await;
     }
-    // Whoever answers by a message knows this transport.
+    // A server that responds with a JSON-RPC message speaks Streamable HTTP.
     let (channel, mut server) = connect();
-    let (mut frames, asked) = begin(
+    let (mut frames, request) = start_call(
         &channel,
         &mut server,
         call_in(LATEST, 1, Method::Initialize),
     )
     .await;
     let text = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
-    asked.reply(whole(400, Some("application/json"), text));
+    request.reply(whole(400, Some("application/json"), text));
     assert_eq!(next(&mut frames).await, text);
-    server.silence(AGES).await;
+    server.silence(FOREVER).await;
 }

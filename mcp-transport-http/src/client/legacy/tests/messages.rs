@@ -1,17 +1,17 @@
-//! Which message belongs where.
+//! Routing of received messages.
 
 use mcp_types::{Method, ProtocolVersion};
 
 use super::*;
 
 #[tokio::test(start_paused = true)]
-async fn on_the_stream_of_a_call() {
+async fn messages_on_call_stream_go_to_call_or_inbox() {
     let (channel, mut server) = connect();
     let mut inbound = channel.inbound().unwrap();
     assert!(channel.inbound().is_none());
-    opened(&channel, &mut server).await;
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    let events = asked.events();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
     for message in [
         &progress(2, 1)[..],
         PING,
@@ -34,31 +34,31 @@ async fn on_the_stream_of_a_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn on_the_wrong_stream() {
+async fn messages_on_other_stream_reach_their_call() {
     let (channel, mut server) = connect();
-    let outside = open(&channel, &mut server).await.events();
-    let (mut two, asked) = begin(&channel, &mut server, call(2)).await;
-    let events_of_two = asked.events();
-    let (mut three, asked) = begin(&channel, &mut server, call(3)).await;
-    let _events_of_three = asked.events();
-    // The stream outside of calls, and that of another call.
-    outside.message(&progress(3, 1));
+    let standalone = open(&channel, &mut server).await.events();
+    let (mut two, request) = start_call(&channel, &mut server, call(2)).await;
+    let events_of_two = request.events();
+    let (mut three, request) = start_call(&channel, &mut server, call(3)).await;
+    let _events_of_three = request.events();
+    // The standalone stream, and the stream of another call.
+    standalone.message(&progress(3, 1));
     assert_eq!(next(&mut three).await, progress(3, 1));
     events_of_two.message(&result(3));
     events_of_two.message(&result(2));
     assert_eq!(next(&mut two).await, result(2));
     assert_eq!(next(&mut three).await, result(3));
-    // What is settled stays settled, and nobody is cancelled.
-    outside.message(&result(2));
+    // A second response is ignored, and finished calls are not cancelled.
+    standalone.message(&result(2));
     drop((two, three));
     server.silence(Duration::from_secs(60)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_are_none() {
+async fn invalid_response_is_passed_to_caller() {
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    // The caller sees them, and says what is wrong.
+    open_without_stream(&channel, &mut server).await;
+    // The caller receives invalid responses and reports the error.
     for wrong in [
         r#"{"jsonrpc":"2.0","id":"2","result":{}}"#,
         r#"{"jsonrpc":"2.0","id":9,"result":{}}"#,
@@ -67,33 +67,34 @@ async fn answers_that_are_none() {
         "{",
         "[]",
     ] {
-        let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-        asked.events().message(wrong);
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.events().message(wrong);
         assert_eq!(next(&mut frames).await, wrong);
         drop(frames);
-        let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-        asked.json(wrong);
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.json(wrong);
         assert_eq!(next(&mut frames).await, wrong);
         assert!(frames.next().await.is_none());
     }
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    asked.status(202);
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    request.status(202);
     assert!(frames.next().await.is_none());
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_at_once() {
+async fn batch_is_split_into_messages() {
     // spec: BASE-14
     let (channel, mut server) = connect();
     let mut inbound = channel.inbound().unwrap();
     let old = ProtocolVersion::V2025_03_26;
-    let (mut frames, asked) =
-        begin(&channel, &mut server, call_in(old, 1, Method::Initialize)).await;
-    asked.json(result(1));
+    let (mut frames, request) =
+        start_call(&channel, &mut server, call_in(old, 1, Method::Initialize)).await;
+    request.json(result(1));
     next(&mut frames).await;
     channel.set_version(old);
-    let (mut frames, asked) = begin(&channel, &mut server, call_in(old, 2, Method::CallTool)).await;
-    asked.json(format!(
+    let (mut frames, request) =
+        start_call(&channel, &mut server, call_in(old, 2, Method::CallTool)).await;
+    request.json(format!(
         "[{PING}, {},{CHANGED},{}]",
         progress(2, 1),
         result(2)
@@ -105,36 +106,36 @@ async fn several_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_takes_them() {
+async fn inbox_without_reader_drops_excess_messages() {
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    let events = asked.events();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
     for _ in 0..1000 {
         events.message(CHANGED);
     }
     events.message(&result(2));
-    // They are lost, the answer is not.
+    // Notifications are dropped, the response is not.
     assert_eq!(next(&mut frames).await, result(2));
     let kept = channel
         .inbound()
         .unwrap()
-        .take_until(tokio::time::sleep(AGES));
+        .take_until(tokio::time::sleep(FOREVER));
     assert_eq!(kept.count().await, 256);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_slow_taker_holds_the_stream_back() {
+async fn full_inbox_blocks_stream_until_read() {
     let (channel, mut server) = connect();
     let mut inbound = channel.inbound().unwrap();
-    opened(&channel, &mut server).await;
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    let events = asked.events();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
     for _ in 0..300 {
         events.message(PING);
     }
     events.message(&result(2));
-    assert!(timeout(AGES, frames.next()).await.is_err());
+    assert!(timeout(FOREVER, frames.next()).await.is_err());
     let taken = async {
         for _ in 0..300 {
             assert_eq!(next(&mut inbound).await, PING);
@@ -145,24 +146,24 @@ async fn a_slow_taker_holds_the_stream_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_nobody_answers() {
+async fn notify_succeeds_for_any_success_status() {
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    let send = async |server: &mut Server, answer: fn(Asked)| {
+    open_without_stream(&channel, &mut server).await;
+    let send = async |server: &mut Server, answer: fn(ReceivedRequest)| {
         let sent = channel.notify(note(Method::RootsChanged));
         futures::join!(sent, async { answer(server.next().await.is("POST")) }).0
     };
-    // Whatever success a server finds right.
+    // Every success status and body is accepted.
     for answer in [
-        (|asked| asked.status(202)) as fn(Asked),
-        |asked| asked.status(204),
-        |asked| asked.json("{}"),
-        |asked| asked.reply(whole(200, Some("text/plain"), "thank you")),
-        |asked| drop(asked.events()),
+        (|request| request.status(202)) as fn(ReceivedRequest),
+        |request| request.status(204),
+        |request| request.json("{}"),
+        |request| request.reply(whole(200, Some("text/plain"), "thank you")),
+        |request| drop(request.events()),
     ] {
         send(&mut server, answer).await.unwrap();
     }
-    let refused = |asked: Asked| {
+    let refused = |request: ReceivedRequest| {
         let mut reply = whole(
             429,
             Some("application/json"),
@@ -171,7 +172,7 @@ async fn messages_that_nobody_answers() {
         reply
             .headers_mut()
             .insert(names::RETRY_AFTER, HeaderValue::from_static("3"));
-        asked.reply(reply);
+        request.reply(reply);
     };
     let error = send(&mut server, refused).await.unwrap_err();
     assert!(
@@ -179,11 +180,11 @@ async fn messages_that_nobody_answers() {
             if status.as_u16() == 429 && wait.as_secs() == 3),
         "{error:?}"
     );
-    // Silence is not waited for for ever.
+    // A silent server leads to a timeout.
     let sent = channel.notify(note(Method::RootsChanged));
-    let asked = async { (server.next().await, tokio::time::sleep(AGES).await) };
+    let request = async { (server.next().await, tokio::time::sleep(FOREVER).await) };
     tokio::select! {
         error = sent => assert!(matches!(error, Err(ChannelError::Broken { .. })), "{error:?}"),
-        _ = asked => panic!("it still waits"),
+        _ = request => panic!("it still waits"),
     }
 }

@@ -7,7 +7,7 @@ use super::*;
 async fn initialized_elapsed(
     channel: &HttpChannel,
     server: &mut Server,
-    answer_get: impl AsyncFnOnce(Asked),
+    answer_get: impl AsyncFnOnce(ReceivedRequest),
 ) -> Duration {
     initialize(channel, server, SESSION).await;
     let sent = async {
@@ -25,7 +25,7 @@ async fn initialized_elapsed(
 }
 
 #[tokio::test(start_paused = true)]
-async fn initialized_waits_for_the_get_answer() {
+async fn initialized_with_slow_get_waits_for_its_response() {
     for (status, delay) in [(200, 300), (405, 300), (200, 0)] {
         let (channel, mut server) = connect();
         let delay = Duration::from_millis(delay);
@@ -46,7 +46,7 @@ async fn initialized_waits_for_the_get_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn held_get_delays_initialized_by_half_a_second_at_most() {
+async fn initialized_with_held_get_waits_500_ms() {
     let (channel, mut server) = connect();
     let mut held = None;
     let elapsed = initialized_elapsed(&channel, &mut server, async |get| held = Some(get)).await;
@@ -59,7 +59,7 @@ async fn held_get_delays_initialized_by_half_a_second_at_most() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn initialized_does_not_wait_without_a_standalone_stream() {
+async fn initialized_without_standalone_stream_returns_at_once() {
     let (channel, mut server) = connect();
     let channel = channel.standalone_stream(false);
     initialize(&channel, &mut server, SESSION).await;

@@ -1,71 +1,71 @@
-//! Streams that break, and go on.
+//! Resumption of broken streams.
 
 use super::*;
 
 const MILLI: Duration = Duration::from_millis(1);
 
 #[tokio::test(start_paused = true)]
-async fn polling() {
+async fn ended_stream_is_resumed_after_retry_time() {
     // spec: RSM-05, RSM-06, RSM-07, RSM-08
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
+    open_without_stream(&channel, &mut server).await;
     let mut out = call(2);
     out.headers
         .insert("x-tenant", HeaderValue::from_static("a"));
-    let (mut frames, asked) = begin(&channel, &mut server, out).await;
-    let events = asked.events();
+    let (mut frames, request) = start_call(&channel, &mut server, out).await;
+    let events = request.events();
     events.raw("id: s_0\nretry: 500\ndata:\n\n");
     drop(events);
     let closed = Instant::now();
     let drive = async { next(&mut frames).await };
     let serve = async {
-        let again = server.next().await.is("GET");
-        assert_eq!(again.header(names::LAST_EVENT_ID), Some("s_0"));
-        assert_eq!(again.header(names::MCP_SESSION_ID), Some(SESSION));
-        assert_eq!(again.header("x-tenant".parse().unwrap()), Some("a"));
-        let waited = again.at - closed;
+        let reopened = server.next().await.is("GET");
+        assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("s_0"));
+        assert_eq!(reopened.header(names::MCP_SESSION_ID), Some(SESSION));
+        assert_eq!(reopened.header("x-tenant".parse().unwrap()), Some("a"));
+        let waited = reopened.at - closed;
         assert!(waited >= 500 * MILLI && waited < 600 * MILLI, "{waited:?}");
-        // Not yet: it closes once more.
-        again.events().raw("id: s_1\ndata:\n\n");
-        let again = server.next().await.is("GET");
-        assert_eq!(again.header(names::LAST_EVENT_ID), Some("s_1"));
-        let events = again.events();
-        events.marked("s_2", &progress(2, 1));
+        // The server closes the stream a second time.
+        reopened.events().raw("id: s_1\ndata:\n\n");
+        let reopened = server.next().await.is("GET");
+        assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("s_1"));
+        let events = reopened.events();
+        events.message_with_id("s_2", &progress(2, 1));
         events
     };
     let (first, events) = futures::join!(drive, serve);
     assert_eq!(first, progress(2, 1));
-    events.marked("s_3", &result(2));
+    events.message_with_id("s_3", &result(2));
     assert_eq!(next(&mut frames).await, result(2));
     drop(events);
     assert!(frames.next().await.is_none());
-    server.silence(AGES).await;
+    server.silence(FOREVER).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cut_between_messages() {
+async fn broken_stream_resumes_without_repeated_messages() {
     // spec: RSM-03, RSM-04
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    let events = asked.events();
-    events.marked("a", &progress(2, 1));
-    events.marked("b", &progress(2, 2));
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
+    events.message_with_id("a", &progress(2, 1));
+    events.message_with_id("b", &progress(2, 2));
     events.cut();
     assert_eq!(next(&mut frames).await, progress(2, 1));
     assert_eq!(next(&mut frames).await, progress(2, 2));
     let serve = async {
-        let again = server.next().await;
-        assert_eq!(again.header(names::LAST_EVENT_ID), Some("b"));
-        again.fail();
-        let again = server.next().await;
-        assert_eq!(again.header(names::LAST_EVENT_ID), Some("b"));
-        // What was there is told again, and not delivered again.
-        let events = again.events();
-        events.marked("a", &progress(2, 1));
-        events.marked("b", &progress(2, 2));
-        events.marked("c", &progress(2, 3));
-        events.marked("d", &result(2));
+        let reopened = server.next().await;
+        assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("b"));
+        reopened.fail();
+        let reopened = server.next().await;
+        assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("b"));
+        // Events that the server repeats are not delivered again.
+        let events = reopened.events();
+        events.message_with_id("a", &progress(2, 1));
+        events.message_with_id("b", &progress(2, 2));
+        events.message_with_id("c", &progress(2, 3));
+        events.message_with_id("d", &result(2));
     };
     let (third, ()) = futures::join!(next(&mut frames), serve);
     assert_eq!(third, progress(2, 3));
@@ -74,13 +74,13 @@ async fn a_cut_between_messages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_cannot_be_resumed() {
+async fn broken_stream_without_resumption_fails_call() {
     let (channel, mut server) = connect();
-    opened(&channel, &mut server).await;
-    // Cut or ended, nothing says where to go on.
+    open_without_stream(&channel, &mut server).await;
+    // Without event ids, a stream that breaks or ends cannot be resumed.
     for cut in [true, false] {
-        let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-        let events = asked.events();
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        let events = request.events();
         events.message(&progress(2, 1));
         if cut {
             events.cut()
@@ -92,9 +92,9 @@ async fn a_stream_that_cannot_be_resumed() {
         assert!(matches!(error, ChannelError::Broken { .. }), "{error:?}");
         assert!(frames.next().await.is_none());
     }
-    // The server does not go on.
-    let (mut frames, asked) = begin(&channel, &mut server, call(3)).await;
-    asked.events().raw("id: 1\n\n");
+    // The server refuses the resumption.
+    let (mut frames, request) = start_call(&channel, &mut server, call(3)).await;
+    request.events().raw("id: 1\n\n");
     let refuse = async { server.next().await.is("GET").status(405) };
     let (error, ()) = futures::join!(failure(&mut frames), refuse);
     let ChannelError::Broken {
@@ -104,18 +104,18 @@ async fn a_stream_that_cannot_be_resumed() {
         panic!("{error:?}")
     };
     assert!(source.to_string().contains("405"), "{source}");
-    // It cannot be reached, or has forgotten everything.
+    // The server is unreachable, or every new stream is empty.
     for empty in [true, false] {
-        let (mut frames, asked) = begin(&channel, &mut server, call(4)).await;
-        asked.events().raw("id: 1\n\n");
+        let (mut frames, request) = start_call(&channel, &mut server, call(4)).await;
+        request.events().raw("id: 1\n\n");
         let mut attempts = 0;
         let error = tokio::select! {
             error = failure(&mut frames) => error,
             () = async {
                 loop {
-                    let again = server.next().await.is("GET");
+                    let reopened = server.next().await.is("GET");
                     attempts += 1;
-                    if empty { drop(again.events()) } else { again.fail() }
+                    if empty { drop(reopened.events()) } else { reopened.fail() }
                 }
             } => unreachable!(),
         };
@@ -125,33 +125,33 @@ async fn a_stream_that_cannot_be_resumed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_answer_comes_while_it_waits() {
+async fn response_on_other_stream_ends_resumption() {
     let (channel, mut server) = connect();
-    let outside = open(&channel, &mut server).await.events();
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    asked.events().raw("id: 1\nretry: 100000\n\n");
-    let begun = Instant::now();
-    outside.message(&result(2));
+    let standalone = open(&channel, &mut server).await.events();
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    request.events().raw("id: 1\nretry: 100000\n\n");
+    let start = Instant::now();
+    standalone.message(&result(2));
     assert_eq!(next(&mut frames).await, result(2));
     assert!(frames.next().await.is_none());
-    assert!(begun.elapsed() < Duration::from_secs(1));
+    assert!(start.elapsed() < Duration::from_secs(1));
     server.silence(Duration::from_secs(1000)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_cannot_be_read() {
+async fn stream_over_limits_fails_without_resumption() {
     let (channel, mut server) = connect();
     let channel = channel.event_limits(crate::sse::SseLimits {
         event: 100,
         idle: 100,
     });
-    opened(&channel, &mut server).await;
+    open_without_stream(&channel, &mut server).await;
     for text in ["x".repeat(101), ":\n".repeat(101)] {
-        let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-        let events = asked.events();
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        let events = request.events();
         events.raw("id: 1\n\n");
         events.raw(text);
-        // Asking for it again would bring it again.
+        // A resumed stream would repeat the event, so the call fails.
         let error = failure(&mut frames).await;
         assert!(
             matches!(error, ChannelError::TooLarge { limit: 100 }),
@@ -161,7 +161,7 @@ async fn a_stream_that_cannot_be_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_stream_outside_of_calls() {
+async fn standalone_stream_resumes_after_break() {
     // spec: HTTP-C-11
     let (channel, mut server) = connect();
     let mut inbound = channel.inbound().unwrap();
@@ -169,44 +169,44 @@ async fn the_stream_outside_of_calls() {
     assert_eq!(get.header(names::LAST_EVENT_ID), None);
     let events = get.events();
     events.raw("retry: 3000\n\n");
-    events.marked("1", CHANGED);
-    events.marked("2", PING);
+    events.message_with_id("1", CHANGED);
+    events.message_with_id("2", PING);
     assert_eq!(next(&mut inbound).await, CHANGED);
     assert_eq!(next(&mut inbound).await, PING);
     events.cut();
     let cut = Instant::now();
-    let again = server.next().await.is("GET");
-    let waited = again.at - cut;
+    let reopened = server.next().await.is("GET");
+    let waited = reopened.at - cut;
     assert!(
         waited >= 3000 * MILLI && waited <= 3300 * MILLI,
         "{waited:?}"
     );
-    assert_eq!(again.header(names::LAST_EVENT_ID), Some("2"));
-    let events = again.events();
-    events.marked("2", PING);
-    // What cannot be read is left out.
+    assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("2"));
+    let events = reopened.events();
+    events.message_with_id("2", PING);
+    // An event that is not UTF-8 is skipped.
     let _ = events
         .0
         .send(Ok(Piece::data(Bytes::from_static(b"data: \xff\n\n"))));
-    events.marked("3", CHANGED);
+    events.message_with_id("3", CHANGED);
     assert_eq!(next(&mut inbound).await, CHANGED);
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_without_a_stream_outside_of_calls() {
+async fn refused_standalone_stream_is_not_retried() {
     for status in [400, 401, 404, 405, 406, 501] {
         let (channel, mut server) = connect();
         open(&channel, &mut server).await.status(status);
-        server.silence(AGES).await;
-        // Not even 404 says anything about the session here.
-        let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-        asked.json(result(2));
+        server.silence(FOREVER).await;
+        // 404 for the first GET does not expire the session.
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.json(result(2));
         assert_eq!(next(&mut frames).await, result(2));
-        server.silence(AGES).await;
+        server.silence(FOREVER).await;
     }
     let (channel, mut server) = connect();
     open(&channel, &mut server).await.json("{}");
-    server.silence(AGES).await;
+    server.silence(FOREVER).await;
 
     let (channel, mut server) = connect();
     let channel = channel.standalone_stream(false);
@@ -214,16 +214,16 @@ async fn servers_without_a_stream_outside_of_calls() {
     let accepted = channel.notify(note(Method::Initialized));
     let accept = async { server.next().await.status(202) };
     futures::join!(accepted, accept).0.unwrap();
-    server.silence(AGES).await;
+    server.silence(FOREVER).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_for_long() {
+async fn standalone_stream_reopens_after_next_response() {
     let (channel, mut server) = connect();
     let events = open(&channel, &mut server).await.events();
-    events.marked("1", CHANGED);
+    events.message_with_id("1", CHANGED);
     events.cut();
-    let begun = Instant::now();
+    let start = Instant::now();
     for attempt in 0..9 {
         assert_eq!(
             server.next().await.header(names::LAST_EVENT_ID),
@@ -231,34 +231,34 @@ async fn a_server_that_is_away_for_long() {
             "{attempt}"
         );
     }
-    assert!(begun.elapsed() > Duration::from_secs(30));
-    server.silence(AGES).await;
-    // It is back.
-    let (mut frames, asked) = begin(&channel, &mut server, call(2)).await;
-    asked.json(result(2));
+    assert!(start.elapsed() > Duration::from_secs(30));
+    server.silence(FOREVER).await;
+    // The server is reachable again.
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    request.json(result(2));
     next(&mut frames).await;
-    let again = server.next().await.is("GET");
-    assert_eq!(again.header(names::LAST_EVENT_ID), Some("1"));
-    let events = again.events();
-    events.marked("2", CHANGED);
-    server.silence(AGES).await;
-    assert!(!events.is_abandoned());
+    let reopened = server.next().await.is("GET");
+    assert_eq!(reopened.header(names::LAST_EVENT_ID), Some("1"));
+    let events = reopened.events();
+    events.message_with_id("2", CHANGED);
+    server.silence(FOREVER).await;
+    assert!(!events.is_closed_by_client());
 }
 
 #[tokio::test(start_paused = true)]
-async fn endless_reconnects() {
-    // The server closes at once and has the client come back at once, all day long.
+async fn immediate_stream_ends_slow_reconnects_down() {
+    // The server ends each stream at once and sets a retry time of zero, for a day.
     let (channel, mut server) = connect();
     open(&channel, &mut server)
         .await
         .events()
         .raw("retry: 0\n\n");
-    let begun = Instant::now();
+    let start = Instant::now();
     let mut connections = 0;
-    while begun.elapsed() < AGES {
+    while start.elapsed() < FOREVER {
         server.next().await.is("GET").events().raw("retry: 0\n\n");
         connections += 1;
     }
-    // Not more than two a minute by and by, or four when chance will have it.
+    // Backoff leads to two connections per minute, or four with the smallest jitter.
     assert!(connections < 4 * 60 * 24 + 20, "{connections}");
 }

@@ -1,4 +1,4 @@
-//! The HTTP client that is used unless another one is given.
+//! [`HttpClient`], the default HTTP client, on top of reqwest.
 
 use std::error::Error;
 use std::net::IpAddr;
@@ -16,17 +16,17 @@ use parking_lot::Mutex;
 use reqwest::redirect::Policy;
 use tower_service::Service;
 
-use super::{BoxError, tls};
+use super::body::BoxError;
+use super::tls;
 
-/// An HTTP/1.1 client with a pool of connections, as a [`tower_service::Service`]: wrap it in
-/// layers and give the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
+/// An HTTP/1.1 client with a connection pool, as a [`tower_service::Service`]. To add layers, wrap
+/// it and pass the result to [`HttpChannel::with_service`](super::HttpChannel::with_service).
 ///
-/// It speaks TLS with the certificates that the operating system trusts, follows no redirects, and
-/// uses the proxies that the environment names, except for this very machine. Cheap to clone;
-/// clones share their connections.
+/// TLS trusts the certificates of the operating system. Redirects are not followed. The proxies of
+/// the environment are used, except for loopback addresses. Clones are cheap and share the pool.
 ///
-/// Proxies, certificates and the like are set on [`reqwest::ClientBuilder`], of version 0.13, in
-/// [`HttpClient::build`]; a client that a program has already is taken by [`From`].
+/// [`HttpClient::build`] sets proxies, certificates and more on a [`reqwest::ClientBuilder`]
+/// (version 0.13). [`From`] converts an existing [`reqwest::Client`].
 #[derive(Clone)]
 pub struct HttpClient {
     remote: reqwest::Client,
@@ -34,25 +34,24 @@ pub struct HttpClient {
     last: Arc<Last>,
 }
 
-/// The URL of the last request, as both sides write it: nearly always that of the next one, which
-/// is then not parsed again.
+/// The URI of the latest request and its parsed URL. The next request nearly always has the same
+/// URI, and its URL is then not parsed again.
 type Last = Mutex<Option<(Uri, reqwest::Url)>>;
 
-/// Time to establish a connection.
+/// Timeout of connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 impl HttpClient {
-    /// A client that gives up on a connection that is not established within 10 seconds.
+    /// Creates a client with a connect timeout of 10 seconds.
     ///
     /// # Errors
     ///
-    /// [`ChannelError::Unsendable`] when the TLS provider that the program has installed cannot be
-    /// used.
+    /// Returns [`ChannelError::Unsendable`] when the TLS provider of the process cannot be used.
     pub fn new() -> Result<Self, ChannelError> {
         Self::build(|builder| builder)
     }
 
-    /// A client with another time to establish a connection.
+    /// Creates a client with another connect timeout.
     ///
     /// # Errors
     ///
@@ -61,12 +60,12 @@ impl HttpClient {
         Self::build(|builder| builder.connect_timeout(timeout))
     }
 
-    /// A client with settings of one's own, on top of the defaults: proxies (which this very
-    /// machine is never reached through), certificates, timeouts. `set` is called twice.
+    /// Creates a client with further settings: proxies (never used for loopback addresses),
+    /// certificates, timeouts. `set` receives a builder with the defaults and is called twice.
     ///
     /// # Errors
     ///
-    /// [`ChannelError::Unsendable`] when the settings cannot be used.
+    /// Returns [`ChannelError::Unsendable`] when the settings are invalid.
     ///
     /// # Examples
     ///
@@ -108,7 +107,7 @@ impl HttpClient {
         })
     }
 
-    /// The request as reqwest takes it.
+    /// Converts a request to reqwest's type.
     fn convert(&self, request: http::Request<Bytes>) -> reqwest::Result<reqwest::Request> {
         let known = self.last.lock().clone();
         if let Some((uri, url)) = known
@@ -116,11 +115,11 @@ impl HttpClient {
             && request.extensions().is_empty()
         {
             let (parts, body) = request.into_parts();
-            let mut same = reqwest::Request::new(parts.method, url);
-            *same.version_mut() = parts.version;
-            *same.headers_mut() = parts.headers;
-            *same.body_mut() = Some(body.into());
-            return Ok(same);
+            let mut request = reqwest::Request::new(parts.method, url);
+            *request.version_mut() = parts.version;
+            *request.headers_mut() = parts.headers;
+            *request.body_mut() = Some(body.into());
+            return Ok(request);
         }
         let uri = request.uri().clone();
         let request = reqwest::Request::try_from(request)?;
@@ -129,8 +128,8 @@ impl HttpClient {
     }
 }
 
-/// Takes a client as it is: its proxies, also for this very machine, and its redirects. One that
-/// follows redirects takes headers of the program along to wherever a server sends it.
+/// Uses the client unchanged, including its proxies for loopback addresses and its redirect policy.
+/// A client that follows redirects sends the program's headers to the redirect target.
 impl From<reqwest::Client> for HttpClient {
     fn from(client: reqwest::Client) -> Self {
         Self {
@@ -152,7 +151,7 @@ impl Service<http::Request<Bytes>> for HttpClient {
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
         let uri = request.uri().clone();
-        let client = if is_this_machine(&uri) {
+        let client = if is_loopback(&uri) {
             &self.local
         } else {
             &self.remote
@@ -165,16 +164,16 @@ impl Service<http::Request<Bytes>> for HttpClient {
             };
             match response {
                 Ok(response) => Ok(http::Response::from(response).map(HttpBody)),
-                Err(error) => Err(failed(&error, &uri)),
+                Err(error) => Err(request_error(&error, &uri)),
             }
         })
     }
 }
 
-/// What a failed request becomes. Of the chain of errors only the last one is kept: the others
-/// repeat each other, and the first one names the URL, whose query may be a secret.
-fn failed(error: &reqwest::Error, uri: &Uri) -> ChannelError {
-    let cause = root(error);
+/// Converts the error of a request. Only the innermost error is kept: the outer ones repeat it, and
+/// the outermost shows the URL, whose query may be a secret.
+fn request_error(error: &reqwest::Error, uri: &Uri) -> ChannelError {
+    let cause = root_cause(error);
     let source: BoxError = match error.is_timeout() {
         true => io::Error::new(io::ErrorKind::TimedOut, cause.as_str()).into(),
         false => cause.as_str().into(),
@@ -193,9 +192,9 @@ fn failed(error: &reqwest::Error, uri: &Uri) -> ChannelError {
     }
 }
 
-fn root(error: &reqwest::Error) -> String {
+fn root_cause(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "it took too long".to_owned();
+        return "the request timed out".to_owned();
     }
     match std::iter::successors(error.source(), |&error| error.source()).last() {
         Some(root) => root.to_string(),
@@ -203,8 +202,8 @@ fn root(error: &reqwest::Error) -> String {
     }
 }
 
-/// Proxies do not reach what runs beside us.
-fn is_this_machine(uri: &Uri) -> bool {
+/// Returns whether `uri` is on this machine, which a proxy cannot reach.
+fn is_loopback(uri: &Uri) -> bool {
     let host = uri.host().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")
@@ -255,10 +254,10 @@ impl fmt::Debug for HttpBody {
 mod tests {
     use std::time::Duration;
 
-    use super::{HttpClient, is_this_machine};
+    use super::{HttpClient, is_loopback};
 
     #[test]
-    fn settings_of_ones_own() {
+    fn build_with_invalid_user_agent_fails() {
         let built = HttpClient::build(|builder| builder.timeout(Duration::from_secs(3)));
         assert!(built.is_ok());
         let error = HttpClient::build(|builder| builder.user_agent("line\nbreak")).unwrap_err();
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_needs_no_proxy() {
+    fn is_loopback_for_local_hosts_only() {
         for host in [
             "localhost",
             "LOCALHOST:80",
@@ -278,13 +277,13 @@ mod tests {
             "[::1]:1",
         ] {
             assert!(
-                is_this_machine(&format!("http://{host}/").parse().unwrap()),
+                is_loopback(&format!("http://{host}/").parse().unwrap()),
                 "{host}"
             );
         }
         for host in ["example.com", "localhost.example", "10.0.0.1", "[fe80::1]"] {
             assert!(
-                !is_this_machine(&format!("http://{host}/").parse().unwrap()),
+                !is_loopback(&format!("http://{host}/").parse().unwrap()),
                 "{host}"
             );
         }

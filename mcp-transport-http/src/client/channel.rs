@@ -1,24 +1,4 @@
-//! The client's side: [`HttpChannel`], one POST per call.
-//!
-//! | you look for | module |
-//! |---|---|
-//! | a call without a session | `modern` |
-//! | sessions, their streams, their end; HTTP+SSE | `legacy` |
-//! | what an answer may be | `answer` |
-//! | what every request carries, and who sends it | `requests` |
-//! | the URL: what is sent, what is shown | `endpoint` |
-//! | the HTTP client underneath | `reqwest`, `tls` |
-//! | reading bodies, cutting excerpts | `body` |
-
-mod answer;
-mod body;
-mod endpoint;
-mod legacy;
-mod modern;
-mod requests;
-mod reqwest;
-mod tls;
-mod until_closed;
+//! [`HttpChannel`]: the channel of a client over HTTP.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -35,61 +15,44 @@ use mcp_core::{
 use mcp_types::ProtocolVersion;
 use tower_service::Service;
 
+use super::endpoint::Endpoint;
+use super::http_client::HttpClient;
+use super::legacy::{SessionSettings, Sessions};
+use super::modern;
+use super::request::{self, RequestSender};
+use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
-use endpoint::Endpoint;
-use legacy::{Sessions, Settings};
-use requests::Http;
-use until_closed::UntilClosed;
 
-pub use self::reqwest::{HttpBody, HttpClient};
-
-type BoxError = Box<dyn Error + Send + Sync>;
-
-/// How much of an answer is taken.
-#[derive(Clone, Copy)]
-struct Limits {
-    body: usize,
-    events: SseLimits,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            body: 64 << 20,
-            events: SseLimits::default(),
-        }
-    }
-}
-
-/// A client's way to a server over HTTP, in every revision.
+/// The channel of a client to a server over HTTP, for every protocol revision.
 ///
-/// Every call is one POST. Its answer is JSON or a stream of events, as the server likes. Redirects
-/// are not followed, and what the URL holds beside scheme, host and path (credentials, a query)
-/// never appears in an error.
+/// Every call is one POST. The server responds with JSON or with an event stream. Redirects are not
+/// followed. Errors show scheme, host and path of the URL, never its credentials or query.
 ///
-/// Without a session (2026-07-28), dropping a call closes its POST, which cancels it.
+/// In revision 2026-07-28 there is no session: dropping a call closes its POST, which cancels it.
 ///
-/// In a session, which a call of `initialize` opens, the channel
+/// In older revisions `initialize` opens a session. The channel then
 ///
-/// - sends the session's id and the revision with every request, and shows the id to nobody;
-/// - goes on with a stream that broke, from its last event on, if its events have ids;
-/// - asks for the stream outside of calls once `notifications/initialized` is accepted, and keeps
-///   it open ([`standalone_stream`](Self::standalone_stream));
-/// - queues a `notifications/cancelled` for a call that is dropped, and leaves it out when 64 of
-///   them wait already;
-/// - fails calls with [`ChannelError::SessionExpired`] once the server answers 404, until
-///   `initialize` is called anew; calls that the server had taken fail with
-///   [`ChannelError::Broken`], since it may have done what they ask;
-/// - ends the session when it is closed, and tries to when it is dropped.
+/// - sends the session id and the revision with every request, and never shows the id;
+/// - resumes a broken stream after its last event, if the events have ids;
+/// - opens the standalone GET stream once `notifications/initialized` is accepted, and keeps it
+///   open ([`standalone_stream`](Self::standalone_stream));
+/// - queues `notifications/cancelled` for a dropped call, unless 64 cancellations are queued
+///   already;
+/// - fails calls with [`ChannelError::SessionExpired`] once the server responds with 404, until
+///   `initialize` is called again. Calls that the server had accepted fail with
+///   [`ChannelError::Broken`], because the server may have executed them;
+/// - deletes the session when the channel is closed, and tries to when it is dropped.
 ///
-/// Requests of the server, and notifications that belong to no call, wait in
-/// [`inbound`](Channel::inbound), which each session has anew: at most 256 of them and 16 MiB. When
-/// that is full, the stream that brought the next one is not read on until there is room; as long
-/// as nobody has asked for `inbound`, what finds no room is lost. Sessions need a tokio runtime:
-/// one task of it belongs to each.
+/// Requests of the server, and notifications that belong to no call, are queued for
+/// [`inbound`](Channel::inbound): at most 256 messages and 16 MiB per session. When the queue is
+/// full, the stream that carries the next message is not read until there is space. Before
+/// `inbound` is called, messages that do not fit are dropped. Each session spawns one tokio task.
 ///
-/// A server that refuses `initialize` with 400, 404 or 405 may be one of 2024-11-05, whose
-/// transport had two URLs. The channel finds that out by itself ([`http_sse`](Self::http_sse)).
+/// A server that refuses `initialize` with 400, 404 or 405 may speak the HTTP+SSE transport of
+/// 2024-11-05, which has two URLs. The channel tries that transport by itself
+/// ([`http_sse`](Self::http_sse)).
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
 ///
 /// # Examples
 ///
@@ -102,32 +65,33 @@ impl Default for Limits {
 /// # Ok::<(), mcp_core::ChannelError>(())
 /// ```
 pub struct HttpChannel {
-    http: Arc<Http>,
-    settings: Settings,
+    http: Arc<RequestSender>,
+    settings: SessionSettings,
     closing: CloseSignal<CloseReason>,
     sessions: OnceLock<Sessions>,
 }
 
 impl HttpChannel {
-    /// A channel to `url` over a [`HttpClient`] of its own. Nothing is sent yet.
+    /// Creates a channel to `url` with its own [`HttpClient`]. Sends nothing yet.
     ///
     /// A user name and password in the URL become an `Authorization: Basic` header.
     ///
     /// # Errors
     ///
-    /// [`ChannelError::Unsendable`] when the URL is none of HTTP.
+    /// Returns [`ChannelError::Unsendable`] when `url` is no `http:` or `https:` URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self, ChannelError> {
         Self::with_service(url, HttpClient::new()?)
     }
 
-    /// A channel to `url` over any HTTP client, such as a [`HttpClient`] in layers.
+    /// Creates a channel to `url` over any HTTP client that is a tower service, such as a
+    /// [`HttpClient`] with layers.
     ///
-    /// An error of the service that is a [`ChannelError`] is passed on as it is; all others become
+    /// A [`ChannelError`] of the service is returned unchanged. Other errors become
     /// [`ChannelError::Broken`].
     ///
     /// # Errors
     ///
-    /// [`ChannelError::Unsendable`] when the URL is none of HTTP.
+    /// Returns [`ChannelError::Unsendable`] when `url` is no `http:` or `https:` URL.
     ///
     /// # Examples
     ///
@@ -150,19 +114,18 @@ impl HttpChannel {
     {
         let endpoint = Endpoint::parse(url.as_ref())?;
         Ok(Self {
-            http: Arc::new(Http::new(endpoint, service)),
-            settings: Settings::default(),
+            http: Arc::new(RequestSender::new(endpoint, service)),
+            settings: SessionSettings::default(),
             closing: CloseSignal::default(),
             sessions: OnceLock::new(),
         })
     }
 
-    /// Sets a header of every request. Headers of the protocol itself cannot be set; they are left
-    /// out.
+    /// Adds a header to every request. Headers of the protocol itself are ignored.
     ///
     /// # Errors
     ///
-    /// [`ChannelError::Unsendable`] when no header can have this name or value.
+    /// Returns [`ChannelError::Unsendable`] when the name or the value is no valid header.
     pub fn header(
         mut self,
         name: impl TryInto<HeaderName>,
@@ -179,12 +142,13 @@ impl HttpChannel {
         Ok(self)
     }
 
-    /// Asks `provider` for headers before each request: tokens that expire, for example. They come
-    /// before those of [`header`](Self::header), and those of a call come before them.
+    /// Calls `provider` for headers before each request, for example for tokens that expire. They
+    /// replace headers of [`header`](Self::header) with the same name. Headers of a call replace
+    /// both.
     ///
-    /// A request whose headers are not to be had is not sent, and its call fails with
-    /// [`ChannelError::Unsendable`], or with the error of the provider if it is a [`ChannelError`].
-    /// The error is shown: it must not tell secrets.
+    /// When the provider fails, the request is not sent. The call fails with
+    /// [`ChannelError::Unsendable`], or with the provider's error if it is a [`ChannelError`]. The
+    /// message of the error is shown, so it must not contain secrets.
     ///
     /// # Examples
     ///
@@ -208,49 +172,50 @@ impl HttpChannel {
         R: Future<Output = Result<HeaderMap, E>> + Send + 'static,
         E: Into<Box<dyn Error + Send + Sync>> + 'static,
     {
-        self.http().provider = Some(requests::provider(provider));
+        self.http().provider = Some(request::header_provider(provider));
         self
     }
 
-    /// Sets how long a JSON answer may be, in bytes. Default: 64 MiB.
+    /// Sets the largest size of a JSON response in bytes. Default: 64 MiB.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.http().limits.body = bytes;
         self
     }
 
-    /// Sets how much a stream of events may hold. Default: see [`SseLimits`].
+    /// Sets the limits of event streams. Default: see [`SseLimits`].
     #[must_use]
     pub fn event_limits(mut self, limits: SseLimits) -> Self {
         self.http().limits.events = limits;
         self
     }
 
-    /// Sets whether a session asks for the stream outside of calls, on which the server tells what
-    /// has changed. A server without one answers 405, which is final. Default: yes.
+    /// Sets whether a session opens the standalone GET stream, on which the server sends
+    /// notifications of changes. A server without one responds with 405; the channel then does not
+    /// try again. Default: yes.
     // spec: HTTP-C-11
     #[must_use]
-    pub fn standalone_stream(mut self, asks: bool) -> Self {
-        self.settings.standalone = asks;
+    pub fn standalone_stream(mut self, enabled: bool) -> Self {
+        self.settings.standalone = enabled;
         self
     }
 
-    /// Sets whether HTTP+SSE of 2024-11-05 is tried on a server that refuses `initialize` with 400,
-    /// 404 or 405 and without a message. Default: yes.
+    /// Sets whether HTTP+SSE of 2024-11-05 is tried when the server refuses `initialize` with 400,
+    /// 404 or 405 and without a JSON-RPC message. Default: yes.
     ///
-    /// The stream of such a server is its connection: when it ends, so does the channel.
+    /// The channel closes when the event stream of such a server ends.
     // spec: COMPAT-13
     #[must_use]
-    pub fn http_sse(mut self, tries: bool) -> Self {
-        self.settings.http_sse = tries;
+    pub fn http_sse(mut self, enabled: bool) -> Self {
+        self.settings.http_sse = enabled;
         self
     }
 
-    fn http(&mut self) -> &mut Http {
+    fn http(&mut self) -> &mut RequestSender {
         Arc::make_mut(&mut self.http)
     }
 
-    /// Made when the first is needed, with the settings of then.
+    /// Returns the sessions. They are created on first use, after all settings are made.
     fn sessions(&self) -> &Sessions {
         self.sessions.get_or_init(|| {
             let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
@@ -279,7 +244,7 @@ impl Channel for HttpChannel {
     }
 
     fn set_headers(&mut self, headers: HeaderMap) {
-        requests::replace(&mut self.http().headers, &headers);
+        request::replace_headers(&mut self.http().headers, &headers);
     }
 
     fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
@@ -304,7 +269,7 @@ impl Channel for HttpChannel {
     }
 }
 
-/// Shows neither headers nor the rest of the URL: they may be secrets.
+/// Omits headers, credentials and query, which may be secrets.
 impl fmt::Debug for HttpChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpChannel")

@@ -1,4 +1,4 @@
-//! The seam below which HTTP clients differ, and what every request carries.
+//! Sending requests: the HTTP client behind a trait object, and the headers of every request.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -12,38 +12,55 @@ use mcp_core::{BoxFuture, ChannelError};
 use parking_lot::Mutex;
 use tower_service::Service;
 
-use super::body::broken;
+use super::body::{BoxError, broken};
 use super::endpoint::Endpoint;
-use super::{BoxError, Limits};
 use crate::headers::names;
+use crate::sse::SseLimits;
 
-/// The body of an answer, whatever HTTP client it comes from.
+/// The body of a response of any HTTP client.
 pub(super) type Body = UnsyncBoxBody<Bytes, ChannelError>;
 
-type Answered = BoxFuture<'static, Result<Response<Body>, ChannelError>>;
+type ResponseFuture = BoxFuture<'static, Result<Response<Body>, ChannelError>>;
 
-/// Where requests go, what all of them carry, and who sends them.
-#[derive(Clone)]
-pub(super) struct Http {
-    pub(super) endpoint: Endpoint,
-    pub(super) headers: HeaderMap,
-    pub(super) provider: Option<Arc<Provider>>,
-    pub(super) limits: Limits,
-    service: Arc<dyn SendRequest>,
+/// Size limits of responses.
+#[derive(Clone, Copy)]
+pub(super) struct ResponseLimits {
+    /// Bytes of a JSON response.
+    pub(super) body: usize,
+    pub(super) events: SseLimits,
 }
 
-/// A request, before the headers that all requests carry are added to it.
-pub(super) struct Unsent<'a> {
+impl Default for ResponseLimits {
+    fn default() -> Self {
+        Self {
+            body: 64 << 20,
+            events: SseLimits::default(),
+        }
+    }
+}
+
+/// Sends requests to one endpoint with the headers of the channel.
+#[derive(Clone)]
+pub(super) struct RequestSender {
+    pub(super) endpoint: Endpoint,
+    pub(super) headers: HeaderMap,
+    pub(super) provider: Option<Arc<HeaderProvider>>,
+    pub(super) limits: ResponseLimits,
+    service: Arc<dyn HttpService>,
+}
+
+/// A request without the headers that every request carries.
+pub(super) struct RequestParts<'a> {
     pub(super) method: Method,
     pub(super) uri: &'a Uri,
     pub(super) body: Bytes,
-    /// Headers of the caller.
-    pub(super) caller: &'a HeaderMap,
+    /// Headers of the call.
+    pub(super) call_headers: &'a HeaderMap,
     /// Headers of the protocol.
-    pub(super) protocol: HeaderMap,
+    pub(super) protocol_headers: HeaderMap,
 }
 
-impl Http {
+impl RequestSender {
     pub(super) fn new<S, B>(endpoint: Endpoint, service: S) -> Self
     where
         S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
@@ -57,40 +74,43 @@ impl Http {
             endpoint,
             headers: HeaderMap::new(),
             provider: None,
-            limits: Limits::default(),
-            service: Arc::new(Tower(Mutex::new(service))),
+            limits: ResponseLimits::default(),
+            service: Arc::new(TowerService(Mutex::new(service))),
         }
     }
 
-    /// Sends a request. Headers of the caller come before those that are provided, those before
-    /// the ones that are set once and for all, those of the protocol before all.
-    pub(super) async fn send(&self, unsent: Unsent<'_>) -> Result<Response<Body>, ChannelError> {
-        let mut request = Request::new(unsent.body);
-        *request.method_mut() = unsent.method;
-        *request.uri_mut() = unsent.uri.clone();
+    /// Sends a request. Among headers with the same name the protocol's wins, then the call's, then
+    /// the provider's, then the channel's.
+    pub(super) async fn send(
+        &self,
+        parts: RequestParts<'_>,
+    ) -> Result<Response<Body>, ChannelError> {
+        let mut request = Request::new(parts.body);
+        *request.method_mut() = parts.method;
+        *request.uri_mut() = parts.uri.clone();
         let headers = request.headers_mut();
-        headers.reserve(8 + self.headers.len() + unsent.caller.len());
+        headers.reserve(8 + self.headers.len() + parts.call_headers.len());
         if let Some(authorization) = &self.endpoint.authorization {
             headers.insert(names::AUTHORIZATION, authorization.clone());
         }
-        replace(headers, &self.headers);
+        replace_headers(headers, &self.headers);
         if let Some(provider) = &self.provider {
-            replace(headers, &provider().await?);
+            replace_headers(headers, &provider().await?);
         }
-        replace(headers, unsent.caller);
-        headers.extend(unsent.protocol);
-        let named = |error| match error {
+        replace_headers(headers, parts.call_headers);
+        headers.extend(parts.protocol_headers);
+        let with_endpoint = |error| match error {
             ChannelError::Connect { source, .. } => ChannelError::Connect {
                 peer: self.endpoint.shown.to_string(),
                 source,
             },
             other => other,
         };
-        self.service.send(request).await.map_err(named)
+        self.service.send(request).await.map_err(with_endpoint)
     }
 }
 
-/// Headers that only this transport writes, or that belong to the connection.
+/// Headers that callers cannot set: the transport writes them, or they belong to the connection.
 const RESERVED: [HeaderName; 10] = [
     names::ACCEPT,
     names::CONTENT_TYPE,
@@ -104,8 +124,9 @@ const RESERVED: [HeaderName; 10] = [
     names::TRANSFER_ENCODING,
 ];
 
-/// Sets the headers of `from`; one that comes several times keeps all of its values.
-pub(super) fn replace(headers: &mut HeaderMap, from: &HeaderMap) {
+/// Replaces headers by those of `from`, except reserved ones. A repeated header keeps all its
+/// values.
+pub(super) fn replace_headers(headers: &mut HeaderMap, from: &HeaderMap) {
     for name in from.keys().filter(|name| !RESERVED.contains(name)) {
         headers.remove(name);
         for value in from.get_all(name) {
@@ -114,11 +135,11 @@ pub(super) fn replace(headers: &mut HeaderMap, from: &HeaderMap) {
     }
 }
 
-/// Where headers come from that are not known in advance.
-pub(super) type Provider =
+/// A function that returns headers for one request.
+pub(super) type HeaderProvider =
     dyn Fn() -> BoxFuture<'static, Result<HeaderMap, ChannelError>> + Send + Sync;
 
-pub(super) fn provider<F, R, E>(provider: F) -> Arc<Provider>
+pub(super) fn header_provider<F, R, E>(provider: F) -> Arc<HeaderProvider>
 where
     F: Fn() -> R + Send + Sync + 'static,
     R: Future<Output = Result<HeaderMap, E>> + Send + 'static,
@@ -126,27 +147,27 @@ where
 {
     Arc::new(move || {
         let headers = provider();
-        Box::pin(async { headers.await.map_err(|error| unprovided(error.into())) })
+        Box::pin(async { headers.await.map_err(|error| provider_error(error.into())) })
     })
 }
 
-fn unprovided(error: BoxError) -> ChannelError {
+fn provider_error(error: BoxError) -> ChannelError {
     match error.downcast::<ChannelError>() {
         Ok(error) => *error,
-        Err(error) => ChannelError::Unsendable(format!("the headers for it are missing: {error}")),
+        Err(error) => ChannelError::Unsendable(format!("the header provider failed: {error}")),
     }
 }
 
-/// Sends requests.
-trait SendRequest: Send + Sync {
-    fn send(&self, request: Request<Bytes>) -> Answered;
+/// An HTTP client of any type.
+trait HttpService: Send + Sync {
+    fn send(&self, request: Request<Bytes>) -> ResponseFuture;
 }
 
-/// Any HTTP client that is a tower service. The lock is held for as long as a clone takes: clones
-/// of a service need not be shareable between threads.
-struct Tower<S>(Mutex<S>);
+/// An HTTP client that is a tower service. The service need not be `Sync`, so it is cloned under a
+/// lock for each request.
+struct TowerService<S>(Mutex<S>);
 
-impl<S, B> SendRequest for Tower<S>
+impl<S, B> HttpService for TowerService<S>
 where
     S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
     S::Future: Send + 'static,
@@ -155,7 +176,7 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    fn send(&self, request: Request<Bytes>) -> Answered {
+    fn send(&self, request: Request<Bytes>) -> ResponseFuture {
         let mut service = self.0.lock().clone();
         Box::pin(async move {
             let ready = poll_fn(|cx| service.poll_ready(cx)).await;
@@ -171,7 +192,7 @@ where
     }
 }
 
-/// Whether a body says of itself that it is longer than `limit`.
+/// Returns whether the announced length of `body` is larger than `limit`.
 pub(super) fn exceeds(body: &Body, limit: usize) -> bool {
     body.size_hint().lower() > limit as u64
 }

@@ -1,4 +1,4 @@
-//! Requests and answers, over an HTTP client made of a function.
+//! Requests and responses of modern calls, over an HTTP client made of a function.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -16,11 +16,11 @@ use mcp_types::{Method, ProtocolVersion, RequestId};
 use tower_service::Service;
 
 use crate::client::HttpChannel;
-use crate::client::requests::replace;
+use crate::client::request::replace_headers;
 use crate::headers::names;
 use crate::sse::SseLimits;
 
-/// Answers every request with what `answer` makes of it.
+/// An HTTP client that responds with the result of a function.
 #[derive(Clone)]
 struct Canned<F>(F);
 
@@ -76,7 +76,7 @@ fn response(status: u16, kind: Option<&'static str>, body: &'static str) -> Resp
     response
 }
 
-/// What comes of one answer, as text: frames with their status, or the error.
+/// Returns the outcome of one response as strings: frames with their status, or the error.
 fn read(status: u16, kind: Option<&'static str>, body: &'static str) -> Vec<String> {
     let channel = channel(move |_| response(status, kind, body));
     let show = |frame: Result<Frame, ChannelError>| match frame {
@@ -90,7 +90,7 @@ fn read(status: u16, kind: Option<&'static str>, body: &'static str) -> Vec<Stri
 }
 
 #[test]
-fn the_request() {
+fn call_sends_post_with_mirrored_headers() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let sink = seen.clone();
     let channel = channel(move |request| {
@@ -150,7 +150,7 @@ fn the_request() {
 }
 
 #[test]
-fn nothing_is_sent_before_the_first_poll() {
+fn unpolled_call_sends_nothing() {
     let seen = Arc::new(Mutex::new(0));
     let sink = seen.clone();
     let channel = channel(move |_| {
@@ -162,7 +162,7 @@ fn nothing_is_sent_before_the_first_poll() {
 }
 
 #[test]
-fn secrets_are_not_shown() {
+fn debug_and_errors_omit_secrets() {
     let channel = channel(|_| response(200, None, ""))
         .header("authorization", "Bearer hidden")
         .unwrap();
@@ -179,7 +179,7 @@ fn secrets_are_not_shown() {
 }
 
 #[test]
-fn answers() {
+fn responses_become_frames_or_errors() {
     let json = Some("application/json");
     let events = Some("text/event-stream; charset=utf-8");
     let error = r#"{"jsonrpc":"2.0","error":{"code":-32600,"message":"no"}}"#;
@@ -258,7 +258,7 @@ fn answers() {
 }
 
 #[test]
-fn redirects_are_not_followed() {
+fn redirect_fails_and_names_target_without_secrets() {
     let calls = Arc::new(Mutex::new(0));
     let counted = calls.clone();
     let channel = channel(move |_| {
@@ -279,7 +279,7 @@ fn redirects_are_not_followed() {
 }
 
 #[test]
-fn the_server_may_ask_for_patience() {
+fn retry_after_in_seconds_is_returned() {
     for (value, seconds) in [
         ("7", Some(7)),
         (" 7 ", Some(7)),
@@ -300,7 +300,7 @@ fn the_server_may_ask_for_patience() {
     }
 }
 
-/// A body in pieces, without a length.
+/// A response whose body has several chunks and no length.
 fn pieces(
     kind: &'static str,
     pieces: Vec<&'static str>,
@@ -318,7 +318,7 @@ fn pieces(
 }
 
 #[test]
-fn bodies_in_pieces_are_joined() {
+fn chunked_body_becomes_one_frame() {
     let json = channel(|_| pieces("application/json", vec!["", "{\"a\"", ":", "1}"], None));
     assert_eq!(
         &frames(&json)[0].as_ref().unwrap().message[..],
@@ -327,7 +327,7 @@ fn bodies_in_pieces_are_joined() {
 }
 
 #[test]
-fn answers_that_are_too_long() {
+fn response_over_limit_fails() {
     let limit = |error: &Result<Frame, ChannelError>| match error {
         Err(ChannelError::TooLarge { limit }) => *limit,
         other => panic!("{other:?}"),
@@ -353,7 +353,7 @@ fn answers_that_are_too_long() {
 }
 
 #[test]
-fn bodies_that_break() {
+fn broken_body_fails_with_its_error() {
     for kind in ["application/json", "text/event-stream"] {
         let channel = channel(move |_| pieces(kind, vec!["data: {"], Some("reset by the cat")));
         let error = frames(&channel).pop().unwrap().unwrap_err();
@@ -365,7 +365,7 @@ fn bodies_that_break() {
         };
         assert_eq!(source.to_string(), "reset by the cat");
     }
-    // What has arrived still explains an error status.
+    // The part of the body that has arrived is in the error.
     let refused = channel(|_| {
         let mut response = pieces("text/plain", vec!["no room"], Some("reset"));
         *response.status_mut() = StatusCode::INSUFFICIENT_STORAGE;
@@ -375,7 +375,7 @@ fn bodies_that_break() {
     assert_eq!(error, "HTTP status 507 Insufficient Storage: no room");
 }
 
-/// A service that has failed before it sent anything.
+/// A service that fails in `poll_ready` or in `call`.
 #[derive(Clone)]
 struct Failing(fn() -> ChannelError, bool);
 
@@ -394,7 +394,7 @@ impl Service<Request<Bytes>> for Failing {
 }
 
 #[test]
-fn errors_of_services_stay_what_they_are() {
+fn channel_error_of_service_is_returned_unchanged() {
     let connect: fn() -> ChannelError = || ChannelError::Connect {
         peer: "somebody".to_owned(),
         source: "no".into(),
@@ -409,13 +409,13 @@ fn errors_of_services_stay_what_they_are() {
 }
 
 #[test]
-fn headers_may_come_several_times() {
+fn replace_headers_keeps_repeated_values() {
     let mut headers = HeaderMap::new();
     headers.insert("a", HeaderValue::from_static("0"));
     let mut from = HeaderMap::new();
     from.append("a", HeaderValue::from_static("1"));
     from.append("a", HeaderValue::from_static("2"));
-    replace(&mut headers, &from);
+    replace_headers(&mut headers, &from);
     let values: Vec<_> = headers.get_all("a").iter().collect();
     assert_eq!(values, ["1", "2"]);
 }

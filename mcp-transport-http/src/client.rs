@@ -1,0 +1,32 @@
+//! The client side: [`HttpChannel`], one POST per call.
+//!
+//! Modules in layers, lowest first. Each uses only modules above it in the table:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `body` | bounded reading of bodies, excerpts for error messages |
+//! | `endpoint` | the URL as it is sent, and as errors show it |
+//! | `until_closed` | frames of a call until the channel closes |
+//! | `tls`, `http_client` | [`HttpClient`], the default HTTP client |
+//! | `request` | the HTTP client behind a trait object, and the headers of every request |
+//! | `response` | a response as one message or as an event stream |
+//! | `modern` | a call of the stateless revision 2026-07-28 |
+//! | `legacy` | sessions up to 2025-11-25 and the HTTP+SSE transport of 2024-11-05 |
+//! | `channel` | [`HttpChannel`] |
+
+mod body;
+mod channel;
+mod endpoint;
+mod http_client;
+mod legacy;
+mod modern;
+mod request;
+mod response;
+mod tls;
+mod until_closed;
+
+pub use channel::HttpChannel;
+pub use http_client::{HttpBody, HttpClient};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Delivery of received messages: each goes to the call that it belongs to, or to the inbox of the
+//! session.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use mcp_core::Frame;
+use mcp_types::{Message, Method, ParseError, ProgressToken, ProtocolVersion};
+
+use super::session::{PendingCall, Session};
+
+/// The recipient of a message. "Own" means the call whose stream carried the message.
+enum Destination {
+    OwnResponse,
+    Response(Arc<PendingCall>),
+    OwnNotification,
+    Notification(Arc<PendingCall>),
+    /// Messages that belong to no call.
+    Inbox,
+    Discard,
+}
+
+impl Session {
+    /// Delivers a message. `stream_owner` is the call whose stream carried it.
+    pub(super) async fn deliver(&self, stream_owner: Option<&PendingCall>, frame: Frame) {
+        let allows_batch = self.version().is_some_and(ProtocolVersion::allows_batch);
+        if allows_batch && Message::parse(&frame.message).err() == Some(ParseError::Batch) {
+            // spec: BASE-14
+            for message in Message::split_batch(&frame.message).unwrap_or_default() {
+                let mut part = Frame::new(frame.message.slice_ref(message.as_bytes()));
+                part.status = frame.status;
+                self.deliver_one(stream_owner, part).await;
+            }
+            return;
+        }
+        self.deliver_one(stream_owner, frame).await;
+    }
+
+    async fn deliver_one(&self, stream_owner: Option<&PendingCall>, frame: Frame) {
+        match self.destination(stream_owner, &frame.message) {
+            Destination::Response(call) => call.respond(frame),
+            Destination::OwnResponse => {
+                if let Some(call) = stream_owner {
+                    call.respond(frame);
+                }
+            }
+            Destination::OwnNotification => {
+                if let Some(call) = stream_owner {
+                    call.queue.push(frame).await;
+                }
+            }
+            // Waiting for the consumer of another call would block this stream, so a notification
+            // that does not fit is dropped.
+            Destination::Notification(call) => drop(call.queue.try_push(frame)),
+            Destination::Inbox if self.inbox_claimed.load(Ordering::Acquire) => {
+                self.inbox.push(frame).await;
+            }
+            // The inbox has no consumer yet. Waiting could block forever.
+            Destination::Inbox => drop(self.inbox.try_push(frame)),
+            Destination::Discard => {}
+        }
+    }
+
+    fn destination(&self, stream_owner: Option<&PendingCall>, message: &[u8]) -> Destination {
+        let own_response = if stream_owner.is_some() {
+            Destination::OwnResponse
+        } else {
+            Destination::Discard
+        };
+        match Message::parse(message) {
+            Ok(Message::Response(response)) => match response.id {
+                Some(id) if stream_owner.is_none_or(|call| call.id != id) => {
+                    // A response with an unknown id: on the stream of a call the caller reports it
+                    // as an error. Elsewhere it answers a call that was cancelled.
+                    // spec: BASE-06, CAN-06
+                    self.calls
+                        .lock()
+                        .get(&id)
+                        .cloned()
+                        .map_or(own_response, Destination::Response)
+                }
+                _ => own_response,
+            },
+            Ok(Message::Notification(notification)) => {
+                match Method::from_name(&notification.method) {
+                    Some(Method::Progress) => {
+                        let params = &notification.params;
+                        let token = params.required::<ProgressToken>("progressToken").ok();
+                        self.progress_destination(stream_owner, token.as_ref())
+                    }
+                    // spec: HTTP-SL-03
+                    Some(Method::LogMessage) if stream_owner.is_some() => {
+                        Destination::OwnNotification
+                    }
+                    _ => Destination::Inbox,
+                }
+            }
+            Ok(_) => Destination::Inbox,
+            // The caller parses the message again and reports the error.
+            Err(_) => own_response,
+        }
+    }
+
+    // spec: PROG-02
+    fn progress_destination(
+        &self,
+        stream_owner: Option<&PendingCall>,
+        token: Option<&ProgressToken>,
+    ) -> Destination {
+        let Some(token) = token else {
+            return Destination::Discard;
+        };
+        let has_token = |call: &PendingCall| call.progress_token.as_ref() == Some(token);
+        if stream_owner.is_some_and(has_token) {
+            return Destination::OwnNotification;
+        }
+        let calls = self.calls.lock();
+        let other = calls.values().find(|call| has_token(call));
+        other
+            .cloned()
+            .map_or(Destination::Inbox, Destination::Notification)
+    }
+}

@@ -1,0 +1,168 @@
+//! The sessions of a channel, one after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{StreamExt, future, stream};
+use mcp_core::close_signal::CloseSignal;
+use mcp_core::{BoxFuture, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest};
+use mcp_types::{Method, ProtocolVersion};
+use parking_lot::Mutex;
+use tokio::time::timeout;
+
+use super::SessionSettings;
+use super::call;
+use super::session::{Session, SessionEnd};
+use crate::client::request::RequestSender;
+
+/// Longest wait of `notifications/initialized` for the answer to the first GET.
+///
+/// A server may send a request on the GET stream while it handles the first call. Without the wait
+/// that request is lost when the GET arrives after the call.
+const STANDALONE_WAIT: Duration = Duration::from_millis(500);
+
+/// The sessions of a channel: the current one, and the next one if it is already needed.
+pub(in crate::client) struct Sessions {
+    http: Arc<RequestSender>,
+    closing: CloseSignal<CloseReason>,
+    settings: SessionSettings,
+    slots: Mutex<Slots>,
+}
+
+#[derive(Default)]
+struct Slots {
+    /// The session of the latest `initialize`.
+    current: Option<Arc<Session>>,
+    /// The session that the next `initialize` opens. Created early when `inbound` or `set_version`
+    /// is called before `initialize`.
+    next: Option<Arc<Session>>,
+}
+
+impl Sessions {
+    pub(in crate::client) fn new(
+        http: Arc<RequestSender>,
+        closing: CloseSignal<CloseReason>,
+        settings: SessionSettings,
+    ) -> Self {
+        Self {
+            http,
+            closing,
+            settings,
+            slots: Mutex::default(),
+        }
+    }
+
+    fn create(&self) -> Arc<Session> {
+        let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
+        Arc::new(Session::new(http, closing))
+    }
+
+    /// Returns the current session while it is open, otherwise the next one.
+    fn open_or_next(&self) -> Arc<Session> {
+        let Slots { current, next } = &mut *self.slots.lock();
+        match current {
+            Some(current) if current.end_reason().is_none() => Arc::clone(current),
+            _ => Arc::clone(next.get_or_insert_with(|| self.create())),
+        }
+    }
+
+    /// Replaces the current session by the one that `initialize` opens.
+    fn replace_current(&self) -> Arc<Session> {
+        let mut slots = self.slots.lock();
+        let session = slots.next.take().unwrap_or_else(|| self.create());
+        if let Some(before) = slots.current.replace(Arc::clone(&session)) {
+            before.end(SessionEnd::Replaced);
+        }
+        session
+    }
+
+    /// Returns the session for messages other than `initialize`. Servers without session ids use
+    /// one, too.
+    fn current(&self, version: ProtocolVersion) -> Arc<Session> {
+        let mut slots = self.slots.lock();
+        let session = match slots.current.clone() {
+            Some(current) => current,
+            None => {
+                let session = slots.next.take().unwrap_or_else(|| self.create());
+                Arc::clone(slots.current.insert(session))
+            }
+        };
+        session.set_default_version(version);
+        session
+    }
+
+    pub(in crate::client) fn call(&self, out: OutgoingRequest) -> Frames {
+        let session = if call::is_initialize(&out) {
+            self.replace_current()
+        } else {
+            self.current(out.mirrored.version)
+        };
+        call::frames(session, out, self.settings)
+    }
+
+    pub(in crate::client) fn notify(
+        &self,
+        out: OneWayMessage,
+    ) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let session = self.current(out.mirrored.version);
+        let is_initialized = Method::from_name(&out.mirrored.method) == Some(Method::Initialized);
+        let standalone = self.settings.standalone;
+        Box::pin(async move {
+            let sent = async {
+                session.notify(out.body).await?;
+                if is_initialized {
+                    session.initialized.notify_one();
+                }
+                if is_initialized && standalone && !session.is_http_sse() {
+                    // The error means only that the server has not answered the GET in time.
+                    let answered = session.standalone_answered.notified();
+                    let _ = timeout(STANDALONE_WAIT, answered).await;
+                }
+                Ok(())
+            };
+            tokio::select! {
+                biased;
+                error = session.ended() => Err(error),
+                sent = sent => sent,
+            }
+        })
+    }
+
+    /// Returns the messages of a session that belong to no call. The first caller gets them.
+    pub(in crate::client) fn inbound(&self) -> Option<Frames> {
+        let session = self.open_or_next();
+        if !session.claim_inbox() {
+            return None;
+        }
+        let end = Arc::clone(&session);
+        let frames = stream::poll_fn(move |cx| session.inbox.poll_inbound(cx));
+        let ended = Box::pin(async move { end.ended().await });
+        Some(Box::pin(frames.take_until(ended)))
+    }
+
+    pub(in crate::client) fn set_version(&self, version: ProtocolVersion) {
+        if !version.is_modern() {
+            self.open_or_next().set_version(version);
+        } else if let Some(session) = self.slots.lock().current.take() {
+            session.end(SessionEnd::Replaced);
+        }
+    }
+
+    /// Deletes the current session at the server, if there is one.
+    pub(in crate::client) fn close(&self) -> BoxFuture<'static, ()> {
+        let session = self.slots.lock().current.clone();
+        match session {
+            Some(session) => Box::pin(async move { session.delete().await }),
+            None => Box::pin(future::ready(())),
+        }
+    }
+}
+
+impl Drop for Sessions {
+    fn drop(&mut self) {
+        let Slots { current, next } = &mut *self.slots.lock();
+        for session in current.take().into_iter().chain(next.take()) {
+            session.end(SessionEnd::Dropped);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Reading responses: no body, one message, an event stream, or an error.
+
+use std::time::Duration;
+
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::BodyDataStream;
+use mcp_core::{ChannelError, Frame};
+use mcp_types::Message;
+
+use super::body;
+use super::request::{Body, RequestSender, exceeds};
+use crate::headers::names;
+use crate::sse::{SseError, SseStream, SseStreamError};
+
+/// The body of a response, by its status and content type.
+pub(super) enum ResponseBody {
+    Empty,
+    /// One message, or one batch in revision 2025-03-26.
+    Message(Frame),
+    Events(EventStream),
+}
+
+/// The event stream of a response.
+pub(super) type EventStream = SseStream<BodyDataStream<Body>>;
+
+/// The `Content-Type` of a response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ContentType {
+    Json,
+    EventStream,
+    Other,
+}
+
+impl ContentType {
+    /// Reads the header. A response without one counts as JSON.
+    fn from_headers(headers: &HeaderMap) -> Self {
+        let Some(value) = headers.get(names::CONTENT_TYPE) else {
+            return Self::Json;
+        };
+        let value = value.as_bytes();
+        let essence = value
+            .split(|&byte| byte == b';')
+            .next()
+            .unwrap_or(value)
+            .trim_ascii();
+        if essence.eq_ignore_ascii_case(names::JSON_TYPE.as_bytes()) {
+            Self::Json
+        } else if essence.eq_ignore_ascii_case(names::EVENT_STREAM_TYPE.as_bytes()) {
+            Self::EventStream
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Reads a response by its status and content type.
+// spec: HTTP-C-03
+pub(super) async fn read(
+    response: Response<Body>,
+    http: &RequestSender,
+) -> Result<ResponseBody, ChannelError> {
+    let (head, body) = response.into_parts();
+    let status = head.status;
+    let limit = http.limits.body;
+    if status.is_redirection() {
+        return Err(redirect_error(status, &head.headers, http));
+    }
+    let content_type = ContentType::from_headers(&head.headers);
+    if !status.is_success() {
+        let frame = read_error_response(status, content_type, &head.headers, body, limit).await?;
+        return Ok(ResponseBody::Message(frame));
+    }
+    if content_type == ContentType::EventStream {
+        let chunks = BodyDataStream::new(body);
+        let events = SseStream::new(chunks, http.limits.events);
+        return Ok(ResponseBody::Events(events));
+    }
+    if exceeds(&body, limit) {
+        return Err(ChannelError::TooLarge { limit });
+    }
+    let (bytes, outcome) = body::read(body, limit).await;
+    outcome?;
+    match content_type {
+        _ if bytes.is_empty() => Ok(ResponseBody::Empty),
+        ContentType::Json => Ok(ResponseBody::Message(Frame::new(bytes).status(status))),
+        ContentType::EventStream | ContentType::Other => {
+            Err(content_type_error(&head.headers, &bytes))
+        }
+    }
+}
+
+/// Checks the response to a notification or to a response of the client. Every success status is
+/// accepted and its body is ignored.
+// spec: HTTP-C-01
+pub(super) async fn check_accepted(
+    response: Response<Body>,
+    http: &RequestSender,
+) -> Result<(), ChannelError> {
+    if !response.status().is_success() {
+        return Err(status_error(response, http).await);
+    }
+    if ContentType::from_headers(response.headers()) != ContentType::EventStream {
+        // The connection can be reused only when the body is read to its end.
+        let _ = body::read(response.into_body(), EXCERPT_READ).await;
+    }
+    Ok(())
+}
+
+/// Converts a response with an error status, even if its body is a message.
+pub(super) async fn status_error(response: Response<Body>, http: &RequestSender) -> ChannelError {
+    let (head, body) = response.into_parts();
+    if head.status.is_redirection() {
+        return redirect_error(head.status, &head.headers, http);
+    }
+    let (bytes, _) = body::read(body, EXCERPT_READ.min(http.limits.body)).await;
+    ChannelError::Status {
+        status: head.status,
+        excerpt: body::excerpt(&bytes),
+        retry_after: retry_after(&head.headers),
+    }
+}
+
+/// The name of events that carry a message. Events without a name have it, too.
+pub(super) const MESSAGE_EVENT: &str = "message";
+
+/// Converts an error of an event stream.
+pub(super) fn stream_error(error: SseStreamError<ChannelError>) -> ChannelError {
+    match error {
+        SseStreamError::Body(error) => error,
+        SseStreamError::Sse(
+            SseError::EventTooLarge { limit } | SseError::TooLongWithoutEvent { limit },
+        ) => ChannelError::TooLarge { limit },
+        SseStreamError::Sse(error) => ChannelError::Malformed(error.to_string()),
+    }
+}
+
+/// Bytes of a body that are read for an excerpt.
+const EXCERPT_READ: usize = 4096;
+
+/// Reads a response with an error status. A body that is a JSON-RPC response is returned like any
+/// other message.
+async fn read_error_response(
+    status: StatusCode,
+    content_type: ContentType,
+    headers: &HeaderMap,
+    body: Body,
+    limit: usize,
+) -> Result<Frame, ChannelError> {
+    let limit = if content_type == ContentType::Json {
+        limit
+    } else {
+        limit.min(EXCERPT_READ)
+    };
+    // An incomplete body is still useful in the excerpt.
+    let (bytes, _) = body::read(body, limit).await;
+    if matches!(Message::parse(&bytes), Ok(Message::Response(_))) {
+        return Ok(Frame::new(bytes).status(status));
+    }
+    Err(ChannelError::Status {
+        status,
+        excerpt: body::excerpt(&bytes),
+        retry_after: retry_after(headers),
+    })
+}
+
+/// Returns the `Retry-After` header in seconds. The date form of the header is ignored.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers
+        .get(names::RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(Duration::from_secs(seconds))
+}
+
+// spec: HTTP-C-14
+fn redirect_error(status: StatusCode, headers: &HeaderMap, http: &RequestSender) -> ChannelError {
+    let target = headers
+        .get(names::LOCATION)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|location| http.endpoint.redirect_target(location));
+    let excerpt = match target {
+        Some(target) => format!(
+            "the server redirects to {target}; redirects are not followed, because headers may \
+             be secrets: connect to that URL if you trust it"
+        ),
+        None => "the server redirects, and redirects are not followed".to_owned(),
+    };
+    ChannelError::Status {
+        status,
+        excerpt,
+        retry_after: None,
+    }
+}
+
+fn content_type_error(headers: &HeaderMap, body: &[u8]) -> ChannelError {
+    let given = headers
+        .get(names::CONTENT_TYPE)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
+    ChannelError::Malformed(format!(
+        "its content type is {:?}; is the URL that of an MCP endpoint? It begins: {}",
+        given.unwrap_or_default(),
+        body::excerpt(body),
+    ))
+}
