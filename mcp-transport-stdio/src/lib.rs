@@ -1,18 +1,25 @@
-//! Pipes for the Model Context Protocol: one message per line, over the standard streams of a
-//! process, a socket, or any other stream of bytes.
+//! The stdio transport of the Model Context Protocol: one message per line, over the standard
+//! streams of a process, a socket, or any other pair of byte streams.
 //!
-//! | you look for | it is in |
+//! | item | purpose |
 //! |---|---|
-//! | serving over a pipe, both eras | [`StdioServer`] |
-//! | calling a server over a pair of byte streams | [`PipeChannel`] |
-//! | a server as a child process | [`ChildChannel`], [`ServerCommand`] |
-//! | the standard streams, kept from everybody else | `standard` |
-//! | the two tasks that read and write | `pipe` |
-//! | what waits to be written | `outbox` |
+//! | [`StdioServer`] | serves both eras over a pipe |
+//! | [`PipeChannel`] | calls a server over a pair of byte streams |
+//! | [`ChildChannel`], [`ServerCommand`] | starts a server as a child process and calls it |
 //!
-//! Establishing the connection, framing and cancellation are those of the stdio binding, whatever
-//! carries the bytes: there is no handshake below the first message, a message is a line, and
-//! `notifications/cancelled` ends a request.
+//! The rules of the stdio binding hold for every byte stream: there is no handshake below the first
+//! message, a message is a line, and `notifications/cancelled` cancels a request.
+//!
+//! Modules in layers, lowest first. Each uses only modules above it in the table:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `write_queue` | bounded queue of bytes to write |
+//! | `pipe` | the reader task and the writer task of a pipe |
+//! | `standard` | the standard streams of this process, reserved for the protocol |
+//! | `channel` | [`PipeChannel`] |
+//! | `child` | [`ChildChannel`] |
+//! | `serve` | [`StdioServer`] |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
 // spec: TRN-03, TRN-04
@@ -22,17 +29,17 @@ mod channel;
 #[cfg(feature = "client")]
 mod child;
 #[cfg(any(feature = "client", feature = "server"))]
-mod outbox;
-#[cfg(any(feature = "client", feature = "server"))]
 mod pipe;
 #[cfg(feature = "server")]
 mod serve;
 #[cfg(feature = "server")]
 mod standard;
+#[cfg(any(feature = "client", feature = "server"))]
+mod write_queue;
 
 #[cfg(feature = "client")]
 pub use channel::PipeChannel;
 #[cfg(feature = "client")]
-pub use child::{ChildChannel, LastWords, ServerCommand, SpawnError, Stderr};
+pub use child::{ChildChannel, ServerCommand, SpawnError, Stderr, StderrTail};
 #[cfg(feature = "server")]
 pub use serve::StdioServer;

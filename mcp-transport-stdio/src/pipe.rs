@@ -1,58 +1,53 @@
-//! One task that reads lines and one that writes them. Neither runs code of a user.
+//! The reader task and the writer task of a pipe. Neither runs user code.
 
 use std::io;
 use std::sync::Arc;
 
 use bytes::BufMut;
-use mcp_core::BoxFuture;
 use mcp_core::lines::{Line, Lines};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::outbox::Outbox;
+use crate::write_queue::WriteQueue;
 
-/// How much is read at once.
-const READ: usize = 64 * 1024;
-/// With less room than this, the buffer grows.
-const LEAST_ROOM: usize = 4 * 1024;
-/// How many bytes wait to be written before senders do.
-const OUTBOX: usize = 256 * 1024;
-/// A writer keeps a buffer of this size; a larger one is given back.
-const KEEP: usize = 1024 * 1024;
+/// Largest size of one read in bytes.
+const READ_SIZE: usize = 64 * 1024;
+/// The read buffer grows when it has less space than this.
+const MIN_READ_SPACE: usize = 4 * 1024;
+/// Bytes in the write queue at which senders wait.
+const WRITE_QUEUE_LIMIT: usize = 256 * 1024;
+/// The writer frees a buffer that is larger than this.
+const MAX_KEPT_BUFFER: usize = 1024 * 1024;
 
-/// The lines of one read: bounded by its size and by the longest line.
+/// The lines of one read, bounded by the read size and by the line limit.
 pub(crate) type Batch = Vec<Line>;
 
-/// The two directions of a connection, each with its task. Dropping it ends both.
+/// Both directions of a pipe, each with its task. Dropping it aborts both tasks.
 #[derive(Debug)]
 pub(crate) struct Pipe {
-    /// What comes in; one batch waits at the most.
+    /// Received lines. The channel holds one batch.
     pub(crate) incoming: mpsc::Receiver<Batch>,
-    pub(crate) outbox: Arc<Outbox>,
-    /// Ends with the stream that is read.
+    pub(crate) write_queue: Arc<WriteQueue>,
+    /// Ends when the input ends.
     pub(crate) reader: Task,
-    /// Ends with the outbox, or when nothing can be written any more.
+    /// Ends when the write queue is closed and empty, or when a write fails.
     pub(crate) writer: Task,
 }
 
-/// A task that ends when its handle is dropped.
+/// A task that is aborted when the handle is dropped.
 #[derive(Debug)]
 pub(crate) struct Task(JoinHandle<io::Result<()>>);
 
 impl Task {
     pub(crate) fn spawn(future: impl Future<Output = io::Result<()>> + Send + 'static) -> Self {
-        Self::of(Box::pin(future))
-    }
-
-    /// Of one type of futures, so that a program has the code of one kind of task, and not of each.
-    fn of(future: BoxFuture<'static, io::Result<()>>) -> Self {
         Self(tokio::spawn(future))
     }
 
-    /// Waits for its end. Not to be called again after that.
+    /// Waits for the end of the task. Must not be called again after it has returned.
     pub(crate) async fn ended(&mut self) -> io::Result<()> {
-        // These tasks do not panic (calls are caught); if one did, its pipe would be broken.
+        // These tasks do not panic, because panics of handlers are caught. If one did, the pipe
+        // would count as broken.
         (&mut self.0)
             .await
             .unwrap_or_else(|error| Err(error.into()))
@@ -66,19 +61,20 @@ impl Drop for Task {
 }
 
 impl Pipe {
-    /// Begins to read and to write. Lines have `line_limit` bytes at the most.
+    /// Spawns the reader and the writer. Longer lines than `line_limit` bytes are reported as too
+    /// long.
     pub(crate) fn open(
         reader: impl AsyncRead + Send + 'static,
         writer: impl AsyncWrite + Send + 'static,
         line_limit: usize,
     ) -> Self {
         let (batches, incoming) = mpsc::channel(1);
-        let outbox = Arc::new(Outbox::new(OUTBOX));
+        let write_queue = Arc::new(WriteQueue::new(WRITE_QUEUE_LIMIT));
         Self {
             incoming,
             reader: Task::spawn(read(reader, line_limit, batches)),
-            writer: Task::spawn(write(writer, outbox.clone())),
-            outbox,
+            writer: Task::spawn(write(writer, write_queue.clone())),
+            write_queue,
         }
     }
 }
@@ -88,10 +84,10 @@ async fn read(from: impl AsyncRead, line_limit: usize, to: mpsc::Sender<Batch>) 
     let mut lines = Lines::new(line_limit);
     loop {
         let buffer = lines.buffer();
-        if buffer.capacity() - buffer.len() < LEAST_ROOM {
-            buffer.reserve(READ);
+        if buffer.capacity() - buffer.len() < MIN_READ_SPACE {
+            buffer.reserve(READ_SIZE);
         }
-        let count = from.read_buf(&mut buffer.limit(READ)).await?;
+        let count = from.read_buf(&mut buffer.limit(READ_SIZE)).await?;
         let mut batch: Batch = std::iter::from_fn(|| lines.next_line()).collect();
         if count == 0 {
             batch.extend(lines.finish());
@@ -102,32 +98,32 @@ async fn read(from: impl AsyncRead, line_limit: usize, to: mpsc::Sender<Batch>) 
     }
 }
 
-/// Writes all that there is, and flushes once.
-async fn write(to: impl AsyncWrite, outbox: Arc<Outbox>) -> io::Result<()> {
-    let _end = BreakOff(&outbox);
+/// Writes all queued messages at once and flushes after each batch.
+async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> io::Result<()> {
+    let _abort = AbortOnDrop(&queue);
     let mut to = std::pin::pin!(to);
     let mut bytes = Vec::new();
-    while outbox.take(&mut bytes).await {
+    while queue.next_batch(&mut bytes).await {
         to.write_all(&bytes).await?;
         to.flush().await?;
         bytes.clear();
-        if bytes.capacity() > KEEP {
+        if bytes.capacity() > MAX_KEPT_BUFFER {
             bytes = Vec::new();
         }
     }
     to.shutdown().await
 }
 
-/// However the writer ends: nobody waits for it any more.
-struct BreakOff<'a>(&'a Outbox);
+/// Aborts the queue when the writer ends for any reason, so that no sender waits for it.
+struct AbortOnDrop<'a>(&'a WriteQueue);
 
-impl Drop for BreakOff<'_> {
+impl Drop for AbortOnDrop<'_> {
     fn drop(&mut self) {
-        self.0.break_off();
+        self.0.abort();
     }
 }
 
-/// The beginning of a line, for the log.
+/// Returns the beginning of a line for logs.
 pub(crate) fn excerpt(line: &[u8]) -> String {
     const LENGTH: usize = 120;
     String::from_utf8_lossy(line.get(..LENGTH).unwrap_or(line)).into_owned()

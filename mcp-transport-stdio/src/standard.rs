@@ -1,9 +1,9 @@
-//! The standard streams of this process, taken for the protocol alone.
+//! The standard streams of this process, reserved for the protocol.
 //!
-//! What a handler, or a library below it, prints would be read by the client as a message; what a
-//! program started by a handler reads from its input would be missing. So the streams of the
-//! protocol are moved aside, where nothing else finds them: standard output is the standard error
-//! from then on, standard input is empty.
+//! The client would read everything that a handler or a library prints as a message. A program that
+//! a handler starts would read messages of the client from its standard input. Therefore the streams
+//! are duplicated to other file descriptors. Standard output is then redirected to standard error,
+//! and standard input to `/dev/null`.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +11,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use mcp_core::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// The streams of the protocol.
+/// The duplicated streams.
 pub(crate) struct Streams {
     pub(crate) reader: Reader,
     pub(crate) writer: Writer,
-    /// Ends when nobody can read what is written any more, where the system tells.
+    /// Resolves when the reader of the output has closed its end. Pending forever where the
+    /// operating system does not report that.
     pub(crate) hung_up: BoxFuture<'static, ()>,
 }
 
@@ -24,14 +25,17 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the streams; once in the life of a process. With `guard` nothing else of the process
-/// reaches them any more.
+/// Takes the streams. With `guard`, other code of the process no longer reaches them.
+///
+/// # Errors
+///
+/// Returns an error when the streams are taken already, or cannot be duplicated.
 // spec: STDIO-03
 pub(crate) fn take(guard: bool) -> io::Result<Streams> {
     if TAKEN.swap(true, Ordering::SeqCst) {
         return Err(io::Error::new(
             io::ErrorKind::AlreadyExists,
-            "the standard streams of this process are taken by a server already",
+            "a server uses the standard streams of this process already",
         ));
     }
     system::take(guard)
@@ -55,14 +59,14 @@ mod system {
 
     use super::{Reader, Streams, Writer};
 
-    /// The first number that is none of a standard stream.
-    const ASIDE: i32 = 3;
+    /// The lowest file descriptor after the three standard streams.
+    const FIRST_FREE: i32 = 3;
 
     pub(super) fn take(guard: bool) -> io::Result<Streams> {
-        // What was printed before belongs to whoever reads the stream, too, but whole.
+        // Earlier output must not end up in the middle of a message.
         io::stdout().flush()?;
-        let input = fcntl_dupfd_cloexec(stdin(), ASIDE)?;
-        let output = fcntl_dupfd_cloexec(stdout(), ASIDE)?;
+        let input = fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?;
+        let output = fcntl_dupfd_cloexec(stdout(), FIRST_FREE)?;
         if guard {
             dup2_stdin(File::open("/dev/null")?.as_fd())?;
             dup2_stdout(stderr())?;
@@ -74,7 +78,7 @@ mod system {
         })
     }
 
-    /// A pipe whose reader is gone: a client that was killed leaves nobody whom to answer.
+    /// Waits until the reader of a pipe is gone, for example because the client was killed.
     fn hung_up(output: &OwnedFd) -> io::Result<BoxFuture<'static, ()>> {
         if !file_type(output)?.is_fifo() {
             return Ok(Box::pin(pending()));
@@ -87,8 +91,8 @@ mod system {
         }))
     }
 
-    /// Pipes and sockets (some launchers use those) wait without a thread; files and terminals
-    /// cannot.
+    /// Opens pipes and sockets (which some launchers use) for asynchronous IO. Files and terminals
+    /// need blocking threads.
     fn reader(input: OwnedFd) -> io::Result<Reader> {
         Ok(match file_type(&input)? {
             kind if kind.is_fifo() => Box::new(pipe::Receiver::from_owned_fd(input)?),
@@ -116,7 +120,7 @@ mod system {
     }
 }
 
-/// Elsewhere there is no safe way to move a stream aside: printing is up to the program.
+/// Other systems have no safe way to redirect a stream, so the program must not print.
 #[cfg(not(unix))]
 mod system {
     use std::io;

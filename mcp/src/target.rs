@@ -120,10 +120,10 @@ mod stdio {
     impl Target for ServerCommand {
         async fn connect(self, builder: ClientBuilder) -> Result<Client> {
             let channel = ChildChannel::spawn(self)?;
-            let words = channel.last_words();
+            let stderr = channel.stderr_tail();
             let connected = builder.over(channel).await;
             Ok(connected.map_err(|error| match error.is_timeout() {
-                true => error.with_last_words(words.text()),
+                true => error.with_last_words(stderr.text()),
                 // When the process exits, the channel adds the output itself.
                 false => error,
             })?)

@@ -1,4 +1,4 @@
-//! The messages that belong to one request, until its caller takes them.
+//! A bounded queue of the messages of one request.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -9,21 +9,21 @@ use futures_core::Stream;
 use mcp_core::{ChannelError, Frame};
 use parking_lot::{Mutex, MutexGuard};
 
-/// How many messages wait at the most.
+/// Capacity in messages.
 const MAX_FRAMES: usize = 1024;
-/// How many bytes of messages wait at the most.
+/// Capacity in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
 
-/// The messages of one request, on their way from the router to the caller.
+/// The queued messages of one request, between the router and the caller.
 ///
-/// Overflow: the oldest notifications are dropped. The answer always fits.
+/// On overflow, the oldest notifications are dropped. The response is never dropped.
 #[derive(Debug, Default)]
 pub(super) struct Mailbox {
-    state: Mutex<State>,
+    state: Mutex<MailboxState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MailboxState {
     frames: VecDeque<Frame>,
     bytes: usize,
     dropped: u64,
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl Mailbox {
-    /// Adds a message. Tells how many older ones had to make room for it.
+    /// Appends a message. Returns the number of older messages that were dropped for it.
     pub(super) fn push(&self, frame: Frame) -> u64 {
         let mut state = self.state.lock();
         if state.finished {
@@ -54,7 +54,7 @@ impl Mailbox {
         dropped
     }
 
-    /// Adds the last message, if there is one.
+    /// Finishes the mailbox with its last message, if there is one.
     pub(super) fn finish(&self, last: Option<Frame>) {
         let mut state = self.state.lock();
         if !std::mem::replace(&mut state.finished, true) {
@@ -63,7 +63,7 @@ impl Mailbox {
         Self::wake(state);
     }
 
-    /// There is no last message, but a reason why.
+    /// Finishes the mailbox with an error.
     pub(super) fn fail(&self, error: ChannelError) {
         let mut state = self.state.lock();
         if !std::mem::replace(&mut state.finished, true) {
@@ -72,18 +72,18 @@ impl Mailbox {
         Self::wake(state);
     }
 
-    fn wake(mut state: MutexGuard<'_, State>) {
+    fn wake(mut state: MutexGuard<'_, MailboxState>) {
         let reader = state.reader.take();
         drop(state);
         reader.into_iter().for_each(Waker::wake);
     }
 }
 
-/// The caller's end of a mailbox.
+/// The reading end of a mailbox.
 #[derive(Debug)]
-pub(super) struct Messages(pub(super) Arc<Mailbox>);
+pub(super) struct MailboxReader(pub(super) Arc<Mailbox>);
 
-impl Stream for Messages {
+impl Stream for MailboxReader {
     type Item = Result<Frame, ChannelError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -1,4 +1,4 @@
-//! A channel against a server that is written by hand, line by line.
+//! A channel against a server that the test plays line by line.
 
 use std::time::Duration;
 
@@ -23,8 +23,8 @@ struct Server {
     writer: WriteHalf<DuplexStream>,
 }
 
-fn pipe(room: usize) -> (PipeChannel, Server) {
-    let (here, there) = duplex(room);
+fn pipe(capacity: usize) -> (PipeChannel, Server) {
+    let (here, there) = duplex(capacity);
     let (reader, writer) = split(here);
     let channel = PipeChannel::with_limit(reader, writer, 10_000);
     let (reader, writer) = split(there);
@@ -33,8 +33,8 @@ fn pipe(room: usize) -> (PipeChannel, Server) {
 }
 
 impl Server {
-    /// The next line of the client; `None` at the end of its input.
-    async fn hear(&mut self) -> Option<Value> {
+    /// Receives the next line of the client, or `None` at the end of the input.
+    async fn receive(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line);
         match timeout(60 * SECOND, read).await.unwrap().unwrap() {
@@ -43,7 +43,7 @@ impl Server {
         }
     }
 
-    async fn say(&mut self, message: Value) {
+    async fn send(&mut self, message: Value) {
         self.write(&message.to_string()).await;
     }
 
@@ -52,8 +52,8 @@ impl Server {
         self.writer.write_all(line.as_bytes()).await.unwrap();
     }
 
-    async fn answer(&mut self, id: i64) {
-        self.say(json!({ "jsonrpc": "2.0", "id": id, "result": {} }))
+    async fn respond(&mut self, id: i64) {
+        self.send(json!({ "jsonrpc": "2.0", "id": id, "result": {} }))
             .await;
     }
 
@@ -61,7 +61,7 @@ impl Server {
         let params = json!({ "progressToken": token, "progress": progress });
         let note =
             json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
-        self.say(note).await;
+        self.send(note).await;
     }
 }
 
@@ -71,12 +71,12 @@ fn request(id: i64, method: &str) -> OutgoingRequest {
     OutgoingRequest::new(id.into(), text, mirror)
 }
 
-/// Sends a request, whose stream comes back.
-async fn sent(channel: &PipeChannel, server: &mut Server, id: i64, method: &str) -> Frames {
+/// Sends a request and returns its frames.
+async fn start_call(channel: &PipeChannel, server: &mut Server, id: i64, method: &str) -> Frames {
     let mut frames = channel.call(request(id, method));
     let nothing = timeout(Duration::ZERO, frames.next()).await;
     assert!(nothing.is_err());
-    assert_eq!(server.hear().await.unwrap()["id"], id);
+    assert_eq!(server.receive().await.unwrap()["id"], id);
     frames
 }
 
@@ -96,49 +96,49 @@ async fn error(frames: &mut Frames) -> ChannelError {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_find_their_calls() {
+async fn responses_in_any_order_reach_their_calls() {
     let (channel, mut server) = pipe(1024);
-    let mut first = sent(&channel, &mut server, 1, "tools/call").await;
-    let mut second = sent(&channel, &mut server, 2, "tools/call").await;
-    server.answer(2).await;
+    let mut first = start_call(&channel, &mut server, 1, "tools/call").await;
+    let mut second = start_call(&channel, &mut server, 2, "tools/call").await;
+    server.respond(2).await;
     server.progress(1, 1).await;
-    server.answer(1).await;
+    server.respond(1).await;
     assert_eq!(message(&mut second).await["id"], 2);
     assert!(next(&mut second).await.is_none());
     assert_eq!(message(&mut first).await["params"]["progress"], 1);
     assert_eq!(message(&mut first).await["id"], 1);
     assert!(next(&mut first).await.is_none());
     drop((first, second));
-    // Nothing is cancelled that was answered.
+    // Answered calls are not cancelled.
     channel.close().await;
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropped_calls_leave_an_empty_table_and_are_cancelled() {
+async fn dropped_calls_are_removed_and_cancelled() {
     let (channel, mut server) = pipe(1 << 20);
     let mut calls = Vec::new();
     for id in 1..=1000 {
-        calls.push(sent(&channel, &mut server, id, "tools/call").await);
+        calls.push(start_call(&channel, &mut server, id, "tools/call").await);
     }
-    assert_eq!(channel.shared.pending.lock().len(), 1000);
+    assert_eq!(channel.pending_count(), 1000);
     drop(calls);
-    assert!(channel.shared.pending.lock().is_empty());
+    assert!(channel.pending_count() == 0);
     for id in 1..=1000 {
-        let note = server.hear().await.unwrap();
+        let note = server.receive().await.unwrap();
         assert_eq!(note["method"], "notifications/cancelled");
         assert_eq!(note["params"]["requestId"], id);
     }
-    // What nobody waits for any more does no harm.
-    server.answer(7).await;
+    // Messages for dropped calls are ignored.
+    server.respond(7).await;
     server.progress(8, 1).await;
-    let mut frames = sent(&channel, &mut server, 1001, "tools/call").await;
-    server.answer(1001).await;
+    let mut frames = start_call(&channel, &mut server, 1001, "tools/call").await;
+    server.respond(1001).await;
     assert_eq!(message(&mut frames).await["id"], 1001);
 }
 
 #[tokio::test(start_paused = true)]
-async fn no_call_waits_for_a_pipe_that_is_stuck() {
+async fn call_dropped_on_full_pipe_is_never_sent() {
     let (channel, mut server) = pipe(16);
     let stuck = OneWayMessage::new("x".repeat(500_000), request(0, "x").mirrored);
     channel.notify(stuck.clone()).await.unwrap();
@@ -148,30 +148,30 @@ async fn no_call_waits_for_a_pipe_that_is_stuck() {
     assert!(timeout(SECOND, frames.next()).await.is_err());
     drop(frames);
     assert_eq!(start.elapsed(), SECOND);
-    assert!(channel.shared.pending.lock().is_empty());
-    // It was never sent, so there is nothing to cancel.
+    assert!(channel.pending_count() == 0);
+    // A request that was never sent is not cancelled.
     let mut line = String::new();
     for _ in 0..2 {
         server.reader.read_line(&mut line).await.unwrap();
     }
     channel.close().await;
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn initialize_is_never_cancelled() {
+async fn dropped_initialize_is_not_cancelled() {
     let (channel, mut server) = pipe(1024);
-    drop(sent(&channel, &mut server, 1, "initialize").await);
+    drop(start_call(&channel, &mut server, 1, "initialize").await);
     channel.close().await;
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_learns_that_the_server_has_gone() {
+async fn server_end_fails_all_calls() {
     let (channel, mut server) = pipe(1024);
-    let mut first = sent(&channel, &mut server, 1, "tools/call").await;
-    let mut second = sent(&channel, &mut server, 2, "tools/call").await;
-    server.answer(1).await;
+    let mut first = start_call(&channel, &mut server, 1, "tools/call").await;
+    let mut second = start_call(&channel, &mut server, 2, "tools/call").await;
+    server.respond(1).await;
     drop(server);
     assert_eq!(message(&mut first).await["id"], 1);
     for frames in [&mut second, &mut channel.call(request(3, "tools/call"))] {
@@ -185,9 +185,9 @@ async fn every_call_learns_that_the_server_has_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_learns_that_the_channel_is_closed() {
+async fn close_fails_running_and_later_calls() {
     let (channel, mut server) = pipe(1024);
-    let mut frames = sent(&channel, &mut server, 1, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
     channel.close().await;
     let error = error(&mut frames).await;
     assert!(
@@ -195,7 +195,7 @@ async fn every_call_learns_that_the_channel_is_closed() {
         "{error:?}"
     );
     assert_eq!(channel.closed().await, CloseReason::Local);
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
     let late = OneWayMessage::new("{}", request(0, "x").mirrored);
     assert!(matches!(
         channel.notify(late).await,
@@ -204,9 +204,9 @@ async fn every_call_learns_that_the_channel_is_closed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn dropping_the_channel_ends_the_input_of_the_server() {
+async fn dropped_channel_closes_input_of_server() {
     let (channel, mut server) = pipe(1024);
-    let mut frames = sent(&channel, &mut server, 1, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
     let closed = channel.closed();
     drop(channel);
     assert!(matches!(
@@ -214,21 +214,21 @@ async fn dropping_the_channel_ends_the_input_of_the_server() {
         ChannelError::Closed(CloseReason::Local)
     ));
     assert_eq!(closed.await, CloseReason::Local);
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_takes_nothing_holds_up_nobody() {
+async fn slow_caller_loses_oldest_notifications_only() {
     let (channel, mut server) = pipe(1024);
-    let mut slow = sent(&channel, &mut server, 1, "tools/call").await;
-    let mut other = sent(&channel, &mut server, 2, "tools/call").await;
+    let mut slow = start_call(&channel, &mut server, 1, "tools/call").await;
+    let mut other = start_call(&channel, &mut server, 2, "tools/call").await;
     for step in 1..=5000 {
         server.progress(1, step).await;
     }
-    server.answer(1).await;
-    server.answer(2).await;
+    server.respond(1).await;
+    server.respond(2).await;
     assert_eq!(message(&mut other).await["id"], 2);
-    // The newest are there, and the answer.
+    // The newest notifications and the response are kept.
     for step in 3977..=5000 {
         assert_eq!(message(&mut slow).await["params"]["progress"], step);
     }
@@ -236,54 +236,54 @@ async fn who_takes_nothing_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn subscriptions_get_what_is_theirs() {
+async fn notifications_reach_their_subscription() {
     let (channel, mut server) = pipe(1024);
     channel.set_version(ProtocolVersion::V2026_07_28);
-    let mut first = sent(&channel, &mut server, 1, "subscriptions/listen").await;
-    let mut second = sent(&channel, &mut server, 2, "subscriptions/listen").await;
-    let mut call = sent(&channel, &mut server, 3, "tools/call").await;
+    let mut first = start_call(&channel, &mut server, 1, "subscriptions/listen").await;
+    let mut second = start_call(&channel, &mut server, 2, "subscriptions/listen").await;
+    let mut call = start_call(&channel, &mut server, 3, "tools/call").await;
     let stamped = |id: i64, method: &str, mut params: Value| {
         params["_meta"] = json!({ "io.modelcontextprotocol/subscriptionId": id });
         json!({ "jsonrpc": "2.0", "method": method, "params": params })
     };
     let changed = "notifications/tools/list_changed";
-    server.say(stamped(2, changed, json!({}))).await;
-    server.say(stamped(1, changed, json!({}))).await;
+    server.send(stamped(2, changed, json!({}))).await;
+    server.send(stamped(1, changed, json!({}))).await;
     let log = json!({ "level": "info", "data": "hello" });
     let log = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": log });
-    server.say(log).await;
+    server.send(log).await;
     let ended = stamped(1, "notifications/cancelled", json!({ "requestId": 1 }));
-    server.say(ended).await;
+    server.send(ended).await;
     assert_eq!(message(&mut first).await["method"], changed);
     assert_eq!(message(&mut second).await["method"], changed);
     assert_eq!(message(&mut call).await["params"]["data"], "hello");
     assert_eq!(message(&mut first).await["params"]["requestId"], 1);
     assert!(next(&mut first).await.is_none());
     drop((first, second));
-    // The one that the server has ended needs no cancelling.
-    assert_eq!(server.hear().await.unwrap()["params"]["requestId"], 2);
+    // A subscription that the server has ended is not cancelled.
+    assert_eq!(server.receive().await.unwrap()["params"]["requestId"], 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_belongs_to_no_call_is_heard_apart() {
+async fn messages_of_no_call_go_to_inbound() {
     let (channel, mut server) = pipe(1024);
     channel.set_version(ProtocolVersion::V2025_11_25);
     let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "roots/list" });
-    // Nobody listens yet.
-    server.say(ask.clone()).await;
+    // `inbound` is not called yet, so the message is dropped.
+    server.send(ask.clone()).await;
     sleep(SECOND).await;
     let mut inbound = channel.inbound().unwrap();
     assert!(channel.inbound().is_none());
-    let mut call = sent(&channel, &mut server, 1, "tools/call").await;
-    server.say(ask).await;
+    let mut call = start_call(&channel, &mut server, 1, "tools/call").await;
+    server.send(ask).await;
     let changed = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
-    server.say(changed).await;
+    server.send(changed).await;
     let taken_back = json!({ "requestId": 1 });
     let taken_back =
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": taken_back });
-    server.say(taken_back).await;
-    server.answer(1).await;
-    // The ids of the two sides have nothing to do with each other.
+    server.send(taken_back).await;
+    server.respond(1).await;
+    // Request ids of client and server are independent.
     assert_eq!(message(&mut call).await["result"], json!({}));
     assert_eq!(message(&mut inbound).await["method"], "roots/list");
     let expected = [
@@ -298,9 +298,9 @@ async fn what_belongs_to_no_call_is_heard_apart() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn garbage_is_survived_and_answered_by_nobody() {
+async fn invalid_lines_are_ignored() {
     let (channel, mut server) = pipe(1024);
-    let mut frames = sent(&channel, &mut server, 1, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
     for garbage in [
         "npm warn something",
         "",
@@ -316,39 +316,39 @@ async fn garbage_is_survived_and_answered_by_nobody() {
         .write_all(b"\xff\xfe\n\xef\xbb\xbf")
         .await
         .unwrap();
-    server.answer(1).await;
+    server.respond(1).await;
     assert_eq!(message(&mut frames).await["id"], 1);
     channel.close().await;
-    assert_eq!(server.hear().await, None);
+    assert_eq!(server.receive().await, None);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_cannot_be_read_is_an_answer() {
+async fn invalid_response_is_passed_to_caller() {
     let (channel, mut server) = pipe(1024);
-    let mut frames = sent(&channel, &mut server, 1, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
     let odd = r#"{"jsonrpc":"2.0","id":1,"error":"odd"}"#;
     server.write(odd).await;
     assert_eq!(message(&mut frames).await["error"], "odd");
-    let mut frames = sent(&channel, &mut server, 2, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 2, "tools/call").await;
     let nameless = json!({ "code": -32700, "message": "what?" });
     server
-        .say(json!({ "jsonrpc": "2.0", "id": null, "error": nameless }))
+        .send(json!({ "jsonrpc": "2.0", "id": null, "error": nameless }))
         .await;
     assert_eq!(message(&mut frames).await["error"]["code"], -32700);
-    let mut frames = sent(&channel, &mut server, 3, "tools/call").await;
+    let mut frames = start_call(&channel, &mut server, 3, "tools/call").await;
     server.write(&"x".repeat(10_001)).await;
     let error = error(&mut frames).await;
     assert!(
         matches!(error, ChannelError::TooLarge { limit: 10_000 }),
         "{error:?}"
     );
-    assert!(channel.shared.pending.lock().is_empty());
+    assert!(channel.pending_count() == 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_id_is_used_by_one_call_at_a_time() {
+async fn second_call_with_pending_id_fails() {
     let (channel, mut server) = pipe(1024);
-    let _frames = sent(&channel, &mut server, 1, "tools/call").await;
+    let _frames = start_call(&channel, &mut server, 1, "tools/call").await;
     let mut second = channel.call(request(1, "tools/call"));
     assert!(matches!(
         error(&mut second).await,
@@ -356,5 +356,5 @@ async fn an_id_is_used_by_one_call_at_a_time() {
     ));
     drop(second);
     yield_now().await;
-    assert_eq!(channel.shared.pending.lock().len(), 1);
+    assert_eq!(channel.pending_count(), 1);
 }

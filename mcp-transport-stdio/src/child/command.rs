@@ -1,4 +1,4 @@
-//! How a server is started.
+//! [`ServerCommand`]: the command that starts a server.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -8,21 +8,22 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Pipes, Process, environment};
-use crate::PipeChannel;
+use super::process::ProcessPipes;
+use super::{Process, environment};
+use crate::channel::PipeChannel;
 
-/// The command that starts a server, and how it is ended.
+/// The command that starts a server, and the timeouts of its end.
 ///
-/// No shell is involved. Of the variables of this process the server gets those without which
-/// hardly a program works (`PATH`, `HOME`, `LANG` and a few more), and none that may hold a
-/// secret; give it others by [`env`](Self::env) or [`inherit_env`](Self::inherit_env).
+/// The program is started without a shell. It inherits the environment variables that most programs
+/// need (`PATH`, `HOME`, `LANG` and a few more) and no variable that may contain a secret. Pass
+/// others with [`env`](Self::env) or [`inherit_env`](Self::inherit_env).
 // spec: STDIO-18
 #[derive(Debug, Clone)]
 #[must_use = "starts nothing by itself"]
 pub struct ServerCommand {
     program: OsString,
     args: Vec<OsString>,
-    /// `None` for variables that the server is not to have.
+    /// `None` removes the variable.
     env: BTreeMap<OsString, Option<OsString>>,
     inherits_all: bool,
     folder: Option<PathBuf>,
@@ -33,43 +34,43 @@ pub struct ServerCommand {
     pub(super) term_timeout: Duration,
 }
 
-/// Where the standard error of a server goes.
+/// The destination of a server's standard error.
 // spec: STDIO-06
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stderr {
-    /// Its lines become events of `tracing` (level debug), and the last of them are kept for the
-    /// error that tells of the server's end.
+    /// Lines become `tracing` events (target `mcp::server_stderr`, level debug). The last ones are
+    /// kept for the close reason.
     #[default]
     Log,
-    /// To the standard error of this process.
+    /// The standard error of this process.
     Inherit,
-    /// Nowhere.
+    /// Discarded.
     Discard,
 }
 
-/// A server could not be started.
+/// The error when a server cannot be started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpawnError {
-    /// There is no such program.
-    #[error("there is no program {program:?}{}", if *has_space { "; give its arguments apart from its name" } else { "; is it installed, and its folder in PATH?" })]
+    /// The program does not exist.
+    #[error("there is no program {program:?}{}", if *has_space { "; pass its arguments apart from its name" } else { "; is it installed, and its folder in PATH?" })]
     NoProgram {
-        /// Its name.
+        /// The name of the program.
         program: OsString,
-        /// It looks like a whole command line.
+        /// The name contains a space, so it may be a whole command line.
         has_space: bool,
     },
-    /// The working folder does not exist.
-    #[error("there is no folder {0:?} to start it in")]
+    /// The working directory does not exist.
+    #[error("there is no folder {0:?} to start the server in")]
     NoFolder(PathBuf),
-    /// The operating system does not start it.
+    /// The operating system cannot start the program.
     #[error(transparent)]
     Io(io::Error),
 }
 
 impl ServerCommand {
-    /// A program without arguments. On Windows, endings such as `.cmd` are found.
+    /// Creates a command without arguments. On Windows, extensions such as `.cmd` may be omitted.
     pub fn new(program: impl Into<OsString>) -> Self {
         Self {
             program: program.into(),
@@ -103,7 +104,7 @@ impl ServerCommand {
         self
     }
 
-    /// Hands variables of this process on.
+    /// Passes on variables of this process.
     pub fn inherit_env(mut self, keys: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         for key in keys {
             let key = key.into();
@@ -114,44 +115,44 @@ impl ServerCommand {
         self
     }
 
-    /// Hands all variables of this process on, secrets among them.
+    /// Passes on all variables of this process, including secrets.
     pub fn inherit_all_env(mut self) -> Self {
         self.inherits_all = true;
         self
     }
 
-    /// The folder to start it in; that of this process by default.
+    /// Sets the working directory. Default: that of this process.
     pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
     }
 
-    /// Where its standard error goes.
+    /// Sets the destination of standard error. Default: [`Stderr::Log`].
     pub fn stderr(mut self, stderr: Stderr) -> Self {
         self.stderr = stderr;
         self
     }
 
-    /// What errors call the server; the program's file name by default. Arguments are never told:
-    /// they may hold secrets.
+    /// Sets the server's name in errors. Default: the file name of the program. Errors never show
+    /// arguments, which may be secrets.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// The longest line in bytes that is taken from the server, 64 MiB by default.
+    /// Sets the line limit in bytes. Longer lines of the server are discarded. Default: 64 MiB.
     pub fn line_limit(mut self, bytes: usize) -> Self {
         self.line_limit = bytes;
         self
     }
 
-    /// How long a closed server may take to end by itself, 2 s by default.
+    /// Sets the time to exit after standard input is closed. Default: 2 seconds.
     pub fn close_timeout(mut self, time: Duration) -> Self {
         self.close_timeout = time;
         self
     }
 
-    /// How long a server that was told to end (SIGTERM) may take, 2 s by default.
+    /// Sets the time to exit after SIGTERM. Default: 2 seconds.
     pub fn term_timeout(mut self, time: Duration) -> Self {
         self.term_timeout = time;
         self
@@ -165,17 +166,17 @@ impl ServerCommand {
         self.name.clone().unwrap_or_else(file)
     }
 
-    pub(super) fn spawn(&self) -> Result<(Arc<Process>, Pipes), SpawnError> {
+    pub(super) fn spawn(&self) -> Result<(Arc<Process>, ProcessPipes), SpawnError> {
         if let Some(folder) = &self.folder
             && !folder.is_dir()
         {
             return Err(SpawnError::NoFolder(folder.clone()));
         }
-        let mut command = Command::new(self.found_program());
+        let mut command = Command::new(self.resolve_program());
         command.args(&self.args);
         if !self.inherits_all {
             command.env_clear();
-            command.envs(environment::safe(std::env::vars_os()));
+            command.envs(environment::inherited(std::env::vars_os()));
         }
         for (key, value) in &self.env {
             match value {
@@ -202,38 +203,37 @@ impl ServerCommand {
     }
 
     #[cfg(unix)]
-    fn found_program(&self) -> &OsStr {
+    fn resolve_program(&self) -> &OsStr {
         &self.program
     }
 
-    /// The operating system finds `.exe` files alone.
+    /// Windows itself finds only `.exe` files.
     #[cfg(windows)]
-    fn found_program(&self) -> OsString {
+    fn resolve_program(&self) -> OsString {
         let path = match self.env.get(OsStr::new("PATH")) {
             Some(path) => path.clone(),
             None => std::env::var_os("PATH"),
         };
-        let endings = std::env::var_os("PATHEXT");
+        let extensions = std::env::var_os("PATHEXT");
         super::program::find(
             &self.program,
             path.as_deref(),
-            endings.as_deref(),
+            extensions.as_deref(),
             Path::is_file,
         )
         .map_or_else(|| self.program.clone(), PathBuf::into_os_string)
     }
 }
 
-/// Takes program, arguments, variables and folder. What else a command can have (its standard
-/// streams, a user, code that runs before it) is not taken.
+/// Copies program, arguments, environment variables and working directory. Other settings of the
+/// command (standard streams, user, `pre_exec`) are ignored.
 impl From<&Command> for ServerCommand {
     fn from(command: &Command) -> Self {
-        let mut taken = Self::new(command.get_program()).args(command.get_args());
-        taken.folder = command.get_current_dir().map(Path::to_owned);
+        let mut copy = Self::new(command.get_program()).args(command.get_args());
+        copy.folder = command.get_current_dir().map(Path::to_owned);
         let variables = command.get_envs();
-        taken
-            .env
+        copy.env
             .extend(variables.map(|(key, value)| (key.to_owned(), value.map(OsStr::to_owned))));
-        taken
+        copy
     }
 }

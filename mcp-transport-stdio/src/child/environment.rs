@@ -1,16 +1,16 @@
-//! Which variables a server gets without being given them.
+//! The environment variables that every server inherits.
 
 use std::ffi::{OsStr, OsString};
 
-/// Without these hardly a program works, and none of them holds a secret.
+/// Variables that most programs need and that contain no secrets.
 #[cfg(not(windows))]
-const SAFE: &[&str] = &[
+const INHERITED: &[&str] = &[
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ",
     "USER",
 ];
-/// Without these hardly a program works, and none of them holds a secret.
+/// Variables that most programs need and that contain no secrets.
 #[cfg(windows)]
-const SAFE: &[&str] = &[
+const INHERITED: &[&str] = &[
     "APPDATA",
     "COMSPEC",
     "HOMEDRIVE",
@@ -30,29 +30,29 @@ const SAFE: &[&str] = &[
     "WINDIR",
 ];
 
-/// The variables that every server gets. Functions that a shell has put among them are left out:
-/// they are code.
+/// Returns the variables that every server inherits. Exported shell functions (values that start
+/// with `()`) are excluded because they are code.
 // spec: STDIO-18
-pub(super) fn safe(
+pub(super) fn inherited(
     variables: impl Iterator<Item = (OsString, OsString)>,
 ) -> impl Iterator<Item = (OsString, OsString)> {
-    variables.filter(|(key, value)| is_safe(key) && !value.to_string_lossy().starts_with("()"))
+    variables.filter(|(key, value)| is_inherited(key) && !value.to_string_lossy().starts_with("()"))
 }
 
-fn is_safe(key: &OsStr) -> bool {
-    let same = |safe: &&str| match cfg!(windows) {
-        true => key.eq_ignore_ascii_case(safe),
-        false => key == *safe,
+fn is_inherited(key: &OsStr) -> bool {
+    let is_same = |name: &&str| match cfg!(windows) {
+        true => key.eq_ignore_ascii_case(name),
+        false => key == *name,
     };
-    SAFE.iter().any(same)
+    INHERITED.iter().any(is_same)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::safe;
+    use super::inherited;
 
     #[test]
-    fn secrets_and_functions_stay_here() {
+    fn inherited_excludes_secrets_and_functions() {
         let given = [
             ("PATH", "/bin"),
             ("AWS_SECRET_ACCESS_KEY", "x"),
@@ -60,7 +60,7 @@ mod tests {
             ("PATHS", "y"),
         ];
         let given = given.map(|(key, value)| (key.into(), value.into()));
-        let safe: Vec<_> = safe(given.into_iter()).collect();
-        assert_eq!(safe, [("PATH".into(), "/bin".into())]);
+        let inherited: Vec<_> = inherited(given.into_iter()).collect();
+        assert_eq!(inherited, [("PATH".into(), "/bin".into())]);
     }
 }

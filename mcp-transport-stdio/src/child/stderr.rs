@@ -1,5 +1,5 @@
-//! What a server writes to its standard error: drained, so that it never waits for us, and the end
-//! of it kept.
+//! Standard error of a server. It is read to its end, so that the server never blocks on it, and the
+//! last lines are kept.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,30 +11,30 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// The longest line that is taken whole.
+/// Longest line in bytes. Longer lines are cut.
 const MAX_LINE: usize = 4 * 1024;
-/// How many lines are kept.
+/// Number of kept lines.
 const MAX_LINES: usize = 20;
-/// How many bytes of lines are kept.
+/// Bytes of kept lines.
 const MAX_BYTES: usize = 8 * 1024;
-/// How long the last words of a server that has ended may take to arrive.
-const LAST_MOMENT: Duration = Duration::from_millis(200);
+/// Time to read the rest of standard error after the server has ended.
+const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The last lines that a server has written to its standard error, some 20 of them. Clones are the
-/// same lines.
+/// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB.
+/// Clones share the lines.
 #[derive(Debug, Clone, Default)]
-pub struct LastWords(Arc<Mutex<VecDeque<String>>>);
+pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
 
-/// The standard error of one life of a server. Clones are the same one.
+/// Standard error of one process of a server. Clones share it.
 #[derive(Debug, Clone)]
-pub(super) struct Tail {
-    words: LastWords,
-    /// There is nothing more to come.
+pub(super) struct StderrCapture {
+    tail: StderrTail,
+    /// Becomes true at the end of standard error.
     ended: Arc<watch::Sender<bool>>,
 }
 
-impl LastWords {
-    /// The lines as one text; empty when there are none.
+impl StderrTail {
+    /// Returns the lines, separated by line feeds. The string is empty when there are none.
     pub fn text(&self) -> String {
         let lines = self.0.lock();
         lines
@@ -54,77 +54,77 @@ impl LastWords {
     }
 }
 
-impl Tail {
-    /// A life that begins; its words come after those of the one before.
-    pub(super) fn new(words: LastWords) -> Self {
+impl StderrCapture {
+    /// Creates a capture for a new process, whose lines are appended to `tail`.
+    pub(super) fn new(tail: StderrTail) -> Self {
         let ended = Arc::default();
-        Self { words, ended }
+        Self { tail, ended }
     }
 
-    /// The last words of a server that has ended.
-    pub(super) async fn last(&self) -> String {
+    /// Returns the last lines after the process has ended. Waits shortly for lines that are not read
+    /// yet.
+    pub(super) async fn final_text(&self) -> String {
         let mut ended = self.ended.subscribe();
-        let _ = timeout(LAST_MOMENT, ended.wait_for(|ended| *ended)).await;
-        self.words.text()
+        let _ = timeout(READ_TIMEOUT, ended.wait_for(|ended| *ended)).await;
+        self.tail.text()
     }
 }
 
-/// Reads until the server has closed its standard error.
-pub(super) async fn drain(mut from: impl AsyncRead + Unpin, tail: Tail, peer: String) {
+/// Reads standard error to its end.
+pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCapture, peer: String) {
     let mut lines = Lines::new(MAX_LINE);
     loop {
         lines.buffer().reserve(MAX_LINE);
         let read = from.read_buf(lines.buffer()).await;
         let is_end = !matches!(read, Ok(count) if count > 0);
         while let Some(line) = lines.next_line() {
-            take(line, &tail.words, &peer);
+            record(line, &capture.tail, &peer);
         }
         if is_end {
             break;
         }
     }
     if let Some(line) = lines.finish() {
-        take(line, &tail.words, &peer);
+        record(line, &capture.tail, &peer);
     }
-    // Whoever asked for the last words may wait for this.
-    tail.ended.send_replace(true);
+    capture.ended.send_replace(true);
 }
 
-fn take(line: Line, words: &LastWords, peer: &str) {
+fn record(line: Line, tail: &StderrTail, peer: &str) {
     let text = match &line {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
         _ => return,
     };
     tracing::debug!(target: "mcp::server_stderr", peer, "{text}");
-    words.push(text.into_owned());
+    tail.push(text.into_owned());
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LastWords, MAX_BYTES, MAX_LINES, Tail, drain};
+    use super::{MAX_BYTES, MAX_LINES, StderrCapture, StderrTail, read};
 
     #[tokio::test]
-    async fn keeps_the_end_and_no_more() {
-        let tail = Tail::new(LastWords::default());
+    async fn read_of_long_stderr_keeps_last_lines() {
+        let capture = StderrCapture::new(StderrTail::default());
         let mut text = "x".repeat(100_000);
         for number in 0..1000 {
             text += &format!("\nline {number}");
         }
-        drain(text.as_bytes(), tail.clone(), String::new()).await;
-        let kept = tail.last().await;
+        read(text.as_bytes(), capture.clone(), String::new()).await;
+        let kept = capture.final_text().await;
         assert_eq!(kept.lines().count(), MAX_LINES);
         assert!(
             kept.starts_with("line 980\n") && kept.ends_with("\nline 999"),
             "{kept}"
         );
         let long = "y".repeat(3000);
-        drain(
+        read(
             [&*long, &long, &long, "last"].join("\n").as_bytes(),
-            tail.clone(),
+            capture.clone(),
             String::new(),
         )
         .await;
-        let kept = tail.words.text();
+        let kept = capture.tail.text();
         assert!(kept.len() <= MAX_BYTES && kept.ends_with("\nlast"));
     }
 }

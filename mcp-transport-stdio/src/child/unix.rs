@@ -1,8 +1,8 @@
-//! A process and everything that it has started, on Unix: a process group.
+//! A process with its descendants on Unix: a process group.
 //!
-//! A thread waits for each one, so that it is reaped whatever becomes of the runtime. Signals go to
-//! the group under a lock that is also held while the process is reaped: a number that the operating
-//! system may have given to somebody else is never signalled.
+//! A thread waits for each process, so that it is reaped even after the runtime has ended. Signals
+//! are sent under a lock that is also held while the process is reaped: a process id that the
+//! operating system may have reused is never signalled.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -13,68 +13,68 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
-use super::{Life, Pipes, born};
+use super::process::{ProcessPipes, ProcessState, running};
 
-/// A process and everything that it has started.
+/// A process and its process group.
 #[derive(Debug)]
 pub(super) struct Process {
     group: Pid,
     is_reaped: Mutex<bool>,
-    life: watch::Sender<Life>,
+    state: watch::Sender<ProcessState>,
 }
 
 impl Process {
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Arc<Self>, Pipes)> {
+    pub(super) fn spawn(mut command: Command) -> io::Result<(Arc<Self>, ProcessPipes)> {
         command.process_group(0);
         let mut child = command.spawn()?;
         let process = Arc::new(Self {
             group: Pid::from_child(&child),
             is_reaped: Mutex::new(false),
-            life: born(),
+            state: running(),
         });
-        let pipes = Pipes::take(child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let pipes = ProcessPipes::new(child.stdin.take(), child.stdout.take(), child.stderr.take());
         let waiting = process.clone();
         let thread = std::thread::Builder::new().name("mcp-child".to_owned());
         let spawned = thread.spawn(move || waiting.reap(child)).map(drop);
-        // Nothing that was started is left behind.
+        // On an error the started process is killed.
         spawned
             .and(pipes)
             .inspect_err(|_| process.kill())
             .map(|pipes| (process, pipes))
     }
 
-    /// Waits for the end of the process, and ends what it has left behind.
+    /// Waits for the end of the process, and then kills the rest of its group.
     // spec: STDIO-12
     fn reap(&self, mut child: Child) {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.group), ended) {}
         let mut is_reaped = self.is_reaped.lock();
-        // It has ended and is not reaped yet, so the number is still its own.
+        // The process is not reaped yet, so its id is not reused.
         let _ = kill_process_group(self.group, Signal::KILL);
         let status = child.wait().ok();
         *is_reaped = true;
         drop(is_reaped);
-        self.life.send_replace(Life::Ended(status));
+        self.state.send_replace(ProcessState::Ended(status));
     }
 
-    /// Asks it to end.
+    /// Sends SIGTERM to the process group.
     pub(super) fn terminate(&self) {
         self.signal(Signal::TERM);
     }
 
-    /// Ends it.
+    /// Sends SIGKILL to the process group.
     pub(super) fn kill(&self) {
         self.signal(Signal::KILL);
     }
 
-    pub(super) fn life(&self) -> &watch::Sender<Life> {
-        &self.life
+    pub(super) fn state(&self) -> &watch::Sender<ProcessState> {
+        &self.state
     }
 
     fn signal(&self, signal: Signal) {
         let is_reaped = self.is_reaped.lock();
         if !*is_reaped {
-            // It may have ended a moment ago.
+            // An error means that the group has ended already.
             let _ = kill_process_group(self.group, signal);
         }
     }

@@ -1,7 +1,6 @@
-//! A process and everything that it has started, on Windows: a job.
+//! A process with its descendants on Windows: a job object.
 //!
-//! A thread looks every few milliseconds whether it has ended: waiting for it would hold the lock
-//! that ending it needs.
+//! A thread polls for the end of the process. A blocking wait would hold the lock that `kill` needs.
 
 use std::io;
 use std::process::Command;
@@ -13,36 +12,36 @@ use process_wrap::std::{ChildWrapper, CommandWrap, CreationFlags, JobObject};
 use tokio::sync::watch;
 use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 
-use super::{Life, Pipes, born};
+use super::process::{ProcessPipes, ProcessState, running};
 
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// A process and everything that it has started.
+/// A process and its job object.
 pub(super) struct Process {
     child: Mutex<Box<dyn ChildWrapper>>,
-    life: watch::Sender<Life>,
+    state: watch::Sender<ProcessState>,
 }
 
 impl Process {
-    pub(super) fn spawn(command: Command) -> io::Result<(Arc<Self>, Pipes)> {
+    pub(super) fn spawn(command: Command) -> io::Result<(Arc<Self>, ProcessPipes)> {
         let mut command = CommandWrap::from(command);
         command
             .wrap(CreationFlags(CREATE_NO_WINDOW))
             .wrap(JobObject);
         let mut child = command.spawn()?;
-        let pipes = Pipes::take(
+        let pipes = ProcessPipes::new(
             child.stdin().take(),
             child.stdout().take(),
             child.stderr().take(),
         );
         let process = Arc::new(Self {
             child: Mutex::new(child),
-            life: born(),
+            state: running(),
         });
         let waiting = process.clone();
         let thread = std::thread::Builder::new().name("mcp-child".to_owned());
         let spawned = thread.spawn(move || waiting.watch()).map(drop);
-        // Nothing that was started is left behind.
+        // On an error the started process is killed.
         spawned
             .and(pipes)
             .inspect_err(|_| process.kill())
@@ -56,33 +55,33 @@ impl Process {
                 Ok(Some(status)) => break Some(status),
                 Err(_) => break None,
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         };
-        // What it has left behind ends with it.
+        // Kills descendants that still run.
         self.kill();
-        self.life.send_replace(Life::Ended(status));
+        self.state.send_replace(ProcessState::Ended(status));
     }
 
-    /// There is no way to ask: it is ended.
+    /// Kills the process: Windows has no equivalent of SIGTERM.
     pub(super) fn terminate(&self) {
         self.kill();
     }
 
-    /// Ends it.
+    /// Kills the process and its descendants.
     pub(super) fn kill(&self) {
-        // It may have ended a moment ago.
+        // An error means that the process has ended already.
         let _ = self.child.lock().start_kill();
     }
 
-    pub(super) fn life(&self) -> &watch::Sender<Life> {
-        &self.life
+    pub(super) fn state(&self) -> &watch::Sender<ProcessState> {
+        &self.state
     }
 }
 
 impl std::fmt::Debug for Process {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Process")
-            .field("life", &*self.life.borrow())
+            .field("state", &*self.state.borrow())
             .finish_non_exhaustive()
     }
 }

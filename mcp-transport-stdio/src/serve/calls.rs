@@ -1,15 +1,13 @@
-//! The calls that run on a pipe: begun, finished, cancelled.
+//! The running calls of a pipe.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
-use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use mcp_core::BoxFuture;
 use mcp_core::wire::EncodedReply;
 use mcp_core::{CallOutput, RunningCall};
 use mcp_types::RequestId;
@@ -17,31 +15,30 @@ use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::sleep;
 use tracing::Instrument;
 
-use crate::outbox::{Ended, Outbox, Permit};
+use crate::write_queue::{CancelFlag, QueueClosed, WriteQueue};
 
-/// How long a client may take nothing before reports of progress stop waiting for it.
+/// Time without reads by the client after which handlers no longer wait for their notifications.
 const STALL_AFTER: Duration = Duration::from_secs(1);
 
-/// The calls that were not ready when they were begun.
+/// The calls that were not ready at their first poll, each in its own task.
 #[derive(Debug)]
 pub(super) struct Calls {
-    outbox: Arc<Outbox>,
-    /// Of the same kind as those of the pipe, whose code a program has already.
-    tasks: JoinSet<io::Result<()>>,
-    by_id: HashMap<RequestId, Entry>,
+    queue: Arc<WriteQueue>,
+    tasks: JoinSet<Result<(), QueueClosed>>,
+    by_id: HashMap<RequestId, CallTask>,
     ids: HashMap<Id, RequestId>,
 }
 
 #[derive(Debug)]
-struct Entry {
-    task: AbortHandle,
-    permit: Permit,
+struct CallTask {
+    handle: AbortHandle,
+    cancelled: CancelFlag,
 }
 
 impl Calls {
-    pub(super) fn new(outbox: Arc<Outbox>) -> Self {
+    pub(super) fn new(queue: Arc<WriteQueue>) -> Self {
         Self {
-            outbox,
+            queue,
             tasks: JoinSet::new(),
             by_id: HashMap::new(),
             ids: HashMap::new(),
@@ -52,34 +49,34 @@ impl Calls {
         self.by_id.len()
     }
 
-    pub(super) fn has(&self, id: &RequestId) -> bool {
+    pub(super) fn contains(&self, id: &RequestId) -> bool {
         self.by_id.contains_key(id)
     }
 
-    /// Works on a call: at once, and in a task of its own from there on if it is not ready.
-    pub(super) fn begin(&mut self, mut running: RunningCall) {
-        let Some(unsent) = self.work_at_once(&mut running) else {
+    /// Polls a call once. When it is not ready, or its output does not fit into the queue, spawns a
+    /// task for it.
+    pub(super) fn start(&mut self, mut running: RunningCall) {
+        let Some(unsent) = self.poll_once(&mut running) else {
             return;
         };
         let id = running.target().id.clone();
-        let permit = Permit::default();
-        let work = work(running, unsent, self.outbox.clone(), permit.clone());
-        let work: BoxFuture<'static, _> = Box::pin(work.in_current_span());
-        let task = self.tasks.spawn(work);
-        self.ids.insert(task.id(), id.clone());
-        self.by_id.insert(id, Entry { task, permit });
+        let cancelled = CancelFlag::default();
+        let run = run(running, unsent, self.queue.clone(), cancelled.clone());
+        let handle = self.tasks.spawn(run.in_current_span());
+        self.ids.insert(handle.id(), id.clone());
+        self.by_id.insert(id, CallTask { handle, cancelled });
     }
 
-    /// Works on a call as far as it goes. `None` when it is answered; else what has to wait for room,
-    /// if anything.
-    fn work_at_once(&self, running: &mut RunningCall) -> Option<Poll<CallOutput>> {
-        // The task polls again as soon as it is there: nobody has to be woken before.
+    /// Polls a call until it is pending. Returns `None` when it is answered, otherwise the output
+    /// that does not fit into the queue, or `Pending`.
+    fn poll_once(&self, running: &mut RunningCall) -> Option<Poll<CallOutput>> {
+        // No waker is needed: the task polls the call again as soon as it starts.
         let mut cx = Context::from_waker(Waker::noop());
         loop {
             match running.poll_output(&mut cx, true) {
-                Poll::Ready(CallOutput::Notifications(notes))
-                    if self.outbox.send_now(&[as_line(&notes)]) => {}
-                Poll::Ready(CallOutput::Reply(text)) if self.outbox.send_now(&pieces(&text)) => {
+                Poll::Ready(CallOutput::Notifications(notifications))
+                    if self.queue.try_send(&[without_line_feed(&notifications)]) => {}
+                Poll::Ready(CallOutput::Reply(reply)) if self.queue.try_send(&pieces(&reply)) => {
                     return None;
                 }
                 unsent => return Some(unsent),
@@ -87,26 +84,26 @@ impl Calls {
         }
     }
 
-    /// Cancels a call: its future is dropped, and nothing more is sent for it. Calls that are
-    /// unknown, or done, are left alone. Tells whether it ran.
+    /// Cancels a call: its future is dropped, and no further message is sent for it. Returns whether
+    /// the call was running.
     // spec: STDIO-11, CAN-04, CAN-05
     pub(super) fn cancel(&mut self, id: &RequestId) -> bool {
-        let Some(entry) = self.by_id.remove(id) else {
+        let Some(call) = self.by_id.remove(id) else {
             return false;
         };
-        self.outbox.revoke(&entry.permit);
-        self.ids.remove(&entry.task.id());
-        entry.task.abort();
+        self.queue.cancel(&call.cancelled);
+        self.ids.remove(&call.handle.id());
+        call.handle.abort();
         true
     }
 
-    /// Waits for the end of a task; `None` when none runs.
-    pub(super) async fn next_end(&mut self) -> Option<()> {
+    /// Waits for the end of a call. Returns `None` when no call runs.
+    pub(super) async fn next_ended(&mut self) -> Option<()> {
         let id = match self.tasks.join_next_with_id().await? {
             Ok((id, _)) => id,
             Err(error) => error.id(),
         };
-        // A cancelled call has left already, and its request id may be in use again.
+        // A cancelled call is removed already, and its request id may be in use again.
         if let Some(id) = self.ids.remove(&id) {
             self.by_id.remove(&id);
         }
@@ -115,52 +112,51 @@ impl Calls {
 
     /// Waits until no call runs.
     pub(super) async fn all_ended(&mut self) {
-        while self.next_end().await.is_some() {}
+        while self.next_ended().await.is_some() {}
     }
 }
 
-/// Works on a call until it is answered, and sends what it says. When nobody reads any more, there
-/// is nobody to tell.
-async fn work(
+/// Drives a call until it is answered, and sends its output.
+async fn run(
     mut running: RunningCall,
     mut unsent: Poll<CallOutput>,
-    outbox: Arc<Outbox>,
-    permit: Permit,
-) -> io::Result<()> {
+    queue: Arc<WriteQueue>,
+    cancelled: CancelFlag,
+) -> Result<(), QueueClosed> {
     loop {
-        let said = match std::mem::replace(&mut unsent, Poll::Pending) {
-            Poll::Ready(said) => said,
+        let output = match std::mem::replace(&mut unsent, Poll::Pending) {
+            Poll::Ready(output) => output,
             Poll::Pending => poll_fn(|cx| running.poll_output(cx, true)).await,
         };
-        match said {
-            CallOutput::Notifications(notes) => {
-                send_notes(&mut running, &notes, &outbox, &permit).await?
+        match output {
+            CallOutput::Notifications(notifications) => {
+                send_notifications(&mut running, &notifications, &queue, &cancelled).await?
             }
-            CallOutput::Reply(text) => return Ok(outbox.send(&pieces(&text), &permit).await?),
+            CallOutput::Reply(reply) => return queue.send(&pieces(&reply), &cancelled).await,
             _ => {}
         }
     }
 }
 
-fn pieces(text: &EncodedReply) -> [&[u8]; 3] {
-    [&text.head, &text.shared, &text.tail]
+fn pieces(reply: &EncodedReply) -> [&[u8]; 3] {
+    [&reply.head, &reply.shared, &reply.tail]
 }
 
-/// Notifications without the end of their last line: the outbox ends every message itself.
-fn as_line(notes: &Bytes) -> &[u8] {
-    notes.strip_suffix(b"\n").unwrap_or(notes)
+/// Removes the last line feed, which the queue appends itself.
+fn without_line_feed(notifications: &Bytes) -> &[u8] {
+    notifications.strip_suffix(b"\n").unwrap_or(notifications)
 }
 
-/// Sends notifications while the call goes on: a client that does not read holds up what it would
-/// read, and nothing else.
-async fn send_notes(
+/// Sends notifications while the call keeps running: a client that does not read delays its
+/// notifications, but not the handler.
+async fn send_notifications(
     running: &mut RunningCall,
-    notes: &Bytes,
-    outbox: &Outbox,
-    permit: &Permit,
-) -> Result<(), Ended> {
-    let pieces = [as_line(notes)];
-    let mut sent = pin!(outbox.send(&pieces, permit));
+    notifications: &Bytes,
+    queue: &WriteQueue,
+    cancelled: &CancelFlag,
+) -> Result<(), QueueClosed> {
+    let pieces = [without_line_feed(notifications)];
+    let mut sent = pin!(queue.send(&pieces, cancelled));
     let mut stalled = None;
     poll_fn(|cx| {
         if let Poll::Ready(sent) = sent.as_mut().poll(cx) {
@@ -170,7 +166,7 @@ async fn send_notes(
         if timer.as_mut().poll(cx).is_ready() {
             running.mark_stalled();
         }
-        // Says nothing while its notes are not taken.
+        // Without permission to output, the call returns nothing here.
         let _ = running.poll_output(cx, false);
         Poll::Pending
     })

@@ -1,4 +1,4 @@
-//! The driver of one pipe: every message is read here, and every call is begun here.
+//! The driver of one pipe: it handles every message and starts every call.
 
 use std::future::{pending, poll_fn};
 use std::io;
@@ -14,11 +14,9 @@ use mcp_core::lines::{LINE_FRAMING, Line};
 use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    ClientNotification, ClientRequest, Fault, Principal, Reply, ServerNotification, Service,
-    SessionRequest, Subscriber,
+    ClientNotification, ClientRequest, Fault, InboundRequest, Principal, Reply, ReplyTarget,
+    RunningCall, ServerNotification, Service, SessionRequest, Subscriber, modern,
 };
-use mcp_core::{InboundRequest, modern};
-use mcp_core::{ReplyTarget, RunningCall};
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
     Response,
@@ -27,44 +25,45 @@ use memchr::memmem;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use super::Settings;
 use super::calls::Calls;
-use crate::outbox::{Ended, Outbox};
+use super::settings::ServerSettings;
 use crate::pipe::{Batch, Pipe, excerpt};
+use crate::write_queue::{QueueClosed, WriteQueue};
 
-/// After the last answer, time for it to be written.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// Time to write the last responses.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long changes gather between two rounds of them.
-const PACE: Duration = Duration::from_millis(50);
+/// Interval between two notifications of a subscription. Changes in between are combined.
+const SUBSCRIPTION_INTERVAL: Duration = Duration::from_millis(50);
 
 pub(super) struct Driver {
     service: Arc<dyn Service>,
-    settings: Settings,
+    settings: ServerSettings,
     pipe: Pipe,
     calls: Calls,
-    /// Opened by `initialize`.
+    /// The legacy session that `initialize` has opened.
     session: Option<Arc<Session>>,
-    /// Nothing new begins, and what would go on for ever ends.
+    /// Becomes true when the server drains. Subscriptions then end.
     draining: watch::Sender<bool>,
-    /// The one client, as its subscriptions are looked at.
-    who: Subscriber,
+    /// The client as a subscriber of changes.
+    subscriber: Subscriber,
 }
 
-/// What happens on a pipe.
+/// An event that the driver waits for.
 enum Event {
-    Stop,
+    Shutdown,
     Incoming(Option<Batch>),
     WriterEnded(io::Result<()>),
     CallEnded,
-    QuestionExpired,
+    /// A request of the server to its client has timed out.
+    RequestExpired,
     Changed(ServerNotification),
 }
 
 impl Driver {
-    pub(super) fn new(service: Arc<dyn Service>, settings: Settings, pipe: Pipe) -> Self {
-        let calls = Calls::new(pipe.outbox.clone());
-        let who = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
+    pub(super) fn new(service: Arc<dyn Service>, settings: ServerSettings, pipe: Pipe) -> Self {
+        let calls = Calls::new(pipe.write_queue.clone());
+        let subscriber = Subscriber::new(settings.extensions.clone(), settings.gate.clone());
         Self {
             service,
             settings,
@@ -72,61 +71,64 @@ impl Driver {
             calls,
             session: None,
             draining: watch::Sender::new(false),
-            who,
+            subscriber,
         }
     }
 
     pub(super) async fn run(
         mut self,
-        mut stop: Pin<Box<dyn Future<Output = ()> + Send>>,
+        mut shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
     ) -> io::Result<()> {
         loop {
-            match self.next_event(&mut stop).await {
-                Event::WriterEnded(ended) => return unless_closed(ended),
-                Event::Stop => return self.drain().await,
+            match self.next_event(&mut shutdown).await {
+                Event::WriterEnded(ended) => return ignore_closed(ended),
+                Event::Shutdown => return self.drain().await,
                 Event::Incoming(None) => {
                     let read = self.pipe.reader.ended().await;
-                    return self.drain().await.and(unless_closed(read));
+                    return self.drain().await.and(ignore_closed(read));
                 }
                 Event::Incoming(Some(batch)) => {
                     for line in batch {
-                        // Who does not read its answers is not listened to. When the pipe is
-                        // broken, the writer says so.
-                        if self.pipe.outbox.room().await.is_ok() {
-                            self.take_line(line);
+                        // Requests wait until the client reads its responses. An error means that
+                        // the writer has ended, which is the next event.
+                        if self.pipe.write_queue.wait_for_space().await.is_ok() {
+                            self.handle_line(line);
                         }
                     }
                 }
                 Event::CallEnded => {}
-                Event::QuestionExpired => {
+                Event::RequestExpired => {
                     if let Some(session) = &self.session {
                         session.expire_requests();
                     }
                 }
-                Event::Changed(note) => self.tell(&note),
+                Event::Changed(notification) => self.notify(&notification),
             }
         }
     }
 
-    async fn next_event(&mut self, stop: &mut Pin<Box<dyn Future<Output = ()> + Send>>) -> Event {
+    async fn next_event(
+        &mut self,
+        shutdown: &mut Pin<Box<dyn Future<Output = ()> + Send>>,
+    ) -> Event {
         let session = self.session.as_deref();
-        let outbox = &self.pipe.outbox;
+        let queue = &self.pipe.write_queue;
         tokio::select! {
             biased;
-            () = stop => Event::Stop,
+            () = shutdown => Event::Shutdown,
             ended = self.pipe.writer.ended() => Event::WriterEnded(ended),
-            Some(()) = self.calls.next_end() => Event::CallEnded,
-            () = question_expired(session) => Event::QuestionExpired,
-            note = next_change(session, &self.who, outbox) => Event::Changed(note),
+            Some(()) = self.calls.next_ended() => Event::CallEnded,
+            () = next_expiry(session) => Event::RequestExpired,
+            change = next_change(session, &self.subscriber, queue) => Event::Changed(change),
             batch = self.pipe.incoming.recv() => Event::Incoming(batch),
         }
     }
 
-    /// The client has closed its side, or we were told to stop: calls finish, their answers are
-    /// written.
+    /// Lets running calls finish and writes their responses. Called when the client has closed its
+    /// side, or on shutdown.
     // spec: STDIO-13
     async fn drain(mut self) -> io::Result<()> {
-        // What was asked cannot be answered any more, and subscriptions end in good order.
+        // The client can no longer answer requests of the server. Subscriptions end.
         if let Some(session) = &self.session {
             session.close();
         }
@@ -134,33 +136,33 @@ impl Driver {
         let deadline = Instant::now() + self.settings.drain_timeout;
         tokio::select! {
             biased;
-            ended = self.pipe.writer.ended() => return unless_closed(ended),
+            ended = self.pipe.writer.ended() => return ignore_closed(ended),
             () = self.calls.all_ended() => {}
             () = sleep_until(deadline) => {
                 let calls = self.calls.len();
-                tracing::warn!(calls, "running calls are cancelled, the client has gone");
+                tracing::warn!(calls, "running calls are cancelled: the drain timeout is over");
             }
         }
         let Self { pipe, calls, .. } = self;
         drop(calls);
-        pipe.outbox.end();
+        pipe.write_queue.close();
         let mut writer = pipe.writer;
-        let until = deadline.max(Instant::now() + LAST_WORDS);
+        let until = deadline.max(Instant::now() + FLUSH_TIMEOUT);
         match timeout_at(until, writer.ended()).await {
-            Ok(ended) => unless_closed(ended),
+            Ok(ended) => ignore_closed(ended),
             Err(_) => Ok(()),
         }
     }
 
-    fn take_line(&mut self, line: Line) {
+    fn handle_line(&mut self, line: Line) {
         match line {
-            Line::Text(text) => match Message::parse(&text) {
-                Ok(Message::Request(request)) => self.take_request(&request),
-                Ok(Message::Notification(note)) => self.take_note(&note),
-                Ok(Message::Response(response)) => self.take_response(&response),
+            Line::Text(message) => match Message::parse(&message) {
+                Ok(Message::Request(request)) => self.handle_request(&request),
+                Ok(Message::Notification(notification)) => self.handle_notification(&notification),
+                Ok(Message::Response(response)) => self.handle_response(&response),
                 Ok(_) => {}
-                Err(ParseError::Batch) => self.take_batch(&text),
-                Err(error) => self.take_garbage(&text, error),
+                Err(ParseError::Batch) => self.handle_batch(&message),
+                Err(error) => self.handle_invalid(&message, error),
             },
             Line::TooLong(head) => {
                 let limit = self.settings.line_limit;
@@ -172,43 +174,45 @@ impl Driver {
         }
     }
 
-    /// Nothing is answered to what may be an answer itself: two peers could go on for ever.
+    /// Answers an invalid message with an error, unless it may be a response: two peers could
+    /// otherwise send errors to each other forever.
     // spec: STDIO-17
-    fn take_garbage(&self, text: &[u8], error: ParseError) {
-        tracing::warn!(%error, line = excerpt(text), "a line is no message");
-        if !may_be_response(text) {
+    fn handle_invalid(&self, message: &[u8], error: ParseError) {
+        tracing::warn!(%error, line = excerpt(message), "a line is no message");
+        if !may_be_response(message) {
             let id = error.id().cloned();
             self.refuse(MODERN, id.as_ref(), &error.into());
         }
     }
 
-    /// Messages in a batch are taken one by one, and answered one by one: a pipe has no place
-    /// where answers could wait for each other.
+    /// Handles and answers the messages of a batch one by one.
     // spec: BASE-14
-    fn take_batch(&mut self, text: &[u8]) {
+    fn handle_batch(&mut self, batch: &[u8]) {
         let session = self.session.as_ref();
         let version = session.map_or(ProtocolVersion::LATEST, |session| session.wire().version());
-        match wire::batch::read(text, version) {
+        match wire::batch::read(batch, version) {
             Ok(messages) => {
                 for message in messages {
                     match message {
-                        Ok(Message::Request(request)) => self.take_request(&request),
-                        Ok(Message::Notification(note)) => self.take_note(&note),
-                        Ok(Message::Response(response)) => self.take_response(&response),
+                        Ok(Message::Request(request)) => self.handle_request(&request),
+                        Ok(Message::Notification(notification)) => {
+                            self.handle_notification(&notification)
+                        }
+                        Ok(Message::Response(response)) => self.handle_response(&response),
                         Ok(_) => {}
-                        Err(error) => self.take_garbage(text, error),
+                        Err(error) => self.handle_invalid(batch, error),
                     }
                 }
             }
             Err(fault) => {
-                tracing::warn!(line = excerpt(text), "a line is a batch of messages");
+                tracing::warn!(line = excerpt(batch), "a line is a batch of messages");
                 self.refuse(MODERN, None, &fault);
             }
         }
     }
 
-    /// An error is told in the words of the era that the request belongs to.
-    fn take_request(&mut self, request: &Request<'_>) {
+    /// Starts a call or answers the request at once. Errors are encoded for the era of the request.
+    fn handle_request(&mut self, request: &Request<'_>) {
         let id = &request.id;
         let (wire, inbound) = match classify(request, None) {
             RequestEra::Modern(envelope) => {
@@ -217,22 +221,22 @@ impl Driver {
             }
             RequestEra::Refused(fault) => (MODERN, Err(fault)),
             _ => {
-                let inbound = self.admit_legacy(request);
+                let inbound = self.handle_legacy_request(request);
                 (self.legacy_wire(), inbound)
             }
         };
-        let begun = inbound.and_then(|inbound| match inbound {
-            Some(inbound) => self.begin(id, inbound),
+        let started = inbound.and_then(|inbound| match inbound {
+            Some(inbound) => self.start_call(id, inbound),
             None => Ok(()),
         });
-        if let Err(fault) = begun {
+        if let Err(fault) = started {
             self.refuse(wire, Some(id), &fault);
         }
     }
 
-    fn begin(&mut self, id: &RequestId, mut inbound: InboundRequest) -> Result<(), Fault> {
+    fn start_call(&mut self, id: &RequestId, mut inbound: InboundRequest) -> Result<(), Fault> {
         // spec: BASE-04
-        if self.calls.has(id) {
+        if self.calls.contains(id) {
             return Err(Fault::InvalidRequest(
                 "a request with this id is still running".into(),
             ));
@@ -248,9 +252,9 @@ impl Driver {
         }
         if inbound.is_subscription() {
             let mut draining = self.draining.subscribe();
-            // An error means that the driver has gone, and its calls with it.
+            // An error means that the driver was dropped together with its calls.
             inbound.end_subscription_on(async move { drop(draining.wait_for(|now| *now).await) });
-            inbound.pace_subscription(|| Box::pin(sleep(PACE)));
+            inbound.pace_subscription(|| Box::pin(sleep(SUBSCRIPTION_INTERVAL)));
         }
         let extensions = self.settings.extensions.clone();
         let to = ReplyTarget {
@@ -259,38 +263,41 @@ impl Driver {
             wire: wire::for_version(inbound.version()),
         };
         let running = RunningCall::start(&*self.service, inbound, to, LINE_FRAMING, extensions);
-        self.calls.begin(running);
+        self.calls.start(running);
         Ok(())
     }
 
-    /// A request of the legacy era: a call, or something that is answered here. Until there is a
-    /// session, each stands for itself.
+    /// Handles a legacy request. Returns a call, or `None` when the request is answered already.
+    /// Without a session, each request is handled on its own.
     // spec: COMPAT-02, COMPAT-17, LIFE-05, PING-01
-    fn admit_legacy(&mut self, request: &Request<'_>) -> Result<Option<InboundRequest>, Fault> {
-        let admitted = match &self.session {
-            Some(session) => session.handle_request(request, || self.who.clone())?,
-            None if request.method == Method::Initialize.as_str() => self.open(request)?,
+    fn handle_legacy_request(
+        &mut self,
+        request: &Request<'_>,
+    ) -> Result<Option<InboundRequest>, Fault> {
+        let handled = match &self.session {
+            Some(session) => session.handle_request(request, || self.subscriber.clone())?,
+            None if request.method == Method::Initialize.as_str() => self.open_session(request)?,
             None => {
                 legacy::read_stateless(request, legacy::DEFAULT_VERSION, &self.service.profile())?
             }
         };
-        match admitted {
+        match handled {
             HandledRequest::Call(mut inbound) => {
                 if let Some(session) = &self.session {
-                    let sink = Arc::new(Sink(self.pipe.outbox.clone()));
+                    let sink = Arc::new(QueueSink(self.pipe.write_queue.clone()));
                     inbound.input = session.input(sink);
                 }
                 Ok(Some(*inbound))
             }
             HandledRequest::Reply(reply) => {
-                self.answer(&request.id, reply);
+                self.send_reply(&request.id, reply);
                 Ok(None)
             }
             _ => Err(Fault::no_such_method(&*request.method)),
         }
     }
 
-    fn open(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
+    fn open_session(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
         let decoded = wire::for_version(legacy::DEFAULT_VERSION).decode_request(request)?;
         let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
             return Err(Fault::no_such_method(&*request.method));
@@ -303,13 +310,13 @@ impl Driver {
         Ok(HandledRequest::Reply(reply))
     }
 
-    fn take_note(&mut self, note: &Notification<'_>) {
+    fn handle_notification(&mut self, notification: &Notification<'_>) {
         let cancelled = match &self.session {
-            Some(session) => match session.handle_notification(note) {
+            Some(session) => match session.handle_notification(notification) {
                 HandledNotification::Cancel(cancelled) => cancelled,
                 _ => return,
             },
-            None => match MODERN.decode_client_notification(note) {
+            None => match MODERN.decode_client_notification(notification) {
                 Some(ClientNotification::Cancelled(cancelled)) => cancelled,
                 _ => return,
             },
@@ -327,45 +334,44 @@ impl Driver {
         tracing::debug!(%id, ran, reason, "the client has cancelled a call");
     }
 
-    fn take_response(&self, response: &Response<'_>) {
+    fn handle_response(&self, response: &Response<'_>) {
         let session = self.session.as_ref();
         if !session.is_some_and(|session| session.handle_response(response)) {
             let id = response.id.as_ref().map(tracing::field::display);
-            tracing::warn!(id, "nobody waits for this answer of the client");
+            tracing::warn!(id, "a response of the client belongs to no pending request");
         }
     }
 
-    /// What changes is told to the client of a session; modern ones have their subscriptions.
-    fn tell(&self, note: &ServerNotification) {
-        let mut text = Vec::new();
-        if self
-            .legacy_wire()
-            .encode_server_notification(note, None, &mut text)
-        {
-            self.push(&text);
+    /// Notifies the client of a legacy session of a change. Modern clients use subscriptions.
+    fn notify(&self, notification: &ServerNotification) {
+        let mut message = Vec::new();
+        let wire = self.legacy_wire();
+        if wire.encode_server_notification(notification, None, &mut message) {
+            self.push(&message);
         }
     }
 
-    fn answer(&self, id: &RequestId, reply: Reply) {
+    fn send_reply(&self, id: &RequestId, reply: Reply) {
         let profile = self.service.profile();
-        let to = ReplyContext::new(id, &profile);
-        let text = self.legacy_wire().encode_reply(reply, &to, Vec::new());
-        self.push(&text.into_bytes());
+        let context = ReplyContext::new(id, &profile);
+        let message = self.legacy_wire().encode_reply(reply, &context, Vec::new());
+        self.push(&message.into_bytes());
     }
 
     fn refuse(&self, wire: &dyn Wire, id: Option<&RequestId>, fault: &Fault) {
-        let mut text = Vec::new();
-        wire.encode_error(fault, id, &mut text);
-        self.push(&text);
+        let mut message = Vec::new();
+        wire.encode_error(fault, id, &mut message);
+        self.push(&message);
     }
 
-    /// What the driver says itself: one message for one line, for which there was room.
-    fn push(&self, text: &[u8]) {
-        // When the pipe is broken, the writer says so.
-        let _: Result<(), Ended> = self.pipe.outbox.push(text);
+    /// Queues a message of the driver. There is one at most per received line, and the driver waits
+    /// for space before each line.
+    fn push(&self, message: &[u8]) {
+        // An error means that the writer has ended, which is the next event.
+        let _: Result<(), QueueClosed> = self.pipe.write_queue.push(message);
     }
 
-    /// The wire of the session, or of those who have not opened one yet.
+    /// Returns the wire of the session, or the default one before `initialize`.
     fn legacy_wire(&self) -> &'static dyn Wire {
         match &self.session {
             Some(session) => session.wire(),
@@ -374,44 +380,46 @@ impl Driver {
     }
 }
 
-/// The way of a call to its client.
-struct Sink(Arc<Outbox>);
+/// Sends requests of a legacy session to its client.
+struct QueueSink(Arc<WriteQueue>);
 
-impl MessageSink for Sink {
+impl MessageSink for QueueSink {
     fn send(&self, message: Bytes) -> bool {
         self.0.push(&message).is_ok()
     }
 }
 
-async fn question_expired(session: Option<&Session>) {
+/// Waits until a request to the client times out.
+async fn next_expiry(session: Option<&Session>) {
     match session.and_then(Session::next_deadline) {
         Some(deadline) => sleep_until(deadline.into()).await,
         None => pending().await,
     }
 }
 
-/// The next change, once there is room to tell it: until then changes become one.
+/// Waits for space in the queue, and then for the next change. Changes that arrive while the queue
+/// is full are combined.
 async fn next_change(
     session: Option<&Session>,
-    who: &Subscriber,
-    outbox: &Outbox,
+    subscriber: &Subscriber,
+    queue: &WriteQueue,
 ) -> ServerNotification {
     match session {
-        Some(session) if outbox.room().await.is_ok() => {
-            poll_fn(|cx| session.poll_change(cx, who)).await
+        Some(session) if queue.wait_for_space().await.is_ok() => {
+            poll_fn(|cx| session.poll_change(cx, subscriber)).await
         }
         _ => pending().await,
     }
 }
 
-/// Something that has a result or an error, and no method.
-fn may_be_response(text: &[u8]) -> bool {
-    let has = |key: &str| memmem::find(text, key.as_bytes()).is_some();
+/// Returns whether an invalid message contains a result or an error, and no method.
+fn may_be_response(message: &[u8]) -> bool {
+    let has = |key: &str| memmem::find(message, key.as_bytes()).is_some();
     (has("\"result\"") || has("\"error\"")) && !has("\"method\"")
 }
 
-/// A pipe that the other side has closed has ended as pipes do.
-fn unless_closed(ended: io::Result<()>) -> io::Result<()> {
+/// Ignores the errors that a pipe returns after the other side has closed it.
+fn ignore_closed(ended: io::Result<()>) -> io::Result<()> {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     match ended {
         Err(error)

@@ -1,4 +1,4 @@
-//! Real child processes: shell scripts that behave, and some that do not.
+//! Real child processes: shell scripts, some of which ignore signals.
 
 use std::error::Error;
 use std::process::Command;
@@ -11,11 +11,11 @@ use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-/// Longer than anything here takes, so that a hang is a failure and not a hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than every operation here, so that a hang fails the test.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Tells its own number and that of a process that it has started, and ends for nobody.
-const STUBBORN: &str = r#"
+/// A script that sends its process id and that of a child, and ignores SIGTERM.
+const IGNORES_SIGTERM: &str = r#"
     trap '' TERM
     sleep 1000 &
     echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"pids\":[$$,$!]}}"
@@ -39,18 +39,18 @@ fn request() -> OutgoingRequest {
 }
 
 async fn next(frames: &mut Frames) -> Result<Value, ChannelError> {
-    let frame = timeout(PATIENCE, frames.next()).await.unwrap().unwrap()?;
+    let frame = timeout(TIMEOUT, frames.next()).await.unwrap().unwrap()?;
     Ok(serde_json::from_slice(&frame.message).unwrap())
 }
 
-/// The numbers that a stubborn server tells.
+/// Receives the process ids of the script.
 async fn pids(channel: &ChildChannel) -> Vec<u64> {
     let message = next(&mut channel.inbound().unwrap()).await.unwrap();
     let pids = message["params"]["pids"].as_array().unwrap();
     pids.iter().map(|pid| pid.as_u64().unwrap()).collect()
 }
 
-/// The states of these processes, one letter each; nothing for one that is gone.
+/// Returns the states of these processes, one letter for each process that exists.
 fn states(pids: &[u64]) -> String {
     let list = pids
         .iter()
@@ -64,19 +64,19 @@ fn states(pids: &[u64]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Waits until the first process is gone, and its child does nothing any more: whether that one is
-/// reaped is the business of the process that has inherited it.
+/// Waits until the first process is gone and its child does not run. The process that has inherited
+/// the child may reap it later.
 fn assert_end(pids: &[u64]) {
     let start = Instant::now();
     while !states(&pids[..1]).is_empty() || states(pids).chars().any(|state| "RSDT".contains(state))
     {
-        assert!(start.elapsed() < PATIENCE, "{}", states(pids));
+        assert!(start.elapsed() < TIMEOUT, "{}", states(pids));
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 #[tokio::test]
-async fn speaks_with_a_child() {
+async fn call_to_child_returns_response() {
     let answer = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{"a":1}}'; cat"#;
     let channel = ChildChannel::spawn(script(answer)).unwrap();
     assert_eq!(channel.peer(), "sh");
@@ -87,7 +87,7 @@ async fn speaks_with_a_child() {
 }
 
 #[tokio::test]
-async fn the_end_of_a_child_is_told_with_its_last_words() {
+async fn exited_child_reports_status_and_stderr() {
     let ends = "read line; echo 'no configuration' >&2; exit 3";
     let channel = ChildChannel::spawn(script(ends)).unwrap();
     let error = next(&mut channel.call(request()))
@@ -98,11 +98,11 @@ async fn the_end_of_a_child_is_told_with_its_last_words() {
         assert!(error.contains(part), "{error}");
     }
     assert!(matches!(channel.closed().await, CloseReason::Broken(_)));
-    assert_eq!(channel.last_words().text(), "no configuration");
+    assert_eq!(channel.stderr_tail().text(), "no configuration");
 }
 
 #[tokio::test]
-async fn a_child_that_was_killed_is_told() {
+async fn killed_child_reports_signal() {
     let channel = ChildChannel::spawn(script("read line; kill -9 $$")).unwrap();
     let error = next(&mut channel.call(request()))
         .await
@@ -112,7 +112,7 @@ async fn a_child_that_was_killed_is_told() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_an_error_that_helps() {
+async fn spawn_of_missing_program_names_cause() {
     let source = |command| {
         let error = ChildChannel::spawn(command).unwrap_err();
         assert!(matches!(error, ChannelError::Connect { .. }));
@@ -129,7 +129,7 @@ async fn what_cannot_be_started_is_an_error_that_helps() {
 }
 
 #[tokio::test]
-async fn variables_are_handed_on_by_name() {
+async fn env_variables_are_inherited_by_name_only() {
     let tell = r#"echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{
         \"v\":\"$CARGO_PKG_NAME|$CARGO_PKG_VERSION|$GIVEN|${PATH:+path}\"}}" | tr -d '\n'; echo; cat"#;
     let command = script(tell)
@@ -137,13 +137,13 @@ async fn variables_are_handed_on_by_name() {
         .env("GIVEN", "given");
     let channel = ChildChannel::spawn(command).unwrap();
     let message = next(&mut channel.inbound().unwrap()).await.unwrap();
-    // Set by cargo, and neither of them is handed on by itself.
+    // Cargo sets both variables, and neither is inherited by default.
     let named = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     assert_eq!(message["params"]["v"], format!("{named}||given|path"));
 }
 
 #[tokio::test]
-async fn a_command_of_the_standard_library_is_taken_over() {
+async fn server_command_from_std_command_keeps_settings() {
     let mut command = Command::new("sh");
     command.args([
         "-c",
@@ -156,11 +156,11 @@ async fn a_command_of_the_standard_library_is_taken_over() {
 }
 
 #[tokio::test]
-async fn close_waits_for_a_child_that_ends_by_itself() {
+async fn close_waits_for_child_to_exit() {
     let folder = std::env::temp_dir().join(format!("mcp-stdio-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let polite = script("cat > /dev/null; sleep 0.05; echo bye > last").current_dir(&folder);
-    let channel = ChildChannel::spawn(polite.close_timeout(PATIENCE)).unwrap();
+    let channel = ChildChannel::spawn(polite.close_timeout(TIMEOUT)).unwrap();
     channel.close().await;
     assert_eq!(
         std::fs::read_to_string(folder.join("last")).unwrap(),
@@ -170,8 +170,8 @@ async fn close_waits_for_a_child_that_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn close_ends_the_stubborn_and_what_they_have_started() {
-    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+async fn close_kills_child_that_ignores_sigterm() {
+    let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
     let pids = pids(&channel).await;
     let start = Instant::now();
     channel.close().await;
@@ -180,7 +180,7 @@ async fn close_ends_the_stubborn_and_what_they_have_started() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_a_server_that_ends_by_itself() {
+async fn exited_child_leaves_no_descendants() {
     let parent = r#"
         sleep 1000 > /dev/null &
         echo "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"pids\":[$$,$!]}}"
@@ -197,16 +197,16 @@ async fn nothing_is_left_of_a_server_that_ends_by_itself() {
 }
 
 #[tokio::test]
-async fn dropping_ends_the_stubborn() {
-    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+async fn dropped_channel_kills_child_that_ignores_sigterm() {
+    let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
     let pids = pids(&channel).await;
     drop(channel);
     assert_end(&pids);
 }
 
 #[tokio::test]
-async fn a_panic_ends_the_stubborn() {
-    let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+async fn panic_kills_child_that_ignores_sigterm() {
+    let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
     let pids = pids(&channel).await;
     let task = tokio::spawn(async move {
         let _channel = channel;
@@ -217,13 +217,13 @@ async fn a_panic_ends_the_stubborn() {
 }
 
 #[test]
-fn the_end_of_the_runtime_ends_the_stubborn() {
+fn runtime_shutdown_kills_child_that_ignores_sigterm() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .unwrap();
     let (channel, pids) = runtime.block_on(async {
-        let channel = ChildChannel::spawn(script(STUBBORN)).unwrap();
+        let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
         let pids = pids(&channel).await;
         (channel, pids)
     });
@@ -236,7 +236,7 @@ fn the_end_of_the_runtime_ends_the_stubborn() {
 }
 
 #[tokio::test]
-async fn starts_anew() {
+async fn reopen_starts_child_again() {
     let counts = r#"read line; echo '{"jsonrpc":"2.0","id":1,"result":{}}'"#;
     let channel = ChildChannel::spawn(script(counts)).unwrap();
     for _ in 0..3 {

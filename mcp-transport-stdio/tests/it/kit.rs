@@ -1,4 +1,4 @@
-//! A service that does what the tool's name says, and a client that writes lines by hand, so that
+//! A service that interprets tool names as commands, and a client that writes lines by hand, so that
 //! it can misbehave.
 
 use std::collections::BTreeMap;
@@ -21,31 +21,31 @@ use tokio::io::{
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Longer than anything here takes, so that a hang is a failure and not a hang.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Longer than every operation here, so that a hang fails the test.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A service that does what the tool's name says.
+/// A service that interprets the name of a tool as a command.
 #[derive(Clone, Default)]
-pub(crate) struct Obedient {
+pub(crate) struct ToolNameService {
     pub(crate) bus: Arc<MemoryBus>,
-    /// How many calls are at work.
-    pub(crate) busy: Arc<AtomicUsize>,
+    /// Number of running calls.
+    pub(crate) running: Arc<AtomicUsize>,
 }
 
-struct Busy(Arc<AtomicUsize>);
+struct RunningGuard(Arc<AtomicUsize>);
 
-impl Drop for Busy {
+impl Drop for RunningGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Service for Obedient {
+impl Service for ToolNameService {
     fn profile(&self) -> Arc<ServerProfile> {
         let offers = ServerCapabilities::default()
             .with_tools(true)
             .with_resources(false, true);
-        let info = Implementation::new("obedient", "1.0.0");
+        let info = Implementation::new("tool-name", "1.0.0");
         let profile = ServerProfile::new(info)
             .capabilities(offers)
             .versions(ProtocolVersion::ALL);
@@ -53,11 +53,11 @@ impl Service for Obedient {
     }
 
     fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
-        self.busy.fetch_add(1, Ordering::SeqCst);
-        let busy = Busy(self.busy.clone());
+        self.running.fetch_add(1, Ordering::SeqCst);
+        let running = RunningGuard(self.running.clone());
         Box::pin(async move {
-            let _busy = busy;
-            obey(exchange).await
+            let _busy = running;
+            run_tool(exchange).await
         })
     }
 
@@ -66,7 +66,7 @@ impl Service for Obedient {
     }
 }
 
-async fn obey(exchange: Exchange) -> Reply {
+async fn run_tool(exchange: Exchange) -> Reply {
     let Call::CallTool(params) = &exchange.call else {
         return text("no tool");
     };
@@ -101,7 +101,7 @@ async fn ask(input: Input) -> Reply {
     }
 }
 
-/// A large answer that costs little to write.
+/// A large response that is cheap to encode.
 fn raw(length: usize) -> Reply {
     static BODIES: Mutex<BTreeMap<usize, RawObject>> = Mutex::new(BTreeMap::new());
     let mut bodies = BODIES.lock().unwrap();
@@ -119,9 +119,9 @@ fn text(text: &str) -> Reply {
     CallToolResult::new(vec![ContentBlock::text(text)]).into()
 }
 
-/// A server over a pipe, and the other end of the pipe.
+/// A server over a pipe with the client's end of the pipe.
 pub(crate) struct Peer {
-    pub(crate) service: Obedient,
+    pub(crate) service: ToolNameService,
     pub(crate) reader: BufReader<ReadHalf<DuplexStream>>,
     pub(crate) writer: WriteHalf<DuplexStream>,
     pub(crate) server: JoinHandle<std::io::Result<()>>,
@@ -132,9 +132,9 @@ impl Peer {
         Self::start_with(64 * 1024, |server| server)
     }
 
-    /// A pipe that holds so many bytes.
+    /// Starts a server over a pipe with this capacity in bytes.
     pub(crate) fn start_with(room: usize, set: impl FnOnce(StdioServer) -> StdioServer) -> Self {
-        let service = Obedient::default();
+        let service = ToolNameService::default();
         let (here, there) = duplex(room);
         let (reader, writer) = split(there);
         let server = set(StdioServer::new(service.clone()));
@@ -149,26 +149,26 @@ impl Peer {
     }
 
     pub(crate) async fn write(&mut self, text: &[u8]) {
-        timeout(PATIENCE, self.writer.write_all(text))
+        timeout(TIMEOUT, self.writer.write_all(text))
             .await
             .unwrap()
             .unwrap();
     }
 
-    pub(crate) async fn say(&mut self, message: Value) {
+    pub(crate) async fn send(&mut self, message: Value) {
         self.write(format!("{message}\n").as_bytes()).await;
     }
 
-    /// Calls a tool in the modern way.
+    /// Calls a tool by a modern request.
     pub(crate) async fn call(&mut self, id: i64, tool: &str) {
-        self.say(modern(id, tool)).await;
+        self.send(modern(id, tool)).await;
     }
 
-    /// The next message; `None` at the end of the stream.
+    /// Receives the next message, or `None` at the end of the stream.
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = self.reader.read_line(&mut line);
-        match timeout(PATIENCE, read).await.unwrap().unwrap() {
+        match timeout(TIMEOUT, read).await.unwrap().unwrap() {
             0 => None,
             _ => Some(serde_json::from_str(&line).unwrap()),
         }
@@ -178,7 +178,7 @@ impl Peer {
         self.next().await.unwrap()
     }
 
-    /// The text of the answer to the request `id`, which comes next.
+    /// Receives the response to request `id` and returns its text.
     #[track_caller]
     pub(crate) fn answer(&mut self, id: i64) -> impl Future<Output = String> {
         let place = std::panic::Location::caller();
@@ -191,22 +191,22 @@ impl Peer {
         }
     }
 
-    /// The error code of the answer that comes next.
+    /// Receives the error response to request `id` and returns its code.
     pub(crate) async fn refusal(&mut self, id: Value) -> i64 {
         let answer = self.expect().await;
         assert_eq!(answer["id"], id, "{answer}");
         answer["error"]["code"].as_i64().unwrap()
     }
 
-    pub(crate) fn busy(&self) -> usize {
-        self.service.busy.load(Ordering::SeqCst)
+    pub(crate) fn running(&self) -> usize {
+        self.service.running.load(Ordering::SeqCst)
     }
 
-    /// Closes the side of the client; the server is to end well.
+    /// Closes the client's side and asserts that the server ends without an error.
     pub(crate) async fn close(mut self) {
         self.writer.shutdown().await.unwrap();
         assert_eq!(self.next().await, None);
-        timeout(PATIENCE, self.server)
+        timeout(TIMEOUT, self.server)
             .await
             .unwrap()
             .unwrap()

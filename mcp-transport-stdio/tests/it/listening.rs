@@ -1,4 +1,4 @@
-//! Subscriptions over a pipe: several on one, told apart by their ids.
+//! Several subscriptions on one pipe.
 
 use mcp_core::{ChangeBus, ChangeEvent};
 use serde_json::{Value, json};
@@ -15,8 +15,8 @@ fn listen(id: i64, filter: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen", "params": params })
 }
 
-/// What a notification is, and the subscription that it belongs to.
-fn told(note: &Value) -> (&str, i64) {
+/// Returns the method of a notification and the id of its subscription.
+fn method_and_subscription(note: &Value) -> (&str, i64) {
     let method = note["method"].as_str().unwrap();
     let id = &note["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"];
     (
@@ -26,41 +26,48 @@ fn told(note: &Value) -> (&str, i64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_subscriptions_on_one_pipe() {
+async fn subscriptions_on_one_pipe_are_told_apart_by_id() {
     // spec: SUB-06, SUB-07, SUB-08
     let mut peer = Peer::start();
     let bus = peer.service.bus.clone();
-    peer.say(listen(1, json!({"toolsListChanged": true}))).await;
+    peer.send(listen(1, json!({"toolsListChanged": true})))
+        .await;
     assert_eq!(
-        told(&peer.expect().await),
+        method_and_subscription(&peer.expect().await),
         ("subscriptions/acknowledged", 1)
     );
     let both = json!({"toolsListChanged": true, "resourceSubscriptions": ["a:b"]});
-    peer.say(listen(2, both)).await;
+    peer.send(listen(2, both)).await;
     assert_eq!(
-        told(&peer.expect().await),
+        method_and_subscription(&peer.expect().await),
         ("subscriptions/acknowledged", 2)
     );
-    peer.say(listen(2, json!({}))).await;
+    peer.send(listen(2, json!({}))).await;
     assert_eq!(peer.refusal(json!(2)).await, -32600);
 
     bus.publish(ChangeEvent::Tools);
-    let mut ids = [told(&peer.expect().await).1, told(&peer.expect().await).1];
+    let mut ids = [
+        method_and_subscription(&peer.expect().await).1,
+        method_and_subscription(&peer.expect().await).1,
+    ];
     ids.sort_unstable();
     assert_eq!(ids, [1, 2]);
     bus.publish(ChangeEvent::Resource { uri: "a:b".into() });
     peer.call(3, "now").await;
     let mut next = [peer.expect().await, peer.expect().await];
     next.sort_by_key(|message| message["id"].as_i64());
-    assert_eq!(told(&next[0]), ("resources/updated", 2));
+    assert_eq!(method_and_subscription(&next[0]), ("resources/updated", 2));
     assert_eq!(next[1]["id"], 3);
 
-    peer.say(cancel(1)).await;
+    peer.send(cancel(1)).await;
     peer.call(4, "now").await;
     peer.answer(4).await;
     assert_eq!(bus.subscriber_count(), 1);
     bus.publish(ChangeEvent::Tools);
-    assert_eq!(told(&peer.expect().await), ("tools/list_changed", 2));
+    assert_eq!(
+        method_and_subscription(&peer.expect().await),
+        ("tools/list_changed", 2)
+    );
 
     // spec: SUB-09, GAP-01
     peer.writer.shutdown().await.unwrap();

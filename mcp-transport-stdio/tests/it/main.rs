@@ -1,4 +1,4 @@
-//! Pipes in virtual time, and child processes in real time.
+//! Tests of pipes in paused time and of child processes in real time.
 
 #[cfg(test)]
 #[cfg(unix)]

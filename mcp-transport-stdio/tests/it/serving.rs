@@ -1,4 +1,4 @@
-//! Calls over a pipe, and what a client may do to it.
+//! Calls over a pipe, and clients that misbehave.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::kit::{Peer, cancel, modern};
 const SECOND: Duration = Duration::from_secs(1);
 
 #[tokio::test(start_paused = true)]
-async fn calls_run_at_the_same_time() {
+async fn calls_run_concurrently() {
     let mut peer = Peer::start();
     let start = Instant::now();
     for (id, tool) in [(1, "wait 3"), (2, "wait 1"), (3, "now")] {
@@ -25,12 +25,12 @@ async fn calls_run_at_the_same_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_are_written_after_the_client_has_closed_its_side() {
+async fn input_end_lets_running_calls_answer() {
     let mut peer = Peer::start();
     for id in 1..=3 {
         peer.call(id, "wait 2").await;
     }
-    // No line feed after the last one.
+    // The last line has no line feed.
     peer.write(modern(4, "now").to_string().as_bytes()).await;
     peer.writer.shutdown().await.unwrap();
     assert_eq!(peer.answer(4).await, "now");
@@ -45,14 +45,14 @@ async fn answers_are_written_after_the_client_has_closed_its_side() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ends_at_once_when_nothing_runs() {
+async fn input_end_without_calls_ends_server_at_once() {
     let start = Instant::now();
     Peer::start().close().await;
     assert!(start.elapsed() < SECOND);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_runs_too_long_is_cancelled_at_the_end() {
+async fn drain_timeout_cancels_running_calls() {
     let mut peer = Peer::start_with(1024, |server| server.drain_timeout(5 * SECOND));
     let start = Instant::now();
     peer.call(1, "wait 100").await;
@@ -61,11 +61,11 @@ async fn what_runs_too_long_is_cancelled_at_the_end() {
     assert_eq!(peer.answer(2).await, "wait 4");
     assert_eq!(peer.next().await, None);
     assert_eq!(start.elapsed(), 5 * SECOND);
-    assert_eq!(peer.busy(), 0);
+    assert_eq!(peer.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn is_told_to_stop() {
+async fn shutdown_signal_ends_server() {
     let peer = Peer::start_with(1024, |server| server.shutdown_on(sleep(SECOND)));
     timeout(2 * SECOND, peer.server)
         .await
@@ -75,39 +75,39 @@ async fn is_told_to_stop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cancelled_call_says_nothing_more() {
+async fn cancelled_call_sends_no_response() {
     let mut peer = Peer::start();
     peer.call(1, "wait 3").await;
-    peer.say(cancel(1)).await;
-    // The same id may be used again, by a call that is not touched by the end of the first.
+    peer.send(cancel(1)).await;
+    // The id can be used again. The end of the first call does not affect the second.
     peer.call(1, "wait 5").await;
     for stray in [
         cancel(2),
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled" }),
     ] {
-        peer.say(stray).await;
+        peer.send(stray).await;
     }
     sleep(SECOND).await;
-    assert_eq!(peer.busy(), 1);
+    assert_eq!(peer.running(), 1);
     assert_eq!(peer.answer(1).await, "wait 5");
     peer.close().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_call_is_cancelled_with_the_server() {
+async fn dropped_server_cancels_all_calls() {
     let mut peer = Peer::start();
     for id in 0..10 {
         peer.call(id, "wait 100").await;
     }
     sleep(SECOND).await;
-    assert_eq!(peer.busy(), 10);
+    assert_eq!(peer.running(), 10);
     peer.server.abort();
     sleep(SECOND).await;
-    assert_eq!(peer.busy(), 0);
+    assert_eq!(peer.running(), 0);
 }
 
 #[tokio::test(start_paused = true)]
-async fn ends_when_nobody_reads_any_more() {
+async fn closed_pipe_ends_server() {
     let Peer {
         reader,
         mut writer,
@@ -128,7 +128,7 @@ async fn ends_when_nobody_reads_any_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn garbage_is_answered_once_and_survived() {
+async fn invalid_line_is_answered_with_error() {
     let mut peer = Peer::start_with(64 * 1024, |server| server.line_limit(1000));
     let long = "x".repeat(5000);
     for (garbage, code) in [
@@ -145,7 +145,7 @@ async fn garbage_is_answered_once_and_survived() {
         assert_eq!(peer.refusal(Value::Null).await, code, "{garbage:?}");
     }
     let odd = json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": 7 });
-    peer.say(odd).await;
+    peer.send(odd).await;
     assert_eq!(peer.refusal(json!(5)).await, -32600);
     peer.call(6, "still there").await;
     assert_eq!(peer.answer(6).await, "still there");
@@ -153,7 +153,7 @@ async fn garbage_is_answered_once_and_survived() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nothing_is_answered_to_an_answer() {
+async fn invalid_response_gets_no_answer() {
     let mut peer = Peer::start();
     peer.write(b"\n \r\n\xef\xbb\xbf\r\n").await;
     for line in [
@@ -172,7 +172,7 @@ async fn nothing_is_answered_to_an_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_panic_is_an_error_of_its_call() {
+async fn panicking_call_returns_error() {
     let mut peer = Peer::start();
     peer.call(1, "panic").await;
     assert_eq!(peer.refusal(json!(1)).await, -32603);
@@ -182,7 +182,7 @@ async fn a_panic_is_an_error_of_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_calls_and_no_more() {
+async fn call_over_limit_is_refused() {
     let mut peer = Peer::start_with(1024, |server| server.max_calls(2));
     for id in 1..=3 {
         peer.call(id, "wait 1").await;
@@ -199,7 +199,7 @@ async fn so_many_calls_and_no_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn two_calls_have_two_ids() {
+async fn second_call_with_running_id_is_refused() {
     let mut peer = Peer::start();
     peer.call(1, "wait 1").await;
     peer.call(1, "now").await;
@@ -209,7 +209,7 @@ async fn two_calls_have_two_ids() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reports_come_before_the_answer() {
+async fn progress_is_sent_before_response() {
     let mut peer = Peer::start_with(256, |server| server);
     peer.call(9, "report 2000").await;
     let mut last = 0.0;
@@ -225,18 +225,18 @@ async fn reports_come_before_the_answer() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_does_not_read_freezes_no_handler() {
+async fn client_without_reads_blocks_no_handler() {
     let mut peer = Peer::start_with(64, |server| server);
     peer.call(1, "big 1000000").await;
     peer.call(2, "now").await;
     sleep(SECOND).await;
-    assert_eq!(peer.busy(), 0);
+    assert_eq!(peer.running(), 0);
     assert_eq!(peer.answer(1).await.len(), 1_000_000);
-    // This one was begun before the pipe was full, and has far more to say than fits.
+    // Call 2 started before the pipe was full. Call 3 reports more than fits.
     peer.answer(2).await;
     peer.call(3, "report 100000").await;
     sleep(100 * SECOND).await;
-    assert_eq!(peer.busy(), 0);
+    assert_eq!(peer.running(), 0);
     loop {
         let message = peer.expect().await;
         if message["id"] == 3 {
@@ -247,7 +247,7 @@ async fn a_client_that_does_not_read_freezes_no_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_answer_arrives_over_a_slow_pipe() {
+async fn slow_pipe_delivers_every_response() {
     for size in [0, 100, 10_000, 1_000_000] {
         let mut peer = Peer::start_with(64 * 1024, |server| server);
         let Peer {
@@ -270,7 +270,7 @@ async fn every_answer_arrives_over_a_slow_pipe() {
             let mut line = Vec::new();
             while reader.read_until(b'\n', &mut line).await.unwrap() > 0 {
                 assert!(line.len() > size);
-                // The id stands at the beginning; reading all of it takes too long here.
+                // Only the start of the line is parsed, because parsing megabytes is slow.
                 let head = std::str::from_utf8(&line[..40]).unwrap();
                 let id = head.split(&[':', ',']).nth(3).unwrap();
                 assert!(seen.insert(id.parse::<i32>().unwrap()), "{head}");

@@ -1,4 +1,4 @@
-//! The legacy era on a pipe, alone and beside the modern one.
+//! Legacy sessions on a pipe, alone and together with modern requests.
 
 use std::time::Duration;
 
@@ -19,25 +19,25 @@ async fn initialize(peer: &mut Peer, version: &str) -> Value {
         "capabilities": { "elicitation": {} },
         "clientInfo": { "name": "by hand", "version": "1" },
     });
-    peer.say(request(0, "initialize", &params)).await;
+    peer.send(request(0, "initialize", &params)).await;
     let answer = peer.expect().await;
     assert_eq!(answer["id"], 0);
-    peer.say(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+    peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
         .await;
     answer["result"].clone()
 }
 
 async fn call(peer: &mut Peer, id: i64, tool: &str) {
     let params = json!({ "name": tool, "arguments": {} });
-    peer.say(request(id, "tools/call", &params)).await;
+    peer.send(request(id, "tools/call", &params)).await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_from_its_first_message_to_its_last() {
+async fn session_answers_calls_without_result_type() {
     let mut peer = Peer::start();
     let result = initialize(&mut peer, "2025-06-18").await;
     assert_eq!(result["protocolVersion"], "2025-06-18");
-    assert_eq!(result["serverInfo"]["name"], "obedient");
+    assert_eq!(result["serverInfo"]["name"], "tool-name");
     call(&mut peer, 1, "hello").await;
     let answer = peer.expect().await;
     let expected = json!({
@@ -48,14 +48,14 @@ async fn a_session_from_its_first_message_to_its_last() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn both_eras_on_one_pipe() {
+async fn modern_and_legacy_requests_share_one_pipe() {
     let mut peer = Peer::start();
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    // A probe, and then a client that would rather have a session.
-    peer.say(request(1, "server/discover", &json!({ "_meta": meta })))
+    // A modern probe, followed by `initialize`.
+    peer.send(request(1, "server/discover", &json!({ "_meta": meta })))
         .await;
     assert_eq!(peer.expect().await["result"]["resultType"], "complete");
     initialize(&mut peer, "2025-11-25").await;
@@ -67,14 +67,14 @@ async fn both_eras_on_one_pipe() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn early_requests_are_answered() {
+async fn requests_before_initialize_are_answered() {
     let mut peer = Peer::start();
     for (id, method, params) in [
         (1, "ping", json!({})),
         (2, "logging/setLevel", json!({ "level": "debug" })),
         (3, "tools/call", json!({ "name": "early", "arguments": {} })),
     ] {
-        peer.say(request(id, method, &params)).await;
+        peer.send(request(id, method, &params)).await;
         let answer = peer.expect().await;
         assert_eq!(answer["id"], id);
         assert!(answer["result"].is_object(), "{answer}");
@@ -84,7 +84,7 @@ async fn early_requests_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unknown_version_is_offered_another() {
+async fn initialize_with_unknown_version_offers_latest() {
     let mut peer = Peer::start();
     let result = initialize(&mut peer, "1999-01-01").await;
     assert_eq!(result["protocolVersion"], "2025-11-25");
@@ -92,31 +92,31 @@ async fn an_unknown_version_is_offered_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn asks_its_client_while_a_call_runs() {
+async fn elicitation_during_call_reaches_client() {
     let mut peer = Peer::start();
     initialize(&mut peer, "2025-11-25").await;
     call(&mut peer, 1, "ask").await;
     let question = peer.expect().await;
     assert_eq!(question["method"], "elicitation/create");
-    // The pipe goes on meanwhile.
+    // Other calls run at the same time.
     call(&mut peer, 2, "now").await;
     assert_eq!(peer.answer(2).await, "now");
     let id = &question["id"];
     let answer = json!({ "jsonrpc": "2.0", "id": id, "result": { "action": "decline" } });
-    peer.say(answer.clone()).await;
+    peer.send(answer.clone()).await;
     assert!(peer.answer(1).await.contains("Decline"));
-    // Late and unknown answers do no harm.
-    peer.say(answer).await;
+    // A second response is ignored.
+    peer.send(answer).await;
     peer.close().await;
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_is_taken_back_with_its_call() {
+async fn cancelled_call_cancels_its_elicitation() {
     let mut peer = Peer::start();
     initialize(&mut peer, "2025-11-25").await;
     call(&mut peer, 1, "ask").await;
     let question = peer.expect().await;
-    peer.say(cancel(1)).await;
+    peer.send(cancel(1)).await;
     let note = peer.expect().await;
     assert_eq!(note["method"], "notifications/cancelled");
     assert_eq!(note["params"]["requestId"], question["id"]);
@@ -124,7 +124,7 @@ async fn a_question_is_taken_back_with_its_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_end_in_time_or_with_the_client() {
+async fn elicitation_without_answer_times_out() {
     let mut peer = Peer::start();
     initialize(&mut peer, "2025-11-25").await;
     call(&mut peer, 1, "ask").await;
@@ -140,7 +140,7 @@ async fn questions_end_in_time_or_with_the_client() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn changes_are_told_once_the_session_is_ready() {
+async fn changes_after_initialized_are_notified() {
     let mut peer = Peer::start();
     let bus = peer.service.bus.clone();
     bus.publish(ChangeEvent::Tools);
@@ -153,7 +153,7 @@ async fn changes_are_told_once_the_session_is_ready() {
     let note = peer.expect().await;
     assert_eq!(note["method"], "notifications/tools/list_changed");
     bus.publish(ChangeEvent::Resource { uri: "a:b".into() });
-    peer.say(request(2, "resources/subscribe", &json!({ "uri": "a:b" })))
+    peer.send(request(2, "resources/subscribe", &json!({ "uri": "a:b" })))
         .await;
     assert_eq!(peer.expect().await["id"], 2);
     bus.publish(ChangeEvent::Resource { uri: "a:b".into() });
@@ -164,7 +164,7 @@ async fn changes_are_told_once_the_session_is_ready() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn batches_of_the_one_revision_that_has_them() {
+async fn batch_is_accepted_in_2025_03_26_only() {
     let batch = |id: i64| {
         let ping = request(id, "ping", &json!({}));
         json!([ping, { "jsonrpc": "2.0", "method": "notifications/initialized" }])
@@ -172,7 +172,7 @@ async fn batches_of_the_one_revision_that_has_them() {
     for (version, is_taken) in [("2025-03-26", true), ("2025-06-18", false)] {
         let mut peer = Peer::start();
         initialize(&mut peer, version).await;
-        peer.say(batch(5)).await;
+        peer.send(batch(5)).await;
         let answer = peer.expect().await;
         assert_eq!(answer["id"] == 5, is_taken, "{answer}");
         assert_eq!(answer["error"]["code"] == -32600, !is_taken, "{answer}");

@@ -1,0 +1,238 @@
+//! [`PipeChannel`]: the channel of a client over a pair of byte streams.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_core::Stream;
+use mcp_core::pending::{InsertError, RequestTimeouts};
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
+    OutgoingRequest,
+};
+use mcp_types::{Method, ProtocolVersion, RequestId};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, timeout};
+
+use super::mailbox::{Mailbox, MailboxReader};
+use super::router;
+use super::shared::{CloseReasonFuture, PendingCall, Shared};
+use crate::pipe::Pipe;
+use crate::write_queue::{CancelFlag, QueueClosed};
+
+/// Time to write the last messages after [`Channel::close`].
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A channel to a server over a pair of byte streams, for example a socket or two pipes.
+///
+/// Requests share the pipe and run concurrently. Dropping the frames of a request sends
+/// `notifications/cancelled` in the background. A caller that does not read the frames of its
+/// request blocks no other request: its oldest notifications are dropped.
+///
+/// # Panics
+///
+/// The constructors panic outside of a tokio runtime.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn connect() -> std::io::Result<()> {
+/// let (reader, writer) = tokio::io::split(tokio::io::duplex(1024).0);
+/// let channel = mcp_transport_stdio::PipeChannel::new(reader, writer);
+/// # Ok(())
+/// # }
+/// ```
+// spec: TRN-04, STDIO-09, STDIO-10
+#[derive(Debug)]
+pub struct PipeChannel {
+    shared: Arc<Shared>,
+    router: AbortHandle,
+}
+
+impl PipeChannel {
+    /// Default line limit in bytes.
+    pub(crate) const LINE_LIMIT: usize = 64 * 1024 * 1024;
+
+    /// Creates a channel over a pair of byte streams. Lines longer than 64 MiB are discarded.
+    pub fn new(
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> Self {
+        Self::with_limit(reader, writer, Self::LINE_LIMIT)
+    }
+
+    /// Creates a channel that discards lines longer than `line_limit` bytes.
+    pub fn with_limit(
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+        line_limit: usize,
+    ) -> Self {
+        let close_reason = Box::pin(std::future::ready(CloseReason::Remote));
+        let peer = "a server on a pipe";
+        Self::with_close_reason(reader, writer, line_limit, peer, close_reason)
+    }
+
+    /// Creates a channel whose reason for closing comes from `close_reason`. That future is polled
+    /// after the input has ended.
+    pub(crate) fn with_close_reason(
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+        line_limit: usize,
+        peer: &str,
+        close_reason: CloseReasonFuture,
+    ) -> Self {
+        let pipe = Pipe::open(reader, writer, line_limit);
+        let shared = Arc::new(Shared::new(peer, line_limit, pipe.write_queue.clone()));
+        let router = tokio::spawn(router::run(pipe, shared.clone(), close_reason));
+        Self {
+            shared,
+            router: router.abort_handle(),
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn pending_count(&self) -> usize {
+        self.shared.pending.lock().len()
+    }
+}
+
+impl Drop for PipeChannel {
+    fn drop(&mut self) {
+        self.shared.close(&CloseReason::Local);
+        self.router.abort();
+    }
+}
+
+impl Channel for PipeChannel {
+    fn call(&self, out: OutgoingRequest) -> Frames {
+        let shared = &self.shared;
+        let mailbox = Arc::<Mailbox>::default();
+        let call = PendingCall {
+            mailbox: mailbox.clone(),
+            is_subscription: &*out.mirrored.method == Method::Listen.as_str(),
+        };
+        let now = Instant::now().into_std();
+        let inserted = shared.pending.lock().insert_with_id(
+            out.id.clone(),
+            now,
+            RequestTimeouts::none(),
+            call,
+        );
+        if let Err(error) = inserted {
+            mailbox.fail(match error {
+                InsertError::Closed => ChannelError::Closed(shared.close_reason()),
+                error => ChannelError::Unsendable(error.to_string()),
+            });
+            return Box::pin(MailboxReader(mailbox));
+        }
+        if let RequestId::Number(number) = out.id {
+            shared.latest_id.fetch_max(number, Ordering::Relaxed);
+        }
+        let queue = shared.write_queue.clone();
+        let sending = async move { queue.send(&[&out.body], &CancelFlag::default()).await };
+        Box::pin(CallStream {
+            shared: shared.clone(),
+            id: out.id,
+            mirrored: out.mirrored,
+            messages: MailboxReader(mailbox),
+            sending: Some(Box::pin(sending)),
+        })
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.shared.peer)
+    }
+
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            let sent = shared
+                .write_queue
+                .send(&[&out.body], &CancelFlag::default())
+                .await;
+            sent.map_err(|QueueClosed| ChannelError::Closed(shared.close_reason()))
+        })
+    }
+
+    fn inbound(&self) -> Option<Frames> {
+        let claimed = self.shared.inbound_claimed.swap(true, Ordering::Relaxed);
+        (!claimed).then(|| Box::pin(MailboxReader(self.shared.inbound.clone())) as Frames)
+    }
+
+    fn is_pipe(&self) -> bool {
+        true
+    }
+
+    fn set_version(&self, version: ProtocolVersion) {
+        *self.shared.version.lock() = Some(version);
+    }
+
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        let mut closed = self.shared.closed.subscribe();
+        Box::pin(async move {
+            let reason = closed.wait_for(Option::is_some).await;
+            // The sender is gone when the channel was dropped.
+            let reason = reason.ok().and_then(|reason| reason.clone());
+            reason.unwrap_or(CloseReason::Local)
+        })
+    }
+
+    /// Closes the input of the server after all queued messages are written. Waits one second at
+    /// most.
+    fn close(&self) -> BoxFuture<'static, ()> {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            shared.close(&CloseReason::Local);
+            let mut written = shared.written.subscribe();
+            let _ = timeout(FLUSH_TIMEOUT, written.wait_for(|written| *written)).await;
+        })
+    }
+}
+
+/// The frames of one request. Polling it first sends the request, when the write queue has space.
+struct CallStream {
+    shared: Arc<Shared>,
+    id: RequestId,
+    mirrored: MirroredHeaders,
+    messages: MailboxReader,
+    /// `None` after the request is sent.
+    sending: Option<BoxFuture<'static, Result<(), QueueClosed>>>,
+}
+
+impl Stream for CallStream {
+    type Item = Result<Frame, ChannelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        if let Some(sending) = &mut self.sending
+            && let Poll::Ready(sent) = sending.as_mut().poll(cx)
+        {
+            if sent.is_err() && self.shared.pending.lock().remove(&self.id).is_some() {
+                let error = ChannelError::Closed(self.shared.close_reason());
+                self.messages.0.fail(error);
+            }
+            self.sending = None;
+        }
+        // Polled while sending, too: the channel may close before the request is sent.
+        Pin::new(&mut self.messages).poll_next(cx)
+    }
+}
+
+/// Queues `notifications/cancelled` if the request is sent and has no response yet.
+// spec: STDIO-10, CAN-10
+impl Drop for CallStream {
+    fn drop(&mut self) {
+        let is_pending = self.shared.pending.lock().remove(&self.id).is_some();
+        let was_sent = self.sending.is_none();
+        if is_pending
+            && was_sent
+            && let Some(cancellation) = OneWayMessage::cancellation(&self.id, &self.mirrored)
+        {
+            // Bounded by the number of sent requests. A closed pipe needs no cancellation.
+            let _: Result<(), QueueClosed> = self.shared.write_queue.push(&cancellation.body);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The task that assigns received messages to requests.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use bytes::Bytes;
+use mcp_core::lines::Line;
+use mcp_core::wire;
+use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
+use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
+use tokio::time::sleep;
+
+use super::shared::{CloseReasonFuture, PendingCall, Shared};
+use crate::pipe::{Pipe, excerpt};
+
+/// Time during which messages are still read after a write has failed.
+const READ_AFTER_WRITE_ERROR: Duration = Duration::from_secs(1);
+
+/// Routes messages until the input ends, and then closes the channel.
+pub(super) async fn run(mut pipe: Pipe, shared: Arc<Shared>, close_reason: CloseReasonFuture) {
+    let mut written = None;
+    loop {
+        tokio::select! {
+            biased;
+            batch = pipe.incoming.recv() => match batch {
+                Some(batch) => batch.into_iter().for_each(|line| shared.route_line(line)),
+                None => break,
+            },
+            ended = pipe.writer.ended(), if written.is_none() => {
+                shared.written.send_replace(true);
+                written = Some(ended);
+            }
+            () = sleep(READ_AFTER_WRITE_ERROR), if matches!(written, Some(Err(_))) => break,
+        }
+    }
+    let ended = match written {
+        Some(Err(error)) => Err(error),
+        _ => pipe.reader.ended().await,
+    };
+    let reason = match close_reason.await {
+        CloseReason::Remote => pipe_close_reason(ended),
+        reason => reason,
+    };
+    shared.close(&reason);
+}
+
+fn pipe_close_reason(ended: io::Result<()>) -> CloseReason {
+    match ended {
+        Ok(()) => CloseReason::Remote,
+        Err(error) => CloseReason::Broken(error.to_string()),
+    }
+}
+
+impl Shared {
+    fn route_line(&self, line: Line) {
+        match line {
+            Line::Text(message) => self.route_message(message),
+            Line::TooLong(head) => {
+                let limit = self.line_limit;
+                tracing::warn!(
+                    peer = &*self.peer,
+                    limit,
+                    line = excerpt(&head),
+                    "a line is too long"
+                );
+                if let Some(call) = self.remove_only_call() {
+                    call.mailbox.fail(ChannelError::TooLarge { limit });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn route_message(&self, message: Bytes) {
+        let frame = Frame::new(message.clone());
+        match Message::parse(&message) {
+            Ok(Message::Response(response)) => self.route_response(&response, frame),
+            Ok(Message::Notification(notification)) => {
+                self.route_notification(&notification, frame)
+            }
+            Ok(Message::Request(request)) => {
+                if !self.route_inbound(frame) {
+                    tracing::warn!(
+                        peer = &*self.peer,
+                        method = &*request.method,
+                        "a request of the server is dropped: `inbound` is not read"
+                    );
+                }
+            }
+            Ok(_) => {}
+            Err(error) => {
+                tracing::warn!(
+                    peer = &*self.peer,
+                    %error,
+                    line = excerpt(&message),
+                    "a line is no message"
+                );
+                // The caller parses the message again and reports the error.
+                if let Some(call) = error.id().and_then(|id| self.pending.lock().remove(id)) {
+                    call.mailbox.finish(Some(frame));
+                }
+            }
+        }
+    }
+
+    // spec: BASE-06, BASE-11, CAN-06
+    fn route_response(&self, response: &Response<'_>, frame: Frame) {
+        let call = match &response.id {
+            Some(id) => self.pending.lock().remove(id),
+            None => self.remove_only_call(),
+        };
+        match (call, &response.id) {
+            (Some(call), _) => call.mailbox.finish(Some(frame)),
+            (None, Some(id)) if self.was_used(id) => {
+                tracing::debug!(peer = &*self.peer, %id, "a response arrives after its call has ended");
+            }
+            (None, _) => {
+                tracing::warn!(
+                    peer = &*self.peer,
+                    line = excerpt(&frame.message),
+                    "a response belongs to no request"
+                );
+            }
+        }
+    }
+
+    fn was_used(&self, id: &RequestId) -> bool {
+        let latest = self.latest_id.load(Ordering::Relaxed);
+        matches!(id, RequestId::Number(number) if *number <= latest)
+    }
+
+    fn route_notification(&self, notification: &Notification<'_>, frame: Frame) {
+        match self.recipient(notification) {
+            Some(Recipient::Call(call)) => {
+                let dropped = call.mailbox.push(frame);
+                if dropped > 0 {
+                    tracing::warn!(
+                        peer = &*self.peer,
+                        dropped,
+                        "notifications are dropped: the caller reads too slowly"
+                    );
+                }
+            }
+            Some(Recipient::EndedSubscription(call)) => call.mailbox.finish(Some(frame)),
+            None => {
+                if !self.route_inbound(frame) {
+                    let method = &*notification.method;
+                    tracing::debug!(
+                        peer = &*self.peer,
+                        method,
+                        "a notification is dropped: `inbound` is not read"
+                    );
+                }
+            }
+        }
+    }
+
+    /// Returns the request that a notification belongs to.
+    fn recipient(&self, notification: &Notification<'_>) -> Option<Recipient> {
+        let version = *self.version.lock();
+        // Before negotiation the version is unknown. Progress is the same in all versions.
+        let wire = wire::client_for_version(version.unwrap_or(ProtocolVersion::LATEST));
+        let decoded = wire.decode_server_notification(notification);
+        if let Some(ServerNotification::Progress { token, .. }) = &decoded {
+            // The progress token of a request is its id.
+            // spec: PROG-01
+            return self
+                .pending
+                .lock()
+                .get(token.as_id())
+                .cloned()
+                .map(Recipient::Call);
+        }
+        if wire.version().is_modern() {
+            // spec: CAN-09
+            if let Some(ServerNotification::Cancelled(cancelled)) = &decoded {
+                let call = self.pending.lock().remove(cancelled.request_id.as_ref()?);
+                return call.map(Recipient::EndedSubscription);
+            }
+            // spec: STDIO-09, SUB-07
+            if let Some(subscription) = wire.subscription_id(notification) {
+                return self
+                    .pending
+                    .lock()
+                    .get(&subscription)
+                    .cloned()
+                    .map(Recipient::Call);
+            }
+            // A log message names no request. It is assigned only when a single call is pending.
+            // spec: LOG-05
+            if let Some(ServerNotification::Log(_)) = &decoded {
+                let pending = self.pending.lock();
+                let (_, call) = pending.single(|call| !call.is_subscription)?;
+                return Some(Recipient::Call(call.clone()));
+            }
+        }
+        None
+    }
+
+    /// Queues a message that belongs to no request. Returns whether `inbound` was called.
+    fn route_inbound(&self, frame: Frame) -> bool {
+        let is_claimed = self.inbound_claimed.load(Ordering::Relaxed);
+        if is_claimed && self.inbound.push(frame) > 0 {
+            tracing::warn!(
+                peer = &*self.peer,
+                "messages are dropped: `inbound` is read too slowly"
+            );
+        }
+        is_claimed
+    }
+
+    /// Removes the pending call if there is exactly one. An error without a request id must belong
+    /// to it.
+    fn remove_only_call(&self) -> Option<PendingCall> {
+        let mut pending = self.pending.lock();
+        let (id, _) = pending.single(|call| !call.is_subscription)?;
+        let id = id.clone();
+        pending.remove(&id)
+    }
+}
+
+/// The request that a notification belongs to.
+enum Recipient {
+    Call(PendingCall),
+    /// The notification ends this subscription.
+    EndedSubscription(PendingCall),
+}

@@ -1,0 +1,253 @@
+//! [`ChildChannel`]: the channel of a client to a server that it starts.
+
+use std::borrow::Cow;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{
+    BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+};
+use mcp_types::ProtocolVersion;
+use parking_lot::Mutex;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::time::timeout;
+
+use super::Process;
+use super::command::{ServerCommand, SpawnError};
+use super::process::ProcessState;
+use super::stderr::{self, StderrCapture, StderrTail};
+use crate::channel::PipeChannel;
+
+/// Time to exit after standard output has ended. After that the close reason has no exit status.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// A channel to a server that runs as a child process.
+///
+/// The channel owns the server and all processes of its process group.
+/// [`close`](Channel::close) closes the server's standard input and waits for
+/// [`close_timeout`](ServerCommand::close_timeout), then sends SIGTERM and waits for
+/// [`term_timeout`](ServerCommand::term_timeout), then sends SIGKILL. Dropping the channel skips the
+/// first wait and needs no runtime: a thread sends SIGKILL. On Windows the process is terminated
+/// where Unix sends SIGTERM.
+///
+/// Output on standard error is no error. Its last lines are part of the close reason when the server
+/// ends by itself.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp_core::ChannelError;
+/// use mcp_transport_stdio::{ChildChannel, ServerCommand};
+///
+/// # async fn connect() -> Result<(), ChannelError> {
+/// let command = ServerCommand::new("npx")
+///     .args(["-y", "@modelcontextprotocol/server-everything"])
+///     .env("LANG", "en");
+/// let channel = ChildChannel::spawn(command)?;
+/// # Ok(())
+/// # }
+/// ```
+// spec: STDIO-01, STDIO-06, STDIO-12
+#[derive(Debug)]
+pub struct ChildChannel {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    command: ServerCommand,
+    peer: String,
+    stderr: StderrTail,
+    child: Mutex<Arc<Child>>,
+}
+
+/// A started process of the server. [`Channel::reopen`] replaces it.
+#[derive(Debug)]
+struct Child {
+    pipe: PipeChannel,
+    process: Arc<Process>,
+    close_timeout: Duration,
+    term_timeout: Duration,
+}
+
+impl ChildChannel {
+    /// Starts a server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`ChannelError::Connect`] with a [`SpawnError`] when the server cannot be started.
+    ///
+    /// # Panics
+    ///
+    /// Panics outside of a tokio runtime with IO enabled.
+    pub fn spawn(command: ServerCommand) -> Result<Self, ChannelError> {
+        let peer = command.peer();
+        let stderr = StderrTail::default();
+        let child = Child::spawn(&command, &peer, &stderr)?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                command,
+                peer,
+                stderr,
+                child: Mutex::new(Arc::new(child)),
+            }),
+        })
+    }
+
+    /// Returns the last lines that the server has written to its standard error.
+    pub fn stderr_tail(&self) -> StderrTail {
+        self.shared.stderr.clone()
+    }
+}
+
+impl Shared {
+    fn child(&self) -> Arc<Child> {
+        self.child.lock().clone()
+    }
+}
+
+impl Child {
+    fn spawn(
+        command: &ServerCommand,
+        peer: &str,
+        stderr: &StderrTail,
+    ) -> Result<Self, ChannelError> {
+        let failed = |error: SpawnError| ChannelError::Connect {
+            peer: peer.to_owned(),
+            source: error.into(),
+        };
+        let (process, pipes) = command.spawn().map_err(failed)?;
+        let failed = |error: std::io::Error| failed(SpawnError::Io(error));
+        let capture = StderrCapture::new(stderr.clone());
+        if let Some(stderr) = pipes.stderr {
+            let stderr = ChildStderr::from_std(stderr).map_err(failed)?;
+            tokio::spawn(stderr::read(stderr, capture.clone(), peer.to_owned()));
+        }
+        let close_reason = close_reason(process.clone(), capture);
+        let pipe = PipeChannel::with_close_reason(
+            ChildStdout::from_std(pipes.stdout).map_err(failed)?,
+            ChildStdin::from_std(pipes.stdin).map_err(failed)?,
+            command.line_limit,
+            peer,
+            Box::pin(close_reason),
+        );
+        Ok(Self {
+            pipe,
+            process,
+            close_timeout: command.close_timeout,
+            term_timeout: command.term_timeout,
+        })
+    }
+
+    /// Ends the server: closes its input, then terminates it, then kills it.
+    // spec: STDIO-12
+    async fn close(&self) {
+        self.pipe.close().await;
+        let process = &self.process;
+        if timeout(self.close_timeout, ended(process)).await.is_ok() {
+            return;
+        }
+        process.terminate();
+        if timeout(self.term_timeout, ended(process)).await.is_ok() {
+            return;
+        }
+        process.kill();
+        let _ = timeout(EXIT_TIMEOUT, ended(process)).await;
+    }
+}
+
+/// Terminates the process, and kills it after `term_timeout`.
+impl Drop for Child {
+    fn drop(&mut self) {
+        if matches!(*self.process.state().borrow(), ProcessState::Ended(_)) {
+            return;
+        }
+        self.process.terminate();
+        let (process, term_timeout) = (self.process.clone(), self.term_timeout);
+        let name = "mcp-child-end".to_owned();
+        let thread = std::thread::Builder::new().name(name);
+        let spawned = thread.spawn(move || {
+            std::thread::sleep(term_timeout);
+            process.kill();
+        });
+        if spawned.is_err() {
+            self.process.kill();
+        }
+    }
+}
+
+/// Waits for the end of the process and returns its exit status.
+async fn ended(process: &Process) -> Option<ExitStatus> {
+    let mut state = process.state().subscribe();
+    let is_ended = |state: &ProcessState| matches!(state, ProcessState::Ended(_));
+    match state.wait_for(is_ended).await.as_deref() {
+        Ok(ProcessState::Ended(status)) => *status,
+        Ok(ProcessState::Running) | Err(_) => None,
+    }
+}
+
+/// Describes the end of the server: its exit status and the last lines of its standard error.
+async fn close_reason(process: Arc<Process>, capture: StderrCapture) -> CloseReason {
+    let mut reason = match timeout(EXIT_TIMEOUT, ended(&process)).await {
+        Ok(Some(status)) => format!("the server has ended with {status}"),
+        Ok(None) => "the server has ended".to_owned(),
+        Err(_) => "the server has closed its output".to_owned(),
+    };
+    let stderr = capture.final_text().await;
+    if !stderr.is_empty() {
+        reason.push_str("; its standard error ends with:\n");
+        reason.push_str(&stderr);
+    }
+    CloseReason::Broken(reason)
+}
+
+impl Channel for ChildChannel {
+    fn call(&self, out: OutgoingRequest) -> Frames {
+        self.shared.child().pipe.call(out)
+    }
+
+    fn peer(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.shared.peer)
+    }
+
+    fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        self.shared.child().pipe.notify(out)
+    }
+
+    fn inbound(&self) -> Option<Frames> {
+        self.shared.child().pipe.inbound()
+    }
+
+    fn is_pipe(&self) -> bool {
+        true
+    }
+
+    fn set_version(&self, version: ProtocolVersion) {
+        self.shared.child().pipe.set_version(version);
+    }
+
+    /// Starts a new process of the server and ends the old one.
+    // spec: COMPAT-15, STDIO-15
+    fn reopen(&self) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let shared = self.shared.clone();
+        Box::pin(async move {
+            let child = Arc::new(Child::spawn(&shared.command, &shared.peer, &shared.stderr)?);
+            let mut current = shared.child.lock();
+            let old = std::mem::replace(&mut *current, child);
+            drop(current);
+            // Dropped after the lock, because dropping a child takes time.
+            drop(old);
+            Ok(())
+        })
+    }
+
+    fn closed(&self) -> BoxFuture<'static, CloseReason> {
+        self.shared.child().pipe.closed()
+    }
+
+    fn close(&self) -> BoxFuture<'static, ()> {
+        let child = self.shared.child();
+        Box::pin(async move { child.close().await })
+    }
+}

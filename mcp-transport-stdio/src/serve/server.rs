@@ -1,0 +1,156 @@
+//! [`StdioServer`]: a server over one pipe.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{Gate, Service};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tracing::Instrument;
+
+use super::driver::Driver;
+use super::settings::ServerSettings;
+use crate::pipe::{Pipe, Task};
+use crate::standard;
+
+/// A server over one pipe: the standard streams of its process, a socket, or any other pair of
+/// byte streams.
+///
+/// Both eras are served on the same pipe: a modern request (2026-07-28) carries all metadata, and
+/// `initialize` opens a session for legacy requests. Calls run concurrently. Each call is polled
+/// once when it arrives, and moves to its own task when it is not ready.
+///
+/// After the client has closed its side, running calls may finish within
+/// [`drain_timeout`](Self::drain_timeout), and their responses are written. A line that is no
+/// message is logged and answered with an error.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp_core::Service;
+/// use mcp_transport_stdio::StdioServer;
+///
+/// # async fn run(service: impl Service, socket: tokio::io::DuplexStream) -> std::io::Result<()> {
+/// let (reader, writer) = tokio::io::split(socket);
+/// StdioServer::new(service).serve(reader, writer).await
+/// # }
+/// ```
+// spec: COMPAT-01, COMPAT-17, STDIO-13
+#[must_use = "serves when `serve` is awaited"]
+pub struct StdioServer {
+    service: Arc<dyn Service>,
+    settings: ServerSettings,
+    shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl StdioServer {
+    /// Creates a server for `service`.
+    pub fn new(service: impl Service) -> Self {
+        Self {
+            service: Arc::new(service),
+            settings: ServerSettings::default(),
+            shutdown: Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Sets the line limit in bytes. A longer line is discarded and answered with an error.
+    /// Default: 4 MiB.
+    pub fn line_limit(mut self, bytes: usize) -> Self {
+        self.settings.line_limit = bytes;
+        self
+    }
+
+    /// Sets the largest number of concurrent calls, including subscriptions. Further calls are
+    /// refused. Default: 1,024.
+    pub fn max_calls(mut self, calls: usize) -> Self {
+        self.settings.max_calls = calls;
+        self
+    }
+
+    /// Sets the time for running calls to finish after the client has closed its side. Calls that
+    /// still run after it are cancelled. Default: 10 seconds.
+    pub fn drain_timeout(mut self, time: Duration) -> Self {
+        self.settings.drain_timeout = time;
+        self
+    }
+
+    /// Sets the gate that authorizes every call before it starts. The gate receives the
+    /// [`Principal`](mcp_core::Principal) among the [extensions](Self::extension).
+    pub fn gate(mut self, gate: impl Gate) -> Self {
+        self.settings.gate = Some(Arc::new(gate));
+        self
+    }
+
+    /// Adds a value to the extensions of every call, for example the
+    /// [`Principal`](mcp_core::Principal) of a socket.
+    pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.settings.extensions.insert(value);
+        self
+    }
+
+    /// Stops reading when `signal` resolves, and then drains like after the end of the input.
+    pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.shutdown = Box::pin(signal);
+        self
+    }
+
+    /// Does not redirect the standard streams in [`serve_stdio`](Self::serve_stdio). The client
+    /// then reads everything that the program prints as a message.
+    pub fn without_guard(mut self) -> Self {
+        self.settings.guard = false;
+        self
+    }
+
+    /// Serves over the standard streams of this process, until the client closes its side. Can be
+    /// called once per process, inside of a tokio runtime with IO enabled.
+    ///
+    /// On Unix the streams are redirected first: other output of the program goes to standard error,
+    /// and programs that it starts inherit neither stream. Signals are not handled.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when a server uses the streams already, when they cannot be duplicated, or
+    /// when reading or writing fails. The end of the client is no error.
+    // spec: STDIO-03, STDIO-05, STDIO-14
+    pub async fn serve_stdio(self) -> io::Result<()> {
+        let streams = standard::take(self.settings.guard)?;
+        let served = self.serve(streams.reader, streams.writer);
+        tokio::select! {
+            biased;
+            served = served => served,
+            // Responses can no longer be written, so running calls are cancelled.
+            () = streams.hung_up => Ok(()),
+        }
+    }
+
+    /// Serves over a pair of byte streams, until the client closes its side. Dropping the future
+    /// cancels running calls.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when reading or writing fails. The end of the client is no error.
+    pub async fn serve(
+        self,
+        reader: impl AsyncRead + Send + 'static,
+        writer: impl AsyncWrite + Send + 'static,
+    ) -> io::Result<()> {
+        let pipe = Pipe::open(reader, writer, self.settings.line_limit);
+        let driver = Driver::new(self.service, self.settings, pipe);
+        // A separate task, so that the driver runs on the worker threads like the reader and the
+        // writer. The caller may be on the thread of `block_on`, and each message would then cross
+        // threads twice.
+        let mut task = Task::spawn(driver.run(self.shutdown).in_current_span());
+        task.ended().await
+    }
+}
+
+impl std::fmt::Debug for StdioServer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StdioServer")
+            .field("line_limit", &self.settings.line_limit)
+            .field("max_calls", &self.settings.max_calls)
+            .field("drain_timeout", &self.settings.drain_timeout)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,30 @@
+//! Limits and options of a server.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{Extensions, Gate};
+
+/// Limits and options of a server. [`StdioServer`](super::StdioServer) documents each of them.
+pub(super) struct ServerSettings {
+    pub(super) line_limit: usize,
+    pub(super) max_calls: usize,
+    pub(super) drain_timeout: Duration,
+    pub(super) gate: Option<Arc<dyn Gate>>,
+    pub(super) extensions: Extensions,
+    /// Redirects the standard streams while the server uses them.
+    pub(super) guard: bool,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        Self {
+            line_limit: 4 * 1024 * 1024,
+            max_calls: 1024,
+            drain_timeout: Duration::from_secs(10),
+            gate: None,
+            extensions: Extensions::new(),
+            guard: true,
+        }
+    }
+}

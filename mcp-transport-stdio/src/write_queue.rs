@@ -1,0 +1,206 @@
+//! A bounded queue of bytes to write. The writer takes all queued bytes at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::Notify;
+
+/// Messages that wait for the writer.
+///
+/// [`send`](Self::send) waits while the queue is full, in the order of arrival.
+/// [`push`](Self::push) exceeds the limit; its callers are bounded in number.
+#[derive(Debug)]
+pub(crate) struct WriteQueue {
+    limit: usize,
+    state: Mutex<QueueState>,
+    /// Held by the first waiting sender, so that senders proceed in order.
+    send_order: tokio::sync::Mutex<()>,
+    /// Wakes the writer.
+    has_bytes: Notify,
+    /// Wakes the first waiting sender.
+    has_space: Notify,
+}
+
+#[derive(Debug, Default)]
+struct QueueState {
+    bytes: Vec<u8>,
+    phase: Phase,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Open,
+    /// New messages are refused. Queued messages are still written.
+    Closing,
+    /// The writer has ended. Queued messages are discarded.
+    Aborted,
+}
+
+/// The queue is closed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct QueueClosed;
+
+/// Suppresses the messages of a cancelled call. Clones share the flag.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CancelFlag(Arc<AtomicBool>);
+
+impl CancelFlag {
+    fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl WriteQueue {
+    /// Creates an empty queue. Senders wait while it holds `limit` bytes or more.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            state: Mutex::default(),
+            send_order: tokio::sync::Mutex::new(()),
+            has_bytes: Notify::new(),
+            has_space: Notify::new(),
+        }
+    }
+
+    /// Appends a message, given in pieces, after waiting for space. Appends nothing when `cancelled`
+    /// is set.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueClosed`] when the queue is closed.
+    pub(crate) async fn send(
+        &self,
+        pieces: &[&[u8]],
+        cancelled: &CancelFlag,
+    ) -> Result<(), QueueClosed> {
+        let _order = self.send_order.lock().await;
+        let mut state = self.lock_with_space().await?;
+        if !cancelled.is_set() {
+            self.append(&mut state, pieces);
+        }
+        Ok(())
+    }
+
+    /// Waits until the queue has space.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueClosed`] when the queue is closed.
+    #[cfg(feature = "server")]
+    pub(crate) async fn wait_for_space(&self) -> Result<(), QueueClosed> {
+        let _order = self.send_order.lock().await;
+        self.lock_with_space().await.map(drop)
+    }
+
+    async fn lock_with_space(&self) -> Result<MutexGuard<'_, QueueState>, QueueClosed> {
+        loop {
+            {
+                let state = self.state.lock();
+                if state.phase != Phase::Open {
+                    return Err(QueueClosed);
+                }
+                if state.bytes.len() < self.limit {
+                    return Ok(state);
+                }
+            }
+            self.has_space.notified().await;
+        }
+    }
+
+    /// Appends a message unless the queue is full or other senders wait. Returns whether the message
+    /// is done with; a closed queue discards it.
+    #[cfg(feature = "server")]
+    pub(crate) fn try_send(&self, pieces: &[&[u8]]) -> bool {
+        let Ok(_order) = self.send_order.try_lock() else {
+            return false;
+        };
+        let mut state = self.state.lock();
+        let is_open = state.phase == Phase::Open;
+        if is_open && state.bytes.len() >= self.limit {
+            return false;
+        }
+        if is_open {
+            self.append(&mut state, pieces);
+        }
+        true
+    }
+
+    /// Appends a message even when the queue is full.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`QueueClosed`] when the queue is closed.
+    pub(crate) fn push(&self, message: &[u8]) -> Result<(), QueueClosed> {
+        let mut state = self.state.lock();
+        if state.phase != Phase::Open {
+            return Err(QueueClosed);
+        }
+        self.append(&mut state, &[message]);
+        Ok(())
+    }
+
+    /// Sets the flag of a call. The lock excludes a `send` that has just checked the flag.
+    // spec: STDIO-11
+    #[cfg(feature = "server")]
+    pub(crate) fn cancel(&self, flag: &CancelFlag) {
+        let _state = self.state.lock();
+        flag.0.store(true, Ordering::Relaxed);
+    }
+
+    // spec: STDIO-02
+    fn append(&self, state: &mut QueueState, pieces: &[&[u8]]) {
+        if pieces.iter().all(|piece| piece.is_empty()) {
+            return;
+        }
+        for piece in pieces {
+            state.bytes.extend_from_slice(piece);
+        }
+        state.bytes.push(b'\n');
+        self.has_bytes.notify_one();
+    }
+
+    /// Waits for messages and swaps all of them into `buffer`, which must be empty. Returns `false`
+    /// when the queue is closed and empty.
+    pub(crate) async fn next_batch(&self, buffer: &mut Vec<u8>) -> bool {
+        loop {
+            {
+                let mut state = self.state.lock();
+                if !state.bytes.is_empty() {
+                    std::mem::swap(&mut state.bytes, buffer);
+                    self.has_space.notify_one();
+                    return true;
+                }
+                if state.phase != Phase::Open {
+                    return false;
+                }
+            }
+            self.has_bytes.notified().await;
+        }
+    }
+
+    /// Refuses further messages. Queued messages are still written.
+    pub(crate) fn close(&self) {
+        self.set_phase(Phase::Closing);
+    }
+
+    /// Refuses further messages and discards the queued ones. Waiting senders return.
+    pub(crate) fn abort(&self) {
+        self.set_phase(Phase::Aborted);
+        self.state.lock().bytes = Vec::new();
+    }
+
+    fn set_phase(&self, phase: Phase) {
+        let mut state = self.state.lock();
+        if state.phase != Phase::Aborted {
+            state.phase = phase;
+        }
+        drop(state);
+        self.has_bytes.notify_one();
+        self.has_space.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests;
