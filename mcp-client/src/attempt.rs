@@ -1,4 +1,4 @@
-//! One request: written, sent, and its answer waited for. What it answers is for others to judge.
+//! One request: encoding, sending, and waiting for its response. The caller interprets the reply.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -13,54 +13,54 @@ use mcp_core::{
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
 
-use crate::Client;
-use crate::client::Inner;
-use crate::clock::Clock;
-use crate::error::Kind;
-use crate::options::Options;
+use crate::call_timer::CallTimer;
+use crate::client::{Client, ClientInner};
+use crate::error::ErrorKind;
+use crate::options::CallOptions;
 
-/// Makes one request in a revision and takes whatever comes.
-pub(crate) async fn once(
+/// Sends one request in `version` with default options.
+pub(crate) async fn send_once(
     client: &Client,
-    asked: &ClientRequest,
+    request: &ClientRequest,
     version: ProtocolVersion,
-    idle: Option<Duration>,
-) -> Result<Answer, Kind> {
+    idle_timeout: Option<Duration>,
+) -> Result<ReceivedReply, ErrorKind> {
     let attempt = Attempt {
         client,
-        asked,
+        request,
         version,
-        options: &mut Options::default(),
-        clock: &mut Clock::start(client.inner.timeouts, idle, None),
+        options: &mut CallOptions::default(),
+        timer: &mut CallTimer::start(client.inner.timeouts, idle_timeout, None),
         input: None,
     };
     attempt.run().await
 }
 
-/// One request, with all that belongs to it.
+/// One request with everything that it needs.
 pub(crate) struct Attempt<'r, 'a> {
     pub(crate) client: &'r Client,
-    pub(crate) asked: &'r ClientRequest,
+    pub(crate) request: &'r ClientRequest,
     pub(crate) version: ProtocolVersion,
-    pub(crate) options: &'r mut Options<'a>,
-    pub(crate) clock: &'r mut Clock,
+    pub(crate) options: &'r mut CallOptions<'a>,
+    pub(crate) timer: &'r mut CallTimer,
     pub(crate) input: Option<&'r InputState>,
 }
 
-/// The answer to one request.
-pub(crate) struct Answer {
+/// The reply to one request.
+pub(crate) struct ReceivedReply {
     pub(crate) reply: Reply,
+    /// The HTTP status, over HTTP.
     pub(crate) status: Option<StatusCode>,
-    /// The length of its text.
+    /// The length of the message.
     pub(crate) bytes: usize,
 }
 
 impl Attempt<'_, '_> {
-    /// Sends it and waits for its answer.
-    pub(crate) async fn run(mut self) -> Result<Answer, Kind> {
+    /// Sends the request and waits for its response.
+    pub(crate) async fn run(mut self) -> Result<ReceivedReply, ErrorKind> {
         let inner = &self.client.inner;
         if let Some(reason) = inner.closing.reason() {
-            return Err(Kind::closed(reason));
+            return Err(ErrorKind::closed(reason));
         }
         // spec: BASE-05, MRTR-12
         let number = inner.next_id();
@@ -73,43 +73,42 @@ impl Attempt<'_, '_> {
             .then(|| ProgressToken::from(number));
         let mut closed = pin!(inner.closing.closed());
         let mut frames = self.send(&id, token.as_ref());
-        let mut deadline = self.clock.deadline();
+        let mut deadline = self.timer.deadline();
         loop {
             let next = select(frames.next(), &mut closed);
             let frame = match timeout_at(deadline, next).await {
-                Ok(Either::Left((Some(frame), _))) => frame.map_err(Kind::Channel)?,
-                Ok(Either::Left((None, _))) => return Err(Kind::Unanswered),
-                Ok(Either::Right((reason, _))) => return Err(Kind::closed(reason)),
-                // Users take their time, which is not the server's.
-                Err(_) if inner.questions.are_open() => {
-                    self.clock.extend();
-                    deadline = self.clock.deadline();
+                Ok(Either::Left((Some(frame), _))) => frame.map_err(ErrorKind::Channel)?,
+                Ok(Either::Left((None, _))) => return Err(ErrorKind::NoResponse),
+                Ok(Either::Right((reason, _))) => return Err(ErrorKind::closed(reason)),
+                // While a handler answers a request of the server, the server has to wait.
+                Err(_) if inner.open_requests.any() => {
+                    self.timer.extend();
+                    deadline = self.timer.deadline();
                     continue;
                 }
-                // The stream is dropped with this frame of the call: that cancels the request.
+                // Returning drops the frames, which cancels the request.
                 // spec: CAN-10
-                Err(_) => return Err(self.clock.timed_out(deadline)),
+                Err(_) => return Err(self.timer.timed_out(deadline)),
             };
-            match Message::parse(&frame.message).map_err(Kind::Unreadable)? {
-                Message::Notification(note) => {
-                    let is_progress = self.take_note(&note, token.as_ref());
-                    if is_progress {
-                        deadline = self.clock.deadline();
+            match Message::parse(&frame.message).map_err(ErrorKind::InvalidMessage)? {
+                Message::Notification(notification) => {
+                    if self.handle_notification(&notification, token.as_ref()) {
+                        deadline = self.timer.deadline();
                     }
                 }
                 Message::Response(response) => {
                     check_id(&response, &id, frame.status)?;
                     let reply = wire::client_for_version(self.version)
-                        .decode_reply(self.asked, &response)
-                        .map_err(Kind::Decode)?;
+                        .decode_reply(self.request, &response)
+                        .map_err(ErrorKind::Decode)?;
                     drain(&mut frames).await;
-                    return Ok(Answer {
+                    return Ok(ReceivedReply {
                         reply,
                         status: frame.status,
                         bytes: frame.message.len(),
                     });
                 }
-                // No server may ask anything here; one that does gets no answer.
+                // Servers must not send requests on this stream, so they are ignored.
                 // spec: BASE-17, BASE-19
                 _ => {}
             }
@@ -118,24 +117,24 @@ impl Attempt<'_, '_> {
 
     fn send(&self, id: &RequestId, token: Option<&ProgressToken>) -> Frames {
         let inner = &self.client.inner;
-        let mut outgoing = ClientRequestContext::new(id, &inner.profile);
-        outgoing.progress_token = token;
-        outgoing.log_level = self.options.log_level.or_else(|| inner.log_level());
-        outgoing.meta = self.options.meta.as_ref();
-        outgoing.input = self.input;
-        send(
-            inner,
-            self.asked,
-            self.version,
-            &outgoing,
-            &self.options.headers,
-        )
+        let mut context = ClientRequestContext::new(id, &inner.profile);
+        context.progress_token = token;
+        context.log_level = self.options.log_level.or_else(|| inner.log_level());
+        context.meta = self.options.meta.as_ref();
+        context.input = self.input;
+        let headers = &self.options.headers;
+        send(inner, self.request, self.version, &context, headers)
     }
 
-    /// Hands a notification of this call to its hook; all others are ignored. Tells whether it was
-    /// progress of this call.
-    fn take_note(&mut self, note: &Notification<'_>, token: Option<&ProgressToken>) -> bool {
-        match wire::client_for_version(self.version).decode_server_notification(note) {
+    /// Passes a notification to its hook or to the client. Returns whether it was progress of this
+    /// call.
+    fn handle_notification(
+        &mut self,
+        notification: &Notification<'_>,
+        token: Option<&ProgressToken>,
+    ) -> bool {
+        let wire = wire::client_for_version(self.version);
+        match wire.decode_server_notification(notification) {
             // spec: PROG-02
             Some(ServerNotification::Progress {
                 token: given,
@@ -147,15 +146,15 @@ impl Attempt<'_, '_> {
                 true
             }
             Some(ServerNotification::Log(message)) => {
-                self.client.inner.events.log(&message);
+                self.client.inner.events.send_log(&message);
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
                 }
                 false
             }
-            // A session tells on any stream what has changed.
-            Some(note) if !self.version.is_modern() => {
-                self.client.inner.hear(note);
+            // A legacy server may notify of changes on the stream of any call.
+            Some(notification) if !self.version.is_modern() => {
+                self.client.inner.handle_notification(notification);
                 false
             }
             _ => false,
@@ -163,46 +162,52 @@ impl Attempt<'_, '_> {
     }
 }
 
-/// Writes a request and sends it.
+/// Encodes and sends a request.
 pub(crate) fn send(
-    inner: &Inner,
-    asked: &ClientRequest,
+    inner: &ClientInner,
+    request: &ClientRequest,
     version: ProtocolVersion,
-    outgoing: &ClientRequestContext<'_>,
+    context: &ClientRequestContext<'_>,
     headers: &HeaderMap,
 ) -> Frames {
-    let body = wire::client_for_version(version).encode_request(asked, outgoing);
-    let mirror = MirroredHeaders::new(version, asked.method_name(), asked.item());
-    let mirror = mirror.params(inner.params(asked, version));
-    let mut out = OutgoingRequest::new(outgoing.id.clone(), body, mirror);
+    let body = wire::client_for_version(version).encode_request(request, context);
+    let mirrored = MirroredHeaders::new(version, request.method_name(), request.item());
+    let mirrored = mirrored.params(inner.mirrored_params(request, version));
+    let mut out = OutgoingRequest::new(context.id.clone(), body, mirrored);
     out.headers.clone_from(headers);
     inner.channel.call(out)
 }
 
-/// A response without an id is an error about a request whose id could not be read: ours, since
-/// nothing else comes on this stream. So is an error with a status of its own, whatever id it has:
-/// it is the answer to this very POST, and some servers have no better id than a word of their own.
+/// Checks the id of a response.
+///
+/// A response without id is accepted: it reports a request whose id could not be read, and the
+/// stream carries only this request. A response with an error status is accepted with any id,
+/// because it answers this POST and some servers invent an id.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::WrongId`] when the response belongs to another request.
 // spec: BASE-06, BASE-11, COMPAT-11
 pub(crate) fn check_id(
     response: &Response<'_>,
     id: &RequestId,
     status: Option<StatusCode>,
-) -> Result<(), Kind> {
+) -> Result<(), ErrorKind> {
     let is_refusal = response.outcome.is_err() && status.is_some_and(|it| !it.is_success());
     match &response.id {
-        Some(answered) if answered != id && !is_refusal => Err(Kind::WrongId {
-            answered: answered.clone(),
+        Some(given) if given != id && !is_refusal => Err(ErrorKind::WrongId {
+            given: given.clone(),
         }),
         _ => Ok(()),
     }
 }
 
-/// How long a call waits for the end of its stream after the response.
-const GRACE: Duration = Duration::from_millis(10);
+/// Longest wait for the end of the stream after the response.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(10);
 
-/// Takes the end of the stream, which is due right after the response: a connection whose answer
-/// was read to its end can be used again.
+/// Reads the end of the stream, which follows the response: an HTTP connection can be reused only
+/// when the response body was read to its end.
 // spec: HTTP-SM-14
 async fn drain(frames: &mut Frames) {
-    let _ = timeout(GRACE, frames.next()).await;
+    let _ = timeout(DRAIN_TIMEOUT, frames.next()).await;
 }

@@ -1,4 +1,4 @@
-//! Answers that the server declared fresh for a while.
+//! The cache of results that a server declared cacheable.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
 
@@ -11,16 +11,18 @@ use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::Change;
-use crate::clock::after;
+use crate::call_timer::deadline_after;
+use crate::change::Change;
 
-/// Answers that servers declared fresh: lists and contents of resources, kept for as long as the
-/// server said and no longer. What is used least makes room.
+/// A cache of results: lists and resource contents, for the time to live that the server sets. When
+/// it is full, the least recently used result is evicted.
 ///
-/// Every client has one of its own unless it is given one with
-/// [`ClientBuilder::cache`](crate::ClientBuilder::cache). Clones share their answers: clients of
-/// one server then share what that server calls public, and what it calls private where they name
-/// the same [principal](crate::ClientBuilder::principal).
+/// Every client has its own cache, unless it receives one by
+/// [`ClientBuilder::cache`](crate::ClientBuilder::cache). Clones share their entries: clients of one
+/// server then share public results, and private results if they have the same
+/// [principal](crate::ClientBuilder::principal).
+///
+/// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
 // spec: CACHE-05, CACHE-08
 #[derive(Clone)]
 pub struct Cache {
@@ -35,10 +37,11 @@ impl Default for Cache {
 }
 
 impl Cache {
-    /// The most answers that a cache keeps, however short they are.
+    /// Largest number of entries.
     pub const MAX_ENTRIES: usize = 1024;
 
-    /// A cache of at most so many bytes of answers; with 0 nothing is kept.
+    /// Creates a cache with a capacity in bytes of messages. The default is 8 MiB. A cache of 0
+    /// bytes stores nothing.
     pub fn new(max_bytes: usize) -> Self {
         Self {
             entries: Arc::default(),
@@ -46,37 +49,37 @@ impl Cache {
         }
     }
 
-    /// Forgets everything.
+    /// Removes all entries.
     pub fn clear(&self) {
-        self.entries.lock().forget(|_| true);
+        self.entries.lock().remove_stale(|_| true);
     }
 
-    /// Forgets what a change has made stale.
+    /// Removes the entries that a change affects.
     // spec: CACHE-09
     pub(crate) fn invalidate(&self, server: &str, change: &Change) {
-        let stale = |key: &Key| match change {
+        let stale = |key: &CacheKey| match change {
             Change::Tools => key.method == Method::ListTools,
             Change::Prompts => key.method == Method::ListPrompts,
-            Change::Resources => is_list_of_resources(key.method),
-            Change::Resource { uri } => key.reads(|read| read == uri),
-            Change::Missed(filter) => key.is_in(filter),
+            Change::Resources => lists_resources(key.method),
+            Change::Resource { uri } => key.is_resource(|cached| cached == uri),
+            Change::Missed(filter) => key.matches(filter),
             Change::Other { .. } => false,
         };
         self.entries
             .lock()
-            .forget(|key| &*key.server == server && stale(key));
+            .remove_stale(|key| &*key.server == server && stale(key));
     }
 
-    /// Forgets all pages of a list.
+    /// Removes all pages of a list.
     // spec: CACHE-10
     pub(crate) fn forget_list(&self, server: &str, method: Method) {
         self.entries
             .lock()
-            .forget(|key| &*key.server == server && key.method == method);
+            .remove_stale(|key| &*key.server == server && key.method == method);
     }
 }
 
-fn is_list_of_resources(method: Method) -> bool {
+fn lists_resources(method: Method) -> bool {
     matches!(
         method,
         Method::ListResources | Method::ListResourceTemplates
@@ -95,112 +98,112 @@ impl fmt::Debug for Cache {
 
 #[derive(Default)]
 struct Entries {
-    map: HashMap<Key, Entry>,
+    map: HashMap<CacheKey, CacheEntry>,
     bytes: usize,
-    /// Grows with every use.
-    clock: u64,
-    /// Grows when something is forgotten for being stale: an answer that was asked for before is
-    /// not kept.
+    /// Counts uses, for the eviction of the least recently used entry.
+    uses: u64,
+    /// Counts invalidations. A result that was requested before an invalidation is not stored.
     epoch: u64,
 }
 
-struct Entry {
+struct CacheEntry {
     body: ResultBody,
-    until: Instant,
+    expires: Instant,
     bytes: usize,
-    used: u64,
+    last_used: u64,
 }
 
 impl Entries {
-    fn forget(&mut self, is_stale: impl Fn(&Key) -> bool) {
+    fn remove_stale(&mut self, is_stale: impl Fn(&CacheKey) -> bool) {
         self.epoch += 1;
         self.map.retain(|key, _| !is_stale(key));
         self.bytes = self.map.values().map(|entry| entry.bytes).sum();
     }
 
-    fn remove(&mut self, key: &Key) {
+    fn remove(&mut self, key: &CacheKey) {
         if let Some(entry) = self.map.remove(key) {
             self.bytes -= entry.bytes;
         }
     }
 
-    fn get(&mut self, key: &Key) -> Option<ResultBody> {
-        let used = self.tick();
+    fn get(&mut self, key: &CacheKey) -> Option<ResultBody> {
+        let used = self.next_use();
         let entry = self.map.get_mut(key)?;
-        if entry.until <= Instant::now() {
+        if entry.expires <= Instant::now() {
             self.remove(key);
             return None;
         }
-        entry.used = used;
+        entry.last_used = used;
         Some(entry.body.clone())
     }
 
-    fn put(&mut self, key: Key, mut entry: Entry, max_bytes: usize) {
+    fn put(&mut self, key: CacheKey, mut entry: CacheEntry, max_bytes: usize) {
         self.remove(&key);
         while self.bytes + entry.bytes > max_bytes || self.map.len() >= Cache::MAX_ENTRIES {
-            let least = self.map.iter().min_by_key(|(_, entry)| entry.used);
-            let Some(least) = least.map(|(key, _)| key.clone()) else {
+            let oldest = self.map.iter().min_by_key(|(_, entry)| entry.last_used);
+            let Some(oldest) = oldest.map(|(key, _)| key.clone()) else {
                 return;
             };
-            self.remove(&least);
+            self.remove(&oldest);
         }
-        entry.used = self.tick();
+        entry.last_used = self.next_use();
         self.bytes += entry.bytes;
         self.map.insert(key, entry);
     }
 
-    fn tick(&mut self) -> u64 {
-        self.clock += 1;
-        self.clock
+    fn next_use(&mut self) -> u64 {
+        self.uses += 1;
+        self.uses
     }
 }
 
-/// Which answer it is.
+/// The identity of a result.
 // spec: CACHE-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Key {
+struct CacheKey {
     server: Box<str>,
-    /// Whose it is; `None` for everybody's.
+    /// The principal of a private result. `None` for a public one.
     owner: Option<Box<str>>,
     method: Method,
     /// The cursor or the URI.
     param: Option<Box<str>>,
 }
 
-impl Key {
-    fn reads(&self, is_wanted: impl Fn(&str) -> bool) -> bool {
-        self.method == Method::ReadResource && self.param.as_deref().is_some_and(is_wanted)
+impl CacheKey {
+    /// Returns whether this is the content of a resource whose URI satisfies `predicate`.
+    fn is_resource(&self, predicate: impl Fn(&str) -> bool) -> bool {
+        self.method == Method::ReadResource && self.param.as_deref().is_some_and(predicate)
     }
 
-    fn is_in(&self, filter: &SubscriptionFilter) -> bool {
+    fn matches(&self, filter: &SubscriptionFilter) -> bool {
         (filter.tools_list_changed && self.method == Method::ListTools)
             || (filter.prompts_list_changed && self.method == Method::ListPrompts)
-            || (filter.resources_list_changed && is_list_of_resources(self.method))
-            || self.reads(|uri| filter.covers(uri))
+            || (filter.resources_list_changed && lists_resources(self.method))
+            || self.is_resource(|uri| filter.covers(uri))
     }
 }
 
-/// The place of one call's answer in the cache.
-pub(crate) struct Slot {
+/// The place of one call's result in the cache.
+pub(crate) struct CacheSlot {
     cache: Cache,
-    key: Key,
+    key: CacheKey,
     owner: Box<str>,
-    /// The call brings something along that may change its answer, even one for everybody.
-    is_special: bool,
+    /// The call has options that may change the result. Even a public result is then not shared.
+    has_options: bool,
     epoch: u64,
 }
 
 impl Cache {
-    /// The place of the answer to `asked`, when answers to it can be kept. `special` is what the
-    /// call brings along beside its parameters.
+    /// Returns the place of the result of `request`, or `None` when it cannot be cached. `options`
+    /// stands for the options of the call that may change the result.
     pub(crate) fn slot(
         &self,
         server: &str,
         principal: &str,
-        asked: &ClientRequest,
-        special: &str,
-    ) -> Option<Slot> {
-        let ClientRequest::Call(call) = asked else {
+        request: &ClientRequest,
+        options: &str,
+    ) -> Option<CacheSlot> {
+        let ClientRequest::Call(call) = request else {
             return None;
         };
         let param = match call {
@@ -213,47 +216,47 @@ impl Cache {
             Call::ReadResource(params) => Some(params.uri.as_str().into()),
             _ => return None,
         };
-        Some(Slot {
-            key: Key {
+        Some(CacheSlot {
+            key: CacheKey {
                 server: server.into(),
                 owner: None,
                 method: call.method()?,
                 param,
             },
-            // The length keeps the two parts apart.
-            owner: format!("{}:{principal}{special}", principal.len()).into(),
-            is_special: !special.is_empty(),
+            // The length separates the two parts unambiguously.
+            owner: format!("{}:{principal}{options}", principal.len()).into(),
+            has_options: !options.is_empty(),
             epoch: self.entries.lock().epoch,
             cache: self.clone(),
         })
     }
 }
 
-impl Slot {
-    fn key(&self, scope: CacheScope) -> Key {
+impl CacheSlot {
+    fn key(&self, scope: CacheScope) -> CacheKey {
         let mut key = self.key.clone();
-        let is_shared = scope == CacheScope::Public && !self.is_special;
+        let is_shared = scope == CacheScope::Public && !self.has_options;
         key.owner = (!is_shared).then(|| self.owner.clone());
         key
     }
 
-    /// The answer, if there is a fresh one.
+    /// Returns the result, if a fresh one is cached.
     pub(crate) fn get(&self) -> Option<ResultBody> {
         let mut entries = self.cache.entries.lock();
         let own = entries.get(&self.key(CacheScope::Private));
         own.or_else(|| entries.get(&self.key(CacheScope::Public)))
     }
 
-    /// Keeps an answer of so many bytes.
+    /// Stores a result whose message has `bytes` bytes.
     pub(crate) fn put(&self, body: &ResultBody, hint: CacheHint, bytes: usize) {
         if hint.ttl.is_zero() || bytes > self.cache.max_bytes {
             return;
         }
-        let entry = Entry {
+        let entry = CacheEntry {
             body: body.clone(),
-            until: after(hint.ttl),
+            expires: deadline_after(hint.ttl),
             bytes,
-            used: 0,
+            last_used: 0,
         };
         let mut entries = self.cache.entries.lock();
         if entries.epoch == self.epoch {
@@ -263,4 +266,175 @@ impl Slot {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::time::Duration;
+
+    use mcp_core::{Call, ClientRequest, ResultBody};
+    use mcp_types::{
+        CacheHint, CallToolParams, Cursor, Method, Page, ReadResourceParams, SubscriptionFilter,
+    };
+
+    use super::{Cache, CacheSlot};
+    use crate::change::Change;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn tools() -> ClientRequest {
+        Call::ListTools(Page::first()).into()
+    }
+
+    fn read(uri: &str) -> ClientRequest {
+        Call::ReadResource(ReadResourceParams::new(uri)).into()
+    }
+
+    fn slot(cache: &Cache, request: &ClientRequest) -> CacheSlot {
+        cache.slot("server", "ada", request, "").unwrap()
+    }
+
+    fn put(cache: &Cache, request: &ClientRequest, bytes: usize) {
+        let hint = CacheHint::private(HOUR);
+        slot(cache, request).put(&ResultBody::Empty, hint, bytes);
+    }
+
+    fn has(cache: &Cache, request: &ClientRequest) -> bool {
+        slot(cache, request).get().is_some()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn entry_after_ttl_is_removed() {
+        let cache = Cache::default();
+        put(&cache, &tools(), 1);
+        tokio::time::advance(HOUR - Duration::from_millis(1)).await;
+        assert!(has(&cache, &tools()));
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert!(!has(&cache, &tools()));
+        assert_eq!(format!("{cache:?}"), "Cache { entries: 0, bytes: 0, .. }");
+        slot(&cache, &tools()).put(&ResultBody::Empty, CacheHint::default(), 1);
+        assert!(!has(&cache, &tools()));
+        let forever = CacheHint::private(Duration::MAX);
+        slot(&cache, &tools()).put(&ResultBody::Empty, forever, 1);
+        assert!(has(&cache, &tools()));
+    }
+
+    #[tokio::test]
+    async fn entries_differ_by_page_and_resource() {
+        let cache = Cache::default();
+        put(&cache, &tools(), 1);
+        put(&cache, &read("file:///a"), 1);
+        for other in [
+            Call::ListTools(Page::at(Cursor::new("2"))).into(),
+            Call::ListPrompts(Page::first()).into(),
+            read("file:///b"),
+        ] {
+            assert!(!has(&cache, &other), "{other:?}");
+        }
+        let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
+        for request in [call, ClientRequest::Discover] {
+            assert!(cache.slot("server", "ada", &request, "").is_none());
+        }
+    }
+
+    #[tokio::test]
+    async fn private_entries_differ_by_principal_and_options() {
+        let cache = Cache::default();
+        let at = |server: &str, principal: &str, options: &str| {
+            cache.slot(server, principal, &tools(), options).unwrap()
+        };
+        let others = [
+            ("server", "bob", ""),
+            ("other", "ada", ""),
+            ("server", "ada", "x-tenant: 1"),
+            ("server", "ad", "a"),
+        ];
+        at("server", "ada", "").put(&ResultBody::Empty, CacheHint::private(HOUR), 1);
+        for (server, principal, options) in others {
+            assert!(
+                at(server, principal, options).get().is_none(),
+                "{server} {principal} {options}"
+            );
+        }
+        at("server", "ada", "").put(&ResultBody::Empty, CacheHint::public(HOUR), 1);
+        let shared = others.map(|(server, who, options)| at(server, who, options).get().is_some());
+        assert_eq!(shared, [true, false, false, false]);
+        // A public result of a call with options is not shared.
+        cache.clear();
+        at("server", "ada", "x-tenant: 1").put(&ResultBody::Empty, CacheHint::public(HOUR), 1);
+        assert!(at("server", "ada", "x-tenant: 1").get().is_some());
+        assert!(at("server", "ada", "").get().is_none());
+    }
+
+    #[tokio::test]
+    async fn full_cache_evicts_least_recently_used() {
+        let cache = Cache::new(100);
+        for uri in ["a", "b", "c"] {
+            put(&cache, &read(uri), 30);
+        }
+        assert!(has(&cache, &read("a")));
+        put(&cache, &read("d"), 40);
+        let kept = ["a", "b", "c", "d"].map(|uri| has(&cache, &read(uri)));
+        assert_eq!(kept, [true, false, true, true]);
+        put(&cache, &read("huge"), 101);
+        put(&cache, &read("a"), 20);
+        assert_eq!(format!("{cache:?}"), "Cache { entries: 3, bytes: 90, .. }");
+        let small = Cache::default();
+        for number in 0..=Cache::MAX_ENTRIES {
+            put(&small, &read(&number.to_string()), 1);
+        }
+        assert!(!has(&small, &read("0")) && has(&small, &read("1")));
+        let none = Cache::new(0);
+        put(&none, &tools(), 1);
+        assert!(!has(&none, &tools()));
+    }
+
+    #[tokio::test]
+    async fn changes_invalidate_matching_entries() {
+        let prompts: ClientRequest = Call::ListPrompts(Page::first()).into();
+        let resources: ClientRequest = Call::ListResources(Page::first()).into();
+        let templates: ClientRequest = Call::ListResourceTemplates(Page::first()).into();
+        let all = [
+            tools(),
+            prompts,
+            resources,
+            templates,
+            read("file:///a"),
+            read("file:///b"),
+        ];
+        let resource = |uri: &str| Change::Resource {
+            uri: uri.to_owned(),
+        };
+        let missed = SubscriptionFilter::new()
+            .prompts_changed()
+            .resource("file:///a");
+        for (change, left) in [
+            (Change::Tools, [false, true, true, true, true, true]),
+            (Change::Prompts, [true, false, true, true, true, true]),
+            (Change::Resources, [true, true, false, false, true, true]),
+            (resource("file:///a"), [true, true, true, true, false, true]),
+            (
+                Change::Missed(missed),
+                [true, false, true, true, false, true],
+            ),
+        ] {
+            let cache = Cache::default();
+            all.iter().for_each(|request| put(&cache, request, 1));
+            cache.invalidate("other", &change);
+            assert!(all.iter().all(|request| has(&cache, request)));
+            cache.invalidate("server", &change);
+            let kept: Vec<_> = all.iter().map(|request| has(&cache, request)).collect();
+            assert_eq!(kept, left, "{change:?}");
+        }
+        let cache = Cache::default();
+        put(&cache, &tools(), 1);
+        cache.forget_list("server", Method::ListTools);
+        assert!(!has(&cache, &tools()));
+    }
+
+    #[tokio::test]
+    async fn put_after_invalidation_stores_nothing() {
+        let cache = Cache::default();
+        let before = slot(&cache, &tools());
+        cache.invalidate("server", &Change::Tools);
+        before.put(&ResultBody::Empty, CacheHint::private(HOUR), 1);
+        assert!(!has(&cache, &tools()));
+    }
+}

@@ -1,133 +1,140 @@
-//! The one path that every call takes: one request after the other, until the server has all that it
-//! asks for and the answer is there.
+//! The path of every call: requests are sent one after the other, until the server has received all
+//! input that it requires and returns the result.
 
-mod again;
-mod tools;
+mod retry;
 
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use mcp_core::backoff::Backoff;
+use http::HeaderMap;
 use mcp_core::mrtr::{InputRound, Mrtr};
-use mcp_core::{BoxFuture, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody};
-use mcp_types::{ElicitUrlParams, InputRequired, InputResponse, ProtocolVersion, codes};
+use mcp_core::versioning::newest_common;
+use mcp_core::{
+    BoxFuture, Call, ChannelError, ClientRequest, Fault, InputState, Reply, ResultBody,
+};
+use mcp_types::{
+    CallToolParams, Cursor, ElicitUrlParams, InputRequired, InputResponse, Page, ProtocolVersion,
+    codes,
+};
+use tokio::time::Instant;
 
-use crate::attempt::{Answer, Attempt};
-use crate::cache::Slot;
-use crate::clock::Clock;
-use crate::error::Kind;
-use crate::options::Options;
-use crate::visiting::{self, Visiting};
-use crate::{Asker, Client, Error, InputError, session};
+use crate::attempt::{Attempt, ReceivedReply};
+use crate::cache::CacheSlot;
+use crate::call_timer::CallTimer;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::inputs::{Asker, InputError};
+use crate::options::CallOptions;
+use crate::required_urls::{self, RequiredUrls};
+use crate::session;
+use retry::RetryState;
 
-/// Makes a call with all that belongs to it and waits for its result. Dropping the future cancels
-/// the call.
+/// Pages that are requested to find the definition of one tool.
+const MAX_TOOL_PAGES: usize = 100;
+
+/// Makes a call and waits for its result. Dropping the future cancels the call.
 pub(crate) async fn run(
     client: &Client,
-    asked: ClientRequest,
-    options: Options<'_>,
+    request: ClientRequest,
+    options: CallOptions<'_>,
 ) -> Result<ResultBody, Error> {
-    Running::start(client, asked, options).finish().await
+    ActiveCall::start(client, request, options).finish().await
 }
 
-/// A call on its way: one request, or several when the server asks for input.
-pub(crate) struct Running<'a> {
+/// A call in progress. It sends one request, or several when the server requires input or a request
+/// is repeated.
+pub(crate) struct ActiveCall<'a> {
     client: Client,
-    asked: ClientRequest,
-    options: Options<'a>,
-    clock: Clock,
+    request: ClientRequest,
+    options: CallOptions<'a>,
+    timer: CallTimer,
     version: ProtocolVersion,
-    retried: bool,
-    relisted: bool,
-    /// The session was forgotten by the server and opened anew.
-    renewed: bool,
-    /// The session that the request belongs to.
+    /// The number of the session that the latest request was sent in.
     session: u64,
-    /// How often the call was made again after a break, and how long to wait for it.
-    repeats: usize,
-    backoff: Backoff,
+    retry: RetryState,
     mrtr: Mrtr,
+    /// The input for the next request.
     input: Option<InputState>,
-    /// URLs that the user visits before the call is made again.
-    visiting: Visiting,
+    required_urls: RequiredUrls,
 }
 
-/// What a request came to.
-pub(crate) enum Step {
+/// The outcome of one request.
+pub(crate) enum CallStep {
     Done(ResultBody),
-    Asks(InputRound),
+    InputRequired(InputRound),
 }
 
-impl<'a> Running<'a> {
-    pub(crate) fn start(client: &Client, asked: ClientRequest, options: Options<'a>) -> Self {
-        let clock = Clock::start(client.inner.timeouts, options.idle, options.total);
-        Self::go_on(client, asked, options, clock)
+impl<'a> ActiveCall<'a> {
+    pub(crate) fn start(client: &Client, request: ClientRequest, options: CallOptions<'a>) -> Self {
+        let timeouts = client.inner.timeouts;
+        let timer = CallTimer::start(timeouts, options.idle_timeout, options.total_timeout);
+        Self::with_timer(client, request, options, timer)
     }
 
-    /// Starts with the time that an earlier call has left.
-    pub(crate) fn go_on(
+    /// Starts a call with the remaining time of an earlier call.
+    pub(crate) fn with_timer(
         client: &Client,
-        asked: ClientRequest,
-        options: Options<'a>,
-        clock: Clock,
+        request: ClientRequest,
+        options: CallOptions<'a>,
+        timer: CallTimer,
     ) -> Self {
         let inner = &client.inner;
         Self {
             client: client.clone(),
-            asked,
-            clock,
+            request,
+            timer,
             options,
             version: inner.version(),
-            retried: false,
-            relisted: false,
-            renewed: false,
             session: 0,
-            repeats: 0,
-            backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
-            mrtr: Mrtr::new(inner.input_rounds),
+            retry: RetryState::default(),
+            mrtr: Mrtr::new(inner.max_input_rounds),
             input: None,
-            visiting: Visiting::default(),
+            required_urls: RequiredUrls::default(),
         }
     }
 
-    /// What a further call can go on with. The time stands still until it does.
-    pub(crate) fn into_rest(mut self) -> (Options<'a>, Clock) {
-        self.clock.pause();
-        (self.options, self.clock)
+    /// Returns the options and the paused timer for a further call.
+    pub(crate) fn into_options_and_timer(mut self) -> (CallOptions<'a>, CallTimer) {
+        self.timer.pause();
+        (self.options, self.timer)
     }
 
-    pub(crate) fn failed(&self, kind: impl Into<Kind>) -> Error {
-        Error::of(&self.client.inner.channel.peer(), &self.asked, kind.into())
+    /// Builds an error of this call.
+    pub(crate) fn error(&self, kind: impl Into<ErrorKind>) -> Error {
+        Error::in_call(
+            &self.client.inner.channel.peer(),
+            &self.request,
+            kind.into(),
+        )
     }
 
-    /// Makes the call, with the handlers of the client answering what the server asks.
+    /// Makes the call. The handlers of the client answer input requests.
     pub(crate) async fn finish(&mut self) -> Result<ResultBody, Error> {
         loop {
             match self.step().await? {
-                Step::Done(body) => return Ok(body),
-                Step::Asks(round) => self.fulfil(&round).await?,
+                CallStep::Done(body) => return Ok(body),
+                CallStep::InputRequired(round) => self.run_handlers(&round).await?,
             }
         }
     }
 
-    /// Makes the request, unless the caller cancels the call.
-    pub(crate) async fn step(&mut self) -> Result<Step, Error> {
+    /// Sends the next request, unless the caller cancels the call.
+    pub(crate) async fn step(&mut self) -> Result<CallStep, Error> {
         let mut cancel = self.options.cancel.take();
-        let step = unless(&mut cancel, self.request()).await;
+        let step = unless_cancelled(&mut cancel, self.send_until_step()).await;
         self.options.cancel = cancel;
-        step.unwrap_or_else(|| Err(self.failed(Kind::Cancelled)))
+        step.unwrap_or_else(|| Err(self.error(ErrorKind::Cancelled)))
     }
 
-    /// Makes the request; once more when the server wants another version, and anew when the
-    /// stream of the answer broke and the call may be made twice.
-    async fn request(&mut self) -> Result<Step, Error> {
-        self.clock.resume();
-        self.visiting.end();
-        let slot = self.slot();
+    /// Sends the request, and repeats it after recoverable failures: an unsupported version, missing
+    /// headers, an expired session, or a broken stream of an idempotent call.
+    async fn send_until_step(&mut self) -> Result<CallStep, Error> {
+        self.timer.resume();
+        self.required_urls.clear();
+        let slot = self.cache_slot();
         if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
             && let Some(body) = slot.get()
         {
@@ -135,185 +142,297 @@ impl<'a> Running<'a> {
         }
         loop {
             let was_open = self.client.inner.closing.reason().is_none();
-            let answer = match self.attempt().await {
-                Err(kind) if was_open && kind.is_end_of_all() => {
-                    return Err(self.failed(self.ended(kind)));
+            let received = match self.attempt().await {
+                Err(kind) if was_open && kind.is_remote_close() => {
+                    return Err(self.error(self.connection_ended(kind)));
                 }
                 Err(kind) if kind.is_broken() && self.repeats_after_break() => {
-                    self.wait_to_repeat()
-                        .await
-                        .map_err(|kind| self.failed(kind))?;
+                    let waited = self.retry.wait(&self.timer).await;
+                    waited.map_err(|kind| self.error(kind))?;
                     continue;
                 }
-                Err(Kind::Channel(ChannelError::SessionExpired)) if !self.renewed => {
-                    self.renewed = true;
-                    let renewal = session::renew(&self.client, self.session).await;
-                    renewal.map_err(|kind| self.failed(kind))?;
+                Err(ErrorKind::Channel(ChannelError::SessionExpired))
+                    if self.retry.may_renew_session() =>
+                {
+                    let renewed = session::renew(&self.client, self.session).await;
+                    renewed.map_err(|kind| self.error(kind))?;
                     self.version = self.client.inner.version();
                     continue;
                 }
-                answer => answer.map_err(|kind| self.failed(self.lost(kind)))?,
+                received => received.map_err(|kind| self.error(self.mark_executed(kind)))?,
             };
-            let kind = match answer.reply {
+            let kind = match received.reply {
                 Reply::Complete { body, cache } => {
-                    if self.retried {
+                    if self.retry.version_switched() {
                         let version = self.version;
-                        self.client.inner.learn(|known| known.version = version);
+                        self.client
+                            .inner
+                            .update_state(|state| state.version = version);
                     }
                     if let (Some(slot), Some(hint)) = (slot, cache) {
-                        slot.put(&body, hint, answer.bytes);
+                        slot.put(&body, hint, received.bytes);
                     }
                     return self.done(body);
                 }
-                Reply::InputRequired(required) => match self.asks(required) {
+                Reply::InputRequired(required) => match self.start_input_round(required) {
                     Ok(step) => return Ok(step),
                     Err(error) => error.into(),
                 },
                 Reply::Fault(Fault::UrlElicitationRequired { elicitations })
-                    if self.visits(&elicitations) =>
+                    if self.accepts_required_urls(&elicitations) =>
                 {
-                    match visiting::required(&elicitations).map(|required| self.asks(required)) {
+                    let required = required_urls::to_input_required(&elicitations);
+                    match required.map(|required| self.start_input_round(required)) {
                         Ok(Ok(step)) => return Ok(step),
                         Ok(Err(error)) => error.into(),
-                        Err(error) => Kind::Arguments(error),
+                        Err(error) => ErrorKind::Arguments(error),
                     }
                 }
-                Reply::Fault(fault) if self.corrects(&fault) => continue,
-                Reply::Fault(Fault::HeaderMismatch(_)) if self.learns_headers().await => continue,
+                Reply::Fault(fault) if self.switch_version(&fault) => continue,
+                Reply::Fault(Fault::HeaderMismatch(_)) if self.refresh_headers().await => continue,
                 Reply::Fault(fault) => {
-                    self.forget_pages(&fault);
-                    Kind::of_fault(fault, answer.status, &self.client.inner.spoken)
+                    self.invalidate_pages(&fault);
+                    ErrorKind::from_fault(fault, received.status, &self.client.inner.versions)
                 }
-                Reply::Extended { result_type, .. } => Kind::Extended(result_type),
-                _ => Kind::OtherResult,
+                Reply::Extended { result_type, .. } => ErrorKind::UnknownResultType(result_type),
+                _ => ErrorKind::WrongResult,
             };
-            return Err(self.failed(kind));
+            return Err(self.error(kind));
         }
     }
 
-    /// One request and its answer.
-    async fn attempt(&mut self) -> Result<Answer, Kind> {
-        self.session = self.client.inner.session();
+    /// Sends the request once.
+    async fn attempt(&mut self) -> Result<ReceivedReply, ErrorKind> {
+        self.session = self.client.inner.session_number();
         let attempt = Attempt {
             client: &self.client,
-            asked: &self.asked,
+            request: &self.request,
             version: self.version,
             options: &mut self.options,
-            clock: &mut self.clock,
+            timer: &mut self.timer,
             input: self.input.as_ref(),
         };
         attempt.run().await
     }
 
-    /// The server asks something.
-    fn asks(&mut self, required: InputRequired) -> Result<Step, InputError> {
-        let round = self.mrtr.start_round(&self.asked, required)?;
-        // What users do takes its time, which is not the server's.
-        self.clock.pause();
-        Ok(Step::Asks(round))
+    fn start_input_round(&mut self, required: InputRequired) -> Result<CallStep, InputError> {
+        let round = self.mrtr.start_round(&self.request, required)?;
+        // The time of the user does not count as the time of the server.
+        self.timer.pause();
+        Ok(CallStep::InputRequired(round))
     }
 
-    /// The user can visit what the server wants visited before it does what it was asked.
+    /// Returns whether the user can visit the URLs that the server requires.
     // spec: ERR-13
-    fn visits(&mut self, wanted: &[ElicitUrlParams]) -> bool {
+    fn accepts_required_urls(&mut self, required: &[ElicitUrlParams]) -> bool {
         let inner = &self.client.inner;
-        let method = self.asked.method();
+        let method = self.request.method();
         inner.profile.capabilities.allows_url()
             && method.is_some_and(|method| method.spec().may_require_input)
-            && self.visiting.begin(&inner.inputs.visits, wanted)
+            && self
+                .required_urls
+                .add(&inner.inputs.url_elicitations, required)
     }
 
-    /// The result, as far as the index of tools has nothing against it.
-    fn done(&self, body: ResultBody) -> Result<Step, Error> {
-        let indexed = self.client.indexed(&self.asked, body);
-        indexed.map(Step::Done).map_err(|kind| self.failed(kind))
+    /// Records the result in the tool index and returns it, unless it violates an output schema.
+    fn done(&self, body: ResultBody) -> Result<CallStep, Error> {
+        let inner = &self.client.inner;
+        let mirrors = inner.mirrors_arguments(inner.version());
+        let body = inner.tools.process_result(&self.request, body, mirrors);
+        body.map(CallStep::Done)
+            .map_err(|violation| self.error(ErrorKind::OutputSchema(violation)))
     }
 
-    /// Where the answer may be kept: never that of a call with input.
+    /// Returns the place of the response in the cache. A call with input has none.
     // spec: CACHE-04
-    fn slot(&self) -> Option<Slot> {
-        let method = self.asked.method()?;
+    fn cache_slot(&self) -> Option<CacheSlot> {
+        let method = self.request.method()?;
         if self.input.is_some() || !method.spec().cacheable {
             return None;
         }
         let inner = &self.client.inner;
-        let mut special = String::new();
-        for (name, value) in &self.options.headers {
-            let value = value.as_bytes().escape_ascii();
-            special.push_str(&format!("{name}: {value}\n"));
-        }
-        if let Some(meta) = &self.options.meta {
-            special.push_str(&serde_json::to_string(meta).unwrap_or_default());
-        }
-        let peer = inner.channel.peer();
+        let (peer, part) = (inner.channel.peer(), self.options.cache_key_part());
         inner
             .cache
-            .slot(&peer, &inner.principal, &self.asked, &special)
+            .slot(&peer, &inner.principal, &self.request, &part)
     }
 
-    /// A cursor that the server refuses is one of a list that has changed.
+    /// Forgets the cached pages of a list when the server refuses a cursor: the list has changed.
     // spec: CACHE-10
-    fn forget_pages(&self, fault: &Fault) {
+    fn invalidate_pages(&self, fault: &Fault) {
         let is_refused = match fault {
             Fault::BadParams { .. } => true,
             Fault::Protocol(error) => error.code == codes::INVALID_PARAMS,
             _ => false,
         };
-        if let Some(method) = self.asked.method().filter(|_| is_refused) {
+        if let Some(method) = self.request.method().filter(|_| is_refused) {
             let inner = &self.client.inner;
             inner.cache.forget_list(&inner.channel.peer(), method);
         }
     }
 
-    /// Reads the result of the call.
+    /// Converts the result of the call.
     pub(crate) fn read<T>(
         &self,
         body: ResultBody,
         read: fn(ResultBody) -> Option<T>,
     ) -> Result<T, Error> {
-        read(body).ok_or_else(|| self.failed(Kind::OtherResult))
+        read(body).ok_or_else(|| self.error(ErrorKind::WrongResult))
     }
 
-    /// Has the handlers of the client answer, on this task.
-    async fn fulfil(&mut self, round: &InputRound) -> Result<(), Error> {
+    /// Runs the handlers of the client on this task, and waits for required visits of URLs.
+    async fn run_handlers(&mut self, round: &InputRound) -> Result<(), Error> {
         let client = self.client.clone();
         let inner = &client.inner;
         let asker = Arc::new(Asker {
             server: inner.channel.peer().into_owned(),
             info: self.client.server_info(),
-            method: Some(self.asked.method_name().to_owned()),
-            item: self.asked.item().map(ToOwned::to_owned),
+            method: Some(self.request.method_name().to_owned()),
+            item: self.request.item().map(ToOwned::to_owned),
         });
         let declared = &inner.profile.capabilities;
-        let answers = inner.inputs.answer_all(round, &asker, declared);
-        let answers = unless(&mut self.options.cancel, answers).await;
-        let answers = answers.ok_or_else(|| self.failed(Kind::Cancelled))?;
-        let answers = answers.map_err(|error| self.failed(error))?;
-        self.answer(round, &answers)?;
-        let (over, closed) = (pin!(self.visiting.wait()), pin!(inner.closing.closed()));
-        let over = unless(&mut self.options.cancel, select(over, closed)).await;
-        over.map(drop).ok_or_else(|| self.failed(Kind::Cancelled))
+        let responses = inner.inputs.answer_all(round, &asker, declared);
+        let responses = unless_cancelled(&mut self.options.cancel, responses).await;
+        let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
+        let responses = responses.map_err(|error| self.error(error))?;
+        self.set_responses(round, &responses)?;
+        let (completed, closed) = (
+            pin!(self.required_urls.completed()),
+            pin!(inner.closing.closed()),
+        );
+        let waited = select(completed, closed);
+        let waited = unless_cancelled(&mut self.options.cancel, waited).await;
+        waited
+            .map(drop)
+            .ok_or_else(|| self.error(ErrorKind::Cancelled))
     }
 
-    /// Takes the answers along with the next request.
-    pub(crate) fn answer(
+    /// Stores the input responses for the next request.
+    pub(crate) fn set_responses(
         &mut self,
         round: &InputRound,
-        answers: &BTreeMap<String, InputResponse>,
+        responses: &BTreeMap<String, InputResponse>,
     ) -> Result<(), Error> {
-        let input = round.respond(answers);
-        let input = input.map_err(|error| self.failed(InputError::from(error)))?;
-        if self.visiting.is_open() {
-            // What goes along with the next request is nothing: the server knows.
-            return visiting::check(round, answers).map_err(|error| self.failed(error));
+        let input = round.respond(responses);
+        let input = input.map_err(|error| self.error(InputError::from(error)))?;
+        if self.required_urls.is_open() {
+            // The repeated call carries no input: the server knows which visits are completed.
+            return required_urls::check_accepted(round, responses)
+                .map_err(|error| self.error(error));
         }
         self.input = Some(input);
         Ok(())
     }
+
+    /// Returns whether the call may be sent again after its stream broke. A request state is sent
+    /// once only, because servers may accept it once only.
+    // spec: MRTR-09
+    fn repeats_after_break(&mut self) -> bool {
+        self.is_idempotent() && self.input.is_none() && self.retry.may_repeat()
+    }
+
+    /// Returns whether the server may execute the call twice.
+    fn is_idempotent(&self) -> bool {
+        let by_request = match &self.request {
+            ClientRequest::Call(Call::CallTool(params)) => {
+                self.client.inner.tools.is_idempotent(&params.name)
+            }
+            ClientRequest::Call(Call::Other { .. }) => false,
+            ClientRequest::Call(_) | ClientRequest::Discover => true,
+            _ => false,
+        };
+        self.options.idempotent.unwrap_or(by_request)
+    }
+
+    /// Marks the error of a broken stream if the server may have executed the call.
+    fn mark_executed(&self, kind: ErrorKind) -> ErrorKind {
+        if kind.is_broken() && !self.is_idempotent() {
+            ErrorKind::MayHaveRun(Box::new(kind))
+        } else {
+            kind
+        }
+    }
+
+    /// Handles the end of the connection during a call: later calls fail at once.
+    fn connection_ended(&self, kind: ErrorKind) -> ErrorKind {
+        if let ErrorKind::Channel(ChannelError::Closed(reason)) = &kind {
+            self.client.inner.closing.close(reason.clone());
+        }
+        match self.is_idempotent() {
+            true => kind,
+            false => ErrorKind::MayHaveRun(Box::new(kind)),
+        }
+    }
+
+    /// Switches to another version when the server refuses this one. Happens once per call, even if
+    /// the server lists the refused version as supported.
+    // spec: VER-04
+    fn switch_version(&mut self, fault: &Fault) -> bool {
+        let Fault::UnsupportedVersion { supported, .. } = fault else {
+            return false;
+        };
+        match newest_common(supported, &self.client.inner.versions) {
+            Some(version) if self.retry.may_switch_version() => {
+                self.version = version;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Lists the tools again to find the headers that the server misses. Happens once per call.
+    /// Returns whether the headers have changed.
+    // spec: XHDR-19
+    async fn refresh_headers(&mut self) -> bool {
+        let inner = &self.client.inner;
+        let ClientRequest::Call(Call::CallTool(params)) = &self.request else {
+            return false;
+        };
+        if !inner.mirrors_arguments(inner.version()) || !self.retry.may_refresh_headers() {
+            return false;
+        }
+        let before = inner.tools.params(&self.request);
+        let (headers, end) = (&self.options.headers, self.timer.end());
+        if let Err(error) = list_until(&self.client, params, headers, end).await {
+            tracing::debug!(%error, "the list of tools cannot be refreshed");
+        }
+        inner.tools.params(&self.request) != before
+    }
 }
 
-/// Waits for `work`, or gives `None` when the caller cancels it first.
-async fn unless<T>(
+/// Requests pages of the tool list until the page with the tool of a call. Boxed, because this is a
+/// call within a call.
+fn list_until<'a>(
+    client: &'a Client,
+    wanted: &'a CallToolParams,
+    headers: &'a HeaderMap,
+    end: Instant,
+) -> BoxFuture<'a, Result<(), Error>> {
+    Box::pin(async move {
+        let mut cursor: Option<Cursor> = None;
+        for _ in 0..MAX_TOOL_PAGES {
+            let page = cursor.take().map_or_else(Page::first, Page::at);
+            let options = CallOptions {
+                total_timeout: Some(end.saturating_duration_since(Instant::now())),
+                headers: headers.clone(),
+                fresh: true,
+                ..CallOptions::default()
+            };
+            let request = ClientRequest::Call(Call::ListTools(page));
+            let ResultBody::ListTools(page) = run(client, request, options).await? else {
+                break;
+            };
+            cursor.clone_from(&page.next_cursor);
+            if cursor.is_none() || page.tools.iter().any(|tool| tool.name == wanted.name) {
+                break;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Awaits `work`. Returns `None` when the caller cancels it first.
+async fn unless_cancelled<T>(
     cancel: &mut Option<BoxFuture<'_, ()>>,
     work: impl Future<Output = T>,
 ) -> Option<T> {

@@ -1,9 +1,9 @@
-//! What a server tells to have changed.
+//! Changes that a server notifies of.
 
 use mcp_core::ServerNotification;
 use mcp_types::{RawObject, SubscriptionFilter};
 
-/// Something that a subscription tells.
+/// A change that a subscription delivers.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
@@ -15,24 +15,24 @@ pub enum Change {
     Resources,
     /// A resource has changed.
     Resource {
-        /// Which one, or one below the one that was asked for.
+        /// The subscribed URI, or a URI below it.
         uri: String,
     },
-    /// The stream broke and goes on now: each of these may have changed in between.
+    /// The stream broke and was opened again. Each item of the filter may have changed in between.
     Missed(SubscriptionFilter),
-    /// What an extension tells.
+    /// A notification of an extension.
     Other {
         /// The method.
         method: Box<str>,
-        /// Its parameters.
+        /// The parameters.
         params: Option<RawObject>,
     },
 }
 
 impl Change {
-    /// The change that a notification tells.
-    pub(crate) fn of(note: ServerNotification) -> Option<Self> {
-        Some(match note {
+    /// Converts a notification. Returns `None` when it reports no change.
+    pub(crate) fn from_notification(notification: ServerNotification) -> Option<Self> {
+        Some(match notification {
             ServerNotification::ToolsChanged => Self::Tools,
             ServerNotification::PromptsChanged => Self::Prompts,
             ServerNotification::ResourcesChanged => Self::Resources,
@@ -42,9 +42,9 @@ impl Change {
         })
     }
 
-    /// Somebody who asked for `filter` wants to know of it.
+    /// Returns whether a subscription with `filter` covers the change.
     // spec: SUB-02
-    pub(crate) fn is_in(&self, filter: &SubscriptionFilter) -> bool {
+    pub(crate) fn matches(&self, filter: &SubscriptionFilter) -> bool {
         match self {
             Self::Tools => filter.tools_list_changed,
             Self::Prompts => filter.prompts_list_changed,

@@ -1,4 +1,4 @@
-//! The handle to one server, and what is known of it.
+//! The handle to one server, and the state of the connection.
 
 use std::fmt;
 use std::pin::pin;
@@ -21,20 +21,20 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use crate::cache::Cache;
+use crate::call_timer::Timeouts;
 use crate::change::Change;
-use crate::clock::Timeouts;
-use crate::error::Kind;
+use crate::error::{Error, ErrorKind};
 use crate::events::Events;
 use crate::inputs::Inputs;
 use crate::negotiation::Negotiation;
-use crate::tool_index::{DroppedTool, Params, ToolIndex};
-use crate::watched::Watched;
-use crate::{Cache, Error};
+use crate::resource_subscriptions::ResourceSubscriptions;
+use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 
-/// How long the end of a connection may take.
-const CLOSE_LIMIT: Duration = Duration::from_secs(5);
+/// Timeout of closing the connection.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A connection to a server. Cheap to clone; clones share everything.
+/// A connection to a server. Clones are cheap and share the connection.
 ///
 /// # Examples
 ///
@@ -56,38 +56,39 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) inner: Arc<ClientInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct ClientInner {
     pub(crate) channel: Box<dyn Channel>,
     pub(crate) profile: ClientProfile,
     pub(crate) inputs: Inputs,
-    pub(crate) input_rounds: usize,
+    pub(crate) max_input_rounds: usize,
     pub(crate) timeouts: Timeouts,
-    /// The revisions that this client may speak to this server.
-    pub(crate) spoken: Vec<ProtocolVersion>,
-    pub(crate) known: RwLock<Known>,
+    /// The revisions that this client may use with this server.
+    pub(crate) versions: Vec<ProtocolVersion>,
+    pub(crate) state: RwLock<ConnectionState>,
     pub(crate) last_id: AtomicI64,
     pub(crate) closing: CloseSignal<CloseReason>,
     pub(crate) cache: Cache,
-    /// Whose private answers those in the cache are.
+    /// The owner of private responses in the cache.
     pub(crate) principal: Box<str>,
     pub(crate) events: Events,
     pub(crate) tools: ToolIndex,
-    /// How long a server on a pipe may be silent when it is asked what it speaks.
+    /// Timeout of `server/discover` on a pipe.
     pub(crate) probe_timeout: Duration,
-    pub(crate) dispatcher: Dispatching,
-    pub(crate) renewing: tokio::sync::Mutex<()>,
-    pub(crate) watched: Watched,
-    pub(crate) questions: Questions,
+    pub(crate) dispatcher: DispatcherTask,
+    /// Held while an expired session is replaced.
+    pub(crate) renewal: tokio::sync::Mutex<()>,
+    pub(crate) resource_subscriptions: ResourceSubscriptions,
+    pub(crate) open_requests: OpenRequests,
 }
 
-/// The task that listens to a session; it ends with this.
+/// The task that handles the messages of a legacy session. Dropping this aborts the task.
 #[derive(Debug, Default)]
-pub(crate) struct Dispatching(Mutex<Option<AbortHandle>>);
+pub(crate) struct DispatcherTask(Mutex<Option<AbortHandle>>);
 
-impl Dispatching {
+impl DispatcherTask {
     pub(crate) fn replace(&self, task: AbortHandle) {
         let mut current = self.0.lock();
         if let Some(former) = current.replace(task) {
@@ -96,7 +97,7 @@ impl Dispatching {
     }
 }
 
-impl Drop for Dispatching {
+impl Drop for DispatcherTask {
     fn drop(&mut self) {
         let current = self.0.get_mut();
         if let Some(task) = current.take() {
@@ -105,163 +106,171 @@ impl Drop for Dispatching {
     }
 }
 
-/// Questions of a session that somebody thinks about.
+/// Counts requests of a legacy server that a handler is answering.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Questions(Arc<AtomicUsize>);
+pub(crate) struct OpenRequests(Arc<AtomicUsize>);
 
-impl Questions {
-    /// One more, until the guard is dropped.
-    pub(crate) fn begin(&self) -> impl Drop + Send + use<> {
-        struct Open(Questions);
-        impl Drop for Open {
-            fn drop(&mut self) {
-                self.0.0.fetch_sub(1, Ordering::Relaxed);
-            }
-        }
+impl OpenRequests {
+    /// Counts one more request until the guard is dropped.
+    pub(crate) fn start(&self) -> OpenRequest {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Open(self.clone())
+        OpenRequest(self.clone())
     }
 
-    pub(crate) fn are_open(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         self.0.load(Ordering::Relaxed) > 0
     }
 }
 
-/// What was learned from the server.
-pub(crate) struct Known {
-    pub(crate) version: ProtocolVersion,
-    pub(crate) server: Option<Arc<ServerFacts>>,
-    pub(crate) log_level: Option<LoggingLevel>,
-    pub(crate) negotiation: Arc<Negotiation>,
-    /// Grows with every session.
-    pub(crate) session: u64,
+/// A counted request. Dropping it decreases the count.
+pub(crate) struct OpenRequest(OpenRequests);
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
-/// What a server said of itself, in either era.
+/// The negotiated and configured state of a connection.
+pub(crate) struct ConnectionState {
+    pub(crate) version: ProtocolVersion,
+    pub(crate) server: Option<Arc<ServerInfo>>,
+    pub(crate) log_level: Option<LoggingLevel>,
+    pub(crate) negotiation: Arc<Negotiation>,
+    /// The number of the session. It grows with every new session.
+    pub(crate) session_number: u64,
+}
+
+/// The description that a server returns from `server/discover` or `initialize`.
 #[derive(Debug)]
-pub(crate) struct ServerFacts {
+pub(crate) struct ServerInfo {
     pub(crate) info: Option<Implementation>,
     pub(crate) capabilities: ServerCapabilities,
     pub(crate) instructions: Option<String>,
 }
 
-impl From<DiscoverResult> for ServerFacts {
-    fn from(found: DiscoverResult) -> Self {
+impl From<DiscoverResult> for ServerInfo {
+    fn from(result: DiscoverResult) -> Self {
         Self {
-            info: found.server_info(),
-            capabilities: found.capabilities,
-            instructions: found.instructions,
+            info: result.server_info(),
+            capabilities: result.capabilities,
+            instructions: result.instructions,
         }
     }
 }
 
-impl From<InitializeResult> for ServerFacts {
-    fn from(opened: InitializeResult) -> Self {
+impl From<InitializeResult> for ServerInfo {
+    fn from(result: InitializeResult) -> Self {
         Self {
-            info: Some(opened.server_info),
-            capabilities: opened.capabilities,
-            instructions: opened.instructions,
+            info: Some(result.server_info),
+            capabilities: result.capabilities,
+            instructions: result.instructions,
         }
     }
 }
 
-impl Inner {
+impl ClientInner {
     // spec: BASE-05
     pub(crate) fn next_id(&self) -> i64 {
         self.last_id.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(crate) fn version(&self) -> ProtocolVersion {
-        self.known.read().version
+        self.state.read().version
     }
 
     pub(crate) fn log_level(&self) -> Option<LoggingLevel> {
-        self.known.read().log_level
+        self.state.read().log_level
     }
 
-    /// The wire of the revision that is spoken.
+    /// Returns the wire of the negotiated revision.
     pub(crate) fn wire(&self) -> &'static dyn ClientWire {
         wire::client_for_version(self.version())
     }
 
-    /// The number of the session.
-    pub(crate) fn session(&self) -> u64 {
-        self.known.read().session
+    pub(crate) fn session_number(&self) -> u64 {
+        self.state.read().session_number
     }
 
-    pub(crate) fn server(&self) -> Option<Arc<ServerFacts>> {
-        self.known.read().server.clone()
+    pub(crate) fn server(&self) -> Option<Arc<ServerInfo>> {
+        self.state.read().server.clone()
     }
 
-    /// Takes a notification that belongs to no call, or to none in particular.
-    pub(crate) fn hear(&self, note: ServerNotification) {
-        match note {
-            ServerNotification::Log(message) => self.events.log(&message),
-            ServerNotification::ElicitationComplete(over) => {
-                self.inputs.visits.complete(&over.elicitation_id);
+    /// Handles a notification that belongs to no call.
+    pub(crate) fn handle_notification(&self, notification: ServerNotification) {
+        match notification {
+            ServerNotification::Log(message) => self.events.send_log(&message),
+            ServerNotification::ElicitationComplete(completed) => {
+                let elicitations = &self.inputs.url_elicitations;
+                elicitations.complete(&completed.elicitation_id);
             }
-            note => {
-                if let Some(change) = Change::of(note) {
-                    self.hear_change(change);
+            notification => {
+                if let Some(change) = Change::from_notification(notification) {
+                    self.handle_change(change);
                 }
             }
         }
     }
 
-    pub(crate) fn hear_change(&self, change: Change) {
+    /// Invalidates the cache and notifies subscribers.
+    pub(crate) fn handle_change(&self, change: Change) {
         self.cache.invalidate(&self.channel.peer(), &change);
-        self.events.change(change);
+        self.events.send_change(change);
     }
 
-    /// Whether headers repeat arguments on the way to the server.
+    /// Returns whether arguments of tools are mirrored in HTTP headers.
     // spec: XHDR-10, HTTP-C-10
     pub(crate) fn mirrors_arguments(&self, version: ProtocolVersion) -> bool {
         version.is_modern() && self.channel.mirrors_arguments()
     }
 
-    /// The arguments of a call that headers repeat.
-    pub(crate) fn params(&self, asked: &ClientRequest, version: ProtocolVersion) -> Params {
+    /// Returns the arguments of a request that headers mirror.
+    pub(crate) fn mirrored_params(
+        &self,
+        request: &ClientRequest,
+        version: ProtocolVersion,
+    ) -> ParamHeaderValues {
         match self.mirrors_arguments(version) {
-            true => self.tools.params(asked),
-            false => Params::new(),
+            true => self.tools.params(request),
+            false => ParamHeaderValues::new(),
         }
     }
 
-    pub(crate) fn learn(&self, learn: impl FnOnce(&mut Known)) {
-        learn(&mut self.known.write());
+    pub(crate) fn update_state(&self, update: impl FnOnce(&mut ConnectionState)) {
+        update(&mut self.state.write());
     }
 }
 
 impl Client {
-    /// The revision that calls speak.
+    /// Returns the protocol revision of this connection.
     pub fn protocol_version(&self) -> ProtocolVersion {
         self.inner.version()
     }
 
-    /// Who the server says it is. `None` when it does not say, or when nobody has asked it: see
-    /// [`ConnectMode::Pin`](crate::ConnectMode::Pin).
+    /// Returns the server's name and version as the server reports them. `None` when it does not
+    /// report them, or was not queried: see [`ConnectMode::Pin`](crate::ConnectMode::Pin).
     // spec: VER-08
     pub fn server_info(&self) -> Option<Implementation> {
         self.inner.server()?.info.clone()
     }
 
-    /// What the server offers; `None` when nobody has asked it.
+    /// Returns the capabilities of the server, or `None` when it was not queried.
     pub fn server_capabilities(&self) -> Option<ServerCapabilities> {
         let server = self.inner.server()?;
         Some(server.capabilities.clone())
     }
 
-    /// How to use the server, for a language model.
+    /// Returns the server's instructions for a language model.
     pub fn instructions(&self) -> Option<String> {
         self.inner.server()?.instructions.clone()
     }
 
-    /// The log messages of the server from now on, of all calls. Say how many there should be with
+    /// Returns the log messages of all calls from now on. Set the minimum level with
     /// [`log_level`](crate::ClientBuilder::log_level).
     ///
-    /// A listener that falls behind by more than 256 messages loses the oldest ones.
+    /// A subscriber that falls behind by more than 256 messages loses the oldest ones.
     pub fn logs(&self) -> impl Stream<Item = LogMessage> + Send + Unpin + use<> {
-        let messages = self.inner.events.logs();
+        let messages = self.inner.events.subscribe_logs();
         Box::pin(stream::unfold(messages, |mut messages| async move {
             loop {
                 match messages.recv().await {
@@ -273,14 +282,14 @@ impl Client {
         }))
     }
 
-    /// The tools that were listed and left out, because their definitions are invalid.
+    /// Returns the tools that were removed from lists because their definitions are invalid.
     // spec: XHDR-08
     pub fn dropped_tools(&self) -> Vec<DroppedTool> {
         self.inner.tools.dropped()
     }
 
-    /// Waits for the end of the connection and tells its reason. For ever where each call has a
-    /// connection of its own, unless the client is [closed](Self::close).
+    /// Waits for the end of the connection and returns its reason. Over HTTP in revision 2026-07-28
+    /// each call has its own connection, so this waits until the client is [closed](Self::close).
     pub async fn closed(&self) -> CloseReason {
         let inner = &self.inner;
         if let Some(reason) = inner.closing.reason() {
@@ -293,27 +302,28 @@ impl Client {
         reason
     }
 
-    /// Why the connection has ended, if it has. A connection that seems to be there may still have
-    /// ended by the time of the next call.
+    /// Returns the reason if the connection has ended. `None` does not guarantee that the next call
+    /// succeeds.
     pub fn close_reason(&self) -> Option<CloseReason> {
         self.closed().now_or_never()
     }
 
-    /// Ends the connection, and the session where there is one. Running calls fail, and so does
-    /// every later one, of all clones of this client.
+    /// Closes the connection and the session, if there is one. Running and later calls of all clones
+    /// fail.
     ///
     /// # Errors
     ///
-    /// [`Error::is_timeout`] when the other side could not be told within 5 seconds.
+    /// Returns a [timeout](Error::is_timeout) when closing takes longer than 5 seconds.
     pub async fn close(&self) -> Result<(), Error> {
         self.inner.closing.close(CloseReason::Local);
         let closing = self.inner.channel.close();
-        timeout(CLOSE_LIMIT, closing)
+        timeout(CLOSE_TIMEOUT, closing)
             .await
-            .map_err(|_| Kind::TimedOut(CLOSE_LIMIT).into())
+            .map_err(|_| ErrorKind::TimedOut(CLOSE_TIMEOUT).into())
     }
 
-    /// How the two sides came to speak the revision that they speak: for logs, and to be kept.
+    /// Returns the record of version negotiation, for logs and for
+    /// [`ConnectMode::Prior`](crate::ConnectMode::Prior).
     ///
     /// # Examples
     ///
@@ -324,7 +334,7 @@ impl Client {
     /// # }
     /// ```
     pub fn negotiation(&self) -> Arc<Negotiation> {
-        self.inner.known.read().negotiation.clone()
+        self.inner.state.read().negotiation.clone()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Connecting: which revision is spoken, and with whom.
+//! [`ClientBuilder`]: settings of a client, and connecting.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
@@ -20,40 +20,44 @@ use mcp_types::{
 };
 use parking_lot::RwLock;
 
+use crate::cache::Cache;
 use crate::call;
-use crate::client::{Dispatching, Inner, Known, Questions, ServerFacts};
-use crate::clock::Timeouts;
-use crate::error::Kind;
+use crate::call_timer::Timeouts;
+use crate::client::{
+    Client, ClientInner, ConnectionState, DispatcherTask, OpenRequests, ServerInfo,
+};
+use crate::error::{Error, ErrorKind};
 use crate::events::Events;
-use crate::inputs::{Inputs, stray_root};
+use crate::inputs::{
+    ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest, first_invalid_root,
+};
 use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
-use crate::options::{Options, header};
+use crate::options::{CallOptions, parse_header};
+use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::ToolIndex;
-use crate::watched::Watched;
-use crate::{Cache, Client, ElicitRequest, Error, IntoInput, SampleRequest, UrlRequest};
 
-/// How the revision is chosen.
+/// The choice of the protocol revision.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub enum ConnectMode {
-    /// Asks the server what it speaks and takes the newest revision that both sides know; opens a
-    /// session with servers that want one.
+    /// Sends `server/discover` and uses the newest revision that both sides support. Opens a session
+    /// with a legacy server.
     #[default]
     Auto,
-    /// Takes this revision and no other. With one that has no sessions nothing is sent before the
-    /// first call, so nothing is known of the server until [`Client::discover`] is called.
+    /// Uses only this revision. With 2026-07-28 nothing is sent before the first call, so the
+    /// server's capabilities are unknown until [`Client::discover`] is called.
     Pin(ProtocolVersion),
-    /// Opens a session without asking first: for servers that are known to be older than
+    /// Opens a session without `server/discover`, for servers that are known to be older than
     /// 2026-07-28.
     Legacy,
-    /// Takes what an earlier [`Negotiation`](crate::Negotiation) has found out. A server that has
-    /// changed since then is found out when a session is opened, and when a call fails.
+    /// Uses the verdict of an earlier [`Negotiation`](crate::Negotiation). If the server has changed
+    /// its revision since then, `initialize` or the first call fails.
     // spec: COMPAT-12
     Prior(Verdict),
 }
 
-/// Settings of a [`Client`], made by [`Client::builder`].
+/// Settings of a [`Client`], created by [`Client::builder`].
 ///
 /// # Examples
 ///
@@ -80,15 +84,15 @@ pub struct ClientBuilder {
     mode: ConnectMode,
     timeouts: Timeouts,
     inputs: Inputs,
-    input_rounds: usize,
+    max_input_rounds: usize,
     cache: Cache,
     principal: Option<Box<str>>,
     log_level: Option<LoggingLevel>,
     validator: Option<Arc<dyn Validator>>,
     probe_timeout: Duration,
     headers: HeaderMap,
-    /// A header that cannot be one.
-    problem: Option<Box<str>>,
+    /// The name of the first invalid header.
+    invalid_header: Option<Box<str>>,
 }
 
 impl Default for ClientBuilder {
@@ -99,44 +103,46 @@ impl Default for ClientBuilder {
             mode: ConnectMode::default(),
             timeouts: Timeouts::default(),
             inputs: Inputs::default(),
-            input_rounds: Mrtr::DEFAULT_ROUNDS,
+            max_input_rounds: Mrtr::DEFAULT_ROUNDS,
             cache: Cache::default(),
             principal: None,
             log_level: None,
             validator: None,
             probe_timeout: Duration::from_secs(5),
             headers: HeaderMap::new(),
-            problem: None,
+            invalid_header: None,
         }
     }
 }
 
 impl ClientBuilder {
-    /// Sets name and version, which the server gets with every call.
+    /// Sets the name and version that the server receives. Default: those of this crate.
     pub fn identity(self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.implementation(Implementation::new(name, version))
     }
 
-    /// Sets the whole identity: title, icons and more beside name and version.
+    /// Sets the whole identity: name, version, title, icons and more.
     pub fn implementation(mut self, info: Implementation) -> Self {
         self.profile.info = info;
         self
     }
 
-    /// Declares more than the handlers given here imply: that the language model calls tools, or
-    /// what a program answers [by hand](crate::PreparedCall::manual). A capability that is declared
-    /// must be honoured.
+    /// Declares capabilities in addition to those of the handlers: for example that the language
+    /// model can call tools, or that the program answers input requests
+    /// [itself](crate::PreparedCall::manual). The program must support every declared capability.
     // spec: VER-14
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.profile.capabilities = capabilities;
         self
     }
 
-    /// Sets who fills in forms, and declares that somebody does. Several forms may be open at once.
+    /// Sets the handler for form elicitation, and declares the capability. Several forms may be open
+    /// at once.
     ///
-    /// The handler runs on the task of the call that needs the answer, or of the session; its time
-    /// is not counted as the server's. Its answer gets the defaults of the form and is checked
-    /// against it. An error or a panic ends the call.
+    /// The handler runs on the task of the call that requires the input, or on a task of the
+    /// session. Its time does not count towards the timeouts of the call. The client fills in the
+    /// defaults of the form and validates the answer. An error or a panic of the handler ends the
+    /// call.
     ///
     /// # Examples
     ///
@@ -158,8 +164,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets who sends the user to URLs, and declares that somebody does. See [`UrlRequest`] for
-    /// what that takes.
+    /// Sets the handler for URL elicitation, and declares the capability. [`UrlRequest`] lists the
+    /// duties of the handler.
     pub fn on_elicit_url<F, Fut>(mut self, handler: F) -> Self
     where
         F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
@@ -169,10 +175,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets who asks the language model, and declares that there is one. It should let the user
-    /// see what is asked, and may return [`Rejected`](crate::Rejected).
+    /// Sets the handler for sampling, and declares the capability. The handler should show the
+    /// request to the user, and may return [`Rejected`](crate::Rejected).
     ///
-    /// Tools are declared with [`capabilities`](Self::capabilities).
+    /// Sampling with tools is declared with [`capabilities`](Self::capabilities).
     // spec: SAMP-13
     pub fn on_sample<F, Fut>(mut self, handler: F) -> Self
     where
@@ -183,7 +189,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the roots, each a `file://` URI or a [`Root`], and declares that there are some.
+    /// Sets the roots, each a `file://` URI or a [`Root`], and declares the capability.
     // spec: ROOT-03
     pub fn roots(mut self, roots: impl IntoIterator<Item = impl Into<Root>>) -> Self {
         self.inputs
@@ -191,49 +197,49 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets how many times one call may be asked for input. Default: 10.
+    /// Sets the largest number of rounds of input requests per call. Default: 10.
     // spec: MRTR-18
     pub fn max_input_rounds(mut self, rounds: usize) -> Self {
-        self.input_rounds = rounds;
+        self.max_input_rounds = rounds;
         self
     }
 
-    /// Sets where answers are kept that the server declares fresh. Default: a cache of 8 MiB for
-    /// this client alone; `Cache::new(0)` keeps nothing.
+    /// Sets the cache for results that the server declares cacheable. Default: a cache of 8 MiB for
+    /// this client alone. `Cache::new(0)` disables caching.
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Names the one in whose name this client calls, for a [cache](Self::cache) that several
-    /// clients share: what the server calls private is shared by clients that name the same one.
-    /// Without a name it is shared with nobody.
+    /// Sets the principal of this client, for a [cache](Self::cache) that several clients share:
+    /// clients with the same principal share private results. Default: a unique principal, so that
+    /// private results are not shared.
     // spec: CACHE-08
     pub fn principal(mut self, principal: impl Into<Box<str>>) -> Self {
         self.principal = Some(format!("p:{}", principal.into()).into());
         self
     }
 
-    /// Sets the least level of log messages that calls ask for; see [`Client::logs`]. Default: none
-    /// is asked for.
+    /// Sets the minimum level of log messages; see [`Client::logs`]. Default: no log messages are
+    /// requested.
     // spec: META-11
     pub fn log_level(mut self, level: LoggingLevel) -> Self {
         self.log_level = Some(level);
         self
     }
 
-    /// Checks structured results against the output schemas of their tools, for tools that were
-    /// listed; a result that breaks its schema is an error. Default: nothing is checked.
+    /// Validates structured results against the output schemas of listed tools. A result that
+    /// violates its schema is an error. Default: no validation.
     // spec: TOOL-17
     pub fn validate_with(mut self, validator: impl Validator) -> Self {
         self.validator = Some(Arc::new(validator));
         self
     }
 
-    /// Sets a header of every request, over transports that have them: a token, a tenant. It comes
-    /// before one of the same name that the channel has, and one that a
-    /// [call](crate::PreparedCall::header) has comes before it. Headers of the protocol itself cannot
-    /// be set. What no header can be is an error when the client connects.
+    /// Adds an HTTP header to every request, for example a token or a tenant. Other transports
+    /// ignore it. It replaces a header of the channel with the same name. A header of a
+    /// [call](crate::PreparedCall::header) replaces it. Headers of the protocol itself cannot be
+    /// set. An invalid header makes [`over`](Self::over) fail.
     ///
     /// # Examples
     ///
@@ -248,44 +254,44 @@ impl ClientBuilder {
         value: impl TryInto<HeaderValue>,
     ) -> Self {
         let shown = name.as_ref().into();
-        match header(name, value) {
+        match parse_header(name, value) {
             Ok((name, value)) => {
                 self.headers.insert(name, value);
             }
             Err(_) => {
-                self.problem.get_or_insert(shown);
+                self.invalid_header.get_or_insert(shown);
             }
         }
         self
     }
 
-    /// Sends a token with every request, as `Authorization: Bearer …`. For tokens that expire see
-    /// `headers_from` of the channel.
+    /// Adds the header `Authorization: Bearer …` to every request. For tokens that expire, use
+    /// `HttpChannel::headers_from`.
     pub fn bearer_token(self, token: impl AsRef<str>) -> Self {
         self.header(AUTHORIZATION, format!("Bearer {}", token.as_ref()))
     }
 
-    /// Sets how the revision is chosen. Default: [`ConnectMode::Auto`].
+    /// Sets the choice of the protocol revision. Default: [`ConnectMode::Auto`].
     pub fn mode(mut self, mode: ConnectMode) -> Self {
         self.mode = mode;
         self
     }
 
-    /// Sets how long a call waits for its answer; progress that the caller
-    /// [asked for](crate::PreparedCall::on_progress) starts the time anew. Default: 60 seconds.
+    /// Sets the timeout of a response. Progress that the caller
+    /// [requested](crate::PreparedCall::on_progress) restarts it. Default: 60 seconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.idle = timeout;
         self
     }
 
-    /// Sets how long a call may take in all, whatever progress it reports. Default: 10 minutes.
+    /// Sets the timeout of a whole call, including time with progress. Default: 10 minutes.
     pub fn max_total_timeout(mut self, timeout: Duration) -> Self {
         self.timeouts.total = timeout;
         self
     }
 
-    /// Sets how long a server on a pipe may be silent when it is asked what it speaks; after that it
-    /// is taken for one of the legacy era. Default: 5 seconds.
+    /// Sets the timeout of `server/discover` on a pipe. A server that does not answer in time is
+    /// treated as a legacy server. Default: 5 seconds.
     // spec: COMPAT-08
     pub fn probe_timeout(mut self, timeout: Duration) -> Self {
         self.probe_timeout = timeout;
@@ -296,12 +302,12 @@ impl ClientBuilder {
     ///
     /// # Errors
     ///
-    /// An [`Error`] when the server does not answer, when the two sides have no revision in common
-    /// ([`Error::supported_versions`] tells what the server speaks), when a root is no `file://`
-    /// URI, or when a header cannot be one.
+    /// Returns an [`Error`] when the server does not answer, when there is no common revision
+    /// ([`Error::supported_versions`] returns those of the server), when a root is no `file://` URI,
+    /// or when a header is invalid.
     pub async fn over(mut self, mut channel: impl Channel) -> Result<Client, Error> {
-        if let Some(name) = self.problem {
-            return Err(Kind::Header(name).into());
+        if let Some(name) = self.invalid_header {
+            return Err(ErrorKind::Header(name).into());
         }
         if !self.headers.is_empty() {
             channel.set_headers(self.headers);
@@ -309,45 +315,45 @@ impl ClientBuilder {
         if let Some(uri) = self
             .inputs
             .roots()
-            .and_then(|roots| stray_root(&roots.read()))
+            .and_then(|roots| first_invalid_root(&roots.read()))
         {
-            return Err(Kind::Root(uri).into());
+            return Err(ErrorKind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
-        let Start {
-            spoken,
+        let ConnectPlan {
+            versions,
             verdict,
-            asks,
-        } = Start::of(self.mode);
+            negotiates,
+        } = ConnectPlan::new(self.mode);
         let client = Client {
-            inner: Arc::new(Inner {
+            inner: Arc::new(ClientInner {
                 channel: Box::new(channel),
                 profile: self.profile,
-                inputs: self.inputs.of_one_client(),
-                input_rounds: self.input_rounds,
+                inputs: self.inputs.for_new_client(),
+                max_input_rounds: self.max_input_rounds,
                 timeouts: self.timeouts,
-                spoken,
-                known: RwLock::new(Known {
+                versions,
+                state: RwLock::new(ConnectionState {
                     version: verdict.version(),
-                    server: server_of(&verdict),
+                    server: server_info(&verdict),
                     log_level: self.log_level,
                     negotiation: Negotiation::new(Vec::new(), verdict).into(),
-                    session: 0,
+                    session_number: 0,
                 }),
                 last_id: AtomicI64::new(0),
                 closing: CloseSignal::default(),
                 cache: self.cache,
-                principal: self.principal.unwrap_or_else(stranger),
+                principal: self.principal.unwrap_or_else(unique_principal),
                 events: Events::default(),
                 tools: ToolIndex::new(self.validator),
                 probe_timeout: self.probe_timeout,
-                dispatcher: Dispatching::default(),
-                renewing: tokio::sync::Mutex::default(),
-                watched: Watched::default(),
-                questions: Questions::default(),
+                dispatcher: DispatcherTask::default(),
+                renewal: tokio::sync::Mutex::default(),
+                resource_subscriptions: ResourceSubscriptions::default(),
+                open_requests: OpenRequests::default(),
             }),
         };
-        if asks {
+        if negotiates {
             negotiate(&client).await?;
         } else {
             client.inner.channel.set_version(client.protocol_version());
@@ -356,45 +362,46 @@ impl ClientBuilder {
     }
 }
 
-/// What a mode comes to.
-struct Start {
-    spoken: Vec<ProtocolVersion>,
+/// The consequences of a [`ConnectMode`].
+struct ConnectPlan {
+    /// The allowed revisions.
+    versions: Vec<ProtocolVersion>,
+    /// The verdict until negotiation replaces it.
     verdict: Verdict,
-    /// The server has to be asked.
-    asks: bool,
+    negotiates: bool,
 }
 
-impl Start {
-    fn of(mode: ConnectMode) -> Self {
+impl ConnectPlan {
+    fn new(mode: ConnectMode) -> Self {
         let all = ProtocolVersion::ALL;
         let (modern, legacy): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|version| version.is_modern());
         match mode {
             ConnectMode::Auto => Self {
-                spoken: all.to_vec(),
+                versions: all.to_vec(),
                 verdict: Verdict::modern(ProtocolVersion::LATEST, None),
-                asks: true,
+                negotiates: true,
             },
             ConnectMode::Legacy => Self {
-                spoken: legacy,
+                versions: legacy,
                 verdict: Verdict::legacy(ProtocolVersion::LATEST_LEGACY),
-                asks: true,
+                negotiates: true,
             },
             ConnectMode::Pin(version) if version.is_modern() => Self {
-                spoken: vec![version],
+                versions: vec![version],
                 verdict: Verdict::modern(version, None),
-                asks: false,
+                negotiates: false,
             },
             ConnectMode::Pin(version) => Self {
-                spoken: vec![version],
+                versions: vec![version],
                 verdict: Verdict::legacy(version),
-                asks: true,
+                negotiates: true,
             },
             ConnectMode::Prior(verdict) => {
                 let is_modern = verdict.version().is_modern();
                 Self {
-                    spoken: if is_modern { modern } else { legacy },
-                    asks: !is_modern,
+                    versions: if is_modern { modern } else { legacy },
+                    negotiates: !is_modern,
                     verdict,
                 }
             }
@@ -402,8 +409,8 @@ impl Start {
     }
 }
 
-/// What a verdict of earlier knows of the server.
-fn server_of(verdict: &Verdict) -> Option<Arc<ServerFacts>> {
+/// Returns the description of the server in an earlier verdict.
+fn server_info(verdict: &Verdict) -> Option<Arc<ServerInfo>> {
     match verdict {
         Verdict::Modern { server, .. } => {
             let server = server.as_deref().cloned();
@@ -413,14 +420,14 @@ fn server_of(verdict: &Verdict) -> Option<Arc<ServerFacts>> {
     }
 }
 
-/// A name that no other client of this process has.
-fn stranger() -> Box<str> {
+/// Returns a principal that no other client of this process has.
+fn unique_principal() -> Box<str> {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     format!("n:{}", COUNT.fetch_add(1, Ordering::Relaxed)).into()
 }
 
 impl Client {
-    /// Settings to connect with, all of which have defaults.
+    /// Creates a builder with default settings.
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
@@ -434,38 +441,37 @@ impl Client {
         Self::builder().over(channel).await
     }
 
-    /// Asks the server who it is, what it offers and what it speaks, and remembers the answer.
+    /// Sends `server/discover`, and stores the server's identity, capabilities and versions.
     ///
     /// # Errors
     ///
-    /// An [`Error`] when the server does not answer, or when the two sides have no revision in
-    /// common.
+    /// Returns an [`Error`] when the server does not answer, when there is no common revision, or in
+    /// a legacy session.
     // spec: VER-04, VER-07
     pub async fn discover(&self) -> Result<DiscoverResult, Error> {
-        let asked = ClientRequest::Discover;
+        let request = ClientRequest::Discover;
+        let inner = &self.inner;
         let version = self.protocol_version();
         if !version.is_modern() {
-            return Err(Kind::NothingToDiscover(version).into());
+            return Err(ErrorKind::NothingToDiscover(version).into());
         }
-        let found = match call::run(self, asked.clone(), Options::default()).await? {
-            ResultBody::Discover(found) => Arc::unwrap_or_clone(found),
-            _ => {
-                return Err(Error::of(
-                    &self.inner.channel.peer(),
-                    &asked,
-                    Kind::OtherResult,
-                ));
-            }
+        let error = |kind| Error::in_call(&inner.channel.peer(), &request, kind);
+        let result = match call::run(self, request.clone(), CallOptions::default()).await? {
+            ResultBody::Discover(result) => Arc::unwrap_or_clone(result),
+            _ => return Err(error(ErrorKind::WrongResult)),
         };
-        let Some(version) = newest_common(&found.supported_versions, &self.inner.spoken) else {
-            let kind = Kind::no_common_version(found.supported_versions, &self.inner.spoken);
-            return Err(Error::of(&self.inner.channel.peer(), &asked, kind));
+        let Some(version) = newest_common(&result.supported_versions, &inner.versions) else {
+            let versions = result.supported_versions;
+            return Err(error(ErrorKind::no_common_version(
+                versions,
+                &inner.versions,
+            )));
         };
-        let server = Some(Arc::new(found.clone().into()));
-        self.inner.learn(|known| {
-            known.version = version;
-            known.server = server;
+        let server = Some(Arc::new(result.clone().into()));
+        inner.update_state(|state| {
+            state.version = version;
+            state.server = server;
         });
-        Ok(found)
+        Ok(result)
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a call.
+//! [`Error`]: the error of a call.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,10 +11,10 @@ use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
 use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
-use crate::InputError;
-use crate::inputs::Cause;
+use crate::inputs::{BoxError, InputError};
 
-/// A call that failed. The text names server, method, tool and cause, and never holds a secret.
+/// The error of a call. Its message names server, method, tool and cause, and never contains a
+/// secret.
 ///
 /// # Examples
 ///
@@ -28,37 +28,39 @@ use crate::inputs::Cause;
 /// # }
 /// ```
 pub struct Error {
-    inner: Box<Inside>,
+    inner: Box<ErrorInner>,
 }
 
-struct Inside {
-    call: Option<CallName>,
-    kind: Kind,
-    /// What the server has written beside the protocol.
-    last_words: Option<Box<str>>,
+struct ErrorInner {
+    call: Option<CallContext>,
+    kind: ErrorKind,
+    /// The end of the server's standard error.
+    stderr_tail: Option<Box<str>>,
 }
 
-impl Inside {
-    fn boxed(call: Option<CallName>, kind: Kind) -> Box<Self> {
+impl ErrorInner {
+    fn boxed(call: Option<CallContext>, kind: ErrorKind) -> Box<Self> {
         Box::new(Self {
             call,
             kind,
-            last_words: None,
+            stderr_tail: None,
         })
     }
 }
 
-/// Which call failed, and where.
-struct CallName {
+/// The call that failed.
+struct CallContext {
     server: Box<str>,
+    /// Empty for an error that concerns a server of a group as a whole.
     method: Box<str>,
+    /// The tool, prompt or resource.
     item: Option<Box<str>>,
 }
 
-/// Why it failed. What the server says and what this side finds out are never mixed up.
+/// The cause of an error. Faults of the server and failures of the client are separate variants.
 // spec: ERR-09
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Kind {
+pub(crate) enum ErrorKind {
     #[error("{}", with_cause(.0))]
     Channel(ChannelError),
     #[error("{fault}")]
@@ -66,41 +68,38 @@ pub(crate) enum Kind {
         fault: Fault,
         status: Option<StatusCode>,
     },
-    #[error("no answer within {}", seconds(*.0))]
+    #[error("no response within {0:?}")]
     TimedOut(Duration),
-    #[error("no answer within {} in all", seconds(*.0))]
-    TimedOutInAll(Duration),
+    #[error("no response within a total of {0:?}")]
+    TotalTimeout(Duration),
     #[error(
-        "{0}; the server may have done what it was asked, so it was not asked again (allow that with `idempotent`)"
+        "{0}; the server may have executed the call, so it was not repeated (allow that with `idempotent`)"
     )]
-    Lost(Box<Self>),
+    MayHaveRun(Box<Self>),
     #[error("the caller has cancelled the call")]
     Cancelled,
-    #[error("the server ended its answer without a response")]
-    Unanswered,
-    #[error("the answer is no message of the protocol: {0}")]
-    Unreadable(ParseError),
-    #[error("the server answered another request, {answered}")]
-    WrongId { answered: RequestId },
+    #[error("the stream ended without a response")]
+    NoResponse,
+    #[error("the response is no valid message: {0}")]
+    InvalidMessage(ParseError),
+    #[error("the response is for another request, {given}")]
+    WrongId { given: RequestId },
     #[error("{0}")]
     Decode(DecodeError),
-    #[error("the answer is that of another method")]
-    OtherResult,
+    #[error("the result is that of another method")]
+    WrongResult,
     #[error("{0}")]
     Input(InputError),
-    #[error("the result is of the unknown kind {0:?}")]
-    Extended(Box<str>),
+    #[error("the result has the unknown type {0:?}")]
+    UnknownResultType(Box<str>),
     #[error(
-        "no protocol version in common: the server speaks {}, this client {spoken}",
-        list(supported)
+        "no common protocol version: the server supports {}, this client {client}",
+        list(server)
     )]
-    NoCommonVersion {
-        supported: Vec<String>,
-        spoken: String,
-    },
-    #[error("the server speaks nothing that this client knows: {0}")]
+    NoCommonVersion { server: Vec<String>, client: String },
+    #[error("the server answers neither server/discover nor initialize: {0}")]
     UnexpectedResponse(Box<Self>),
-    #[error("a session of {0} has nothing to discover; what its server said is known already")]
+    #[error("a session of {0} has no server/discover; the answer to initialize is known already")]
     NothingToDiscover(ProtocolVersion),
     #[error("the arguments cannot be sent: {0}")]
     Arguments(RawObjectError),
@@ -110,40 +109,36 @@ pub(crate) enum Kind {
     Root(String),
     #[error("this client was built without roots; give them with `ClientBuilder::roots`")]
     NoRoots,
-    #[error("the server ended the subscription without having begun it")]
+    #[error("the server ended the subscription without acknowledging it")]
     NotAcknowledged,
     #[error("the group has no server {0:?}")]
     NoSuchServer(Box<str>),
     #[error("no server of the group has {0:?}")]
     NotInGroup(Box<str>),
-    #[error("the server is not used: {0}")]
+    #[error("the server is disabled: {0}")]
     Unused(String),
     #[error("the server could not be started: {0}")]
     Start(Error),
-    #[error("the server is left alone for {}: {reason}", seconds(*wait))]
-    Resting { reason: String, wait: Duration },
-    #[error("the list never ends: the server gave the same cursor twice")]
+    #[error("the server is not started again for {wait:?}: {reason}")]
+    BackingOff { reason: String, wait: Duration },
+    #[error("the list never ends: the server returned the same cursor twice")]
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
     TooManyPages(usize),
-    #[error("the result breaks the output schema of the tool: {0}")]
-    Output(String),
+    #[error("the result violates the output schema of the tool: {0}")]
+    OutputSchema(String),
     #[error("{0}")]
     Result(UnexpectedResult),
     #[error("{0}")]
-    Other(Cause),
+    Other(BoxError),
 }
 
-/// An error and the next cause behind it, which says more than the error itself.
+/// Formats an error with its source, which is more specific.
 fn with_cause(error: &dyn StdError) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     }
-}
-
-fn seconds(duration: Duration) -> String {
-    format!("{duration:?}")
 }
 
 fn list(versions: &[String]) -> String {
@@ -154,25 +149,25 @@ fn list(versions: &[String]) -> String {
     }
 }
 
-impl Kind {
-    pub(crate) fn no_common_version(supported: Vec<String>, spoken: &[ProtocolVersion]) -> Self {
+impl ErrorKind {
+    pub(crate) fn no_common_version(server: Vec<String>, client: &[ProtocolVersion]) -> Self {
         Self::NoCommonVersion {
-            supported,
-            spoken: ProtocolVersion::listed(spoken),
+            server,
+            client: ProtocolVersion::listed(client),
         }
     }
 
-    /// What the server refuses with.
-    pub(crate) fn of_fault(
+    /// Converts a fault of the server.
+    pub(crate) fn from_fault(
         fault: Fault,
         status: Option<StatusCode>,
-        spoken: &[ProtocolVersion],
+        client_versions: &[ProtocolVersion],
     ) -> Self {
         match fault {
             Fault::UnsupportedVersion { supported, .. }
-                if newest_common(&supported, spoken).is_none() =>
+                if newest_common(&supported, client_versions).is_none() =>
             {
-                Self::no_common_version(supported, spoken)
+                Self::no_common_version(supported, client_versions)
             }
             fault => Self::Fault { fault, status },
         }
@@ -182,31 +177,31 @@ impl Kind {
         Self::Channel(ChannelError::Closed(reason))
     }
 
-    /// The connection as a whole has come to its end.
-    pub(crate) fn is_end(&self) -> bool {
+    /// Returns whether the channel is closed or the stream of the request broke.
+    pub(crate) fn is_disconnected(&self) -> bool {
         self.is_broken() || matches!(self, Self::Channel(ChannelError::Closed(_)))
     }
 
-    /// The connection as a whole has ended by itself.
-    pub(crate) fn is_end_of_all(&self) -> bool {
+    /// Returns whether the channel was closed, but not by this client.
+    pub(crate) fn is_remote_close(&self) -> bool {
         let Self::Channel(ChannelError::Closed(reason)) = self else {
             return false;
         };
         *reason != CloseReason::Local
     }
 
-    /// The connection of one request broke; another one may do better.
+    /// Returns whether the stream of one request broke. Another request may succeed.
     pub(crate) fn is_broken(&self) -> bool {
         matches!(
             self.root(),
-            Self::Unanswered | Self::Channel(ChannelError::Broken { .. })
+            Self::NoResponse | Self::Channel(ChannelError::Broken { .. })
         )
     }
 
-    /// The cause may pass by itself.
-    pub(crate) fn may_pass(&self) -> bool {
+    /// Returns whether a later attempt may succeed.
+    pub(crate) fn is_transient(&self) -> bool {
         self.is_broken()
-            || matches!(self, Self::Resting { .. })
+            || matches!(self, Self::BackingOff { .. })
             || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
             || matches!(
                 self.status(),
@@ -220,21 +215,21 @@ impl Kind {
             )
     }
 
-    /// What it comes down to.
+    /// Returns the innermost error.
     fn root(&self) -> &Self {
         match self {
-            Self::UnexpectedResponse(cause) | Self::Lost(cause) => cause.root(),
+            Self::UnexpectedResponse(cause) | Self::MayHaveRun(cause) => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,
         }
     }
 
-    /// Nobody answered in time: the server, or somebody on the way to it.
+    /// Returns whether the server, or a host on the path to it, did not answer in time.
     fn is_timeout(&self) -> bool {
         match self.root() {
-            Self::TimedOut(_) | Self::TimedOutInAll(_) => true,
-            Self::Channel(error) => took_too_long(error),
-            Self::Other(cause) => took_too_long(&**cause),
+            Self::TimedOut(_) | Self::TotalTimeout(_) => true,
+            Self::Channel(error) => has_io_timeout(error),
+            Self::Other(cause) => has_io_timeout(&**cause),
             _ => false,
         }
     }
@@ -248,109 +243,113 @@ impl Kind {
     }
 }
 
-/// The operating system, or a client of HTTP, gave up.
-fn took_too_long(error: &(dyn StdError + 'static)) -> bool {
+/// Returns whether one of the sources is a timeout of the operating system or of the HTTP client.
+fn has_io_timeout(error: &(dyn StdError + 'static)) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
         let io = cause.downcast_ref::<io::Error>();
         io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
     })
 }
 
-impl From<InputError> for Kind {
+impl From<InputError> for ErrorKind {
     fn from(error: InputError) -> Self {
         Self::Input(error)
     }
 }
 
-impl From<Kind> for Error {
-    fn from(kind: Kind) -> Self {
+impl From<ErrorKind> for Error {
+    fn from(kind: ErrorKind) -> Self {
         Self {
-            inner: Inside::boxed(None, kind),
+            inner: ErrorInner::boxed(None, kind),
         }
     }
 }
 
-/// For programs that make a channel and connect over it in one function.
+/// For functions that create a channel and connect over it.
 impl From<ChannelError> for Error {
     fn from(error: ChannelError) -> Self {
-        Kind::Channel(error).into()
+        ErrorKind::Channel(error).into()
     }
 }
 
 /// For `client.call(…).await?.parse()?`.
 impl From<UnexpectedResult> for Error {
     fn from(error: UnexpectedResult) -> Self {
-        Kind::Result(error).into()
+        ErrorKind::Result(error).into()
     }
 }
 
 impl Error {
-    /// A server of a group that cannot be had.
-    pub(crate) fn of_server(server: &str, kind: Kind) -> Self {
-        let call = CallName {
+    /// Creates an error that concerns a server of a group.
+    pub(crate) fn for_server(server: &str, kind: ErrorKind) -> Self {
+        let call = CallContext {
             server: server.into(),
             method: Box::default(),
             item: None,
         };
         Self {
-            inner: Inside::boxed(Some(call), kind),
+            inner: ErrorInner::boxed(Some(call), kind),
         }
     }
 
-    pub(crate) fn of(peer: &str, asked: &ClientRequest, kind: Kind) -> Self {
-        let call = CallName {
+    /// Creates the error of a request to `peer`.
+    pub(crate) fn in_call(peer: &str, request: &ClientRequest, kind: ErrorKind) -> Self {
+        let call = CallContext {
             server: peer.into(),
-            method: asked.method_name().into(),
-            item: asked.item().map(Into::into),
+            method: request.method_name().into(),
+            item: request.item().map(Into::into),
         };
         Self {
-            inner: Inside::boxed(Some(call), kind),
+            inner: ErrorInner::boxed(Some(call), kind),
         }
     }
 
-    /// An error of something else, for functions that [connect](crate::group::GroupBuilder::server)
-    /// a server of a group: a file that is missing, a token that is not to be had.
+    /// Wraps any other error, for functions that
+    /// [connect](crate::group::GroupBuilder::server) a server of a group: a missing file, for
+    /// example, or a token that could not be obtained.
     pub fn other(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        Kind::Other(cause.into()).into()
+        ErrorKind::Other(cause.into()).into()
     }
 
-    /// Adds what the server has written beside the protocol, to its standard error for example.
+    /// Adds the end of the server's standard error to the message.
     #[must_use]
-    pub fn with_last_words(mut self, words: impl Into<Box<str>>) -> Self {
-        self.inner.last_words = Some(words.into()).filter(|words| !words.is_empty());
+    pub fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
+        self.inner.stderr_tail = Some(stderr.into()).filter(|stderr| !stderr.is_empty());
         self
     }
 
-    /// The server did not answer in time, or could not be reached in time.
+    /// Returns whether the server did not answer in time, or could not be reached in time.
     ///
-    /// Like every question about an error, it is asked of the cause that the error comes down to:
-    /// a server of a group that did not answer while it was started is a timeout.
+    /// This method and the following ones look at the innermost error. For example, a server of a
+    /// group that did not answer while it was started is a timeout.
     pub fn is_timeout(&self) -> bool {
         self.inner.kind.is_timeout()
     }
 
-    /// The connection ended before the answer was there, or had ended already.
+    /// Returns whether the connection ended before the response arrived, or before the call.
     pub fn is_closed(&self) -> bool {
         let kind = self.inner.kind.root();
         kind.is_broken()
             || matches!(
                 kind,
-                Kind::Channel(ChannelError::Closed(_) | ChannelError::SessionExpired)
+                ErrorKind::Channel(ChannelError::Closed(_) | ChannelError::SessionExpired)
             )
     }
 
-    /// The connection broke, and the server may have done what it was asked: it was not asked again
-    /// because the call is not known to be [idempotent](crate::PreparedCall::idempotent).
+    /// Returns whether the connection broke and the server may have executed the call. The call was
+    /// not repeated because it is not known to be
+    /// [idempotent](crate::PreparedCall::idempotent).
     pub fn may_have_run(&self) -> bool {
-        matches!(self.inner.kind, Kind::Lost(_))
+        matches!(self.inner.kind, ErrorKind::MayHaveRun(_))
     }
 
-    /// The caller has cancelled the call ([`cancel_on`](crate::PreparedCall::cancel_on)).
+    /// Returns whether the caller has cancelled the call
+    /// ([`cancel_on`](crate::PreparedCall::cancel_on)).
     pub fn is_cancelled(&self) -> bool {
-        matches!(self.inner.kind, Kind::Cancelled)
+        matches!(self.inner.kind, ErrorKind::Cancelled)
     }
 
-    /// The server wants to know who asks, or does not let them (HTTP 401, 403).
+    /// Returns whether the server requires authentication or denies access (HTTP 401, 403).
     pub fn is_auth(&self) -> bool {
         matches!(
             self.inner.kind.status(),
@@ -358,64 +357,64 @@ impl Error {
         )
     }
 
-    /// The cause may pass by itself: the server was not reached, is overloaded, or the connection
-    /// broke. In the last case [`may_have_run`](Self::may_have_run) tells whether the server may
-    /// have done what it was asked; the caller knows whether it may be done twice.
+    /// Returns whether a later attempt may succeed: the server was not reached, is overloaded, or the
+    /// connection broke. In the last case [`may_have_run`](Self::may_have_run) returns whether the
+    /// server may have executed the call already.
     pub fn is_retryable(&self) -> bool {
-        self.inner.kind.may_pass()
+        self.inner.kind.is_transient()
     }
 
-    /// How long the server wants to be left alone before the next try, when it said so.
+    /// Returns the time to wait before the next attempt, if the server sent one (`Retry-After`).
     pub fn retry_after(&self) -> Option<Duration> {
         match self.inner.kind.root() {
-            Kind::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,
+            ErrorKind::Channel(ChannelError::Status { retry_after, .. }) => *retry_after,
             _ => None,
         }
     }
 
-    /// The error that the server answered.
+    /// Returns the error that the server responded with.
     pub fn fault(&self) -> Option<&Fault> {
         match self.inner.kind.root() {
-            Kind::Fault { fault, .. } => Some(fault),
+            ErrorKind::Fault { fault, .. } => Some(fault),
             _ => None,
         }
     }
 
-    /// Why the server did not get the input that it asked for.
+    /// Returns the error of an input request, such as an elicitation.
     pub fn input(&self) -> Option<&InputError> {
         match self.inner.kind.root() {
-            Kind::Input(error) => Some(error),
+            ErrorKind::Input(error) => Some(error),
             _ => None,
         }
     }
 
-    /// What a tool said when it failed, for results that were read with
+    /// Returns the error message of a tool, for results that were read with
     /// [`parse`](mcp_types::CallToolResult::parse).
     pub fn tool_error(&self) -> Option<&str> {
         match self.inner.kind.root() {
-            Kind::Result(UnexpectedResult::ToolFailed(text)) => Some(text),
+            ErrorKind::Result(UnexpectedResult::ToolFailed(text)) => Some(text),
             _ => None,
         }
     }
 
-    /// What the server speaks, when that is nothing that this client may speak.
+    /// Returns the versions that the server supports, if none of them is allowed on this client.
     pub fn supported_versions(&self) -> Option<&[String]> {
         match self.inner.kind.root() {
-            Kind::NoCommonVersion { supported, .. } => Some(supported),
+            ErrorKind::NoCommonVersion { server, .. } => Some(server),
             _ => None,
         }
     }
 }
 
-/// Names the cause; what is behind the cause comes from [`source`](StdError::source).
+/// Shows the call and the cause. Further causes are returned by [`source`](StdError::source).
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Inside {
+        let ErrorInner {
             call,
             kind,
-            last_words,
+            stderr_tail,
         } = &*self.inner;
-        if let Some(CallName {
+        if let Some(CallContext {
             server,
             method,
             item,
@@ -428,22 +427,22 @@ impl fmt::Display for Error {
                 if let Some(item) = item {
                     write!(f, " {item:?}")?;
                 }
-                // An error of connecting names the server itself.
-                if !matches!(kind, Kind::Channel(ChannelError::Connect { .. })) {
+                // A connect error contains the name of the server.
+                if !matches!(kind, ErrorKind::Channel(ChannelError::Connect { .. })) {
                     write!(f, " at {server}")?;
                 }
             }
             f.write_str(": ")?;
         }
         kind.fmt(f)?;
-        match last_words {
-            Some(words) => write!(f, "; the server says:\n{words}"),
+        match stderr_tail {
+            Some(stderr) => write!(f, "; its standard error ends with:\n{stderr}"),
             None => Ok(()),
         }
     }
 }
 
-/// The text with all causes: what `unwrap` and `fn main() -> Result<(), Error>` print.
+/// Shows the message with all causes, for `unwrap` and `fn main() -> Result<(), Error>`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)?;
@@ -459,14 +458,148 @@ impl fmt::Debug for Error {
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         match self.inner.kind.root() {
-            Kind::Channel(error) => error.source()?.source(),
-            Kind::Other(cause) => cause.source(),
-            // Its text tells the cause.
-            Kind::Input(error) => error.source()?.source(),
+            ErrorKind::Channel(error) => error.source()?.source(),
+            ErrorKind::Other(cause) => cause.source(),
+            // The message contains the first cause already.
+            ErrorKind::Input(error) => error.source()?.source(),
             _ => None,
         }
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::error::Error as StdError;
+    use std::fmt;
+    use std::time::Duration;
+
+    use http::StatusCode;
+    use mcp_core::{ChannelError, ClientRequest, CloseReason};
+
+    use super::{Error, ErrorKind};
+
+    /// An error with an optional source.
+    #[derive(Debug)]
+    struct Layer(&'static str, Option<Box<Self>>);
+
+    impl fmt::Display for Layer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl StdError for Layer {
+        fn source(&self) -> Option<&(dyn StdError + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
+    }
+
+    #[test]
+    fn debug_shows_each_cause_once() {
+        let chain = Layer(
+            "handshake",
+            Some(Box::new(Layer(
+                "certificate",
+                Some(Box::new(Layer("expired", None))),
+            ))),
+        );
+        let error = Error::from(ChannelError::Broken {
+            source: Some(chain.into()),
+        });
+        let text = "the connection broke before the answer was there: handshake";
+        assert_eq!(error.to_string(), text);
+        assert_eq!(error.source().unwrap().to_string(), "certificate");
+        assert_eq!(
+            format!("{error:?}"),
+            format!("{text}\n  caused by: certificate\n  caused by: expired")
+        );
+    }
+
+    #[test]
+    fn predicates_look_at_innermost_error() {
+        let late = || ErrorKind::TimedOut(Duration::from_secs(5));
+        let slow = ChannelError::Connect {
+            peer: "https://example.com".to_owned(),
+            source: std::io::Error::new(std::io::ErrorKind::TimedOut, "slow").into(),
+        };
+        let status = |status| ChannelError::Status {
+            status,
+            excerpt: String::new(),
+            retry_after: Some(Duration::from_secs(9)),
+        };
+        let request = ClientRequest::Discover;
+        let in_group = |kind| {
+            let error = Error::in_call("https://example.com", &request, kind);
+            Error::for_server("files", ErrorKind::Start(error))
+        };
+        type Predicate = fn(&Error) -> bool;
+        let predicates: [Predicate; 4] = [
+            Error::is_timeout,
+            Error::is_closed,
+            Error::is_auth,
+            Error::is_retryable,
+        ];
+        for (kind, expected) in [
+            (late(), [true, false, false, false]),
+            (
+                ErrorKind::UnexpectedResponse(late().into()),
+                [true, false, false, false],
+            ),
+            (ErrorKind::Channel(slow), [true, false, false, true]),
+            (
+                ErrorKind::closed(CloseReason::Remote),
+                [false, true, false, false],
+            ),
+            (
+                ErrorKind::Channel(status(StatusCode::UNAUTHORIZED)),
+                [false, false, true, false],
+            ),
+            (
+                ErrorKind::Channel(status(StatusCode::SERVICE_UNAVAILABLE)),
+                [false, false, false, true],
+            ),
+            (
+                ErrorKind::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+                [true, false, false, false],
+            ),
+            (ErrorKind::Other("x".into()), [false; 4]),
+        ] {
+            let error = in_group(kind);
+            assert_eq!(
+                predicates.map(|predicate| predicate(&error)),
+                expected,
+                "{error}"
+            );
+            let text = error.to_string();
+            let start = "files: the server could not be started: server/discover";
+            assert!(text.starts_with(start), "{text}");
+        }
+        let error = in_group(ErrorKind::Channel(status(StatusCode::TOO_MANY_REQUESTS)));
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(9)));
+    }
+
+    #[test]
+    fn stderr_tail_ends_message() {
+        let late = || Error::from(ErrorKind::TimedOut(Duration::from_secs(5)));
+        assert_eq!(late().with_stderr_tail("").to_string(), late().to_string());
+        let text = late().with_stderr_tail("no licence").to_string();
+        assert_eq!(
+            text,
+            "no response within 5s; its standard error ends with:\nno licence"
+        );
+    }
+
+    #[test]
+    fn error_is_send_and_pointer_sized() {
+        fn assert_send<T: Send + Sync + 'static>() {}
+        assert_send::<Error>();
+        assert!(size_of::<Error>() <= size_of::<usize>());
+    }
+
+    #[test]
+    fn no_common_version_lists_versions() {
+        let kind = ErrorKind::no_common_version(Vec::new(), &[mcp_types::ProtocolVersion::LATEST]);
+        let text = "no common protocol version: the server supports none, this client 2026-07-28";
+        assert_eq!(Error::from(kind).to_string(), text);
+    }
+}

@@ -1,14 +1,14 @@
-//! What a server tells outside of any one answer, for everybody who listens.
+//! Log messages and changes of a server, broadcast to all subscribers of the program.
 
 use mcp_types::LogMessage;
 use tokio::sync::broadcast;
 
 use crate::change::Change;
 
-/// Messages that wait for a listener which does not read; older ones make room.
-const WAITING: usize = 256;
+/// Messages that are queued for a slow subscriber. On overflow it loses the oldest ones.
+const CAPACITY: usize = 256;
 
-/// What is told to everybody who listens.
+/// Broadcast channels for log messages and changes.
 #[derive(Debug)]
 pub(crate) struct Events {
     logs: broadcast::Sender<LogMessage>,
@@ -18,32 +18,30 @@ pub(crate) struct Events {
 impl Default for Events {
     fn default() -> Self {
         Self {
-            logs: broadcast::Sender::new(WAITING),
-            changes: broadcast::Sender::new(WAITING),
+            logs: broadcast::Sender::new(CAPACITY),
+            changes: broadcast::Sender::new(CAPACITY),
         }
     }
 }
 
 impl Events {
-    pub(crate) fn log(&self, message: &LogMessage) {
+    pub(crate) fn send_log(&self, message: &LogMessage) {
         if self.logs.receiver_count() > 0 {
-            // Nobody listens any more: nothing is lost.
+            // An error means that there is no subscriber.
             let _ = self.logs.send(message.clone());
         }
     }
 
-    /// The log messages from now on.
-    pub(crate) fn logs(&self) -> broadcast::Receiver<LogMessage> {
+    pub(crate) fn subscribe_logs(&self) -> broadcast::Receiver<LogMessage> {
         self.logs.subscribe()
     }
 
-    pub(crate) fn change(&self, change: Change) {
-        // Nobody is subscribed: nothing is lost.
+    pub(crate) fn send_change(&self, change: Change) {
+        // An error means that there is no subscriber.
         let _ = self.changes.send(change);
     }
 
-    /// The changes that a session tells from now on.
-    pub(crate) fn changes(&self) -> broadcast::Receiver<Change> {
+    pub(crate) fn subscribe_changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }
 }

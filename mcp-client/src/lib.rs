@@ -1,60 +1,73 @@
-//! Calls out, typed results back: the client half of the Model Context Protocol.
+//! The client of the Model Context Protocol: typed calls to a server, in every protocol revision.
 //!
-//! A [`Client`] talks to one server over a [`Channel`](mcp_core::Channel), which a transport
-//! supplies. Each call runs on the task that awaits it, inside of a tokio runtime with a timer:
-//! nothing is spawned, and dropping the future cancels the call.
+//! A [`Client`] calls one server over a [`Channel`](mcp_core::Channel), which a transport crate
+//! provides. Each call runs on the task that awaits it, inside of a tokio runtime with a timer.
+//! Dropping the future cancels the call. Tasks are spawned only for legacy sessions and for
+//! [groups](group).
 //!
-//! | you look for | it is in |
+//! | topic | item |
 //! |---|---|
-//! | the handle, and what is known of the server | [`Client`] |
-//! | connecting: which revision, who we are, how long to wait | [`ClientBuilder`], [`ConnectMode`] |
+//! | calls, and the description of the server | [`Client`] |
+//! | settings and connecting | [`ClientBuilder`], [`ConnectMode`] |
 //! | timeout, progress, headers of one call | [`PreparedCall`] |
-//! | what a server asks of its client: forms, language model, roots | `inputs` |
-//! | how the revision was found | [`Negotiation`]; finding it: `negotiate` |
-//! | answering by hand | [`PreparedCall::manual`] |
+//! | elicitation, sampling, roots | [`ElicitRequest`], [`UrlRequest`], [`SampleRequest`] |
+//! | input requests that the caller answers | [`PreparedCall::manual`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
-//! | log messages of all calls | [`Client::logs`] |
-//! | answers that stay fresh for a while | [`Cache`] |
-//! | tools that are left out, headers of arguments, checks of results | [`DroppedTool`], `tool_index` |
-//! | several servers behind one handle, `mcp.json` | [`group`] |
-//! | what went wrong | [`Error`] |
-//! | one request and its answer | `attempt` |
-//! | the one path that every call takes | `call` |
-//! | tools, resources, prompts, completion; lists in pages | `api` |
+//! | log messages | [`Client::logs`] |
+//! | cached results | [`Cache`] |
+//! | version negotiation | [`Negotiation`] |
+//! | errors | [`Error`] |
+//! | several servers, `mcp.json` | [`group`] |
 //!
-//! From the bottom up, each knowing only those before it:
+//! Modules in layers, lowest first. Each uses only modules above it in the table:
 //!
-//! 1. values: `inputs`, `error`, `clock`, `options`, `visiting`, `change`, `cache`, `events`,
-//!    `negotiation`, `tool_index`, `watched`
-//! 2. the handle and what is known of its server: `client`
-//! 3. requests: `attempt`, `session`, `call`
-//! 4. what programs call: `walk`, `prepared`, `manual`, `api`, `listen`
-//! 5. connecting: `negotiate`, `connect`
-//! 6. several servers: `group`
+//! | module | contents |
+//! |---|---|
+//! | `inputs` | handlers of input requests |
+//! | `error` | [`Error`] |
+//! | `call_timer` | timeouts of calls |
+//! | `options` | options of calls |
+//! | `required_urls` | URLs that the user must visit before a call |
+//! | `change`, `events` | changes and log messages, and their subscribers |
+//! | `cache` | [`Cache`] |
+//! | `negotiation` | the record of version negotiation |
+//! | `tool_index` | mirrored headers and output schemas of listed tools |
+//! | `resource_subscriptions` | resource subscriptions of a legacy session |
+//! | `client` | [`Client`] and the state of the connection |
+//! | `attempt` | one request and its reply |
+//! | `session` | legacy sessions |
+//! | `call` | the path of every call: retries, input rounds, cache |
+//! | `pager` | paginated lists |
+//! | `prepared`, `manual` | [`PreparedCall`], [`ManualCall`] |
+//! | `api` | the methods of [`Client`], one file per page of the specification |
+//! | `subscriptions` | [`Subscription`] |
+//! | `negotiate` | version negotiation |
+//! | `connect` | [`ClientBuilder`] |
+//! | `group` | several servers |
 
 mod api;
 mod attempt;
 mod cache;
 mod call;
+mod call_timer;
 mod change;
 mod client;
-mod clock;
 mod connect;
 mod error;
 mod events;
 pub mod group;
 mod inputs;
-mod listen;
 mod manual;
 mod negotiate;
 mod negotiation;
 mod options;
+mod pager;
 mod prepared;
+mod required_urls;
+mod resource_subscriptions;
 mod session;
+mod subscriptions;
 mod tool_index;
-mod visiting;
-mod walk;
-mod watched;
 
 pub use cache::Cache;
 pub use change::Change;
@@ -64,8 +77,8 @@ pub use error::Error;
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };
-pub use listen::{Subscribe, Subscription};
 pub use manual::{Asks, ManualCall, Turn};
 pub use negotiation::{Negotiation, Tried};
 pub use prepared::PreparedCall;
+pub use subscriptions::{Subscribe, Subscription};
 pub use tool_index::DroppedTool;

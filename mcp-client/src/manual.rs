@@ -1,4 +1,4 @@
-//! Calls whose caller answers what the server asks for.
+//! [`ManualCall`]: a call whose caller answers the input requests of the server.
 
 use std::fmt;
 use std::future::IntoFuture;
@@ -7,10 +7,12 @@ use mcp_core::mrtr::InputRound;
 use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::{InputRequests, InputRequired, InputResponse};
 
-use crate::call::{Running, Step};
-use crate::{Error, PreparedCall};
+use crate::call::{ActiveCall, CallStep};
+use crate::error::Error;
+use crate::prepared::PreparedCall;
 
-/// A call that gives what the server asks for to its caller. Made by [`PreparedCall::manual`].
+/// A call that returns the input requests of the server to its caller. Created by
+/// [`PreparedCall::manual`].
 ///
 /// # Examples
 ///
@@ -39,7 +41,7 @@ use crate::{Error, PreparedCall};
 pub struct ManualCall<'a, T>(PreparedCall<'a, T>);
 
 impl<'a, T> PreparedCall<'a, T> {
-    /// Gives what the server asks for to the caller instead of the client's handlers.
+    /// Returns input requests to the caller instead of passing them to the client's handlers.
     pub fn manual(self) -> ManualCall<'a, T> {
         ManualCall(self)
     }
@@ -51,75 +53,71 @@ impl<'a, T: Send + 'a> IntoFuture for ManualCall<'a, T> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            // No server asks for anything before it answers with a page.
-            if self.0.is_list() {
+            // Lists never require input.
+            if self.0.is_paginated() {
                 return self.0.run().await.map(Turn::Done);
             }
             let read = self.0.reader();
-            next(Box::new(self.0.start()?), read).await
+            next_turn(Box::new(self.0.start()?), read).await
         })
     }
 }
 
-/// Whose turn it is.
+/// The outcome of one step of a [`ManualCall`].
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "there are two sides")]
 pub enum Turn<'a, T> {
-    /// The server has answered the call.
+    /// The result of the call.
     Done(T),
-    /// The server asks first; the caller answers, or drops the question and with it the call.
+    /// The server requires input. The caller answers, or drops the value and with it the call.
     Asks(Asks<'a, T>),
 }
 
-/// What the server asks before it answers a call. Holds nothing of the server: it may be kept as
-/// long as the server takes the answer.
-#[must_use = "the call goes on with `answer`"]
+/// The input requests of a server. Holding this value keeps no connection open, so it can be stored
+/// for as long as the server accepts the responses.
+#[must_use = "the call continues with `answer`"]
 pub struct Asks<'a, T> {
-    running: Box<Running<'a>>,
+    call: Box<ActiveCall<'a>>,
     round: InputRound,
     read: fn(ResultBody) -> Option<T>,
 }
 
 impl<'a, T> Asks<'a, T> {
-    /// What is asked, by key. Nothing when the server only wants to be called again.
+    /// Returns the input requests by key. Empty when the server only requires another call.
     pub fn requests(&self) -> &InputRequests {
         self.round.requests()
     }
 
-    /// The result as the server gave it.
+    /// Returns the `InputRequired` result of the server.
     pub fn required(&self) -> &InputRequired {
         self.round.required()
     }
 
-    /// Goes on with the call: an answer for every key. Defaults of forms are the caller's to fill
-    /// in ([`FormSchema::fill_defaults`](mcp_types::FormSchema::fill_defaults)).
+    /// Continues the call with a response for every key. The caller fills in defaults of forms
+    /// ([`FormSchema::fill_defaults`](mcp_types::FormSchema::fill_defaults)).
     ///
     /// # Errors
     ///
-    /// [`Error::input`] when the answers are not those to the questions, and whatever a call can
-    /// fail with.
+    /// Returns an [input error](Error::input) when the responses do not match the requests, or any
+    /// other error of a call.
     pub async fn answer(
         mut self,
         answers: impl IntoIterator<Item = (impl Into<String>, impl Into<InputResponse>)>,
     ) -> Result<Turn<'a, T>, Error> {
         let answers = answers.into_iter();
         let answers = answers.map(|(key, answer)| (key.into(), answer.into()));
-        self.running.answer(&self.round, &answers.collect())?;
-        next(self.running, self.read).await
+        self.call.set_responses(&self.round, &answers.collect())?;
+        next_turn(self.call, self.read).await
     }
 }
 
-async fn next<'a, T>(
-    mut running: Box<Running<'a>>,
+async fn next_turn<'a, T>(
+    mut call: Box<ActiveCall<'a>>,
     read: fn(ResultBody) -> Option<T>,
 ) -> Result<Turn<'a, T>, Error> {
-    Ok(match running.step().await? {
-        Step::Done(body) => Turn::Done(running.read(body, read)?),
-        Step::Asks(round) => Turn::Asks(Asks {
-            running,
-            round,
-            read,
-        }),
+    Ok(match call.step().await? {
+        CallStep::Done(body) => Turn::Done(call.read(body, read)?),
+        CallStep::InputRequired(round) => Turn::Asks(Asks { call, round, read }),
     })
 }
 

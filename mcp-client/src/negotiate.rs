@@ -1,4 +1,5 @@
-//! Which revision is spoken: the questions, the answers, and what follows from them.
+//! Version negotiation: sends `server/discover` and `initialize` as the core's probe decides, and
+//! opens a session with legacy servers.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>
 
@@ -8,51 +9,48 @@ use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
 use mcp_core::{ChannelError, ClientNotification, ClientRequest, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
-use crate::attempt::{Answer, once};
-use crate::client::ServerFacts;
-use crate::error::Kind;
+use crate::api;
+use crate::attempt::{ReceivedReply, send_once};
+use crate::client::{Client, ServerInfo};
+use crate::error::{Error, ErrorKind};
 use crate::negotiation::{Negotiation, Tried};
-use crate::{Client, Error, api, session};
+use crate::session;
 
-/// Finds out what the server speaks, and opens a session where it wants one.
+/// Negotiates the version with the server, and opens a session with a legacy server.
 pub(crate) async fn negotiate(client: &Client) -> Result<(), Error> {
-    let (probe, first) = Probe::start(&client.inner.spoken);
-    follow(client, probe, first).await
-}
-
-async fn follow(client: &Client, mut probe: Probe, mut step: Step) -> Result<(), Error> {
-    let mut asking = Asking {
+    let (mut probe, mut step) = Probe::start(&client.inner.versions);
+    let mut negotiator = Negotiator {
         client,
         tried: Vec::new(),
-        found: None,
-        last: None,
+        result: None,
+        last_failure: None,
     };
     loop {
         step = match step {
-            Step::Discover(version) => asking.discover(&mut probe, version).await?,
-            Step::Initialize(version) => asking.initialize(&mut probe, version).await?,
-            Step::Done(version) => return asking.done(version).await,
-            Step::Fail(error) => return Err(asking.failed(error)),
-            _ => return Err(Kind::OtherResult.into()),
+            Step::Discover(version) => negotiator.discover(&mut probe, version).await?,
+            Step::Initialize(version) => negotiator.initialize(&mut probe, version).await?,
+            Step::Done(version) => return negotiator.finish(version).await,
+            Step::Fail(error) => return Err(negotiator.fail(error)),
+            _ => return Err(ErrorKind::WrongResult.into()),
         };
     }
 }
 
-/// What the server said of itself.
-enum Found {
-    Discovered(Arc<DiscoverResult>),
-    Initialized(Arc<InitializeResult>),
+/// The description of the server, by the request that returned it.
+enum ServerResult {
+    Discover(Arc<DiscoverResult>),
+    Initialize(Arc<InitializeResult>),
 }
 
-struct Asking<'a> {
+struct Negotiator<'a> {
     client: &'a Client,
     tried: Vec<Tried>,
-    found: Option<Found>,
-    /// The last failure and what was asked.
-    last: Option<(ClientRequest, Kind)>,
+    result: Option<ServerResult>,
+    /// The last request that failed, and its error.
+    last_failure: Option<(ClientRequest, ErrorKind)>,
 }
 
-impl Asking<'_> {
+impl Negotiator<'_> {
     async fn discover(
         &mut self,
         probe: &mut Probe,
@@ -60,27 +58,24 @@ impl Asking<'_> {
     ) -> Result<Step, Error> {
         let inner = &self.client.inner;
         inner.channel.set_version(version);
-        let patience = inner.channel.is_pipe().then_some(inner.probe_timeout);
-        let answer = once(self.client, &ClientRequest::Discover, version, patience).await;
-        if let Ok(Answer {
+        let timeout = inner.channel.is_pipe().then_some(inner.probe_timeout);
+        let request = ClientRequest::Discover;
+        let received = send_once(self.client, &request, version, timeout).await;
+        if let Ok(ReceivedReply {
             reply:
                 Reply::Complete {
-                    body: ResultBody::Discover(found),
+                    body: ResultBody::Discover(result),
                     ..
                 },
             ..
-        }) = &answer
+        }) = &received
         {
-            self.note(
-                Method::Discover,
-                version,
-                found.supported_versions.join(", "),
-            );
-            self.found = Some(Found::Discovered(found.clone()));
-            return Ok(probe.next(Evidence::Discovered(found)));
+            let versions = result.supported_versions.join(", ");
+            self.record(Method::Discover, version, versions);
+            self.result = Some(ServerResult::Discover(result.clone()));
+            return Ok(probe.next(Evidence::Discovered(result)));
         }
-        self.judge(probe, ClientRequest::Discover, version, answer)
-            .await
+        self.handle_failure(probe, request, version, received).await
     }
 
     async fn initialize(
@@ -89,58 +84,63 @@ impl Asking<'_> {
         version: ProtocolVersion,
     ) -> Result<Step, Error> {
         session::prepare(self.client, version);
-        let asked = session::initialize(self.client, version);
-        let answer = once(self.client, &asked, version, None).await;
-        if let Ok(Answer {
+        let request = session::initialize_request(self.client, version);
+        let received = send_once(self.client, &request, version, None).await;
+        if let Ok(ReceivedReply {
             reply:
                 Reply::Complete {
-                    body: ResultBody::Initialize(opened),
+                    body: ResultBody::Initialize(result),
                     ..
                 },
             ..
-        }) = &answer
+        }) = &received
         {
-            self.note(Method::Initialize, version, opened.protocol_version.clone());
-            self.found = Some(Found::Initialized(opened.clone()));
-            return Ok(probe.next(Evidence::Initialized(opened)));
+            let agreed = result.protocol_version.clone();
+            self.record(Method::Initialize, version, agreed);
+            self.result = Some(ServerResult::Initialize(result.clone()));
+            return Ok(probe.next(Evidence::Initialized(result)));
         }
-        self.judge(probe, asked, version, answer).await
+        self.handle_failure(probe, request, version, received).await
     }
 
-    /// What follows from an answer that is not the result.
-    async fn judge(
+    /// Passes a failed request to the probe and returns the next step.
+    ///
+    /// # Errors
+    ///
+    /// Returns the failure itself when it says nothing about the versions of the server.
+    async fn handle_failure(
         &mut self,
         probe: &mut Probe,
-        asked: ClientRequest,
+        request: ClientRequest,
         version: ProtocolVersion,
-        answer: Result<Answer, Kind>,
+        received: Result<ReceivedReply, ErrorKind>,
     ) -> Result<Step, Error> {
         let inner = &self.client.inner;
         let is_pipe = inner.channel.is_pipe();
-        let (kind, is_gone) = match answer {
-            Ok(Answer {
+        let (kind, is_gone) = match received {
+            Ok(ReceivedReply {
                 reply: Reply::Fault(fault),
                 status,
                 ..
-            }) => (Kind::Fault { fault, status }, false),
-            Ok(_) => (Kind::OtherResult, false),
+            }) => (ErrorKind::Fault { fault, status }, false),
+            Ok(_) => (ErrorKind::WrongResult, false),
             Err(kind) => {
-                let is_gone = is_pipe && kind.is_end();
+                let is_gone = is_pipe && kind.is_disconnected();
                 (kind, is_gone)
             }
         };
-        let method = asked.method().unwrap_or(Method::Discover);
-        self.note(method, version, kind.to_string());
+        let method = request.method().unwrap_or(Method::Discover);
+        self.record(method, version, kind.to_string());
         let evidence = match &kind {
-            Kind::Fault { fault, status } => Evidence::Fault(fault, *status),
-            Kind::Decode(_) | Kind::OtherResult => Evidence::Unreadable,
-            Kind::Channel(ChannelError::Status { status, .. }) => Evidence::Status(*status),
-            Kind::TimedOut(_) if is_pipe => Evidence::Silence,
+            ErrorKind::Fault { fault, status } => Evidence::Fault(fault, *status),
+            ErrorKind::Decode(_) | ErrorKind::WrongResult => Evidence::Unreadable,
+            ErrorKind::Channel(ChannelError::Status { status, .. }) => Evidence::Status(*status),
+            ErrorKind::TimedOut(_) if is_pipe => Evidence::Silence,
             _ if is_gone => Evidence::Gone,
-            _ => return Err(self.error(&asked, kind)),
+            _ => return Err(self.error(&request, kind)),
         };
         let step = probe.next(evidence);
-        self.last = Some((asked, kind));
+        self.last_failure = Some((request, kind));
         if is_gone && matches!(step, Step::Initialize(_)) {
             // spec: COMPAT-15
             inner.channel.reopen().await?;
@@ -148,75 +148,65 @@ impl Asking<'_> {
         Ok(step)
     }
 
-    async fn done(self, version: ProtocolVersion) -> Result<(), Error> {
+    /// Stores the outcome, and completes `initialize` with a legacy server.
+    // spec: LIFE-03
+    async fn finish(self, version: ProtocolVersion) -> Result<(), Error> {
         let inner = &self.client.inner;
-        let (verdict, server) = match self.found {
-            Some(Found::Discovered(found)) => {
-                let server = ServerFacts::from((*found).clone());
-                (
-                    Verdict::modern(version, Some(Arc::unwrap_or_clone(found))),
-                    Some(server),
-                )
+        let (verdict, server) = match self.result {
+            Some(ServerResult::Discover(result)) => {
+                let server = ServerInfo::from((*result).clone());
+                let result = Arc::unwrap_or_clone(result);
+                (Verdict::modern(version, Some(result)), Some(server))
             }
-            Some(Found::Initialized(opened)) => (
-                Verdict::legacy(version),
-                Some(Arc::unwrap_or_clone(opened).into()),
-            ),
+            Some(ServerResult::Initialize(result)) => {
+                let server = Arc::unwrap_or_clone(result).into();
+                (Verdict::legacy(version), Some(server))
+            }
             None => (Verdict::legacy(version), None),
         };
         let negotiation = Negotiation::new(self.tried, verdict);
-        inner.learn(|known| {
-            known.version = version;
-            known.server = server.map(Into::into);
-            known.negotiation = negotiation.into();
+        inner.update_state(|state| {
+            state.version = version;
+            state.server = server.map(Into::into);
+            state.negotiation = negotiation.into();
         });
         inner.channel.set_version(version);
         if !version.is_modern() {
-            begin(self.client).await?;
+            session::notify(inner, &ClientNotification::Initialized).await?;
+            if let Some(level) = inner.log_level() {
+                api::set_level(self.client, level).await?;
+            }
         }
         Ok(())
     }
 
-    fn failed(mut self, error: ProbeError) -> Error {
-        let last = self.last.take();
-        let (asked, kind) = match (error, last) {
-            (ProbeError::NothingInCommon { theirs, .. }, last) => {
-                let asked = last.map_or(ClientRequest::Discover, |(asked, _)| asked);
-                (
-                    asked,
-                    Kind::no_common_version(theirs, &self.client.inner.spoken),
-                )
+    fn fail(mut self, error: ProbeError) -> Error {
+        let last_failure = self.last_failure.take();
+        let (request, kind) = match (error, last_failure) {
+            (ProbeError::NothingInCommon { theirs, .. }, last_failure) => {
+                let request = last_failure.map_or(ClientRequest::Discover, |(request, _)| request);
+                let versions = &self.client.inner.versions;
+                (request, ErrorKind::no_common_version(theirs, versions))
             }
-            (ProbeError::UnexpectedResponse(_), Some((asked, kind))) => {
-                (asked, Kind::UnexpectedResponse(Box::new(kind)))
+            (ProbeError::UnexpectedResponse(_), Some((request, kind))) => {
+                (request, ErrorKind::UnexpectedResponse(Box::new(kind)))
             }
-            // The failure itself says most.
-            (_, Some(last)) => last,
-            (_, None) => (ClientRequest::Discover, Kind::OtherResult),
+            // The failure itself is the most specific error.
+            (_, Some(last_failure)) => last_failure,
+            (_, None) => (ClientRequest::Discover, ErrorKind::WrongResult),
         };
-        self.error(&asked, kind)
+        self.error(&request, kind)
     }
 
-    fn error(&self, asked: &ClientRequest, kind: Kind) -> Error {
-        Error::of(&self.client.inner.channel.peer(), asked, kind)
+    fn error(&self, request: &ClientRequest, kind: ErrorKind) -> Error {
+        Error::in_call(&self.client.inner.channel.peer(), request, kind)
     }
 
-    fn note(&mut self, method: Method, version: ProtocolVersion, outcome: String) {
+    fn record(&mut self, method: Method, version: ProtocolVersion, outcome: String) {
         self.tried.push(Tried {
             method,
             version,
             outcome,
         });
     }
-}
-
-/// Begins the work of a session that the server has agreed to.
-// spec: LIFE-03
-async fn begin(client: &Client) -> Result<(), Error> {
-    let inner = &client.inner;
-    session::tell(inner, &ClientNotification::Initialized).await?;
-    if let Some(level) = inner.log_level() {
-        api::set_level(client, level).await?;
-    }
-    Ok(())
 }

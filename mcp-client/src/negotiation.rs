@@ -1,30 +1,30 @@
-//! How the revision was found: a record for logs, and for the next connection.
+//! The record of version negotiation.
 
 use std::fmt;
 
 use mcp_core::versioning::Verdict;
 use mcp_types::{Method, ProtocolVersion};
 
-/// How client and server came to speak the revision that they speak.
+/// The record of version negotiation: the requests that were sent, and the outcome.
 ///
-/// Its text is for people; [`verdict`](Self::verdict) is for programs that keep it.
+/// `Display` is for people. Programs that store the outcome use [`verdict`](Self::verdict).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Negotiation {
-    /// What was asked, in this order. Nothing when the revision was given.
+    /// The requests in the order in which they were sent. Empty when the revision was given.
     pub tried: Vec<Tried>,
     verdict: Verdict,
 }
 
-/// A question and its answer.
+/// A request of version negotiation and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tried {
-    /// What was asked.
+    /// The method of the request.
     pub method: Method,
-    /// The revision that it was asked in.
+    /// The revision of the request.
     pub version: ProtocolVersion,
-    /// What came back.
+    /// The supported versions of the server, or an error message.
     pub outcome: String,
 }
 
@@ -33,8 +33,8 @@ impl Negotiation {
         Self { tried, verdict }
     }
 
-    /// What is known of the server now, for [`ConnectMode::Prior`](crate::ConnectMode::Prior): a
-    /// program that keeps it connects to the same server without asking again.
+    /// Returns the outcome. A program that stores it connects to the same server without
+    /// negotiation, by [`ConnectMode::Prior`](crate::ConnectMode::Prior).
     // spec: COMPAT-12
     pub fn verdict(&self) -> &Verdict {
         &self.verdict
@@ -51,6 +51,6 @@ impl fmt::Display for Negotiation {
         {
             write!(f, "{method} ({version}): {outcome}; ")?;
         }
-        write!(f, "spoken: {}", self.verdict.version())
+        write!(f, "negotiated: {}", self.verdict.version())
     }
 }

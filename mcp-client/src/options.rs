@@ -1,4 +1,4 @@
-//! What the caller of a call wants beside its answer.
+//! Options of a call.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -7,19 +7,19 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::BoxFuture;
 use mcp_types::{LogMessage, LoggingLevel, Meta, ProgressUpdate};
 
-use crate::error::Kind;
+use crate::error::ErrorKind;
 
-/// What the caller wants beside the answer.
+/// Options of a call. [`PreparedCall`](crate::PreparedCall) documents each of them.
 #[derive(Default)]
-pub(crate) struct Options<'a> {
-    pub(crate) idle: Option<Duration>,
-    pub(crate) total: Option<Duration>,
+pub(crate) struct CallOptions<'a> {
+    pub(crate) idle_timeout: Option<Duration>,
+    pub(crate) total_timeout: Option<Duration>,
     pub(crate) headers: HeaderMap,
-    /// Ends the call.
+    /// Cancels the call when it resolves.
     pub(crate) cancel: Option<BoxFuture<'a, ()>>,
-    /// The caller does not want an answer that is kept.
+    /// Bypasses the cache.
     pub(crate) fresh: bool,
-    /// Whether the call may be made twice, when the caller knows.
+    /// The caller's statement whether the call may be executed twice.
     pub(crate) idempotent: Option<bool>,
     pub(crate) meta: Option<Meta>,
     pub(crate) log_level: Option<LoggingLevel>,
@@ -27,7 +27,22 @@ pub(crate) struct Options<'a> {
     pub(crate) on_log: Option<Hook<'a, LogMessage>>,
 }
 
-/// Code of the caller that runs while the call waits, on the task that awaits it.
+impl CallOptions<'_> {
+    /// Returns the options that may change the response, as part of a cache key.
+    pub(crate) fn cache_key_part(&self) -> String {
+        let mut part = String::new();
+        for (name, value) in &self.headers {
+            let value = value.as_bytes().escape_ascii();
+            part.push_str(&format!("{name}: {value}\n"));
+        }
+        if let Some(meta) = &self.meta {
+            part.push_str(&serde_json::to_string(meta).unwrap_or_default());
+        }
+        part
+    }
+}
+
+/// A callback of the caller. It runs on the task that awaits the call.
 pub(crate) struct Hook<'a, T>(Option<Box<dyn FnMut(T) + Send + 'a>>);
 
 impl<'a, T> Hook<'a, T> {
@@ -35,7 +50,7 @@ impl<'a, T> Hook<'a, T> {
         Self(Some(Box::new(hook)))
     }
 
-    /// Runs the hook. One that panics is not run again; the call goes on.
+    /// Runs the callback. After a panic it is not run again, and the call continues.
     pub(crate) fn run(&mut self, value: T) {
         let Some(hook) = &mut self.0 else { return };
         if catch_unwind(AssertUnwindSafe(|| hook(value))).is_err() {
@@ -44,18 +59,21 @@ impl<'a, T> Hook<'a, T> {
     }
 }
 
-/// A header as callers write it. Its value may be a secret: an error tells the name alone, and
-/// nothing shows it.
-pub(crate) fn header(
+/// Parses a header of the caller. The value is marked as sensitive.
+///
+/// # Errors
+///
+/// Returns [`ErrorKind::Header`] with the name, never the value, which may be a secret.
+pub(crate) fn parse_header(
     name: impl TryInto<HeaderName> + AsRef<str>,
     value: impl TryInto<HeaderValue>,
-) -> Result<(HeaderName, HeaderValue), Kind> {
+) -> Result<(HeaderName, HeaderValue), ErrorKind> {
     let shown = name.as_ref().into();
     match (name.try_into(), value.try_into()) {
         (Ok(name), Ok(mut value)) => {
             value.set_sensitive(true);
             Ok((name, value))
         }
-        _ => Err(Kind::Header(shown)),
+        _ => Err(ErrorKind::Header(shown)),
     }
 }

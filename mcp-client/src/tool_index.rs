@@ -1,124 +1,152 @@
-//! What the tools of the server are known to need: which of their arguments headers repeat, and
-//! what their results look like. Learned from the lists that the program asks for; no list is
-//! asked for in secret, unless the server says that headers are missing.
+//! An index of the listed tools: arguments that headers mirror, output schemas, idempotency hints.
+//!
+//! The index is filled from lists that the program requests. The client itself lists tools only when
+//! the server reports a header mismatch.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use mcp_core::schema::{Check, Validator, check_result};
-use mcp_core::{Call, ClientRequest, Listing, ParamHeaders};
+use mcp_core::{Call, ClientRequest, Listing, ParamHeaders, ResultBody};
 use mcp_types::{CallToolResult, JsonObject, ListToolsResult, Tool};
 use parking_lot::RwLock;
 
-/// So many tools are remembered; when there are more, all are forgotten and learned again.
+/// Largest number of indexed tools. When it is exceeded, the index is cleared.
 const MAX_TOOLS: usize = 10_000;
 
-/// The name of a header without the common prefix, and its value.
-pub(crate) type Params = Vec<(Box<str>, Box<str>)>;
+/// Names of headers, without the common prefix, and their values.
+pub(crate) type ParamHeaderValues = Vec<(Box<str>, Box<str>)>;
 
-/// A tool of the server that this client leaves out of its lists, because its definition is
-/// invalid.
+/// A tool that the client removes from lists because its definition is invalid.
 // spec: XHDR-08
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DroppedTool {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What is wrong with it.
+    /// The defect of the definition.
     pub reason: String,
 }
 
 impl fmt::Display for DroppedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the tool `{}` is left out: {}", self.name, self.reason)
+        write!(
+            f,
+            "the tool `{}` is removed from the list: {}",
+            self.name, self.reason
+        )
     }
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct ToolIndex {
     validator: Option<Arc<dyn Validator>>,
-    known: RwLock<Known>,
+    entries: RwLock<ToolEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    /// Tools that need something.
-    tools: HashMap<String, Needs>,
+struct ToolEntries {
+    /// Tools with at least one property of interest.
+    tools: HashMap<String, ToolEntry>,
     dropped: Vec<DroppedTool>,
 }
 
 #[derive(Debug)]
-struct Needs {
+struct ToolEntry {
     headers: Option<ParamHeaders>,
-    output: Option<Arc<Output>>,
-    /// The server says that it may be called twice.
+    output: Option<Arc<OutputSchema>>,
+    /// The annotations of the tool declare it read-only or idempotent.
     is_idempotent: bool,
 }
 
-/// The schema of a tool's results, and its check, made when the first result is there.
+/// The output schema of a tool. It is compiled at the first result.
 #[derive(Debug)]
-struct Output {
+struct OutputSchema {
     schema: Arc<JsonObject>,
     check: OnceLock<Result<Arc<dyn Check>, String>>,
 }
 
 impl ToolIndex {
     pub(crate) fn new(validator: Option<Arc<dyn Validator>>) -> Self {
-        let known = RwLock::default();
-        Self { validator, known }
+        let entries = RwLock::default();
+        Self { validator, entries }
     }
 
-    /// The arguments of a call that headers repeat; none as long as the tool is unknown.
+    /// Records a page of tools, and checks the result of a tool against its output schema. Other
+    /// results are returned unchanged.
+    ///
+    /// # Errors
+    ///
+    /// Returns the violation of the output schema.
+    pub(crate) fn process_result(
+        &self,
+        request: &ClientRequest,
+        body: ResultBody,
+        mirrors: bool,
+    ) -> Result<ResultBody, String> {
+        match (request, body) {
+            (_, ResultBody::ListTools(page)) => {
+                Ok(ResultBody::ListTools(self.record_page(page, mirrors)))
+            }
+            (ClientRequest::Call(Call::CallTool(params)), ResultBody::CallTool(result)) => {
+                self.check_output(&params.name, &result)?;
+                Ok(ResultBody::CallTool(result))
+            }
+            (_, body) => Ok(body),
+        }
+    }
+
+    /// Returns the arguments of a call that headers mirror. Empty for an unknown tool.
     // spec: XHDR-02, XHDR-12, XHDR-20
-    pub(crate) fn params(&self, asked: &ClientRequest) -> Params {
-        let ClientRequest::Call(Call::CallTool(params)) = asked else {
-            return Params::new();
+    pub(crate) fn params(&self, request: &ClientRequest) -> ParamHeaderValues {
+        let ClientRequest::Call(Call::CallTool(params)) = request else {
+            return ParamHeaderValues::new();
         };
-        let known = self.known.read();
-        let plan = known
+        let entries = self.entries.read();
+        let headers = entries
             .tools
             .get(&params.name)
-            .and_then(|needs| needs.headers.as_ref());
-        // Arguments that say something twice are refused by the server, in its own words.
-        let values = plan.and_then(|plan| plan.values(params.arguments.as_ref()).ok());
+            .and_then(|tool| tool.headers.as_ref());
+        // Duplicate arguments are left to the server, which refuses them.
+        let values = headers.and_then(|headers| headers.values(params.arguments.as_ref()).ok());
         let values = values.into_iter().flatten();
         values
             .filter_map(|found| Some((found.header.into(), found.value?.text()?.into())))
             .collect()
     }
 
-    /// The tools that were left out.
+    /// Returns the tools that were removed from lists.
     pub(crate) fn dropped(&self) -> Vec<DroppedTool> {
-        self.known.read().dropped.clone()
+        self.entries.read().dropped.clone()
     }
 
-    /// The server has said that the tool may be called twice.
+    /// Returns whether the server declares the tool read-only or idempotent.
     pub(crate) fn is_idempotent(&self, tool: &str) -> bool {
-        let known = self.known.read();
-        known
+        let entries = self.entries.read();
+        entries
             .tools
             .get(tool)
-            .is_some_and(|needs| needs.is_idempotent)
+            .is_some_and(|tool| tool.is_idempotent)
     }
 
-    /// Remembers the tools of a page. `mirrors` says whether headers repeat arguments: then tools
-    /// whose annotations are invalid leave the page.
+    /// Records the tools of a page. If headers mirror arguments (`mirrors`), tools with invalid
+    /// header annotations are removed from the page.
     // spec: XHDR-08, XHDR-09, XHDR-10
-    pub(crate) fn learn(
+    fn record_page(
         &self,
         page: Arc<Listing<ListToolsResult>>,
         mirrors: bool,
     ) -> Arc<Listing<ListToolsResult>> {
-        let mut known = self.known.write();
+        let mut entries = self.entries.write();
         let mut dropped = Vec::new();
         for tool in &page.tools {
-            known.dropped.retain(|old| old.name != tool.name);
+            entries.dropped.retain(|old| old.name != tool.name);
             let headers = match ParamHeaders::from_schema(&tool.input_schema) {
                 _ if !mirrors => None,
                 Ok(headers) => headers,
                 Err(error) => {
-                    tracing::warn!(tool = tool.name, %error, "an invalid tool is left out");
+                    tracing::warn!(tool = tool.name, %error, "an invalid tool is removed from the list");
                     dropped.push(DroppedTool {
                         name: tool.name.clone(),
                         reason: error.to_string(),
@@ -126,43 +154,43 @@ impl ToolIndex {
                     continue;
                 }
             };
-            let output = self.output(tool);
-            let needs = Needs {
+            let entry = ToolEntry {
                 headers,
-                output,
+                output: self.output_schema(tool),
                 is_idempotent: is_idempotent(tool),
             };
-            known.put(&tool.name, needs);
+            entries.insert(&tool.name, entry);
         }
         if dropped.is_empty() {
             return page;
         }
-        let mut left = ListToolsResult::clone(&page);
-        left.tools
+        let mut remaining = ListToolsResult::clone(&page);
+        remaining
+            .tools
             .retain(|tool| !dropped.iter().any(|dropped| dropped.name == tool.name));
-        known.drop_all(dropped);
-        Arc::new(Listing::new(left))
+        entries.record_dropped(dropped);
+        Arc::new(Listing::new(remaining))
     }
 
-    fn output(&self, tool: &Tool) -> Option<Arc<Output>> {
+    fn output_schema(&self, tool: &Tool) -> Option<Arc<OutputSchema>> {
         let schema = tool.output_schema.clone()?;
         self.validator.as_ref().map(|_| {
-            Arc::new(Output {
+            Arc::new(OutputSchema {
                 schema,
                 check: OnceLock::new(),
             })
         })
     }
 
-    /// Compares a result with the output schema of its tool. Failures have none.
+    /// Checks a result against the output schema of its tool. A result that is an error is valid.
     // spec: TOOL-16, TOOL-17, JSCH-06
-    pub(crate) fn check(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
+    fn check_output(&self, tool: &str, result: &CallToolResult) -> Result<(), String> {
         let output = self
-            .known
+            .entries
             .read()
             .tools
             .get(tool)
-            .and_then(|needs| needs.output.clone());
+            .and_then(|tool| tool.output.clone());
         let (Some(output), Some(validator)) = (output, &self.validator) else {
             return Ok(());
         };
@@ -181,22 +209,22 @@ impl ToolIndex {
 fn is_idempotent(tool: &Tool) -> bool {
     tool.annotations
         .as_ref()
-        .is_some_and(|says| says.read_only_hint == Some(true) || says.idempotent_hint == Some(true))
+        .is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
 }
 
-impl Known {
-    fn put(&mut self, name: &str, needs: Needs) {
-        if needs.headers.is_none() && needs.output.is_none() && !needs.is_idempotent {
+impl ToolEntries {
+    fn insert(&mut self, name: &str, entry: ToolEntry) {
+        if entry.headers.is_none() && entry.output.is_none() && !entry.is_idempotent {
             self.tools.remove(name);
             return;
         }
         if self.tools.len() >= MAX_TOOLS && !self.tools.contains_key(name) {
             self.tools.clear();
         }
-        self.tools.insert(name.to_owned(), needs);
+        self.tools.insert(name.to_owned(), entry);
     }
 
-    fn drop_all(&mut self, dropped: Vec<DroppedTool>) {
+    fn record_dropped(&mut self, dropped: Vec<DroppedTool>) {
         for tool in &dropped {
             self.tools.remove(&tool.name);
         }

@@ -123,7 +123,7 @@ mod stdio {
             let stderr = channel.stderr_tail();
             let connected = builder.over(channel).await;
             Ok(connected.map_err(|error| match error.is_timeout() {
-                true => error.with_last_words(stderr.text()),
+                true => error.with_stderr_tail(stderr.text()),
                 // When the process exits, the channel adds the output itself.
                 false => error,
             })?)

@@ -176,7 +176,7 @@ async fn client_calls_axum_server() {
 async fn client_handlers_answer_form() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_client_handlers"))).await;
     for part in [
-        "spoken: 2026-07-28",
+        "negotiated: 2026-07-28",
         "requests: How many guests?",
         "with handlers: a table for 2 on Friday",
         "with `manual`: no table",

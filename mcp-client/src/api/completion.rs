@@ -5,7 +5,8 @@
 use mcp_core::{Call, ResultBody};
 use mcp_types::{CompleteParams, CompleteResult};
 
-use crate::{Client, PreparedCall};
+use crate::client::Client;
+use crate::prepared::PreparedCall;
 
 impl Client {
     /// Completes an argument of a prompt or of a resource template.

@@ -1,4 +1,4 @@
-//! Lists in pages: one page at a time, a stream over all of them, or everything at once.
+//! Paginated lists: one page, or all pages.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
 
@@ -7,31 +7,30 @@ use std::sync::Arc;
 use mcp_core::{Call, Listing, ResultBody};
 use mcp_types::{Cursor, Page};
 
-use crate::walk::List;
-use crate::{Client, PreparedCall};
+use crate::client::Client;
+use crate::pager::Pagination;
+use crate::prepared::PreparedCall;
 
-/// A page of a list, by the method that asks for it.
-pub(super) trait Paged: Sized + Send + 'static {
-    /// What is listed.
+/// The result of a list method: one page of items.
+pub(super) trait ListPage: Sized + Send + 'static {
     type Item: Send + 'static;
 
-    /// Asks for a page.
+    /// Builds the call for a page.
     fn call(page: Page) -> Call;
 
-    /// Finds the page in its answer.
+    /// Converts the result of the call.
     fn read(body: ResultBody) -> Option<Self>;
 
-    /// The items of the page.
-    fn items(self) -> Vec<Self::Item>;
+    fn into_items(self) -> Vec<Self::Item>;
 
-    /// Where the list goes on after the page in an answer.
-    fn next(body: &ResultBody) -> Option<Cursor>;
+    /// Returns the cursor of the next page.
+    fn next_cursor(body: &ResultBody) -> Option<Cursor>;
 }
 
-/// Ties a page's type to its method: `Page of Item in field, by Variant`.
-macro_rules! paged {
+/// Implements [`ListPage`]: `Page of Item in field by Variant`.
+macro_rules! list_page {
     ($($page:ident of $item:ident in $field:ident by $variant:ident;)*) => {
-        $(impl super::pages::Paged for mcp_types::$page {
+        $(impl super::pages::ListPage for mcp_types::$page {
             type Item = mcp_types::$item;
 
             fn call(page: mcp_types::Page) -> mcp_core::Call {
@@ -40,16 +39,16 @@ macro_rules! paged {
 
             fn read(body: mcp_core::ResultBody) -> Option<Self> {
                 match body {
-                    mcp_core::ResultBody::$variant(page) => Some(super::pages::unshare(page)),
+                    mcp_core::ResultBody::$variant(page) => Some(super::pages::into_page(page)),
                     _ => None,
                 }
             }
 
-            fn items(self) -> Vec<Self::Item> {
+            fn into_items(self) -> Vec<Self::Item> {
                 self.$field
             }
 
-            fn next(body: &mcp_core::ResultBody) -> Option<mcp_types::Cursor> {
+            fn next_cursor(body: &mcp_core::ResultBody) -> Option<mcp_types::Cursor> {
                 match body {
                     mcp_core::ResultBody::$variant(page) => page.next_cursor.clone(),
                     _ => None,
@@ -59,28 +58,28 @@ macro_rules! paged {
     };
 }
 
-pub(super) use paged;
+pub(super) use list_page;
 
-/// The page alone; nobody else has a page that was just read.
-pub(super) fn unshare<T: Clone>(page: Arc<Listing<T>>) -> T {
+/// Returns the page without cloning it, unless the cache shares it.
+pub(super) fn into_page<T: Clone>(page: Arc<Listing<T>>) -> T {
     Arc::try_unwrap(page).map_or_else(|page| T::clone(&page), Listing::into_page)
 }
 
 impl Client {
-    /// One page, the first one without a cursor.
-    pub(super) fn page<'a, P: Paged>(&self, cursor: Option<Cursor>) -> PreparedCall<'a, P> {
+    /// Prepares the call for one page: the first one, or the one at a cursor.
+    pub(super) fn page<'a, P: ListPage>(&self, cursor: Option<Cursor>) -> PreparedCall<'a, P> {
         let page = cursor.map_or_else(Page::first, Page::at);
         PreparedCall::new(self, P::call(page), P::read)
     }
 
-    /// All items of all pages.
-    pub(super) fn all<'a, P: Paged>(&self) -> PreparedCall<'a, Vec<P::Item>> {
-        let read = |body| P::read(body).map(P::items);
-        PreparedCall::new(self, P::call(Page::first()), read).paged(List {
+    /// Prepares the call for all pages.
+    pub(super) fn all<'a, P: ListPage>(&self) -> PreparedCall<'a, Vec<P::Item>> {
+        let read = |body| P::read(body).map(P::into_items);
+        PreparedCall::new(self, P::call(Page::first()), read).paginated(Pagination {
             empty: Vec::new,
-            join: |all, mut page| all.append(&mut page),
+            append: |all, mut page| all.append(&mut page),
             call: P::call,
-            next: P::next,
+            next_cursor: P::next_cursor,
         })
     }
 }

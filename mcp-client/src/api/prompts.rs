@@ -7,17 +7,18 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{Cursor, GetPromptParams, GetPromptResult, ListPromptsResult, Prompt};
 use serde::Serialize;
 
-use super::pages::paged;
-use super::with_arguments;
-use crate::{Client, Error, PreparedCall};
+use super::arguments::with_arguments;
+use super::pages::list_page;
+use crate::client::Client;
+use crate::error::Error;
+use crate::prepared::PreparedCall;
 
-paged! {
+list_page! {
     ListPromptsResult of Prompt in prompts by ListPrompts;
 }
 
 impl Client {
-    /// Gets a prompt. The arguments are anything that serializes to a JSON object of strings, or
-    /// `()` for none.
+    /// Gets a prompt. `args` must serialize to a JSON object of strings, or be `()`.
     pub fn get_prompt<'a>(
         &self,
         name: impl Into<String>,
@@ -30,17 +31,17 @@ impl Client {
         })
     }
 
-    /// The prompts of the server, over all pages, like [`list_tools`](Self::list_tools).
+    /// Returns the prompts of all pages as a stream, like [`list_tools`](Self::list_tools).
     pub fn list_prompts(&self) -> impl Stream<Item = Result<Prompt, Error>> + Send + Unpin + use<> {
         self.list_all_prompts().stream()
     }
 
-    /// All prompts of the server, like [`list_all_tools`](Self::list_all_tools).
+    /// Lists the prompts of all pages, like [`list_all_tools`](Self::list_all_tools).
     pub fn list_all_prompts<'a>(&self) -> PreparedCall<'a, Vec<Prompt>> {
         self.all::<ListPromptsResult>()
     }
 
-    /// One page of prompts: the first one, or the one at a cursor.
+    /// Lists one page of prompts: the first one, or the one at a cursor.
     pub fn list_prompts_page<'a>(
         &self,
         cursor: impl Into<Option<Cursor>>,

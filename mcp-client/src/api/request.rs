@@ -1,19 +1,20 @@
-//! Requests of extensions, by the names of their methods.
+//! Requests of extensions.
 
 use mcp_core::{Call, ResultBody};
 use mcp_types::RawObject;
 use serde::Serialize;
 
-use super::with_arguments;
-use crate::{Client, PreparedCall};
+use super::arguments::with_arguments;
+use crate::client::Client;
+use crate::prepared::PreparedCall;
 
 impl Client {
-    /// Makes a request of an extension, by its method. The parameters are anything that serializes
-    /// to a JSON object, or `()` for none; the result is read with [`RawObject::parse`].
+    /// Sends a request of an extension. `params` must serialize to a JSON object, or be `()`. The
+    /// result is parsed with [`RawObject::parse`].
     ///
-    /// The types of the extensions that this crate knows are in [`mcp_types::ext`]. Whether the
-    /// server has an extension tell its [capabilities](Self::server_capabilities); which ones this
-    /// client has, [`ClientBuilder::capabilities`](crate::ClientBuilder::capabilities).
+    /// [`mcp_types::ext`] contains types of some extensions. The
+    /// [capabilities](Self::server_capabilities) of the server list its extensions. Declare those of
+    /// the client with [`ClientBuilder::capabilities`](crate::ClientBuilder::capabilities).
     ///
     /// # Examples
     ///

@@ -9,16 +9,18 @@ use mcp_types::{
     ReadResourceResult, Resource, ResourceTemplate,
 };
 
-use super::pages::paged;
-use crate::{Client, Error, PreparedCall};
+use super::pages::list_page;
+use crate::client::Client;
+use crate::error::Error;
+use crate::prepared::PreparedCall;
 
-paged! {
+list_page! {
     ListResourcesResult of Resource in resources by ListResources;
     ListResourceTemplatesResult of ResourceTemplate in resource_templates by ListResourceTemplates;
 }
 
 impl Client {
-    /// Reads a resource.
+    /// Reads a resource by its URI.
     pub fn read_resource<'a>(
         &self,
         uri: impl Into<String>,
@@ -30,19 +32,19 @@ impl Client {
         })
     }
 
-    /// The resources of the server, over all pages, like [`list_tools`](Self::list_tools).
+    /// Returns the resources of all pages as a stream, like [`list_tools`](Self::list_tools).
     pub fn list_resources(
         &self,
     ) -> impl Stream<Item = Result<Resource, Error>> + Send + Unpin + use<> {
         self.list_all_resources().stream()
     }
 
-    /// All resources of the server, like [`list_all_tools`](Self::list_all_tools).
+    /// Lists the resources of all pages, like [`list_all_tools`](Self::list_all_tools).
     pub fn list_all_resources<'a>(&self) -> PreparedCall<'a, Vec<Resource>> {
         self.all::<ListResourcesResult>()
     }
 
-    /// One page of resources: the first one, or the one at a cursor.
+    /// Lists one page of resources: the first one, or the one at a cursor.
     pub fn list_resources_page<'a>(
         &self,
         cursor: impl Into<Option<Cursor>>,
@@ -50,7 +52,7 @@ impl Client {
         self.page(cursor.into())
     }
 
-    /// The resource templates of the server, over all pages, like
+    /// Returns the resource templates of all pages as a stream, like
     /// [`list_tools`](Self::list_tools).
     pub fn list_resource_templates(
         &self,
@@ -58,12 +60,12 @@ impl Client {
         self.list_all_resource_templates().stream()
     }
 
-    /// All resource templates of the server, like [`list_all_tools`](Self::list_all_tools).
+    /// Lists the resource templates of all pages, like [`list_all_tools`](Self::list_all_tools).
     pub fn list_all_resource_templates<'a>(&self) -> PreparedCall<'a, Vec<ResourceTemplate>> {
         self.all::<ListResourceTemplatesResult>()
     }
 
-    /// One page of resource templates: the first one, or the one at a cursor.
+    /// Lists one page of resource templates: the first one, or the one at a cursor.
     pub fn list_resource_templates_page<'a>(
         &self,
         cursor: impl Into<Option<Cursor>>,

@@ -1,48 +1,51 @@
-//! What a program tells its session by hand: the level of logs, its roots, a ping.
+//! Log level, roots and ping.
 
 use mcp_core::{ClientNotification, ClientRequest, SessionRequest};
 use mcp_types::{LoggingLevel, Root};
 
 use crate::call;
-use crate::error::Kind;
-use crate::inputs::stray_root;
-use crate::options::Options;
-use crate::session::tell;
-use crate::{Client, Error};
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::inputs::first_invalid_root;
+use crate::options::CallOptions;
+use crate::session;
 
-/// Tells a session the least level of log messages, if its server has any.
+/// Sets the minimum log level of a legacy session, if the server declares logging.
 pub(crate) async fn set_level(client: &Client, level: LoggingLevel) -> Result<(), Error> {
     let capabilities = client.server_capabilities().unwrap_or_default();
     if capabilities.logging.is_none() {
         return Ok(());
     }
-    let asked = SessionRequest::SetLevel(level).into();
-    call::run(client, asked, Options::default()).await.map(drop)
+    let request = SessionRequest::SetLevel(level).into();
+    call::run(client, request, CallOptions::default())
+        .await
+        .map(drop)
 }
 
 impl Client {
-    /// Sets the least level of log messages from now on, where a call does not set its own; none
-    /// when `None`, which sessions of the legacy era cannot be told: they keep their level.
+    /// Sets the minimum level of log messages for later calls that set no level. `None` disables
+    /// log messages, except in a legacy session, which keeps its level.
     ///
     /// # Errors
     ///
-    /// An [`Error`] when a session cannot be told.
+    /// Returns an [`Error`] when the request in a legacy session fails.
     // spec: META-11
     pub async fn set_log_level(&self, level: impl Into<Option<LoggingLevel>>) -> Result<(), Error> {
         let level = level.into();
-        self.inner.learn(|known| known.log_level = level);
+        self.inner.update_state(|state| state.log_level = level);
         match level {
             Some(level) if !self.protocol_version().is_modern() => set_level(self, level).await,
             _ => Ok(()),
         }
     }
 
-    /// Changes the roots, and tells a session of the legacy era so.
+    /// Replaces the roots, and notifies the server of a legacy session.
     ///
     /// # Errors
     ///
-    /// An [`Error`] when the client was built without [`roots`](crate::ClientBuilder::roots), when
-    /// one is no `file://` URI, or when the session cannot be told.
+    /// Returns an [`Error`] when the client was built without
+    /// [`roots`](crate::ClientBuilder::roots), when a root is no `file://` URI, or when the
+    /// notification fails.
     // spec: ROOT-02, ROOT-03
     pub async fn set_roots(
         &self,
@@ -50,27 +53,29 @@ impl Client {
     ) -> Result<(), Error> {
         let inner = &self.inner;
         let roots: Vec<Root> = roots.into_iter().map(Into::into).collect();
-        let known = inner.inputs.roots().ok_or(Kind::NoRoots)?;
-        if let Some(uri) = stray_root(&roots) {
-            return Err(Kind::Root(uri).into());
+        let current = inner.inputs.roots().ok_or(ErrorKind::NoRoots)?;
+        if let Some(uri) = first_invalid_root(&roots) {
+            return Err(ErrorKind::Root(uri).into());
         }
-        *known.write() = roots;
-        Ok(tell(inner, &ClientNotification::RootsChanged).await?)
+        *current.write() = roots;
+        Ok(session::notify(inner, &ClientNotification::RootsChanged).await?)
     }
 
-    /// Asks the server whether it is there: with `ping` in a session, with `server/discover` where
-    /// there are no sessions.
+    /// Checks that the server responds: with `ping` in a legacy session, with `server/discover` in
+    /// revision 2026-07-28, which has no `ping`.
     ///
     /// # Errors
     ///
-    /// An [`Error`] when it does not answer.
+    /// Returns an [`Error`] when the server does not respond.
     // spec: PING-01
     pub async fn ping(&self) -> Result<(), Error> {
-        let asked = if self.protocol_version().is_modern() {
+        let request = if self.protocol_version().is_modern() {
             ClientRequest::Discover
         } else {
             SessionRequest::Ping.into()
         };
-        call::run(self, asked, Options::default()).await.map(drop)
+        call::run(self, request, CallOptions::default())
+            .await
+            .map(drop)
     }
 }

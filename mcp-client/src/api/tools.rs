@@ -7,19 +7,20 @@ use mcp_core::{Call, ResultBody};
 use mcp_types::{CallToolParams, CallToolResult, Cursor, ListToolsResult, Tool};
 use serde::Serialize;
 
-use super::pages::paged;
-use super::with_arguments;
-use crate::{Client, Error, PreparedCall};
+use super::arguments::with_arguments;
+use super::pages::list_page;
+use crate::client::Client;
+use crate::error::Error;
+use crate::prepared::PreparedCall;
 
-paged! {
+list_page! {
     ListToolsResult of Tool in tools by ListTools;
 }
 
 impl Client {
-    /// Calls a tool. The arguments are anything that serializes to a JSON object (`json!`, a
-    /// struct, a map), or `()` for none.
+    /// Calls a tool. `args` must serialize to a JSON object (`json!`, a struct, a map), or be `()`.
     ///
-    /// A tool that fails is no error here: see [`CallToolResult::is_error`] and
+    /// A failure of the tool is not an `Err`: see [`CallToolResult::is_error`] and
     /// [`CallToolResult::parse`].
     ///
     /// # Examples
@@ -49,21 +50,21 @@ impl Client {
         })
     }
 
-    /// The tools of the server one by one; each page is asked for when it is needed. An error ends
-    /// the stream.
+    /// Returns the tools of all pages as a stream. A page is requested when its first tool is
+    /// needed. An error ends the stream.
     ///
-    /// This is [`list_all_tools`](Self::list_all_tools) as a [`stream`](PreparedCall::stream), which
-    /// takes settings.
+    /// To set options, use [`stream`](PreparedCall::stream) of
+    /// [`list_all_tools`](Self::list_all_tools).
     pub fn list_tools(&self) -> impl Stream<Item = Result<Tool, Error>> + Send + Unpin + use<> {
         self.list_all_tools().stream()
     }
 
-    /// All tools of the server, over all pages; [`max_pages`](PreparedCall::max_pages) bounds them.
+    /// Lists the tools of all pages. [`max_pages`](PreparedCall::max_pages) limits their number.
     ///
     /// # Errors
     ///
-    /// Those of a call, and one for a list that never ends: a cursor that comes twice, or more pages
-    /// than there may be.
+    /// The call returns an error when a request fails, when the server repeats a cursor, or when the
+    /// list has too many pages.
     ///
     /// # Examples
     ///
@@ -81,7 +82,7 @@ impl Client {
         self.all::<ListToolsResult>()
     }
 
-    /// One page of tools: the first one, or the one at a cursor.
+    /// Lists one page of tools: the first one, or the one at a cursor.
     pub fn list_tools_page<'a>(
         &self,
         cursor: impl Into<Option<Cursor>>,

@@ -1,4 +1,4 @@
-//! Calls by names of the group, each to the server that has it.
+//! Calls by names in the group.
 
 use mcp_types::{
     CallToolResult, CompleteParams, CompleteResult, CompletionReference, GetPromptResult,
@@ -6,17 +6,18 @@ use mcp_types::{
 };
 use serde::Serialize;
 
-use super::Group;
-use super::lists::{Routes, SEPARATOR};
-use crate::error::Kind;
-use crate::{Client, Error};
+use super::handle::Group;
+use super::names::SEPARATOR;
+use super::routes::Routes;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
 
 impl Group {
     /// Calls a tool by its name in the group.
     ///
     /// # Errors
     ///
-    /// See [`route_tool`](Self::route_tool); and what the call fails with.
+    /// Returns the error of [`route_tool`](Self::route_tool) or of the call.
     pub async fn call(&self, tool: &str, args: impl Serialize) -> Result<CallToolResult, Error> {
         let (client, name) = self.route_tool(tool).await?;
         client.call(name, args).await
@@ -26,7 +27,7 @@ impl Group {
     ///
     /// # Errors
     ///
-    /// See [`route_prompt`](Self::route_prompt); and what the call fails with.
+    /// Returns the error of [`route_prompt`](Self::route_prompt) or of the call.
     pub async fn get_prompt(
         &self,
         prompt: &str,
@@ -36,15 +37,14 @@ impl Group {
         client.get_prompt(name, args).await
     }
 
-    /// Reads a resource by its name in the group, `server__uri`. URIs in the result are those of the
-    /// server.
+    /// Reads a resource by its name in the group, `server__uri`. URIs in the result have no prefix.
     ///
-    /// A link in the result of a tool is a URI of that tool's server: read it with the client that
-    /// [`route_tool`](Self::route_tool) gives.
+    /// A resource link in the result of a tool has no prefix either. Read it with the client that
+    /// [`route_tool`](Self::route_tool) returns.
     ///
     /// # Errors
     ///
-    /// See [`route_resource`](Self::route_resource); and what the call fails with.
+    /// Returns the error of [`route_resource`](Self::route_resource) or of the call.
     ///
     /// # Examples
     ///
@@ -63,13 +63,13 @@ impl Group {
         client.read_resource(uri).await
     }
 
-    /// Completes an argument of a prompt or of a resource template, whose names are those in the
-    /// group.
+    /// Completes an argument of a prompt or of a resource template. The reference contains its name
+    /// in the group.
     ///
     /// # Errors
     ///
-    /// When no server has what is completed, or its server cannot be had; and what the call fails
-    /// with.
+    /// Returns an error when no server has the prompt or template, when its server cannot be
+    /// started, or when the call fails.
     pub async fn complete(&self, mut params: CompleteParams) -> Result<CompleteResult, Error> {
         let client = match &mut params.reference {
             CompletionReference::Prompt { name } => {
@@ -82,17 +82,17 @@ impl Group {
                 *uri = own;
                 client
             }
-            _ => return Err(Kind::NotInGroup("what is to be completed".into()).into()),
+            _ => return Err(ErrorKind::NotInGroup("this kind of reference".into()).into()),
         };
         client.complete(params).await
     }
 
-    /// The server of a tool, by the tool's name in the group, and the tool's own name: for calls
-    /// with settings.
+    /// Returns the client of the server that has a tool, and the tool's name on that server. Use it
+    /// for calls with options.
     ///
     /// # Errors
     ///
-    /// When no server has that tool, or its server cannot be had.
+    /// Returns an error when no server has the tool, or when its server cannot be started.
     ///
     /// # Examples
     ///
@@ -112,11 +112,12 @@ impl Group {
         self.routed(&self.inner.tools, tool).await
     }
 
-    /// The server of a prompt, and the prompt's own name, like [`route_tool`](Self::route_tool).
+    /// Returns the client of the server that has a prompt, and the prompt's name on that server,
+    /// like [`route_tool`](Self::route_tool).
     ///
     /// # Errors
     ///
-    /// When no server has that prompt, or its server cannot be had.
+    /// Returns an error when no server has the prompt, or when its server cannot be started.
     pub async fn route_prompt(&self, prompt: &str) -> Result<(Client, String), Error> {
         if self.inner.prompts.find(prompt).is_none() {
             self.list_prompts().await;
@@ -124,28 +125,29 @@ impl Group {
         self.routed(&self.inner.prompts, prompt).await
     }
 
-    /// The server of a resource, and the resource's own URI, by its name in the group,
-    /// `server__uri`. No list is asked for: whether the server has the resource shows when it is
-    /// read.
+    /// Returns the client of the server in a resource's name (`server__uri`), and the URI on that
+    /// server. No list is requested, so the server may not have the resource.
     ///
     /// # Errors
     ///
-    /// When the name begins with no server of the group, or that server cannot be had.
+    /// Returns an error when the name starts with no server of the group, or when that server cannot
+    /// be started.
     pub async fn route_resource(&self, resource: &str) -> Result<(Client, String), Error> {
         let members = self.inner.members.iter();
         let found = members.filter_map(|member| {
             let rest = resource.strip_prefix(&*member.prefix)?;
             Some((member, rest.strip_prefix(SEPARATOR)?))
         });
-        // `a__b` is meant by `a__b__c:`, not `a`: no URI begins with `b__c:`.
+        // The longest prefix wins: `a__b__c:` is a URI of server `a__b`, because no URI starts with
+        // `b__c:`.
         let found = found.max_by_key(|(member, _)| member.prefix.len());
-        let (member, uri) = found.ok_or_else(|| Kind::NotInGroup(resource.into()))?;
+        let (member, uri) = found.ok_or_else(|| ErrorKind::NotInGroup(resource.into()))?;
         Ok((member.client().await?, uri.to_owned()))
     }
 
     async fn routed(&self, routes: &Routes, name: &str) -> Result<(Client, String), Error> {
         let found = routes.find(name);
-        let (server, own) = found.ok_or_else(|| Kind::NotInGroup(name.into()))?;
+        let (server, own) = found.ok_or_else(|| ErrorKind::NotInGroup(name.into()))?;
         Ok((self.client(&server).await?, own))
     }
 }

@@ -1,109 +1,92 @@
-//! What all servers of a group have, under names that are told apart.
+//! Combined lists of all servers of a group.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
 use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
-use parking_lot::RwLock;
 
+use super::handle::Group;
 use super::member::Member;
-use super::{Group, Naming};
-use crate::{Client, Error, PreparedCall};
+use super::names::{Naming, prefixed, unique_name};
+use super::routes::Routes;
+use crate::client::Client;
+use crate::error::Error;
+use crate::prepared::PreparedCall;
 
-/// A list of what all servers of a group have.
+/// A combined list of all servers of a group.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct GroupList<T> {
-    /// Everything, in the order of the servers and of their lists.
+    /// The items, in the order of the servers and of their lists.
     pub items: Vec<Listed<T>>,
-    /// Servers whose list could not be had, and why.
+    /// The servers whose list could not be requested, with their errors.
     pub failures: Vec<(Arc<str>, Error)>,
 }
 
-/// Something that a server of a group has.
+/// An item of a combined list.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Listed<T> {
-    /// The server.
+    /// The name of the server.
     pub server: Arc<str>,
-    /// Its name in the group, which no other item of the list has: what [`Group::call`],
-    /// [`Group::get_prompt`] and [`Group::read_resource`] take.
+    /// The unique name in the group, for [`Group::call`], [`Group::get_prompt`] and
+    /// [`Group::read_resource`].
     pub name: String,
-    /// What the server says of it, with its own name.
+    /// The item as the server lists it, with its own name.
     pub item: T,
 }
 
-/// Names in the group, and whose they are.
-#[derive(Debug, Default)]
-pub(super) struct Routes(RwLock<HashMap<String, (Arc<str>, String)>>);
-
-impl Routes {
-    pub(super) fn find(&self, name: &str) -> Option<(Arc<str>, String)> {
-        let routes = self.0.read();
-        routes.get(name).cloned()
-    }
-
-    /// Takes a new list; what servers had that could not be asked now stays.
-    fn learn<T>(&self, list: &GroupList<T>, own: impl Fn(&T) -> &str) {
-        let mut routes = self.0.write();
-        let failures = &list.failures;
-        routes.retain(|_, (server, _)| failures.iter().any(|(failed, _)| failed == server));
-        for listed in &list.items {
-            let own = own(&listed.item).to_owned();
-            routes.insert(listed.name.clone(), (listed.server.clone(), own));
-        }
-    }
-}
-
 impl Group {
-    /// The tools of all servers. A server that cannot be asked is among the failures, and hides no
-    /// other one.
+    /// Lists the tools of all servers. A server whose list cannot be requested is among the
+    /// failures.
     pub async fn list_tools(&self) -> GroupList<Tool> {
         let lists = self.gather(Client::list_all_tools).await;
-        let list = self.named(lists, |tool| &tool.name);
-        self.inner.tools.learn(&list, |tool| &tool.name);
+        let list = self.with_unique_names(lists, |tool| &tool.name);
+        update_routes(&self.inner.tools, &list, |tool| &tool.name);
         list
     }
 
-    /// The prompts of all servers, like [`list_tools`](Self::list_tools).
+    /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
         let lists = self.gather(Client::list_all_prompts).await;
-        let list = self.named(lists, |prompt| &prompt.name);
-        self.inner.prompts.learn(&list, |prompt| &prompt.name);
+        let list = self.with_unique_names(lists, |prompt| &prompt.name);
+        update_routes(&self.inner.prompts, &list, |prompt| &prompt.name);
         list
     }
 
-    /// The resources of all servers, each by its server and URI: `server__uri`, whatever the
-    /// [`Naming`].
+    /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`].
     pub async fn list_resources(&self) -> GroupList<Resource> {
         let lists = self.gather(Client::list_all_resources).await;
-        lists.into_list(|member, resource| of_server(member, &resource.uri))
+        lists.into_list(|member, resource| prefixed(&member.prefix, &resource.uri))
     }
 
-    /// The resource templates of all servers, each by its server and URI template, like
-    /// [`list_resources`](Self::list_resources). With values in place of its variables the name is
-    /// that of a resource.
+    /// Lists the resource templates of all servers. Each is named `server__uri_template`. With
+    /// values in place of its variables, the name is that of a resource.
     pub async fn list_resource_templates(&self) -> GroupList<ResourceTemplate> {
         let lists = self.gather(Client::list_all_resource_templates).await;
-        lists.into_list(|member, template| of_server(member, &template.uri_template))
+        lists.into_list(|member, template| prefixed(&member.prefix, &template.uri_template))
     }
 
-    /// Asks all servers that are in use at once.
+    /// Requests the lists of all enabled servers concurrently.
     async fn gather<T: Send + 'static>(
         &self,
         list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
-    ) -> Gathered<'_, T> {
-        let members = self.inner.members.iter().filter(|member| member.is_used());
-        let lists = members.map(|member| async move {
+    ) -> ServerLists<'_, T> {
+        let members = self
+            .inner
+            .members
+            .iter()
+            .filter(|member| member.is_enabled());
+        let requests = members.map(|member| async move {
             let list = async { list(&member.client().await?).await };
             (member, list.await)
         });
-        let mut gathered = Gathered {
+        let mut gathered = ServerLists {
             lists: Vec::new(),
             failures: Vec::new(),
         };
-        for (member, list) in join_all(lists).await {
+        for (member, list) in join_all(requests).await {
             match list {
                 Ok(list) => gathered.lists.push((member, list)),
                 Err(error) => gathered.failures.push((member.name.clone(), error)),
@@ -112,8 +95,12 @@ impl Group {
         gathered
     }
 
-    /// Gives everything a name that nothing else has.
-    fn named<T>(&self, gathered: Gathered<'_, T>, own: fn(&T) -> &str) -> GroupList<T> {
+    /// Gives each item a unique name. `own` returns the name on its server.
+    fn with_unique_names<T>(
+        &self,
+        gathered: ServerLists<'_, T>,
+        own: fn(&T) -> &str,
+    ) -> GroupList<T> {
         let mut count: HashMap<String, usize> = HashMap::new();
         for item in gathered.lists.iter().flat_map(|(_, list)| list) {
             *count.entry(own(item).to_owned()).or_default() += 1;
@@ -125,20 +112,31 @@ impl Group {
         gathered.into_list(|member, item| {
             let wanted = match own(item) {
                 plain if is_plain(plain) => plain.to_owned(),
-                plain => of_server(member, plain),
+                plain => prefixed(&member.prefix, plain),
             };
-            untaken(wanted, &mut taken)
+            unique_name(wanted, &mut taken)
         })
     }
 }
 
-/// What each server has.
-struct Gathered<'g, T> {
+/// Replaces the routes by those of a list. Routes of failed servers stay.
+fn update_routes<T>(routes: &Routes, list: &GroupList<T>, own: impl Fn(&T) -> &str) {
+    let failures = &list.failures;
+    let has_failed = |server: &Arc<str>| failures.iter().any(|(failed, _)| failed == server);
+    let listed = list.items.iter().map(|listed| {
+        let own = own(&listed.item).to_owned();
+        (listed.name.clone(), (listed.server.clone(), own))
+    });
+    routes.replace(has_failed, listed);
+}
+
+/// The list of each server.
+struct ServerLists<'g, T> {
     lists: Vec<(&'g Member, Vec<T>)>,
     failures: Vec<(Arc<str>, Error)>,
 }
 
-impl<T> Gathered<'_, T> {
+impl<T> ServerLists<'_, T> {
     fn into_list(self, mut name: impl FnMut(&Member, &T) -> String) -> GroupList<T> {
         let mut items = Vec::new();
         for (member, list) in self.lists {
@@ -153,33 +151,4 @@ impl<T> Gathered<'_, T> {
             failures: self.failures,
         }
     }
-}
-
-/// A name that says whose it is.
-fn of_server(member: &Member, own: &str) -> String {
-    format!("{}{SEPARATOR}{own}", member.prefix)
-}
-
-/// Stands between a server and what it has.
-pub(super) const SEPARATOR: &str = "__";
-
-/// A server's name with the characters alone that names of tools may have.
-// spec: TOOL-04
-pub(super) fn word(server: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    server
-        .chars()
-        .map(|c| if fits(c) { c } else { '_' })
-        .collect()
-}
-
-/// The name, or the name with the first number that makes it one of its own.
-pub(super) fn untaken(wanted: String, taken: &mut HashSet<String>) -> String {
-    let mut name = wanted.clone();
-    let mut number = 2_usize;
-    while !taken.insert(name.clone()) {
-        name = format!("{wanted}_{number}");
-        number += 1;
-    }
-    name
 }

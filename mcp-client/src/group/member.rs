@@ -1,4 +1,4 @@
-//! One server of a group: started when it is needed, and anew when it has ended.
+//! One server of a group. It starts when it is needed, and again after it has ended.
 
 use std::fmt;
 use std::pin::pin;
@@ -14,75 +14,53 @@ use tokio::sync::{Mutex, broadcast};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use super::GroupEvent;
-use crate::error::Kind;
-use crate::{Client, Error};
+use super::event::{GroupEvent, Health};
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
 
-/// A server that ran for so long had a good start.
-const LASTING: Duration = Duration::from_secs(60);
-
-/// How a server of a group is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Health {
-    /// It is not used, for this reason.
-    Unused(String),
-    /// Nobody has needed it yet.
-    Idle,
-    /// It runs.
-    Running,
-    /// It has ended, or could not be started, for this reason. It is tried again when it is needed,
-    /// after a while.
-    Down(String),
-}
-
-impl fmt::Display for Health {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unused(reason) => write!(f, "not used: {reason}"),
-            Self::Idle => f.write_str("not started yet"),
-            Self::Running => f.write_str("running"),
-            Self::Down(reason) => write!(f, "down: {reason}"),
-        }
-    }
-}
+/// A server that ran for this time is started again without a delay.
+const HEALTHY: Duration = Duration::from_secs(60);
 
 type Connect = Arc<dyn Fn() -> BoxFuture<'static, Result<Client, Error>> + Send + Sync>;
 
 pub(super) struct Member {
     pub(super) name: Arc<str>,
-    /// What names in the group begin with; no other member has it.
+    /// The unique prefix of names in the group.
     pub(super) prefix: String,
+    /// `None` for a disabled server.
     connect: Option<Connect>,
-    life: Mutex<Life>,
+    lifecycle: Mutex<Lifecycle>,
     health: Arc<RwLock<Health>>,
     events: Option<broadcast::Sender<GroupEvent>>,
+    /// Subscribes to list changes while the server runs.
     listens: bool,
 }
 
-struct Life {
-    state: State,
+struct Lifecycle {
+    state: ServerState,
     backoff: Backoff,
 }
 
-enum State {
-    /// It was not started yet.
+enum ServerState {
     Idle,
     Running {
         client: Client,
         since: Instant,
-        listener: Listener,
+        watcher: WatcherTask,
     },
-    /// It is left alone for a while.
-    Resting { until: Instant, reason: String },
+    /// The server has ended, or could not be started. It is not started before `until`.
+    BackingOff {
+        until: Instant,
+        reason: String,
+    },
     /// The group is closed.
     Closed,
 }
 
-/// The task that listens to a server, ended with this.
-struct Listener(AbortHandle);
+/// The task that watches a running server. Dropping this aborts the task.
+struct WatcherTask(AbortHandle);
 
-impl Drop for Listener {
+impl Drop for WatcherTask {
     fn drop(&mut self) {
         self.0.abort();
     }
@@ -105,8 +83,8 @@ impl Member {
             name: name.into(),
             prefix: String::new(),
             connect,
-            life: Mutex::new(Life {
-                state: State::Idle,
+            lifecycle: Mutex::new(Lifecycle {
+                state: ServerState::Idle,
                 backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
             }),
             health: Arc::new(RwLock::new(health)),
@@ -115,6 +93,7 @@ impl Member {
         }
     }
 
+    /// Completes a member when its group is built.
     pub(super) fn join(
         &mut self,
         prefix: String,
@@ -126,7 +105,7 @@ impl Member {
         self.listens = listens;
     }
 
-    pub(super) fn is_used(&self) -> bool {
+    pub(super) fn is_enabled(&self) -> bool {
         self.connect.is_some()
     }
 
@@ -134,74 +113,75 @@ impl Member {
         self.health.read().clone()
     }
 
-    /// The running client; the server is started if need be, by one caller at a time.
+    /// Returns the client of the running server. Starts the server if necessary. Concurrent callers
+    /// wait for the same start.
     pub(super) async fn client(&self) -> Result<Client, Error> {
         let Some(connect) = &self.connect else {
             let Health::Unused(reason) = self.health() else {
-                return Err(Kind::NoSuchServer((*self.name).into()).into());
+                return Err(ErrorKind::NoSuchServer((*self.name).into()).into());
             };
-            return Err(self.failed(Kind::Unused(reason)));
+            return Err(self.error(ErrorKind::Unused(reason)));
         };
-        let mut life = self.life.lock().await;
-        if let State::Running { client, since, .. } = &life.state {
+        let mut lifecycle = self.lifecycle.lock().await;
+        if let ServerState::Running { client, since, .. } = &lifecycle.state {
             let Some(reason) = client.close_reason() else {
                 return Ok(client.clone());
             };
-            let lasted = since.elapsed() >= LASTING;
-            // Its listener may not have seen it yet.
-            self.teller().tell(Health::Down(reason.to_string()));
-            life.end(reason.to_string(), lasted);
+            let was_healthy = since.elapsed() >= HEALTHY;
+            // The watcher may not have reported the end yet.
+            self.reporter().set_health(Health::Down(reason.to_string()));
+            lifecycle.end(reason.to_string(), was_healthy);
         }
-        match &life.state {
-            State::Resting { until, reason } if Instant::now() < *until => {
+        match &lifecycle.state {
+            ServerState::BackingOff { until, reason } if Instant::now() < *until => {
                 let wait = until.duration_since(Instant::now());
                 let reason = reason.clone();
-                return Err(self.failed(Kind::Resting { reason, wait }));
+                return Err(self.error(ErrorKind::BackingOff { reason, wait }));
             }
-            State::Closed => return Err(self.failed(Kind::closed(CloseReason::Local))),
+            ServerState::Closed => return Err(self.error(ErrorKind::closed(CloseReason::Local))),
             _ => {}
         }
         match connect().await {
             Ok(client) => {
-                self.teller().tell(Health::Running);
-                let listener = tokio::spawn(listen(client.clone(), self.teller(), self.listens));
-                life.state = State::Running {
+                self.reporter().set_health(Health::Running);
+                let watcher = tokio::spawn(watch(client.clone(), self.reporter(), self.listens));
+                lifecycle.state = ServerState::Running {
                     client: client.clone(),
                     since: Instant::now(),
-                    listener: Listener(listener.abort_handle()),
+                    watcher: WatcherTask(watcher.abort_handle()),
                 };
                 Ok(client)
             }
             Err(error) => {
                 let reason = error.to_string();
-                self.teller().tell(Health::Down(reason.clone()));
-                life.end(reason, false);
-                Err(self.failed(Kind::Start(error)))
+                self.reporter().set_health(Health::Down(reason.clone()));
+                lifecycle.end(reason, false);
+                Err(self.error(ErrorKind::Start(error)))
             }
         }
     }
 
     pub(super) async fn close(&self) {
-        let mut life = self.life.lock().await;
-        let state = std::mem::replace(&mut life.state, State::Closed);
-        if let State::Running {
-            client, listener, ..
+        let mut lifecycle = self.lifecycle.lock().await;
+        let state = std::mem::replace(&mut lifecycle.state, ServerState::Closed);
+        if let ServerState::Running {
+            client, watcher, ..
         } = state
         {
-            drop(listener);
-            // One that cannot be told ends with its connection.
+            drop(watcher);
+            // Best effort: the connection closes in any case.
             let _ = client.close().await;
-            self.teller()
-                .tell(Health::Down(CloseReason::Local.to_string()));
+            let reason = CloseReason::Local.to_string();
+            self.reporter().set_health(Health::Down(reason));
         }
     }
 
-    fn failed(&self, kind: Kind) -> Error {
-        Error::of_server(&self.name, kind)
+    fn error(&self, kind: ErrorKind) -> Error {
+        Error::for_server(&self.name, kind)
     }
 
-    fn teller(&self) -> Teller {
-        Teller {
+    fn reporter(&self) -> HealthReporter {
+        HealthReporter {
             server: self.name.clone(),
             health: self.health.clone(),
             events: self.events.clone(),
@@ -209,35 +189,35 @@ impl Member {
     }
 }
 
-impl Life {
-    /// The server has ended. One that lasted is started again at once.
-    fn end(&mut self, reason: String, lasted: bool) {
-        if lasted {
+impl Lifecycle {
+    /// Records the end of the server. A healthy server may be started again at once.
+    fn end(&mut self, reason: String, was_healthy: bool) {
+        if was_healthy {
             self.backoff.reset();
-            self.state = State::Idle;
+            self.state = ServerState::Idle;
         } else {
             let until = Instant::now() + self.backoff.next_delay();
-            self.state = State::Resting { until, reason };
+            self.state = ServerState::BackingOff { until, reason };
         }
     }
 }
 
-/// Tells the group what happens to a server.
-struct Teller {
+/// Reports health and changes of a server to the group.
+struct HealthReporter {
     server: Arc<str>,
     health: Arc<RwLock<Health>>,
     events: Option<broadcast::Sender<GroupEvent>>,
 }
 
-impl Teller {
-    /// Says how the server is now, when it was not like that before.
-    fn tell(&self, health: Health) {
-        let mut known = self.health.write();
-        if *known == health {
+impl HealthReporter {
+    /// Stores the health, and sends an event if it has changed.
+    fn set_health(&self, health: Health) {
+        let mut current = self.health.write();
+        if *current == health {
             return;
         }
-        *known = health.clone();
-        drop(known);
+        *current = health.clone();
+        drop(current);
         self.send(GroupEvent::Health {
             server: self.server.clone(),
             health,
@@ -246,40 +226,40 @@ impl Teller {
 
     fn send(&self, event: GroupEvent) {
         if let Some(events) = &self.events {
-            // Nobody listens: nothing is lost.
+            // An error means that there is no subscriber.
             let _ = events.send(event);
         }
     }
 }
 
-/// Passes on what a server tells, until it ends.
-async fn listen(client: Client, teller: Teller, listens: bool) {
+/// Forwards the changes of a server until it ends, and then reports its end.
+async fn watch(client: Client, reporter: HealthReporter, listens: bool) {
     let reason = {
-        let changes = pin!(pass_on(&client, &teller, listens));
+        let changes = pin!(forward_changes(&client, &reporter, listens));
         match select(changes, pin!(client.closed())).await {
             Either::Left(((), closed)) => closed.await,
             Either::Right((reason, _)) => reason,
         }
     };
-    teller.tell(Health::Down(reason.to_string()));
+    reporter.set_health(Health::Down(reason.to_string()));
 }
 
-async fn pass_on(client: &Client, teller: &Teller, listens: bool) {
+async fn forward_changes(client: &Client, reporter: &HealthReporter, listens: bool) {
     if !listens {
         return;
     }
-    let wanted = client
+    let subscribe = client
         .changes()
         .tools_changed()
         .prompts_changed()
         .resources_changed();
-    // A server that tells no changes, or no more, can still be called.
-    let Ok(mut changes) = wanted.await else {
+    // A server without subscriptions can still be called.
+    let Ok(mut changes) = subscribe.await else {
         return;
     };
     while let Some(Ok(change)) = changes.next().await {
-        teller.send(GroupEvent::Changed {
-            server: teller.server.clone(),
+        reporter.send(GroupEvent::Changed {
+            server: reporter.server.clone(),
             change,
         });
     }

@@ -1,4 +1,4 @@
-//! The handlers of a client, and how they are run.
+//! The input handlers of a client.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,42 +16,42 @@ use mcp_types::{
 };
 use parking_lot::RwLock;
 
-use super::request::finish_form;
-use super::visits::Visits;
-use super::{Asker, Cause, ElicitRequest, InputError, InputKind, SampleRequest, UrlRequest};
+use super::error::{BoxError, InputError, InputKind};
+use super::request::{Asker, ElicitRequest, SampleRequest, UrlRequest, finish_form};
+use super::url_elicitations::UrlElicitations;
 
-/// What a handler may return: the answer, or a result with it.
+/// A return value of a handler: the answer `T`, or a `Result` of it.
 pub trait IntoInput<T> {
-    /// The answer, or why there is none.
+    /// Converts the value to a result.
     ///
     /// # Errors
     ///
-    /// What the handler returned as its error.
+    /// Returns the error of the handler.
     fn into_input(self) -> Result<T, Box<dyn std::error::Error + Send + Sync>>;
 }
 
 impl IntoInput<Self> for ElicitResult {
-    fn into_input(self) -> Result<Self, Cause> {
+    fn into_input(self) -> Result<Self, BoxError> {
         Ok(self)
     }
 }
 
 impl IntoInput<Self> for CreateMessageResult {
-    fn into_input(self) -> Result<Self, Cause> {
+    fn into_input(self) -> Result<Self, BoxError> {
         Ok(self)
     }
 }
 
-impl<T, E: Into<Cause>> IntoInput<T> for Result<T, E> {
-    fn into_input(self) -> Result<T, Cause> {
+impl<T, E: Into<BoxError>> IntoInput<T> for Result<T, E> {
+    fn into_input(self) -> Result<T, BoxError> {
         self.map_err(Into::into)
     }
 }
 
-/// A function of the user, its types erased once.
-type Handler<Q, A> = Arc<dyn Fn(Q) -> BoxFuture<'static, Result<A, Cause>> + Send + Sync>;
+/// A boxed handler.
+type Handler<Q, A> = Arc<dyn Fn(Q) -> BoxFuture<'static, Result<A, BoxError>> + Send + Sync>;
 
-fn erase<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
+fn boxed<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
 where
     Q: Send + 'static,
     A: 'static,
@@ -61,26 +61,26 @@ where
     Arc::new(move |request| Box::pin(handler(request).map(IntoInput::into_input)))
 }
 
-/// What the client answers, and how.
+/// The handlers and roots of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Inputs {
     form: Option<Handler<ElicitRequest, ElicitResult>>,
     url: Option<Handler<UrlRequest, ElicitResult>>,
     sample: Option<Handler<SampleRequest, CreateMessageResult>>,
     roots: Option<Arc<RwLock<Vec<Root>>>>,
-    pub(crate) visits: Visits,
+    pub(crate) url_elicitations: UrlElicitations,
 }
 
 impl Inputs {
-    /// The same handlers for another client, whose roots and visits are its own.
-    pub(crate) fn of_one_client(&self) -> Self {
+    /// Returns the same handlers with separate roots and URL elicitations for a new client.
+    pub(crate) fn for_new_client(&self) -> Self {
         let roots = self.roots.as_ref().map(|roots| {
             let roots = roots.read();
             Arc::new(RwLock::new(roots.clone()))
         });
         Self {
             roots,
-            visits: Visits::default(),
+            url_elicitations: UrlElicitations::default(),
             ..self.clone()
         }
     }
@@ -90,7 +90,7 @@ impl Inputs {
         F: Fn(ElicitRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
     {
-        self.form = Some(erase(handler));
+        self.form = Some(boxed(handler));
     }
 
     pub(crate) fn on_url<F, Fut>(&mut self, handler: F)
@@ -98,7 +98,7 @@ impl Inputs {
         F: Fn(UrlRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<ElicitResult>> + Send + 'static,
     {
-        self.url = Some(erase(handler));
+        self.url = Some(boxed(handler));
     }
 
     pub(crate) fn on_sample<F, Fut>(&mut self, handler: F)
@@ -106,19 +106,19 @@ impl Inputs {
         F: Fn(SampleRequest) -> Fut + Send + Sync + 'static,
         Fut: Future<Output: IntoInput<CreateMessageResult>> + Send + 'static,
     {
-        self.sample = Some(erase(handler));
+        self.sample = Some(boxed(handler));
     }
 
     pub(crate) fn set_roots(&mut self, roots: Vec<Root>) {
         self.roots = Some(Arc::new(RwLock::new(roots)));
     }
 
-    /// The roots, where there are some.
+    /// Returns the roots, or `None` when the client declares none.
     pub(crate) fn roots(&self) -> Option<&RwLock<Vec<Root>>> {
         self.roots.as_deref()
     }
 
-    /// Adds what the handlers can do to what was declared by hand.
+    /// Adds the capabilities of the handlers to the declared ones.
     // spec: ELIC-01, SAMP-01, ROOT-01
     pub(crate) fn declare(&self, mut declared: ClientCapabilities) -> ClientCapabilities {
         if self.form.is_some() {
@@ -136,8 +136,7 @@ impl Inputs {
         declared
     }
 
-    /// Answers everything that is asked in a round, all at once. The first failure ends the
-    /// handlers that still run.
+    /// Answers all requests of a round concurrently. The first error cancels the other handlers.
     pub(crate) async fn answer_all(
         &self,
         round: &InputRound,
@@ -184,18 +183,18 @@ impl Inputs {
     ) -> Result<ElicitResult, InputError> {
         match params {
             ElicitParams::Form(params) => {
-                let asked = params.clone();
+                let form = params.clone();
                 let request = ElicitRequest { params, asker };
                 let mut answer = run(self.form.as_ref(), wants, request).await?;
-                finish_form(&asked, &mut answer)?;
+                finish_form(&form, &mut answer)?;
                 Ok(answer)
             }
             ElicitParams::Url(params) => {
-                let visit = self.visits.of(&params);
+                let elicitation = self.url_elicitations.get_or_insert(&params);
                 let request = UrlRequest {
                     params,
                     asker,
-                    visit,
+                    elicitation,
                 };
                 let mut answer = run(self.url.as_ref(), wants, request).await?;
                 // spec: ELIC-09
@@ -215,11 +214,11 @@ impl Inputs {
     }
 }
 
-/// A root that is none, by its URI.
+/// Returns the URI of the first root that is no `file://` URI.
 // spec: ROOT-03
-pub(crate) fn stray_root(roots: &[Root]) -> Option<String> {
-    let stray = roots.iter().find(|root| !root.is_file())?;
-    Some(stray.uri.clone())
+pub(crate) fn first_invalid_root(roots: &[Root]) -> Option<String> {
+    let invalid = roots.iter().find(|root| !root.is_file())?;
+    Some(invalid.uri.clone())
 }
 
 fn check_sampling(
@@ -232,7 +231,7 @@ fn check_sampling(
     Ok(params.check_messages()?)
 }
 
-/// Runs a handler; neither its error nor its panic goes further than the call that needs it.
+/// Runs a handler. Its error or panic fails only the call that requires the input.
 async fn run<Q, A>(
     handler: Option<&Handler<Q, A>>,
     wants: InputKind,
@@ -241,12 +240,12 @@ async fn run<Q, A>(
     let Some(handler) = handler else {
         return Err(InputError::NoHandler { wants });
     };
-    // Inside of the block, so that a panic before the handler's first await is caught as well.
+    // The handler is called inside of the block, so that a panic before its first await is caught.
     let answer = async { handler(request).await };
     match AssertUnwindSafe(answer).catch_unwind().await {
         Ok(Ok(answer)) => Ok(answer),
         Ok(Err(cause)) => Err(match cause.downcast::<InputError>() {
-            // What `ElicitRequest::accept` says needs no frame.
+            // An error of `ElicitRequest::accept` is returned unchanged.
             Ok(error) => *error,
             Err(source) => InputError::Failed { wants, source },
         }),

@@ -1,4 +1,4 @@
-//! What handlers are given.
+//! Arguments of input handlers.
 
 use std::sync::Arc;
 
@@ -8,25 +8,26 @@ use mcp_types::{
 };
 use serde::Serialize;
 
-use super::InputError;
-use super::visits::Visit;
+use super::error::InputError;
+use super::url_elicitations::UrlElicitation;
 
-/// Who asks. A program that shows questions to a user has to say so.
+/// The origin of an input request. A program that shows requests to a user must show it, too.
 // spec: ELIC-12
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Asker {
-    /// The server as errors name it: a URL, a command line.
+    /// The server as errors show it: a URL, or the name of a program.
     pub server: String,
-    /// Who it says it is. No proof of anything.
+    /// The identity that the server claims. It is not verified.
     pub info: Option<Implementation>,
-    /// The method of the call that needs the answer, where that is known: a session does not tell.
+    /// The method of the call that requires the input. `None` in a legacy session, where the call is
+    /// unknown.
     pub method: Option<String>,
     /// The tool, prompt or resource of that call.
     pub item: Option<String>,
 }
 
-/// A server asks the user to fill in a form.
+/// A form elicitation: the server asks the user to fill in a form.
 ///
 /// # Examples
 ///
@@ -42,29 +43,30 @@ pub struct Asker {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ElicitRequest {
-    /// What is asked.
+    /// The parameters of the request.
     pub params: ElicitFormParams,
-    /// Who asks.
+    /// The origin of the request.
     pub asker: Arc<Asker>,
 }
 
 impl ElicitRequest {
-    /// What the user reads.
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         &self.params.message
     }
 
-    /// The fields.
+    /// Returns the fields of the form.
     pub fn schema(&self) -> &FormSchema {
         &self.params.requested_schema
     }
 
-    /// The user agrees. Fields that are not among the answers get their defaults.
+    /// Accepts the form with the user's answers. Missing fields receive their defaults.
     ///
     /// # Errors
     ///
-    /// [`InputError::Unfit`] names the first field that does not fit, so that the user can be
-    /// asked again.
+    /// Returns [`InputError::Unfit`] with the first field that does not match the form, so that the
+    /// program can ask the user again. Returns [`InputError::Unsendable`] when the answers do not
+    /// serialize to a JSON object.
     // spec: ELIC-07, ELIC-13
     pub fn accept(&self, answers: impl Serialize) -> Result<ElicitResult, InputError> {
         let answers = match RawObject::from_value(&answers) {
@@ -78,10 +80,10 @@ impl ElicitRequest {
     }
 }
 
-/// Fills in the defaults of an accepted form and checks it; other answers have no content.
+/// Fills in the defaults of an accepted form and validates it. Removes the content of other answers.
 // spec: ELIC-07, ELIC-09, ELIC-13
 pub(super) fn finish_form(
-    asked: &ElicitFormParams,
+    params: &ElicitFormParams,
     result: &mut ElicitResult,
 ) -> Result<(), InputError> {
     if !result.is_accepted() {
@@ -89,43 +91,43 @@ pub(super) fn finish_form(
         return Ok(());
     }
     let content = result.content.get_or_insert_default();
-    asked.requested_schema.fill_defaults(content);
-    Ok(asked.requested_schema.check(content)?)
+    params.requested_schema.fill_defaults(content);
+    Ok(params.requested_schema.check(content)?)
 }
 
-/// A server asks the user to visit a URL.
+/// A URL elicitation: the server asks the user to visit a URL.
 ///
-/// The program shows the whole URL, asks for consent, and opens it where neither it nor a language
-/// model sees what happens there. It never fetches the URL itself. To accept means that the user
-/// agrees.
+/// The program must show the whole URL, ask for consent, and open it in a browser that neither the
+/// program nor a language model can observe. It must not fetch the URL itself. Accepting means that
+/// the user consents.
 ///
-/// Servers of 2025-11-25 may refuse a call until the user has visited a URL. Then the handler is
-/// asked like this as well, and the call is made again by itself once the visit is
-/// [over](Self::completed), or after 5 minutes.
+/// Servers of 2025-11-25 may refuse a call until the user has visited a URL. The handler then
+/// receives the same request. The client repeats the call after the visit is
+/// [completed](Self::completed), or after 5 minutes.
 // spec: ELIC-12, ELIC-14
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct UrlRequest {
-    /// What is asked.
+    /// The parameters of the request.
     pub params: ElicitUrlParams,
-    /// Who asks.
+    /// The origin of the request.
     pub asker: Arc<Asker>,
-    pub(super) visit: Arc<Visit>,
+    pub(super) elicitation: Arc<UrlElicitation>,
 }
 
 impl UrlRequest {
-    /// What the user reads.
+    /// Returns the message for the user.
     pub fn message(&self) -> &str {
         &self.params.message
     }
 
-    /// Where to go.
+    /// Returns the URL.
     pub fn url(&self) -> &str {
         &self.params.url
     }
 
-    /// Waits until the user has done what there is to do at the URL. Servers of 2025-11-25 may tell
-    /// so, and no others: wait for the user's own word as well, or for a time.
+    /// Waits until the user has finished at the URL. Only servers of 2025-11-25 may report this, so
+    /// also wait for a confirmation of the user, or use a timeout.
     ///
     /// # Examples
     ///
@@ -147,22 +149,21 @@ impl UrlRequest {
     /// });
     /// ```
     pub async fn completed(&self) {
-        self.visit.completed().await;
+        self.elicitation.completed().await;
     }
 
-    /// Tells that the visit is over, without a word of the server: a call that waits for it is made
-    /// again.
+    /// Marks the visit as completed without a report of the server. A waiting call is then repeated.
     pub fn complete(&self) {
-        self.visit.complete();
+        self.elicitation.complete();
     }
 }
 
-/// A server asks the language model.
+/// A sampling request: the server asks the language model of the client.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SampleRequest {
-    /// What is asked.
+    /// The parameters of the request.
     pub params: CreateMessageParams,
-    /// Who asks.
+    /// The origin of the request.
     pub asker: Arc<Asker>,
 }

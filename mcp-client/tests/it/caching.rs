@@ -1,4 +1,4 @@
-//! Answers that are kept.
+//! Cached results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ async fn client(script: &Arc<Script>, builder: ClientBuilder) -> Client {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fresh_answers_are_not_asked_for_again() {
+async fn fresh_result_is_returned_from_cache() {
     let script = Script::new((0..4).map(|_| tools("private", 1000)));
     let client = script.client().await;
     for (wait, sent) in [(0, 1), (999, 1), (1, 2)] {
@@ -43,7 +43,7 @@ async fn fresh_answers_are_not_asked_for_again() {
 }
 
 #[tokio::test]
-async fn answers_without_a_time_are_not_kept() {
+async fn result_without_ttl_is_not_cached() {
     let script = Script::new([tools("public", 0), tools("public", -5), tools("public", 0)]);
     let client = script.client().await;
     for _ in 0..3 {
@@ -53,7 +53,7 @@ async fn answers_without_a_time_are_not_kept() {
 }
 
 #[tokio::test]
-async fn clients_share_what_they_may() {
+async fn shared_cache_serves_public_results_and_same_principal() {
     let cache = Cache::default();
     let with = |who: Option<&str>| {
         let builder = Client::builder().cache(cache.clone());
@@ -87,7 +87,7 @@ async fn clients_share_what_they_may() {
 }
 
 #[tokio::test]
-async fn answers_to_input_are_not_kept() {
+async fn result_after_input_is_not_cached() {
     let content =
         json!({"resultType": "complete", "contents": [], "ttlMs": 60_000, "cacheScope": "public"});
     let asks = || {
@@ -115,7 +115,7 @@ async fn answers_to_input_are_not_kept() {
 }
 
 #[tokio::test]
-async fn changes_make_answers_stale() {
+async fn changes_invalidate_cached_results() {
     let ack = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let script = Script::new([
@@ -132,7 +132,7 @@ async fn changes_make_answers_stale() {
 }
 
 #[tokio::test]
-async fn a_refused_cursor_drops_all_pages() {
+async fn refused_cursor_invalidates_all_pages() {
     let refused = vec![say(error(codes::INVALID_PARAMS, &Value::Null))];
     let script = Script::new([tools("private", 60_000), refused, tools("private", 60_000)]);
     let client = script.client().await;

@@ -1,4 +1,4 @@
-//! Single calls: what is sent, what comes back, what can go wrong.
+//! Single calls: requests, results and errors.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ async fn failure(answer: Vec<Step>) -> Error {
 }
 
 #[tokio::test]
-async fn a_call_and_its_answer() {
+async fn call_sends_request_and_returns_result() {
     let script = Script::new([
         vec![text("3")],
         vec![text("x")],
@@ -70,7 +70,7 @@ async fn a_call_and_its_answer() {
 }
 
 #[tokio::test]
-async fn settings_of_one_call() {
+async fn call_options_are_sent() {
     let script = Script::new([vec![text("")]]);
     let call = script
         .client()
@@ -100,7 +100,7 @@ async fn settings_of_one_call() {
 }
 
 #[tokio::test]
-async fn notes_before_the_answer() {
+async fn notifications_before_response_reach_hooks() {
     let other_token = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"else","progress":9}}"#;
     let script = Script::new([vec![
         progress(1.0),
@@ -131,13 +131,13 @@ async fn notes_before_the_answer() {
 }
 
 #[tokio::test]
-async fn notes_that_nobody_asked_for() {
+async fn unrequested_notifications_are_ignored() {
     let notes = vec![progress(1.0), log("error"), text("done")];
     assert_eq!(call(notes).await.unwrap().text(), "done");
 }
 
 #[tokio::test]
-async fn a_hook_that_panics_is_not_run_again() {
+async fn panicking_hook_is_not_run_again() {
     let client = Script::new([vec![
         progress(1.0),
         progress(2.0),
@@ -161,7 +161,7 @@ async fn a_hook_that_panics_is_not_run_again() {
 }
 
 #[tokio::test]
-async fn calls_are_independent_of_their_client() {
+async fn call_outlives_its_client_handle() {
     let client = Script::new([vec![text("1")], vec![text("2")]])
         .client()
         .await;
@@ -173,29 +173,23 @@ async fn calls_are_independent_of_their_client() {
 }
 
 #[tokio::test]
-async fn answers_that_are_none() {
+async fn invalid_responses_fail_call() {
     for (answer, message) in [
-        (vec![], "the server ended its answer without a response"),
-        (
-            vec![progress(1.0)],
-            "the server ended its answer without a response",
-        ),
+        (vec![], "the stream ended without a response"),
+        (vec![progress(1.0)], "the stream ended without a response"),
         (
             vec![say(r#"{"jsonrpc":"2.0","id":4711,"result":{}}"#)],
-            "the server answered another request, 4711",
+            "the response is for another request, 4711",
         ),
         (
             vec![say(r#"{"jsonrpc":"2.0","id":"1","result":{}}"#)],
-            "the server answered another request, 1",
+            "the response is for another request, 1",
         ),
         (
             vec![say("<html>")],
-            "the answer is no message of the protocol: invalid JSON",
+            "the response is no valid message: invalid JSON",
         ),
-        (
-            vec![say("[]")],
-            "the answer is no message of the protocol: batches",
-        ),
+        (vec![say("[]")], "the response is no valid message: batches"),
         (
             vec![result(&json!({"content": 7}))],
             "the result of tools/call is malformed",
@@ -225,13 +219,13 @@ async fn answers_that_are_none() {
 }
 
 #[tokio::test]
-async fn results_of_older_servers_are_complete() {
+async fn result_without_type_is_complete() {
     let plain = json!({"content": [{"type": "text", "text": "old"}]});
     assert_eq!(call(vec![result(&plain)]).await.unwrap().text(), "old");
 }
 
 #[tokio::test]
-async fn errors_of_the_server() {
+async fn server_error_is_returned_as_fault() {
     let failed = failure(vec![say(error(codes::INVALID_PARAMS, &json!({"a": 1})))]).await;
     let Some(Fault::Protocol(object)) = failed.fault() else {
         panic!("{failed:?}")
@@ -244,7 +238,7 @@ async fn errors_of_the_server() {
     );
     assert!(failed.source().is_none());
 
-    // The server could not read the id, says so with null, or with a word of its own.
+    // A server that could not read the id responds with null or with an invented id.
     for id in ["", "\"id\":null,", "\"id\":\"server-error\","] {
         let answer =
             format!(r#"{{"jsonrpc":"2.0",{id}"error":{{"code":-32700,"message":"what?"}}}}"#);
@@ -264,7 +258,7 @@ async fn errors_of_the_server() {
 }
 
 #[tokio::test]
-async fn errors_of_the_channel() {
+async fn channel_error_is_classified() {
     let status = |code, seconds: Option<u64>| ChannelError::Status {
         status: StatusCode::from_u16(code).unwrap(),
         excerpt: "no".to_owned(),
@@ -308,7 +302,7 @@ async fn errors_of_the_channel() {
 }
 
 #[tokio::test]
-async fn calls_that_cannot_be_sent() {
+async fn invalid_arguments_or_header_fail_call() {
     let script = Script::new([]);
     let client = script.client().await;
     let error = client.call("add", [1, 2]).await.unwrap_err();
@@ -330,7 +324,7 @@ async fn calls_that_cannot_be_sent() {
 }
 
 #[tokio::test]
-async fn tools_that_fail() {
+async fn failed_tool_is_reported_in_result() {
     let failed = json!({"isError": true, "content": [{"type": "text", "text": "no disk"}]});
     let result = call(vec![result(&failed)]).await.unwrap();
     assert!(result.is_error());
@@ -342,21 +336,21 @@ async fn tools_that_fail() {
 }
 
 #[tokio::test]
-async fn dropping_a_call_cancels_it() {
+async fn dropped_call_closes_its_stream() {
     let script: Arc<Script> = Script::new([]);
     let client = script.client().await;
     let call = client.call("add", ()).into_future();
     assert!(futures::FutureExt::now_or_never(call).is_none());
     assert_eq!((script.sent().len(), script.cancelled()), (1, 1));
 
-    // One that was never awaited was never sent.
+    // A call that is not awaited is not sent.
     drop(client.call("add", ()));
     drop(client.call("add", ()).into_future());
     assert_eq!(script.sent().len(), 1);
 }
 
 #[tokio::test]
-async fn calls_beside_tools() {
+async fn prompts_resources_and_completion_are_called() {
     use mcp_types::{CompleteParams, CompletionReference};
 
     let script = Script::new([
@@ -405,7 +399,7 @@ async fn calls_beside_tools() {
 }
 
 #[tokio::test]
-async fn a_request_of_an_extension() {
+async fn extension_request_returns_raw_result() {
     let script = Script::new([vec![result(
         &json!({"resultType": "complete", "skills": [], "more": 1}),
     )]]);

@@ -1,4 +1,4 @@
-//! Connecting: who speaks what.
+//! Version negotiation with modern servers.
 
 use mcp_client::{Client, Error};
 use mcp_core::{ChannelError, Fault};
@@ -24,7 +24,7 @@ async fn connect(answers: impl IntoIterator<Item = Vec<Step>>) -> Result<Client,
 }
 
 #[tokio::test]
-async fn auto_asks_and_remembers() {
+async fn auto_mode_discovers_and_stores_server() {
     let script = Script::new([
         vec![discovered(&["2030-01-01", "2026-07-28", "2025-11-25"])],
         vec![text("")],
@@ -53,7 +53,7 @@ async fn auto_asks_and_remembers() {
 }
 
 #[tokio::test]
-async fn pin_sends_nothing() {
+async fn pinned_modern_version_sends_nothing() {
     let script = Script::new([vec![discovered(&["2026-07-28"])]]);
     let client = script.client().await;
     assert!(script.sent().is_empty());
@@ -68,8 +68,8 @@ async fn pin_sends_nothing() {
 }
 
 #[tokio::test]
-async fn a_refused_version_is_tried_once_more() {
-    // The very version that was refused counts as well.
+async fn unsupported_version_is_retried_with_common_one() {
+    // A server may list the refused version as supported.
     let script = Script::new([
         vec![unsupported(&["2026-07-28"])],
         vec![discovered(&["2026-07-28"])],
@@ -89,7 +89,7 @@ async fn a_refused_version_is_tried_once_more() {
 }
 
 #[tokio::test]
-async fn but_not_for_ever() {
+async fn unsupported_version_is_retried_once_only() {
     let again = || vec![unsupported(&["2026-07-28"])];
     let script = Script::new([again(), again(), again()]);
     let error = Client::over(script.channel()).await.unwrap_err();
@@ -101,7 +101,7 @@ async fn but_not_for_ever() {
 }
 
 #[tokio::test]
-async fn nothing_in_common() {
+async fn discover_without_common_version_fails() {
     for answer in [
         unsupported(&["2030-01-01", "2020-01-01"]),
         discovered(&["2030-01-01", "2020-01-01"]),
@@ -109,7 +109,7 @@ async fn nothing_in_common() {
         let error = connect([vec![answer]]).await.unwrap_err();
         assert_eq!(
             error.to_string(),
-            "server/discover at script:: no protocol version in common: the server speaks \
+            "server/discover at script:: no common protocol version: the server supports \
              2030-01-01, 2020-01-01, this client 2026-07-28, 2025-11-25, 2025-06-18, 2025-03-26, \
              2024-11-05"
         );
@@ -124,13 +124,13 @@ async fn nothing_in_common() {
 }
 
 #[tokio::test]
-async fn servers_that_do_not_know_the_question() {
+async fn unknown_discover_falls_back_to_initialize() {
     let status = |code: u16| ChannelError::Status {
         status: http::StatusCode::from_u16(code).unwrap(),
         excerpt: String::new(),
         retry_after: None,
     };
-    // The first Python SDK answers so.
+    // The response of an early Python SDK.
     let unnamed =
         r#"{"jsonrpc":"2.0","id":"server-error","error":{"code":-32600,"message":"no session"}}"#;
     for (answer, is_legacy) in [
@@ -166,9 +166,9 @@ async fn servers_that_do_not_know_the_question() {
         assert_eq!(sent.len(), 1 + usize::from(is_legacy), "{error}");
         if is_legacy {
             assert_eq!(sent[1].body["method"], "initialize");
-            // What the server said is still to be had.
+            // The fault of the server is still available.
             assert!(matches!(error.fault(), Some(Fault::Protocol(_))));
-            let text = "initialize at script:: the server speaks nothing that this client knows: \
+            let text = "initialize at script:: the server answers neither server/discover nor initialize: \
                         no (-32000)";
             assert_eq!(error.to_string(), text);
         }

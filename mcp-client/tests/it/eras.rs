@@ -1,4 +1,4 @@
-//! Which era a server speaks, found out.
+//! Detection of legacy servers.
 
 use mcp_client::{Client, ConnectMode};
 use mcp_core::versioning::Verdict;
@@ -12,7 +12,7 @@ use crate::script::{Script, Step, error, refuse, result, wait};
 use crate::session::{methods, no_method, opened, text};
 
 #[tokio::test]
-async fn auto_falls_back() {
+async fn auto_mode_with_legacy_server_opens_session() {
     let (script, _inbound) = Script::session([no_method(), opened("2025-06-18"), text("3")]);
     let client = Client::builder()
         .identity("me", "1")
@@ -26,7 +26,7 @@ async fn auto_falls_back() {
     assert!(client.server_capabilities().unwrap().logging.is_some());
     assert_eq!(
         client.negotiation().to_string(),
-        "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; spoken: 2025-06-18"
+        "server/discover (2026-07-28): no (-32601); initialize (2025-11-25): 2025-06-18; negotiated: 2025-06-18"
     );
     assert_eq!(
         client.negotiation().verdict(),
@@ -59,11 +59,11 @@ async fn auto_falls_back() {
     );
     assert_eq!(notes[0].mirrored.version, V2025_06_18);
     let error = client.discover().await.unwrap_err().to_string();
-    assert!(error.contains("nothing to discover"), "{error}");
+    assert!(error.contains("has no server/discover"), "{error}");
 }
 
 #[tokio::test]
-async fn modes() {
+async fn connect_modes_send_expected_requests() {
     let modern = || Verdict::modern(V2026_07_28, None);
     for (mode, answers, asked, spoken) in [
         (
@@ -96,7 +96,7 @@ async fn modes() {
         assert_eq!(methods(&script), asked, "{mode:?}");
         assert_eq!(client.protocol_version(), spoken);
     }
-    // A pinned revision is the only one.
+    // No other revision than the pinned one is accepted.
     let (script, _inbound) = Script::session([opened("2025-03-26")]);
     let mode = ConnectMode::Pin(V2025_06_18);
     let error = Client::builder()
@@ -108,7 +108,7 @@ async fn modes() {
 }
 
 #[tokio::test]
-async fn a_verdict_saves_the_questions() {
+async fn prior_verdict_skips_discover() {
     let found = json!({
         "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}},
         "instructions": "Hi.", "ttlMs": 0, "cacheScope": "private",
@@ -123,13 +123,13 @@ async fn a_verdict_saves_the_questions() {
         .await
         .unwrap();
     assert_eq!(again.instructions().as_deref(), Some("Hi."));
-    assert_eq!(again.negotiation().to_string(), "spoken: 2026-07-28");
+    assert_eq!(again.negotiation().to_string(), "negotiated: 2026-07-28");
     assert_eq!(script.sent().len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn pipes_are_known_by_their_silence_and_their_end() {
-    // Nothing at all, and then the answer to `initialize`.
+async fn silent_or_ended_pipe_counts_as_legacy() {
+    // The server answers only `initialize`.
     let script = Script::pipe([vec![wait(900)], opened("2025-11-25")]);
     let start = Instant::now();
     let client = Client::over(script.channel()).await.unwrap();
@@ -139,7 +139,7 @@ async fn pipes_are_known_by_their_silence_and_their_end() {
         (V2025_11_25, 0)
     );
 
-    // The server has gone at the question: it is started anew.
+    // The server ends at `server/discover` and is started again.
     for end in [
         vec![],
         vec![Step::Fail(ChannelError::Closed(CloseReason::Remote))],
@@ -148,7 +148,7 @@ async fn pipes_are_known_by_their_silence_and_their_end() {
         Client::over(script.channel()).await.unwrap();
         assert_eq!(script.reopened(), 1);
     }
-    // Over HTTP neither tells anything.
+    // Over HTTP neither counts as evidence.
     for answer in [vec![wait(900)], vec![]] {
         let script = Script::new([answer, opened("2025-11-25")]);
         let error = Client::over(script.channel()).await.unwrap_err();
@@ -158,7 +158,7 @@ async fn pipes_are_known_by_their_silence_and_their_end() {
 }
 
 #[tokio::test]
-async fn a_slow_modern_server_is_asked_again() {
+async fn slow_discover_is_retried_after_initialize() {
     let supported = json!({"supported": ["2026-07-28"], "requested": "2025-11-25"});
     let refused = refuse(400, error(codes::UNSUPPORTED_PROTOCOL_VERSION, &supported));
     let found = json!({

@@ -27,12 +27,12 @@ async fn connect(script: Arc<Script>) -> Result<Client, Error> {
     Client::builder().mode(mode).over(script.channel()).await
 }
 
-/// A group without listeners, so that nothing but the calls is sent.
+/// Creates a group without subscriptions, so that only calls are sent.
 fn quiet() -> GroupBuilder {
     Group::builder().listen(false)
 }
 
-/// A server that starts with each of these scripts in turn, and how often it was started.
+/// Adds a server that uses the next script at each start. Returns the number of starts.
 fn starts(
     scripts: impl IntoIterator<Item = Arc<Script>>,
 ) -> (impl Fn() -> Starting, Arc<AtomicUsize>) {
@@ -59,7 +59,7 @@ fn starts(
 type Starting = mcp_core::BoxFuture<'static, Result<Client, Error>>;
 
 #[tokio::test]
-async fn one_catalogue_for_all() {
+async fn group_lists_and_calls_tools_of_all_servers() {
     let files = Script::new([tools(&["read", "find"]), vec![text("from files")]]);
     let mail = Script::new([tools(&["read", "send"]), vec![text("from mail")]]);
     let (a, b) = (files.clone(), mail.clone());
@@ -122,7 +122,7 @@ async fn one_catalogue_for_all() {
         ),
         (
             group.client("off").await.unwrap_err(),
-            "off: the server is not used: switched off",
+            "off: the server is disabled: switched off",
         ),
     ] {
         assert_eq!(error.to_string(), message);
@@ -130,7 +130,7 @@ async fn one_catalogue_for_all() {
 }
 
 #[tokio::test]
-async fn names_that_are_taken() {
+async fn colliding_names_are_made_unique() {
     let a = Script::new([tools(&["read", "b__c"])]);
     let b = Script::new([tools(&["read", "send"])]);
     let c = Script::new([tools(&["c"])]);
@@ -164,7 +164,7 @@ async fn names_that_are_taken() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_not_known_yet_is_looked_for() {
+async fn call_of_unlisted_tool_lists_first() {
     let script = Script::new([tools(&["read"]), vec![text("done")], tools(&["read"])]);
     let (start, count) = starts([script.clone()]);
     let group = quiet().server("files", start).build();
@@ -179,7 +179,7 @@ async fn a_tool_that_is_not_known_yet_is_looked_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_that_end_are_started_anew() {
+async fn ended_server_is_started_again() {
     let scripts: Vec<_> = (0..4).map(|_| Script::new([])).collect();
     let (start, count) = starts(scripts.clone());
     let group = quiet().server("files", start).build();
@@ -187,18 +187,18 @@ async fn servers_that_end_are_started_anew() {
     let first = group.client("files").await.unwrap();
     assert!(group.client("files").await.is_ok());
     assert_eq!(count.load(Ordering::SeqCst), 1);
-    // After a long life at once, ...
+    // A server that ran long enough starts again at once.
     sleep(Duration::from_secs(100)).await;
     first.close().await.unwrap();
     let second = group.client("files").await.unwrap();
     assert_eq!(count.load(Ordering::SeqCst), 2);
-    // ... after a short one not.
+    // A server that ran only shortly is delayed.
     second.close().await.unwrap();
     let error = group.client("files").await.unwrap_err();
     assert!(error.is_retryable(), "{error}");
     let text = error.to_string();
     assert!(
-        text.starts_with("files: the server is left alone for "),
+        text.starts_with("files: the server is not started again for "),
         "{text}"
     );
     assert!(
@@ -227,7 +227,7 @@ async fn servers_that_end_are_started_anew() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_that_cannot_start_are_tried_ever_more_slowly() {
+async fn failing_server_starts_with_backoff() {
     let (start, count) = starts([]);
     let group = quiet().server("files", start).build();
     let begin = Instant::now();
@@ -241,7 +241,7 @@ async fn servers_that_cannot_start_are_tried_ever_more_slowly() {
 }
 
 #[tokio::test]
-async fn changes_of_all_servers() {
+async fn group_events_contain_changes_of_all_servers() {
     let ack = r#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true}}}"#;
     let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
     let end = result(&json!({"resultType": "complete"}));
@@ -281,7 +281,7 @@ fn answers(results: impl IntoIterator<Item = serde_json::Value>) -> Arc<Script> 
 }
 
 #[tokio::test]
-async fn resources_prompts_and_completion_of_all_servers() {
+async fn group_routes_resources_prompts_and_completion() {
     let resource = |uri: &str| json!({"resources": [{"uri": uri, "name": "x"}]});
     let template = |uri: &str| json!({"resourceTemplates": [{"uriTemplate": uri, "name": "x"}]});
     let contents = |text: &str| json!({"contents": [{"uri": "config://app", "text": text}]});
@@ -298,7 +298,7 @@ async fn resources_prompts_and_completion_of_all_servers() {
         said,
         completion("rust"),
     ]);
-    // Its prefix is the same word as that of the other, and the beginning of a third.
+    // Two servers have the same sanitized prefix, which is also the start of a third one.
     let other = answers([
         resource("config://app"),
         template("users://{id}"),

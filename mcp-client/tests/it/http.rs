@@ -1,4 +1,4 @@
-//! The client over Streamable HTTP, against a server that writes its bytes by hand.
+//! The client over Streamable HTTP, against a server that the test writes byte by byte.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// Longer than anything here takes, so that a hang is a failure and not a hang.
+/// Longer than every operation here, so that a hang fails the test.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 #[derive(Default)]
 struct Seen {
-    /// Method and connection of every request.
+    /// The method and the connection number of every request.
     requests: Mutex<Vec<(String, usize)>>,
     closed: Notify,
 }
@@ -75,7 +75,7 @@ async fn serve(mut stream: TcpStream, number: usize, seen: &Seen) -> std::io::Re
                 }
                 let result = json!({"content": [{"type": "text", "text": "done"}]});
                 write_event(&mut stream, &answer(result)).await?;
-                // The end of the stream is a packet of its own.
+                // The end of the stream is sent in its own packet.
                 sleep(Duration::from_millis(2)).await;
                 stream.write_all(b"0\r\n\r\n").await?;
             }
@@ -119,7 +119,7 @@ async fn connect(url: &str) -> Result<Client, Error> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn connections_are_used_again() {
+async fn sequential_calls_reuse_connection() {
     let (url, seen) = start().await;
     let client = connect(&url).await.unwrap();
     for _ in 0..5 {
@@ -147,7 +147,7 @@ async fn connections_are_used_again() {
 }
 
 #[tokio::test]
-async fn many_calls_at_once() {
+async fn concurrent_calls_return_their_results() {
     let (url, seen) = start().await;
     let client = connect(&url).await.unwrap();
     let calls = (0..20).map(|_| client.call("add", ()).into_future());
@@ -157,7 +157,7 @@ async fn many_calls_at_once() {
 }
 
 #[tokio::test]
-async fn a_timeout_closes_the_post() {
+async fn timed_out_call_closes_post() {
     let (url, seen) = start().await;
     let client = connect(&url).await.unwrap();
     let mut reports = 0;
@@ -169,7 +169,7 @@ async fn a_timeout_closes_the_post() {
 }
 
 #[tokio::test]
-async fn dropping_a_call_closes_the_post() {
+async fn dropped_call_closes_post() {
     let (url, seen) = start().await;
     let client = connect(&url).await.unwrap();
     let call = client.call("stuck", ()).into_future();
@@ -178,7 +178,7 @@ async fn dropping_a_call_closes_the_post() {
 }
 
 #[tokio::test]
-async fn errors_name_the_server_without_its_secrets() {
+async fn errors_show_server_without_secrets() {
     let (url, _) = start().await;
     let client = connect(&url).await.unwrap();
     let port = url

@@ -1,4 +1,4 @@
-//! What servers ask for, and what they get.
+//! Input requests and their responses.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ async fn client(script: &Arc<Script>, builder: ClientBuilder) -> Client {
     builder.mode(mode).over(script.channel()).await.unwrap()
 }
 
-/// What comes of a call that is asked for one thing.
+/// Makes a call that requires one input, and returns its result.
 async fn asked_for(
     request: &Value,
     builder: ClientBuilder,
@@ -81,7 +81,7 @@ fn ada() -> ClientBuilder {
 }
 
 #[tokio::test]
-async fn a_call_that_is_asked_for_everything() {
+async fn call_with_all_input_kinds_runs_all_handlers() {
     let everything = json!({
         "form": form(), "url": url(), "model": sampling(&Value::Null),
         "roots": {"method": "roots/list"},
@@ -152,7 +152,7 @@ async fn a_call_that_is_asked_for_everything() {
 }
 
 #[tokio::test]
-async fn capabilities_are_those_of_the_handlers() {
+async fn handlers_declare_capabilities() {
     let tools = ClientCapabilities::default().with_sampling_tools();
     for (builder, declared) in [
         (Client::builder(), json!({})),
@@ -186,7 +186,7 @@ async fn capabilities_are_those_of_the_handlers() {
 }
 
 #[tokio::test]
-async fn users_who_refuse_are_told_of() {
+async fn rejected_sampling_fails_call() {
     for (answer, action) in [
         (ElicitResult::decline(), "decline"),
         (ElicitResult::cancel(), "cancel"),
@@ -209,8 +209,7 @@ async fn users_who_refuse_are_told_of() {
     )
     .await;
     assert!(error.input().unwrap().is_rejected());
-    let message =
-        "the handler for sampling/createMessage gave no answer: the user refuses: too dear";
+    let message = "the handler for sampling/createMessage failed: the user refuses: too dear";
     assert_eq!(
         error.to_string(),
         format!("tools/call \"add\" at script:: {message}")
@@ -218,7 +217,7 @@ async fn users_who_refuse_are_told_of() {
 }
 
 #[tokio::test]
-async fn handlers_that_are_missing_are_named() {
+async fn missing_handler_fails_call_with_hint() {
     let unknown = json!({"method": "dreams/tell", "params": {}});
     let voice =
         json!({"method": "elicitation/create", "params": {"mode": "voice", "message": "m"}});
@@ -226,22 +225,22 @@ async fn handlers_that_are_missing_are_named() {
         (
             form(),
             InputKind::Form,
-            "elicitation/create (form), for which this client has no handler; give one with `ClientBuilder::on_elicit`",
+            "elicitation/create (form), for which this client has no handler; set one with `ClientBuilder::on_elicit`",
         ),
         (
             url(),
             InputKind::Url,
-            "elicitation/create (url), for which this client has no handler; give one with `ClientBuilder::on_elicit_url`",
+            "elicitation/create (url), for which this client has no handler; set one with `ClientBuilder::on_elicit_url`",
         ),
         (
             sampling(&Value::Null),
             InputKind::Sampling,
-            "sampling/createMessage, for which this client has no handler; give one with `ClientBuilder::on_sample`",
+            "sampling/createMessage, for which this client has no handler; set one with `ClientBuilder::on_sample`",
         ),
         (
             json!({"method": "roots/list"}),
             InputKind::Roots,
-            "roots/list, for which this client has no handler; give them with `ClientBuilder::roots`",
+            "roots/list, for which this client has no handler; set them with `ClientBuilder::roots`",
         ),
         (
             unknown,
@@ -258,7 +257,7 @@ async fn handlers_that_are_missing_are_named() {
         let text = error.to_string();
         assert_eq!(
             text,
-            format!("tools/call \"add\" at script:: the server asks for {message}")
+            format!("tools/call \"add\" at script:: the server requests {message}")
         );
         let Some(InputError::NoHandler { wants }) = error.input() else {
             panic!("{text}")
@@ -268,7 +267,7 @@ async fn handlers_that_are_missing_are_named() {
 }
 
 #[tokio::test]
-async fn answers_and_questions_that_are_wrong() {
+async fn invalid_answer_or_request_fails_call() {
     let short = Client::builder()
         .on_elicit(|form: ElicitRequest| async move { form.accept(json!({"name": "A"})) });
     let unchecked = Client::builder()
@@ -286,15 +285,15 @@ async fn answers_and_questions_that_are_wrong() {
     for (builder, message) in [
         (
             short,
-            "the answer does not fit the form: `name` has 1 characters; at least 2 are wanted",
+            "the answer does not match the form: `name` has 1 characters; at least 2 are wanted",
         ),
         (
             unchecked,
-            "the answer does not fit the form: `name` is missing",
+            "the answer does not match the form: `name` is missing",
         ),
         (
             list,
-            "the answer to the form cannot be sent: expected a JSON object, got an array",
+            "the answer to the form cannot be serialized: expected a JSON object, got an array",
         ),
         (panics, "the handler for elicitation/create (form) panicked"),
         (later, "the handler for elicitation/create (form) panicked"),
@@ -332,7 +331,7 @@ async fn answers_and_questions_that_are_wrong() {
 }
 
 #[tokio::test]
-async fn servers_that_never_have_enough() {
+async fn input_rounds_over_limit_fail_call() {
     let script = Script::new((0..20).map(|_| asks(&json!({"it": form()}), None)));
     let busy = client(&script, ada()).await;
     let error = busy.call("add", ()).await.unwrap_err();
@@ -363,7 +362,7 @@ async fn servers_that_never_have_enough() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_of_one_round_are_answered_at_once() {
+async fn requests_of_one_round_run_concurrently() {
     let slow = || {
         Client::builder().on_elicit(|form: ElicitRequest| async move {
             sleep(Duration::from_secs(3600)).await;
@@ -376,7 +375,7 @@ async fn questions_of_one_round_are_answered_at_once() {
     ]);
     let start = Instant::now();
     let client = client(&script, slow()).await;
-    // Users take their time: it is not the server's.
+    // The time of the user does not count as the time of the server.
     let result = client
         .call("add", ())
         .max_total_timeout(Duration::from_secs(60))
@@ -386,7 +385,7 @@ async fn questions_of_one_round_are_answered_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_the_server_is_counted_over_all_rounds() {
+async fn total_timeout_spans_all_rounds() {
     let round = || {
         let mut steps = vec![wait(50)];
         steps.extend(asks(&json!({"it": form()}), None));
@@ -403,7 +402,7 @@ async fn the_time_of_the_server_is_counted_over_all_rounds() {
 }
 
 #[tokio::test]
-async fn dropping_the_call_drops_the_handler() {
+async fn dropped_call_drops_running_handler() {
     struct Guard(Arc<AtomicUsize>);
     impl Drop for Guard {
         fn drop(&mut self) {
@@ -426,7 +425,7 @@ async fn dropping_the_call_drops_the_handler() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rounds_by_hand() {
+async fn manual_call_returns_input_requests() {
     let script = Script::new([
         asks(&json!({"it": form()}), Some("s1")),
         vec![result(
@@ -463,7 +462,7 @@ async fn rounds_by_hand() {
 }
 
 #[tokio::test]
-async fn answers_by_hand_that_do_not_fit() {
+async fn manual_call_with_wrong_responses_fails() {
     let script = Script::new([asks(&json!({"it": form()}), None)]);
     let client = client(&script, Client::builder()).await;
     let Turn::Asks(asks) = client.call("add", ()).manual().await.unwrap() else {

@@ -1,4 +1,4 @@
-//! Subscriptions: what is granted, what is told, and what happens when the stream ends.
+//! Modern subscriptions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::script::{Script, Step, error, refuse, result, say, wait};
 
 const KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// A notification stamped with the id of the request; `params` has to be an object.
+/// A notification with the subscription id of the request. `params` must be an object.
 fn note(method: &str, params: &Value) -> Step {
     let mut params = params.clone();
     params["_meta"] = json!({KEY: "HERE"});
@@ -61,7 +61,7 @@ async fn next(changes: &mut Subscription) -> Change {
 }
 
 #[tokio::test]
-async fn changes_in_their_order_up_to_the_end() {
+async fn subscription_yields_changes_until_end() {
     let script = Script::new([vec![
         ack(&everything()),
         tools(),
@@ -99,7 +99,7 @@ async fn changes_in_their_order_up_to_the_end() {
 }
 
 #[tokio::test]
-async fn what_is_not_granted_is_told() {
+async fn refused_changes_are_listed() {
     let script = Script::new([vec![ack(&json!({"promptsListChanged": true})), wait(9)]]);
     let client = script.client().await;
     let call = client.subscribe(["file:///a", "file:///b"]);
@@ -121,7 +121,7 @@ async fn what_is_not_granted_is_told() {
 }
 
 #[tokio::test]
-async fn notes_of_others_and_notes_that_nobody_asked_for() {
+async fn notifications_of_other_subscriptions_are_ignored() {
     let other = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": {"_meta": {KEY: "other"}}});
     let bare = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
     let script = Script::new([vec![
@@ -132,7 +132,7 @@ async fn notes_of_others_and_notes_that_nobody_asked_for() {
         updated("file:///else"),
         note("notifications/nobody/knows", &json!({})),
         say(r#"{"jsonrpc":"2.0","id":1,"method":"roots/list"}"#),
-        // A stream of its own needs no stamp.
+        // The subscription id may be missing, because the stream carries one subscription.
         say(bare.to_string()),
         end(),
     ]]);
@@ -142,7 +142,7 @@ async fn notes_of_others_and_notes_that_nobody_asked_for() {
 }
 
 #[tokio::test]
-async fn the_other_way_to_end() {
+async fn cancelled_notification_ends_subscription() {
     let cancelled =
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID}}"#;
     let other = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":77}}"#;
@@ -158,7 +158,7 @@ async fn the_other_way_to_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_break_is_mended_and_told() {
+async fn broken_stream_reopens_and_reports_missed() {
     let script = Script::new([
         vec![ack(&everything()), tools(), broken()],
         vec![Step::Fail(ChannelError::Connect {
@@ -174,7 +174,7 @@ async fn a_break_is_mended_and_told() {
     let start = Instant::now();
     let tools_alone = SubscriptionFilter::new().tools_changed();
     assert_eq!(next(&mut changes).await, Change::Missed(tools_alone));
-    // Half a second, one, two: each at least half of it.
+    // The delays are 0.5, 1 and 2 seconds with jitter of at most one half.
     let waited = start.elapsed();
     assert!(
         waited >= Duration::from_millis(1750) && waited <= Duration::from_millis(3500),
@@ -192,14 +192,14 @@ async fn a_break_is_mended_and_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn streams_that_break_at_once_are_begun_ever_more_slowly() {
+async fn immediately_broken_streams_back_off() {
     let script = Script::new((0..50).map(|_| vec![ack(&everything()), broken()]));
     let mut changes = subscribe(&script).await.unwrap();
     let start = Instant::now();
     for _ in 0..10 {
         assert!(matches!(next(&mut changes).await, Change::Missed(_)));
     }
-    // An acknowledgement alone is no success: 0.5 + 1 + 2 + 4 + 8 + 16 + 4 × 30 s, or half of it.
+    // An acknowledgement does not reset the backoff: 0.5 + 1 + 2 + 4 + 8 + 16 + 4 × 30 s, or half.
     assert!(
         start.elapsed() > Duration::from_secs(75),
         "{:?}",
@@ -208,7 +208,7 @@ async fn streams_that_break_at_once_are_begun_ever_more_slowly() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn servers_that_stay_away() {
+async fn unreachable_server_fails_subscription_after_retry_time() {
     let refused = || {
         Step::Fail(ChannelError::Connect {
             peer: "script:".to_owned(),
@@ -238,7 +238,7 @@ async fn servers_that_stay_away() {
 }
 
 #[tokio::test]
-async fn subscriptions_that_are_refused() {
+async fn refused_subscription_fails() {
     let unauthorized = ChannelError::Status {
         status: StatusCode::UNAUTHORIZED,
         excerpt: String::new(),
@@ -255,12 +255,12 @@ async fn subscriptions_that_are_refused() {
         ),
         (
             vec![end()],
-            "the server ended the subscription without having begun it",
+            "the server ended the subscription without acknowledging it",
         ),
-        (vec![], "the server ended its answer without a response"),
+        (vec![], "the stream ended without a response"),
         (
             vec![say("<html>")],
-            "the answer is no message of the protocol: invalid JSON",
+            "the response is no valid message: invalid JSON",
         ),
     ] {
         let error = subscribe(&Script::new([steps]))
@@ -272,7 +272,7 @@ async fn subscriptions_that_are_refused() {
             "{error}"
         );
     }
-    // Later on, too.
+    // The refusal of a reopened stream fails, too.
     let script = Script::new([vec![
         ack(&everything()),
         say(error(codes::INTERNAL_ERROR, &Value::Null)),
@@ -291,8 +291,8 @@ async fn subscriptions_that_are_refused() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn silence() {
-    // Before the acknowledgement it is a failure, afterwards the usual.
+async fn missing_acknowledgement_times_out() {
+    // Only silence before the acknowledgement is an error.
     let start = Instant::now();
     assert!(subscribe(&Script::new([])).await.unwrap_err().is_timeout());
     assert_eq!(start.elapsed().as_secs(), 60);
@@ -302,7 +302,7 @@ async fn silence() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn closing_the_client_ends_everything() {
+async fn close_ends_subscriptions() {
     let script = Script::new([vec![ack(&everything()), wait(900)], vec![wait(900)]]);
     let mode = ConnectMode::Pin(ProtocolVersion::LATEST);
     let client = Client::builder()
@@ -326,7 +326,7 @@ async fn closing_the_client_ends_everything() {
         "tools/call \"add\" at script:: the connection is closed: the client has closed the connection"
     );
     assert_eq!(reason, CloseReason::Local);
-    // Nothing is sent any more.
+    // No further request is sent.
     let sent = script.sent().len();
     assert!(client.call("add", ()).await.unwrap_err().is_closed());
     assert_eq!(script.sent().len(), sent);

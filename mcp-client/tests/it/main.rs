@@ -1,4 +1,4 @@
-//! The client over a scripted channel, and over HTTP.
+//! Tests of the client over a scripted channel and over HTTP.
 
 #[cfg(test)]
 mod caching;

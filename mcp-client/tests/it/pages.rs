@@ -1,4 +1,4 @@
-//! Lists in pages.
+//! Paginated lists.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ fn tools(names: &[&str], next: Value) -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn all_pages_in_order() {
-    // The empty string is a cursor like every other; pages may be empty.
+async fn stream_yields_items_of_all_pages() {
+    // The empty string is a valid cursor, and pages may be empty.
     let script = Script::new([
         tools(&["a", "b"], json!("")),
         tools(&[], json!("2")),
@@ -44,7 +44,7 @@ async fn all_pages_in_order() {
 }
 
 #[tokio::test]
-async fn pages_are_asked_for_when_they_are_needed() {
+async fn stream_requests_pages_lazily() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], json!("2"))]);
     let mut stream = script.client().await.list_tools();
     assert!(script.sent().is_empty());
@@ -57,7 +57,7 @@ async fn pages_are_asked_for_when_they_are_needed() {
 }
 
 #[tokio::test]
-async fn a_page_by_its_cursor() {
+async fn page_by_cursor_is_requested() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
     let client = script.client().await;
     let first = client
@@ -72,7 +72,7 @@ async fn a_page_by_its_cursor() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_comes_again() {
+async fn repeated_cursor_fails_list() {
     let script = Script::new([
         tools(&["a"], json!("1")),
         tools(&["b"], json!("2")),
@@ -84,13 +84,13 @@ async fn a_cursor_that_comes_again() {
     let error = found.into_iter().next_back().unwrap().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "tools/list at script:: the list never ends: the server gave the same cursor twice"
+        "tools/list at script:: the list never ends: the server returned the same cursor twice"
     );
     assert_eq!(script.sent().len(), 3);
 }
 
 #[tokio::test]
-async fn more_pages_than_anybody_needs() {
+async fn list_over_default_page_limit_fails() {
     let script = Script::new((0..2000).map(|number| tools(&[], json!(number.to_string()))));
     let error = script.client().await.list_all_tools().await.unwrap_err();
     assert!(
@@ -103,7 +103,7 @@ async fn more_pages_than_anybody_needs() {
 }
 
 #[tokio::test]
-async fn an_error_ends_the_list() {
+async fn error_ends_stream() {
     let script = Script::new([
         tools(&["a"], json!("1")),
         vec![say(error(-1, &Value::Null))],
@@ -114,7 +114,7 @@ async fn an_error_ends_the_list() {
 }
 
 #[tokio::test]
-async fn lists_beside_tools() {
+async fn other_lists_are_paginated() {
     let script = Script::new([
         vec![result(&json!({"resources": [{"uri": "a:", "name": "a"}]}))],
         vec![result(
@@ -132,7 +132,7 @@ async fn lists_beside_tools() {
 }
 
 #[tokio::test]
-async fn a_whole_list_takes_the_settings_of_a_call() {
+async fn list_options_apply_to_each_page() {
     let script = Script::new([
         [vec![progress(1.0)], tools(&["a"], json!("1"))]
             .into_iter()
@@ -162,7 +162,7 @@ async fn a_whole_list_takes_the_settings_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_bound_on_pages() {
+async fn max_pages_limits_list() {
     let pages = || {
         [
             tools(&["a"], json!("1")),
@@ -193,7 +193,7 @@ async fn a_bound_on_pages() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_all_pages_together() {
+async fn total_timeout_spans_all_pages() {
     let slow = |name, next| {
         let mut page = tools(&[name], next);
         page.insert(0, wait(3));
@@ -222,7 +222,7 @@ async fn the_time_of_all_pages_together() {
         .unwrap_err();
     assert!(error.is_timeout(), "{error}");
 
-    // What the caller does between two pages is not the server's time.
+    // The time of the caller between two pages does not count.
     let client = Script::new(pages()).client().await;
     let mut stream = client
         .list_all_tools()
@@ -234,7 +234,7 @@ async fn the_time_of_all_pages_together() {
 }
 
 #[tokio::test]
-async fn a_list_by_hand_is_the_list() {
+async fn manual_list_returns_items() {
     let script = Script::new([tools(&["a"], json!("1")), tools(&["b"], Value::Null)]);
     let turn = script
         .client()

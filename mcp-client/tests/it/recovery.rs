@@ -1,4 +1,4 @@
-//! Streams that break, calls that are cancelled, and what calls tell beside their answer.
+//! Broken streams, cancelled calls, traces and logs.
 
 use std::future::{pending, ready};
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn broken() -> Step {
 }
 
 #[tokio::test(start_paused = true)]
-async fn reading_is_done_again() {
+async fn broken_read_is_repeated_twice() {
     let script = Script::new([
         vec![broken()],
         vec![],
@@ -34,14 +34,14 @@ async fn reading_is_done_again() {
     let sent = script.sent();
     let ids: Vec<_> = sent.iter().map(|sent| &sent.body["id"]).collect();
     assert_eq!(ids, [1, 2, 3]);
-    // But not for ever.
+    // After two repetitions the call fails.
     let error = client.list_all_tools().await.unwrap_err();
     assert!(error.is_closed() && error.is_retryable() && !error.may_have_run());
     assert_eq!(script.sent().len(), 6);
 }
 
 #[tokio::test(start_paused = true)]
-async fn doing_is_not_done_again_unless_the_caller_says_so() {
+async fn broken_tool_call_is_repeated_only_if_idempotent() {
     let script = Script::new([
         vec![progress(1.0), broken()],
         vec![broken()],
@@ -53,7 +53,7 @@ async fn doing_is_not_done_again_unless_the_caller_says_so() {
     assert_eq!(
         error.to_string(),
         "tools/call \"pay\" at script:: the connection broke before the answer was there: reset; \
-         the server may have done what it was asked, so it was not asked again (allow that with \
+         the server may have executed the call, so it was not repeated (allow that with \
          `idempotent`)"
     );
     let done = client.call("pay", ()).idempotent(true).await.unwrap();
@@ -69,7 +69,7 @@ async fn doing_is_not_done_again_unless_the_caller_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_may_say_so_themselves() {
+async fn annotated_tool_is_idempotent() {
     let tool = |name: &str, annotations: serde_json::Value| json!({"name": name, "inputSchema": {"type": "object"}, "annotations": annotations});
     let tools = json!([
         tool("look", json!({"readOnlyHint": true})),
@@ -88,7 +88,7 @@ async fn tools_may_say_so_themselves() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_is_not_used_twice() {
+async fn call_with_input_is_not_repeated() {
     let asks = result(&json!({"resultType": "input_required", "requestState": "s"}));
     let script = Script::new([vec![asks], vec![broken()], vec![text("never")]]);
     let call = script.client().await.call("add", ()).idempotent(true);
@@ -97,7 +97,7 @@ async fn a_state_is_not_used_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trying_again_has_the_same_end() {
+async fn repetition_respects_total_timeout() {
     let script = Script::new([vec![wait(9), broken()], vec![wait(9), broken()]]);
     let client = script.client().await;
     let start = Instant::now();
@@ -109,7 +109,7 @@ async fn trying_again_has_the_same_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn calls_that_are_cancelled() {
+async fn cancel_signal_fails_call() {
     let script = Script::new([vec![wait(100), text("late")]]);
     let client = script.client().await;
     let signal = sleep(Duration::from_secs(3));
@@ -119,7 +119,7 @@ async fn calls_that_are_cancelled() {
     assert_eq!(error.to_string(), message);
     assert_eq!(script.cancelled(), 1);
 
-    // Before the handlers have answered, too, and by hand.
+    // Cancellation also works while a handler runs, and for manual calls.
     let asks = || {
         vec![result(
             &json!({"resultType": "input_required", "inputRequests": {
@@ -159,7 +159,7 @@ async fn calls_that_are_cancelled() {
 }
 
 #[tokio::test]
-async fn traces_go_along() {
+async fn trace_context_is_sent() {
     let script = Script::new([vec![text("")]]);
     let trace = TraceContext::new(TraceParent::new(7, 9).unwrap());
     let call = script.client().await.call("add", ()).trace(&trace);
@@ -172,7 +172,7 @@ async fn traces_go_along() {
 }
 
 #[tokio::test]
-async fn logs_of_all_calls() {
+async fn logs_yield_messages_of_all_calls() {
     let script = Script::new([
         vec![log("info"), log("error"), text("")],
         vec![log("debug"), text("")],
@@ -203,7 +203,7 @@ async fn logs_of_all_calls() {
 }
 
 #[tokio::test]
-async fn listeners_that_fall_behind_lose_the_oldest() {
+async fn slow_log_subscriber_loses_oldest() {
     let many = (0..300).map(|_| log("info")).chain([text("")]);
     let script = Script::new([many.collect::<Vec<_>>()]);
     let client = script.client().await;

@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// A thing that happens on the stream of one request.
+/// An event on the stream of one request.
 pub(crate) enum Step {
-    /// A message with the status of its answer; `$ID` and `$TOKEN` stand for what the request has.
+    /// A message with an HTTP status. `$ID` and `$TOKEN` stand for those of the request.
     Say(u16, String),
-    /// A time without anything.
+    /// A pause.
     Wait(Duration),
     /// The channel fails.
     Fail(ChannelError),
@@ -93,13 +93,13 @@ impl Sent {
     }
 }
 
-/// The server's side. Requests beyond the script get no answer at all.
+/// The server side. Requests beyond the script receive no response.
 #[derive(Default)]
 pub(crate) struct Script {
     answers: Mutex<VecDeque<Vec<Step>>>,
     sent: Mutex<Vec<Sent>>,
     cancelled: AtomicUsize,
-    /// What a session has beside calls.
+    /// Messages of a legacy session that belong to no call.
     notes: Mutex<Vec<Sent>>,
     noted: Notify,
     inbound: Mutex<Option<UnboundedReceiver<Frame>>>,
@@ -110,7 +110,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// A server of the legacy era, and the way to let it say something by itself.
+    /// A legacy server, and a sender for its own messages.
     pub(crate) fn session(
         answers: impl IntoIterator<Item = Vec<Step>>,
     ) -> (Arc<Self>, UnboundedSender<Frame>) {
@@ -132,7 +132,7 @@ impl Script {
         })
     }
 
-    /// All notes and answers that the client has sent, once there are `count` of them.
+    /// Waits for `count` notifications and responses of the client.
     pub(crate) async fn notes(&self, count: usize) -> Vec<Sent> {
         loop {
             let more = self.noted.notified();
@@ -152,7 +152,7 @@ impl Script {
         self.reopened.load(Ordering::SeqCst)
     }
 
-    /// The connection ends.
+    /// Ends the connection.
     pub(crate) fn end(&self) {
         self.ended.notify_waiters();
     }
@@ -169,7 +169,7 @@ impl Script {
         Scripted(self.clone())
     }
 
-    /// A client that sends nothing by itself.
+    /// A client with a pinned version, which sends nothing before the first call.
     pub(crate) async fn client(self: &Arc<Self>) -> Client {
         Client::builder()
             .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
@@ -182,7 +182,7 @@ impl Script {
         self.sent.lock().unwrap().clone()
     }
 
-    /// How many streams were dropped before they ended.
+    /// Number of streams that were dropped before they ended.
     pub(crate) fn cancelled(&self) -> usize {
         self.cancelled.load(Ordering::SeqCst)
     }
@@ -266,7 +266,7 @@ impl Channel for Scripted {
     }
 }
 
-/// Where a stream is in its script; `None` for one that never says anything.
+/// The remaining steps of a stream. `None` for a stream that is always silent.
 struct State {
     steps: Option<VecDeque<Step>>,
     id: String,
@@ -280,7 +280,7 @@ impl State {
             return std::future::pending().await;
         };
         loop {
-            // The step stays until it is over, so that a stream dropped in it counts as cancelled.
+            // The step is removed after it has finished, so that a stream dropped in it is counted.
             match steps.front()? {
                 Step::Wait(time) => {
                     tokio::time::sleep(*time).await;

@@ -1,4 +1,4 @@
-//! What a session with a server of the legacy era is like.
+//! Legacy sessions.
 
 use std::future::{IntoFuture, pending};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ pub(crate) fn text(text: &str) -> Vec<Step> {
 
 type Inbound = UnboundedSender<Frame>;
 
-/// A session that is open, with a server that goes on with `answers`.
+/// Opens a session with a server that continues with `answers`.
 pub(crate) async fn session(
     builder: ClientBuilder,
     answers: impl IntoIterator<Item = Vec<Step>>,
@@ -83,7 +83,7 @@ fn ask(id: u32, method: &str, params: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn the_same_handlers_answer() {
+async fn session_requests_run_same_handlers() {
     let builder = Client::builder()
         .on_elicit(|form: ElicitRequest| async move {
             assert_eq!(
@@ -135,7 +135,7 @@ async fn the_same_handlers_answer() {
 }
 
 #[tokio::test]
-async fn nothing_of_this_program_is_told() {
+async fn handler_errors_are_hidden_from_server() {
     let builder = Client::builder()
         .on_elicit(|_| async { Err::<ElicitResult, _>("password hunter2") })
         .on_sample(|_| -> std::future::Ready<CreateMessageResult> { panic!("hunter2") });
@@ -156,13 +156,13 @@ async fn nothing_of_this_program_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn questions_are_bounded_and_taken_back() {
+async fn session_requests_are_bounded_and_cancellable() {
     let builder = Client::builder().on_elicit(|_| pending::<ElicitResult>());
     let (client, script, inbound) = session(builder, []).await;
     for id in 0..100 {
         tell(&inbound, &form(id));
     }
-    // 32 wait, up to 32 are refused, the others are not even looked at.
+    // 32 requests run, 32 are refused, the others are ignored.
     sleep(Duration::from_secs(1)).await;
     let refused = script.notes(2).await.len() - 1;
     assert!((1..=32).contains(&refused), "{refused}");
@@ -178,7 +178,7 @@ async fn questions_are_bounded_and_taken_back() {
         &json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 777}}),
     );
     sleep(Duration::from_secs(1)).await;
-    // There is room again, and what was taken back is not answered.
+    // After cancellations there is capacity again, and cancelled requests get no response.
     tell(&inbound, &ask(500, "ping", &json!({})));
     let notes = script.notes(refused + 2).await;
     assert_eq!(notes.last().unwrap().body["id"], 500);
@@ -188,7 +188,7 @@ async fn questions_are_bounded_and_taken_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn users_do_not_eat_the_time_of_calls() {
+async fn open_request_extends_call_timeout() {
     let builder = Client::builder().on_elicit(|_| async {
         sleep(Duration::from_secs(3600)).await;
         ElicitResult::decline()
@@ -202,7 +202,7 @@ async fn users_do_not_eat_the_time_of_calls() {
 }
 
 #[tokio::test]
-async fn calls_hear_their_notes() {
+async fn session_call_receives_its_notifications() {
     let answers = [vec![
         progress(1.0),
         log("error"),
@@ -233,7 +233,7 @@ async fn calls_hear_their_notes() {
 }
 
 #[tokio::test]
-async fn what_tends_a_session() {
+async fn ping_log_level_and_roots_are_sent() {
     let builder = Client::builder()
         .roots(["file:///a"])
         .log_level(LoggingLevel::Info);
@@ -264,7 +264,7 @@ async fn what_tends_a_session() {
 }
 
 #[tokio::test]
-async fn subscriptions() {
+async fn session_subscriptions_share_resources() {
     let refused = vec![say(error(codes::INVALID_PARAMS, &Value::Null))];
     let (client, script, inbound) = session(Client::builder(), [empty(), refused, empty()]).await;
     let wanted = client
@@ -272,7 +272,7 @@ async fn subscriptions() {
         .tools_changed()
         .prompts_changed();
     let mut first = wanted.await.unwrap();
-    // The second one rides along.
+    // The second subscription shares the first one's resource.
     let mut second = client.subscribe(["file:///a"]).await.unwrap();
     let granted = SubscriptionFilter::new()
         .tools_changed()
@@ -340,7 +340,7 @@ async fn next(changes: &mut Subscription) -> Change {
 }
 
 #[tokio::test]
-async fn subscribers_that_fall_behind_are_told() {
+async fn slow_subscriber_receives_missed() {
     let (client, _script, inbound) = session(Client::builder(), []).await;
     let mut changes = client.changes().tools_changed().await.unwrap();
     for _ in 0..300 {
@@ -360,7 +360,7 @@ async fn subscribers_that_fall_behind_are_told() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_connection_is_heard() {
+async fn connection_end_fails_subscription_and_calls() {
     let (client, script, _inbound) = session(Client::builder(), []).await;
     let mut changes = client.changes().tools_changed().await.unwrap();
     let (told, reason, ()) = tokio::join!(changes.next(), client.closed(), async {
@@ -379,7 +379,7 @@ fn expired() -> Vec<Step> {
 }
 
 #[tokio::test]
-async fn a_forgotten_session_is_opened_anew() {
+async fn expired_session_is_renewed_and_restored() {
     let answers = [
         empty(),
         expired(),
@@ -412,14 +412,14 @@ async fn a_forgotten_session_is_opened_anew() {
 }
 
 #[tokio::test]
-async fn but_only_once_per_call_and_session() {
+async fn concurrent_calls_renew_session_once() {
     let answers = [expired(), opened("2025-11-25"), expired()];
     let (client, script, _inbound) = session(Client::builder(), answers).await;
     let error: Error = client.call("a", ()).await.unwrap_err();
     assert!(error.is_closed() && !error.may_have_run(), "{error}");
     assert_eq!(script.sent().len(), 4);
 
-    // Two calls that find the session gone open one session together.
+    // Two calls with an expired session open one new session.
     let late = |end: Vec<Step>| {
         [vec![wait(1)], end]
             .into_iter()

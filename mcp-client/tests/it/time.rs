@@ -25,25 +25,25 @@ fn timed_out(result: Result<CallToolResult, Error>, message: &str) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_says_nothing() {
+async fn silent_server_times_out() {
     let script = Script::new([]);
     let client = script.client().await;
     let start = Instant::now();
-    timed_out(client.call("add", ()).await, "no answer within 60s");
+    timed_out(client.call("add", ()).await, "no response within 60s");
     assert_eq!(start.elapsed().as_secs(), 60);
     assert_eq!(script.cancelled(), 1);
 
     let start = Instant::now();
     timed_out(
         client.call("add", ()).timeout(seconds(3)).await,
-        "no answer within 3s",
+        "no response within 3s",
     );
     assert_eq!(start.elapsed().as_secs(), 3);
     assert_eq!(script.cancelled(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn progress_starts_the_time_anew() {
+async fn progress_restarts_timeout() {
     let slow = || {
         vec![
             wait(50),
@@ -58,22 +58,22 @@ async fn progress_starts_the_time_anew() {
     let client = script.client().await;
     let result = client.call("add", ()).on_progress(drop).await.unwrap();
     assert_eq!(result.text(), "done");
-    // Without a hook nobody asked for progress.
-    timed_out(client.call("add", ()).await, "no answer within 60s");
+    // Without a hook no progress is requested.
+    timed_out(client.call("add", ()).await, "no response within 60s");
 }
 
 #[tokio::test(start_paused = true)]
-async fn logs_do_not() {
+async fn logs_do_not_restart_timeout() {
     let script = Script::new([vec![wait(50), log("info"), wait(50), text("done")]]);
     let client = script.client().await;
     timed_out(
         client.call("add", ()).on_log(drop).await,
-        "no answer within 60s",
+        "no response within 60s",
     );
 }
 
 #[tokio::test(start_paused = true)]
-async fn there_is_an_end_to_all_progress() {
+async fn progress_does_not_extend_total_timeout() {
     let busy = || {
         (0..1000)
             .flat_map(|step| [wait(10), progress(f64::from(step))])
@@ -83,7 +83,7 @@ async fn there_is_an_end_to_all_progress() {
     let client = script.client().await;
     let start = Instant::now();
     let result = client.call("add", ()).on_progress(drop).await;
-    timed_out(result, "no answer within 600s in all");
+    timed_out(result, "no response within a total of 600s");
     assert_eq!(start.elapsed().as_secs(), 600);
 
     let call = client
@@ -91,13 +91,13 @@ async fn there_is_an_end_to_all_progress() {
         .on_progress(drop)
         .max_total_timeout(seconds(25));
     let start = Instant::now();
-    timed_out(call.await, "no answer within 25s in all");
+    timed_out(call.await, "no response within a total of 25s");
     assert_eq!(start.elapsed().as_secs(), 25);
     assert_eq!(script.cancelled(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn settings_of_the_client() {
+async fn client_timeouts_apply_to_calls() {
     let busy = (0..1000)
         .flat_map(|step| [wait(9), progress(f64::from(step))])
         .collect();
@@ -111,13 +111,13 @@ async fn settings_of_the_client() {
         .unwrap();
     timed_out(
         client.call("add", ()).on_progress(drop).await,
-        "no answer within 15s in all",
+        "no response within a total of 15s",
     );
-    timed_out(client.call("add", ()).await, "no answer within 10s");
+    timed_out(client.call("add", ()).await, "no response within 10s");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_retry_shares_the_total() {
+async fn version_retry_shares_total_timeout() {
     let script = Script::new([
         vec![wait(50), unsupported(&["2026-07-28"])],
         vec![wait(100)],
@@ -125,12 +125,12 @@ async fn a_retry_shares_the_total() {
     let client = script.client().await;
     let start = Instant::now();
     let call = client.call("add", ()).max_total_timeout(seconds(70));
-    timed_out(call.await, "no answer within 70s in all");
+    timed_out(call.await, "no response within a total of 70s");
     assert_eq!(start.elapsed().as_secs(), 70);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_that_does_not_end_is_not_waited_for() {
+async fn stream_without_end_returns_response() {
     let script = Script::new([vec![text("done"), wait(1000)]]);
     let start = Instant::now();
     assert_eq!(
@@ -142,7 +142,7 @@ async fn a_stream_that_does_not_end_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn times_beyond_all_reason() {
+async fn huge_timeouts_do_not_overflow() {
     let script = Script::new([vec![wait(3600), text("done")]]);
     let client = script.client().await;
     let call = client

@@ -1,4 +1,4 @@
-//! What the client knows of tools: headers of arguments, tools that are left out, output schemas.
+//! Mirrored arguments, dropped tools and output schemas.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::script::{Script, Scripted, Step, error, refuse, result, text};
 
-/// A channel whose headers repeat arguments.
+/// A channel that mirrors arguments in headers.
 struct Repeating(Scripted);
 
 impl Channel for Repeating {
@@ -57,7 +57,7 @@ fn mismatch() -> Vec<Step> {
     vec![refuse(400, error(codes::HEADER_MISMATCH, &Value::Null))]
 }
 
-/// The headers of each request.
+/// Returns the mirrored parameters of each request.
 fn params(script: &Script) -> Vec<Vec<(String, String)>> {
     let sent = script.sent().into_iter();
     sent.map(|sent| {
@@ -75,7 +75,7 @@ fn pair(name: &str, value: &str) -> (String, String) {
 
 // spec: XHDR-02, XHDR-12, XHDR-20
 #[tokio::test]
-async fn arguments_of_listed_tools_are_repeated() {
+async fn listed_tool_mirrors_arguments_in_headers() {
     let listed = list(json!([annotated("sql", "Region")]), None);
     let script = Script::new([vec![text("a")], listed, vec![text("b")], vec![text("c")]]);
     let client = client(&script).await;
@@ -85,13 +85,13 @@ async fn arguments_of_listed_tools_are_repeated() {
     client.call("sql", &arguments).await.unwrap();
     client.call("sql", json!({"region": null})).await.unwrap();
     let both = vec![pair("Region", "eu"), pair("Count", "3")];
-    // Nothing is repeated, and nothing is listed in secret, before the program has asked.
+    // Before the program lists tools, no argument is mirrored and no list is requested.
     assert_eq!(params(&script), [vec![], vec![], both, vec![]]);
 }
 
 // spec: XHDR-08, XHDR-09
 #[tokio::test]
-async fn invalid_tools_leave_the_list_and_the_others_stay() {
+async fn tool_with_invalid_annotation_is_dropped() {
     let tools = json!([
         annotated("bad", "no name"),
         annotated("good", "Region"),
@@ -106,7 +106,7 @@ async fn invalid_tools_leave_the_list_and_the_others_stay() {
     let dropped = client.dropped_tools();
     let told: Vec<_> = dropped.iter().map(ToString::to_string).collect();
     assert!(
-        told[0].starts_with("the tool `bad` is left out: `x-mcp-header` at"),
+        told[0].starts_with("the tool `bad` is removed from the list: `x-mcp-header` at"),
         "{told:?}"
     );
     assert!(told[1].contains("is used twice"), "{told:?}");
@@ -122,7 +122,7 @@ async fn invalid_tools_leave_the_list_and_the_others_stay() {
 
 // spec: XHDR-10
 #[tokio::test]
-async fn other_channels_ignore_annotations() {
+async fn channel_without_headers_ignores_annotations() {
     let tools = json!([annotated("bad", ""), annotated("good", "Region")]);
     let script = Script::new([list(tools, None), vec![text("x")]]);
     let client = script.client().await;
@@ -134,7 +134,7 @@ async fn other_channels_ignore_annotations() {
 
 // spec: XHDR-19
 #[tokio::test]
-async fn a_mismatch_is_mended_by_a_fresh_list() {
+async fn header_mismatch_refreshes_list_and_retries() {
     let script = Script::new([
         mismatch(),
         list(json!([annotated("other", "Other")]), Some("next")),
@@ -158,13 +158,13 @@ async fn a_mismatch_is_mended_by_a_fresh_list() {
 
 // spec: XHDR-19
 #[tokio::test]
-async fn a_mismatch_that_a_list_does_not_mend_is_told() {
+async fn header_mismatch_after_refresh_fails_call() {
     let fails = |error: Error| assert!(matches!(error.fault(), Some(Fault::HeaderMismatch(_))));
-    // The list says nothing new: a second try would end like the first.
+    // The list is unchanged, so the call is not repeated.
     let script = Script::new([mismatch(), list(json!([]), None)]);
     fails(client(&script).await.call("sql", ()).await.unwrap_err());
     assert_eq!(script.sent().len(), 2);
-    // The list fails, or the second try does.
+    // The list or the repeated call fails.
     let script = Script::new([mismatch(), mismatch()]);
     fails(client(&script).await.call("sql", ()).await.unwrap_err());
     let listed = list(json!([annotated("sql", "Region")]), None);
@@ -177,14 +177,14 @@ async fn a_mismatch_that_a_list_does_not_mend_is_told() {
             .unwrap_err(),
     );
     assert_eq!(script.sent().len(), 3);
-    // Without headers there is nothing to mend.
+    // Without mirrored headers the list is not refreshed.
     let script = Script::new([mismatch()]);
     fails(script.client().await.call("sql", ()).await.unwrap_err());
 }
 
 // spec: TOOL-16, TOOL-17, JSCH-06
 #[tokio::test]
-async fn results_are_compared_with_their_schemas() {
+async fn result_violating_output_schema_fails_call() {
     let schema = json!({"type": "object", "properties": {"sum": {"type": "integer"}}});
     let tool = |name: &str, schema: Value| json!({"name": name, "inputSchema": {"type": "object"}, "outputSchema": schema});
     let tools = json!([

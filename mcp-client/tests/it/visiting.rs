@@ -1,4 +1,4 @@
-//! Calls that a server refuses until the user has visited a URL.
+//! Calls that require the user to visit URLs.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn session(
     (client, script, inbound)
 }
 
-/// The calls of tools that were made.
+/// Returns the tool calls that were sent.
 fn calls(script: &Script) -> Vec<Value> {
     let sent = script.sent().into_iter().map(|sent| sent.body);
     sent.filter(|body| body["method"] == "tools/call").collect()
@@ -69,7 +69,7 @@ fn is_visit_first(error: &Error) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_call_is_made_again_when_all_visits_are_over() {
+async fn call_is_repeated_after_all_visits() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
     let builder = Client::builder().on_elicit_url(move |visit: UrlRequest| {
@@ -92,7 +92,7 @@ async fn the_call_is_made_again_when_all_visits_are_over() {
         }
         pending::<()>().await;
     });
-    // Users take their time, which is not the call's: its limit is 60 seconds.
+    // The time of the user does not count towards the timeout of 60 seconds.
     let result = client.call("pay", json!({"sum": 3})).await.unwrap();
     assert_eq!(result.text(), "done");
     assert_eq!(begin.elapsed().as_secs(), 300);
@@ -108,13 +108,13 @@ async fn the_call_is_made_again_when_all_visits_are_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_that_tells_nothing_is_asked_after_a_while() {
+async fn call_is_repeated_after_completion_timeout() {
     let (client, _, _inbound) = session(agrees(), [visit_first(&["a"]), done()]).await;
     let begin = Instant::now();
     assert_eq!(client.call("pay", ()).await.unwrap().text(), "done");
     assert_eq!(begin.elapsed().as_secs(), 300);
 
-    // The handler knows as well.
+    // The handler can complete the visit, too.
     let builder = Client::builder().on_elicit_url(|visit: UrlRequest| async move {
         visit.complete();
         visit.completed().await;
@@ -127,8 +127,8 @@ async fn a_server_that_tells_nothing_is_asked_after_a_while() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_ends_without_the_call() {
-    // The user does not want to.
+async fn declined_or_repeated_visits_fail_call() {
+    // The user declines.
     let refuses =
         Client::builder().on_elicit_url(|_: UrlRequest| async { ElicitResult::decline() });
     let (client, script, _inbound) = session(refuses, [visit_first(&["a"]), done()]).await;
@@ -139,19 +139,19 @@ async fn what_ends_without_the_call() {
     assert_eq!(url, "https://example.com/a");
     assert_eq!(calls(&script).len(), 1);
 
-    // The server is not satisfied by the visit.
+    // The server refuses the call again after the visit.
     let answers = [visit_first(&["a"]), visit_first(&["a"]), done()];
     let (client, script, _inbound) = session(agrees(), answers).await;
     let error = client.call("pay", ()).await.unwrap_err();
     assert!(is_visit_first(&error), "{error}");
     assert_eq!(calls(&script).len(), 2);
 
-    // There is nobody who could send the user anywhere.
+    // The client has no handler for URLs.
     let (client, _, _inbound) = session(Client::builder(), [visit_first(&["a"])]).await;
     let error = client.call("pay", ()).await.unwrap_err();
     assert!(is_visit_first(&error), "{error}");
 
-    // Ever new visits come to an end.
+    // The number of rounds is limited.
     let ids = ["a", "b", "c", "d"];
     let answers = ids.map(|id| visit_first(&[id]));
     let (client, _, _inbound) = session(agrees().max_input_rounds(3), answers).await;
@@ -161,7 +161,7 @@ async fn what_ends_without_the_call() {
         "{error}"
     );
 
-    // The client is closed meanwhile.
+    // The client is closed during the visit.
     let (client, _, _inbound) = session(agrees(), [visit_first(&["a"]), done()]).await;
     let closing = client.clone();
     tokio::spawn(async move {
@@ -174,7 +174,7 @@ async fn what_ends_without_the_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn by_hand() {
+async fn manual_call_returns_required_urls() {
     let answers = [visit_first(&["a"]), done()];
     let (client, script, _inbound) = session(agrees(), answers).await;
     let Turn::Asks(asks) = client.call("pay", ()).manual().await.unwrap() else {
@@ -188,14 +188,14 @@ async fn by_hand() {
     let Turn::Done(result) = asks.answer(answers).await.unwrap() else {
         panic!("the visit is over")
     };
-    // The caller knows when it is over.
+    // The caller decides when the visit is completed.
     assert_eq!(begin.elapsed().as_secs(), 0);
     assert_eq!(result.text(), "done");
     assert_eq!(calls(&script).len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_of_a_session_waits_for_the_visit() {
+async fn session_elicitation_waits_for_completion() {
     let builder = Client::builder().on_elicit_url(|visit: UrlRequest| async move {
         visit.completed().await;
         ElicitResult::accept_url()

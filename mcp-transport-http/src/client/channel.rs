@@ -146,7 +146,7 @@ impl HttpChannel {
     /// replace headers of [`header`](Self::header) with the same name. Headers of a call replace
     /// both.
     ///
-    /// When the provider fails, the request is not sent. The call fails with
+    /// If the provider fails, the request is not sent. The call fails with
     /// [`ChannelError::Unsendable`], or with the provider's error if it is a [`ChannelError`]. The
     /// message of the error is shown, so it must not contain secrets.
     ///

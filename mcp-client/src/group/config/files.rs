@@ -1,24 +1,25 @@
-//! Reading what a configuration consists of: its own file, and files of variables.
+//! Reading of configuration files and of files with environment variables.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::{ConfigError, GroupConfig, ServerSpec, Variables};
+use super::spec::{ConfigError, GroupConfig, ServerSpec};
+use super::variables::Variables;
 
-/// The longest file that is read, in bytes.
-const LIMIT: u64 = 1 << 20;
+/// Largest file size in bytes.
+const MAX_FILE_SIZE: u64 = 1 << 20;
 
-/// Folders in which editors keep their files; the project is the folder around them.
-const EDITORS: [&str; 3] = [".vscode", ".cursor", ".claude"];
+/// Configuration folders of editors. The project is their parent folder.
+const EDITOR_FOLDERS: [&str; 3] = [".vscode", ".cursor", ".claude"];
 
 impl GroupConfig {
-    /// Reads a file. Variables come from the environment of this process; `workspaceFolder` is the
-    /// folder of the file, or the one around it for files in `.vscode`, `.cursor` and `.claude`.
+    /// Reads a file. Variables have the values of the process environment. `workspaceFolder` is the
+    /// folder of the file, or its parent for files in `.vscode`, `.cursor` and `.claude`.
     ///
     /// # Errors
     ///
-    /// [`ConfigError`], like [`parse`](Self::parse).
+    /// Returns [`ConfigError`] when the file cannot be read or parsed.
     ///
     /// # Examples
     ///
@@ -35,16 +36,17 @@ impl GroupConfig {
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let text = text(path).map_err(|source| ConfigError::Unreadable {
+        let content = read_file(path).map_err(|source| ConfigError::Unreadable {
             path: path.to_owned(),
             source,
         })?;
-        Self::parse(&text, &Variables::of_process().workspace(&project(path)))
+        let variables = Variables::of_process().workspace(&project_folder(path));
+        Self::parse(&content, &variables)
     }
 }
 
 impl Variables {
-    /// Sets what VS Code and Cursor say of the folder of a project.
+    /// Sets the variables of VS Code and Cursor that describe the project folder.
     #[must_use]
     pub fn workspace(self, folder: &Path) -> Self {
         let separator = std::path::MAIN_SEPARATOR_STR;
@@ -57,61 +59,61 @@ impl Variables {
 }
 
 impl ServerSpec {
-    /// The variables that a program is started with: those of its `envFile`, then those of its
-    /// entry. The file is read each time, and has a `NAME=value` in each line.
+    /// Returns the environment variables of a program: those of `envFile`, followed by those of
+    /// `env`. The file has a `NAME=value` in each line, and is read at each call.
     ///
     /// # Errors
     ///
-    /// What the operating system says of the file, and which one it is.
+    /// Returns the IO error of `envFile`, with its path.
     pub fn variables(&self) -> io::Result<Vec<(String, String)>> {
         let Self::Command { env, env_file, .. } = self else {
             return Ok(Vec::new());
         };
         let mut all = Vec::new();
         if let Some(path) = env_file {
-            let named = |error: io::Error| {
+            let with_path = |error: io::Error| {
                 io::Error::new(
                     error.kind(),
                     format!("the file {path:?} cannot be read: {error}"),
                 )
             };
-            let text = text(Path::new(path)).map_err(named)?;
-            all.extend(text.lines().filter_map(variable));
+            let content = read_file(Path::new(path)).map_err(with_path)?;
+            all.extend(content.lines().filter_map(parse_variable));
         }
         all.extend(env.iter().cloned());
         Ok(all)
     }
 }
 
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
+fn read_file(path: &Path) -> io::Result<String> {
+    let mut content = String::new();
     let read = File::open(path)?
-        .take(LIMIT + 1)
-        .read_to_string(&mut text)?;
-    if read as u64 > LIMIT {
-        let error = format!("it is longer than {LIMIT} bytes");
+        .take(MAX_FILE_SIZE + 1)
+        .read_to_string(&mut content)?;
+    if read as u64 > MAX_FILE_SIZE {
+        let error = format!("it is longer than {MAX_FILE_SIZE} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, error));
     }
-    // Some editors begin files with a mark.
-    Ok(match text.strip_prefix('\u{feff}') {
+    // Some editors write a byte order mark.
+    Ok(match content.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
-        None => text,
+        None => content,
     })
 }
 
-/// The folder of the project that a file belongs to.
-fn project(path: &Path) -> PathBuf {
+/// Returns the project folder of a configuration file.
+fn project_folder(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().unwrap_or(&path);
-    let is_editors = folder
+    let is_editor_folder = folder
         .file_name()
-        .is_some_and(|name| EDITORS.iter().any(|editor| name == *editor));
-    let around = folder.parent().filter(|_| is_editors);
-    around.unwrap_or(folder).to_owned()
+        .is_some_and(|name| EDITOR_FOLDERS.iter().any(|editor| name == *editor));
+    let parent = folder.parent().filter(|_| is_editor_folder);
+    parent.unwrap_or(folder).to_owned()
 }
 
-/// The variable in a line; `None` for comments and for lines without one.
-fn variable(line: &str) -> Option<(String, String)> {
+/// Parses a line `NAME=value`. Returns `None` for comments and other lines.
+fn parse_variable(line: &str) -> Option<(String, String)> {
     let line = line.trim();
     if line.starts_with('#') {
         return None;
@@ -125,7 +127,7 @@ fn variable(line: &str) -> Option<(String, String)> {
     Some((name.to_owned(), unquoted(value.trim())))
 }
 
-/// A value without its quotes; behind one that has none there may be a comment.
+/// Removes the quotes of a value. A value without quotes may be followed by a comment.
 fn unquoted(value: &str) -> String {
     let quoted = |quote| {
         let (inside, _) = value.strip_prefix(quote)?.split_once(quote)?;
@@ -145,10 +147,10 @@ fn unquoted(value: &str) -> String {
 mod tests {
     use std::path::{Path, absolute};
 
-    use super::{GroupConfig, ServerSpec, project, variable};
+    use super::{GroupConfig, ServerSpec, parse_variable, project_folder};
 
     #[test]
-    fn lines_of_variables() {
+    fn parse_variable_handles_quotes_and_comments() {
         for (line, read) in [
             ("A=1", Some(("A", "1"))),
             (" export B = two words # why", Some(("B", "two words"))),
@@ -163,23 +165,23 @@ mod tests {
             ("name", None),
         ] {
             let read = read.map(|(name, value)| (name.to_owned(), value.to_owned()));
-            assert_eq!(variable(line), read, "{line}");
+            assert_eq!(parse_variable(line), read, "{line}");
         }
     }
 
     #[test]
-    fn projects() {
+    fn project_folder_of_editor_folder_is_its_parent() {
         for (file, folder) in [
             ("a/mcp.json", "a"),
             ("a/.vscode/mcp.json", "a"),
             ("a/.cursor/mcp.json", "a"),
         ] {
-            assert_eq!(project(Path::new(file)), absolute(folder).unwrap());
+            assert_eq!(project_folder(Path::new(file)), absolute(folder).unwrap());
         }
     }
 
     #[test]
-    fn files() {
+    fn read_with_env_file_returns_variables_or_error() {
         let folder = std::env::temp_dir().join(format!("mcp-config-{}", std::process::id()));
         std::fs::create_dir_all(folder.join(".vscode")).unwrap();
         let (file, env) = (folder.join(".vscode/mcp.json"), folder.join("files.env"));

@@ -1,7 +1,8 @@
-//! JSON as people write it: with comments, and with commas behind the last member.
+//! JSON with comments and trailing commas.
 
-/// Blanks out what is no JSON. Places of errors stay where they are.
-pub(super) fn plain(text: &str) -> String {
+/// Replaces comments and trailing commas by spaces, so that positions in error messages stay
+/// correct.
+pub(super) fn to_plain_json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -28,7 +29,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// The text in quotes at the beginning, with its quotes.
+/// Returns the string literal at the start of `text`, including its quotes.
 fn string(text: &str) -> &str {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -42,7 +43,7 @@ fn string(text: &str) -> &str {
     text
 }
 
-/// Blanks a comma that is the last thing so far.
+/// Replaces a comma at the end of `out` by a space.
 fn drop_comma(out: &mut String) {
     let end = out.trim_end().len();
     if out[..end].ends_with(',') {
@@ -52,10 +53,10 @@ fn drop_comma(out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::to_plain_json;
 
     #[test]
-    fn what_is_no_json_is_blank() {
+    fn to_plain_json_blanks_comments_and_trailing_commas() {
         for (text, expected) in [
             (r#"{"a": 1}"#, r#"{"a": 1}"#),
             ("{\"a\": 1, // one\n}", "{\"a\": 1        \n}"),
@@ -66,7 +67,7 @@ mod tests {
             ("\"open", "\"open"),
             ("é,}", "é }"),
         ] {
-            assert_eq!(plain(text), expected);
+            assert_eq!(to_plain_json(text), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Files of the three dialects.
+//! Configuration files in the three dialects.
 
 use super::{ConfigError, EntryError, GroupConfig, ServerSpec, Variables};
 
@@ -42,7 +42,7 @@ fn specs(text: &str) -> Vec<(String, bool, Result<ServerSpec, EntryError>)> {
 }
 
 #[test]
-fn claude() {
+fn claude_file_is_parsed() {
     let text = r#"{"mcpServers": {
         "files": {"command": "npx", "args": ["-y", "files", "${HOME_DIR:-/tmp}"], "env": {"KEY": "${TOKEN}", "N": 3, "NONE": null}},
         "far": {"type": "http", "url": "https://${HOST:-example.com}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}},
@@ -74,9 +74,9 @@ fn claude() {
 }
 
 #[test]
-fn vs_code() {
+fn vs_code_file_is_parsed() {
     let text = r#"{
-        // Asked for once.
+        // A user enters it once.
         "inputs": [
             {"type": "promptString", "id": "key", "description": "Key", "password": true},
             {"type": "promptString", "id": "region", "default": "eu"},
@@ -100,7 +100,7 @@ fn vs_code() {
 }
 
 #[test]
-fn cursor() {
+fn cursor_file_is_parsed() {
     let text = r#"{"mcpServers": {
         "a": {"url": "https://a.example/${env:TOKEN}", "enabled": false},
         "b": {"command": "b", "envFile": "${userHome}/.env", "cwd": "${workspaceFolder}"}
@@ -116,7 +116,7 @@ fn cursor() {
 }
 
 #[test]
-fn mistakes_stay_with_their_entry() {
+fn invalid_entry_does_not_affect_others() {
     let text = r#"{"servers": {
         "none": {}, "odd": {"type": "carrier-pigeon"}, "no-url": {"type": "http", "command": "x"},
         "missing": {"command": "${nobody:knows}"}, "shape": {"command": 7}, "text": 7,
@@ -146,7 +146,7 @@ fn mistakes_stay_with_their_entry() {
 }
 
 #[test]
-fn secrets_are_not_shown() {
+fn debug_omits_secrets() {
     let text = r#"{"servers": {
         "a": {"command": "x", "args": ["--token=${TOKEN}"], "env": {"K": "${TOKEN}"}},
         "b": {"url": "https://b/?key=${TOKEN}", "headers": {"X": "${TOKEN}"}}

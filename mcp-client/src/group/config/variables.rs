@@ -1,26 +1,27 @@
-//! Variables in `mcp.json`: `${NAME}` and `${NAME:-default}` as Claude writes them, `${env:NAME}`,
-//! `${input:id}`, `${workspaceFolder}` and `${userHome}` as VS Code and Cursor do.
+//! Variables in `mcp.json`: `${NAME}` and `${NAME:-default}` of Claude, and `${env:NAME}`,
+//! `${input:id}`, `${workspaceFolder}` and `${userHome}` of VS Code and Cursor.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use super::EntryError;
+use super::spec::EntryError;
 
 const ENV: &str = "env:";
 
-/// Values of variables.
+/// Values of the variables of a configuration file.
 #[derive(Clone, Default)]
 pub struct Variables {
     values: HashMap<String, String>,
 }
 
 impl Variables {
-    /// No values: every variable of a file is missing.
+    /// Creates an empty set, in which every variable is missing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The environment of this process, and its user's folder as `userHome`.
+    /// Returns the environment variables of this process, and the user's home directory as
+    /// `userHome`.
     pub fn of_process() -> Self {
         let mut variables = Self::new();
         for (name, value) in std::env::vars_os() {
@@ -34,26 +35,26 @@ impl Variables {
         }
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(self, name: &str, value: impl Into<String>) -> Self {
         self.set(format!("{ENV}{name}"), value)
     }
 
-    /// Sets what the user answers to an input of VS Code.
+    /// Sets the user's answer to an input of VS Code.
     #[must_use]
     pub fn input(self, id: &str, value: impl Into<String>) -> Self {
         self.set(format!("input:{id}"), value)
     }
 
-    /// Sets a variable by its whole name: `workspaceFolder`, `userHome`.
+    /// Sets a variable by its full name, such as `workspaceFolder` or `userHome`.
     #[must_use]
     pub fn set(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.values.insert(name.into(), value.into());
         self
     }
 
-    /// Sets what is not set.
+    /// Sets variables that have no value yet.
     pub(super) fn defaults(mut self, values: impl Iterator<Item = (String, String)>) -> Self {
         for (name, value) in values {
             self.values.entry(name).or_insert(value);
@@ -63,12 +64,16 @@ impl Variables {
 
     fn get(&self, name: &str) -> Option<&str> {
         let value = self.values.get(name);
-        // Without a prefix it is one of the environment.
+        // A name without prefix is an environment variable.
         let value = value.or_else(|| self.values.get(&format!("{ENV}{name}")));
         value.map(String::as_str)
     }
 
-    /// Fills in all variables of a text. A `$` that begins none stays.
+    /// Replaces all variables of a string. A `$` without a following variable stays.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`EntryError::NoValue`] for a variable without value and default.
     pub(super) fn fill(&self, text: &str) -> Result<String, EntryError> {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -90,7 +95,7 @@ impl Variables {
     }
 }
 
-/// Names alone: values may be secrets.
+/// Shows names only, because values may be secrets.
 impl fmt::Debug for Variables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.values.keys()).finish()

@@ -24,9 +24,9 @@ const MAX_FAILURES: u32 = 8;
 pub(super) enum Outcome {
     /// The stream was open and has ended.
     Ended {
-        /// It carried a new message.
+        /// The stream carried a new message.
         had_message: bool,
-        /// It carried an event id or a `retry` time: the server expects the client to reconnect.
+        /// The stream carried an event id or a `retry` time: the server expects a reconnect.
         may_resume: bool,
         open_for: Duration,
     },

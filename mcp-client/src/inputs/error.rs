@@ -1,11 +1,4 @@
-//! What a server asks of the client: input of the user, of the language model, or the roots. One
-//! set of handlers serves every revision.
-//!
-//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client>
-
-mod handlers;
-mod request;
-mod visits;
+//! Errors of input requests.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -14,32 +7,27 @@ use mcp_core::Fault;
 use mcp_core::mrtr::{InputResponseError, MrtrError};
 use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
 
-pub use handlers::IntoInput;
-pub(crate) use handlers::{Inputs, stray_root};
-pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
-pub(crate) use visits::{Visit, Visits};
+/// The error of a handler.
+pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// The cause of a handler's failure, in the handler's own words.
-pub(crate) type Cause = Box<dyn StdError + Send + Sync>;
-
-/// What a server can want of a client.
+/// The kind of input that a server requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputKind {
-    /// The user fills in a form.
+    /// Form elicitation: the user fills in a form.
     Form,
-    /// The user visits a URL.
+    /// URL elicitation: the user visits a URL.
     Url,
-    /// The language model goes on with a conversation.
+    /// Sampling: the language model continues a conversation.
     Sampling,
-    /// The roots.
+    /// The roots of the client.
     Roots,
-    /// Something that this library does not know, by its method or mode.
+    /// An unknown method or mode.
     Other(Box<str>),
 }
 
 impl InputKind {
-    /// What a request wants.
+    /// Returns the kind of a request.
     pub fn of(request: &InputRequest) -> Self {
         match request {
             InputRequest::Elicit(params) => match &**params {
@@ -53,13 +41,13 @@ impl InputKind {
         }
     }
 
-    /// What to do for a handler.
-    fn advice(&self) -> &'static str {
+    /// Returns a hint how to add a handler.
+    fn hint(&self) -> &'static str {
         match self {
-            Self::Form => "; give one with `ClientBuilder::on_elicit`",
-            Self::Url => "; give one with `ClientBuilder::on_elicit_url`",
-            Self::Sampling => "; give one with `ClientBuilder::on_sample`",
-            Self::Roots => "; give them with `ClientBuilder::roots`",
+            Self::Form => "; set one with `ClientBuilder::on_elicit`",
+            Self::Url => "; set one with `ClientBuilder::on_elicit_url`",
+            Self::Sampling => "; set one with `ClientBuilder::on_sample`",
+            Self::Roots => "; set them with `ClientBuilder::roots`",
             Self::Other(_) => "",
         }
     }
@@ -77,78 +65,78 @@ impl fmt::Display for InputKind {
     }
 }
 
-/// The server asked for input and did not get it.
+/// The error when the server requests input and does not receive it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputError {
-    /// No handler was given for what the server wants.
-    #[error("the server asks for {wants}, for which this client has no handler{}", .wants.advice())]
+    /// The client has no handler for the request.
+    #[error("the server requests {wants}, for which this client has no handler{}", .wants.hint())]
     NoHandler {
-        /// What the server wants.
+        /// The requested input.
         wants: InputKind,
     },
-    /// The handler gave no answer.
-    #[error("the handler for {wants} gave no answer: {source}")]
+    /// The handler returned an error.
+    #[error("the handler for {wants} failed: {source}")]
     Failed {
-        /// What the server wants.
+        /// The requested input.
         wants: InputKind,
-        /// Why.
-        source: Cause,
+        /// The error of the handler.
+        source: BoxError,
     },
     /// The handler panicked.
     #[error("the handler for {wants} panicked")]
     Panicked {
-        /// What the server wants.
+        /// The requested input.
         wants: InputKind,
     },
-    /// The answer does not fit the form.
+    /// The answer does not match the schema of the form.
     // spec: ELIC-13
-    #[error("the answer does not fit the form: {0}")]
+    #[error("the answer does not match the form: {0}")]
     Unfit(#[from] FormError),
-    /// The answer to the form cannot be written.
-    #[error("the answer to the form cannot be sent: {0}")]
+    /// The answer to the form cannot be serialized.
+    #[error("the answer to the form cannot be serialized: {0}")]
     Unsendable(String),
-    /// The server wants a language model that calls tools, which the client does not declare.
+    /// The server requests sampling with tools, which the client does not declare.
     // spec: SAMP-03
-    #[error("the server asks for sampling with tools, which this client does not declare")]
+    #[error("the server requests sampling with tools, which this client does not declare")]
     NoSamplingTools,
-    /// The user did not agree to visit a URL that the server wants visited before it does what it
-    /// was asked.
+    /// The user did not agree to visit a URL that the server requires.
     // spec: ELIC-18
-    #[error("the user does not visit {url}, which the server wants first")]
+    #[error("the user does not visit {url}, which the server requires")]
     Unvisited {
-        /// Which URL.
+        /// The URL.
         url: String,
     },
-    /// The conversation that the server wants continued is none.
+    /// The conversation of a sampling request is malformed.
     // spec: SAMP-08, SAMP-09
-    #[error("the conversation to go on with is malformed: {0}")]
+    #[error("the conversation of the sampling request is malformed: {0}")]
     Conversation(#[from] BrokenConversation),
-    /// What the server asks cannot be followed.
+    /// The input requests of the server are invalid.
     #[error(transparent)]
     Round(#[from] MrtrError),
-    /// The answers do not fit what was asked.
+    /// The responses do not match the input requests.
     #[error(transparent)]
     Answer(#[from] InputResponseError),
 }
 
-/// The user, or the program in the user's name, does not want to answer. Handlers for sampling
-/// return it; forms and URLs have [`ElicitResult::decline`](mcp_types::ElicitResult::decline).
+/// The error of a handler when the user, or the program on the user's behalf, refuses to answer.
+/// Handlers for sampling return it. Forms and URLs have
+/// [`ElicitResult::decline`](mcp_types::ElicitResult::decline).
 // spec: MRTR-17, ERR-10
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the user refuses: {0}")]
 pub struct Rejected(String);
 
 impl Rejected {
-    /// Says why.
+    /// Creates the error with a reason, which the server receives.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
     }
 }
 
 impl InputError {
-    /// What a session is told instead of an answer: nothing of what went wrong inside of this
-    /// program.
+    /// Converts the error to the fault that a legacy server receives. The fault contains no details
+    /// of this program.
     // spec: ERR-10
     pub(crate) fn into_fault(self) -> Fault {
         match self {
@@ -166,11 +154,11 @@ impl InputError {
             error @ (Self::NoSamplingTools | Self::Conversation(_)) => {
                 Fault::bad_params(error.to_string())
             }
-            _ => Fault::internal("the client could not get the answer"),
+            _ => Fault::internal("the client could not obtain the answer"),
         }
     }
 
-    /// A handler has [rejected](Rejected) it.
+    /// Returns whether a handler has [rejected](Rejected) the request.
     pub fn is_rejected(&self) -> bool {
         matches!(self, Self::Failed { source, .. } if source.is::<Rejected>())
     }

@@ -1,0 +1,19 @@
+//! The calls of a client, one file per page of the specification.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `arguments` | serialization of arguments |
+//! | `pages` | paginated lists |
+//! | `tools`, `prompts`, `resources`, `completion`, `request` | calls |
+//! | `session` | log level, roots and ping |
+
+mod arguments;
+mod completion;
+mod pages;
+mod prompts;
+mod request;
+mod resources;
+mod session;
+mod tools;
+
+pub(crate) use session::set_level;

@@ -1,0 +1,30 @@
+//! Serialization of arguments.
+
+use mcp_core::{Call, ResultBody};
+use mcp_types::{RawObject, RawObjectError};
+use serde::Serialize;
+
+use crate::error::ErrorKind;
+use crate::{Client, PreparedCall};
+
+/// Prepares a call with arguments of the caller. Invalid arguments make the call fail when it is
+/// awaited.
+pub(super) fn with_arguments<'a, T>(
+    client: &Client,
+    args: &impl Serialize,
+    call: impl FnOnce(Option<RawObject>) -> Call,
+    read: fn(ResultBody) -> Option<T>,
+) -> PreparedCall<'a, T> {
+    match serialize(args) {
+        Ok(args) => PreparedCall::new(client, call(args), read),
+        Err(error) => PreparedCall::new(client, call(None), read).fail(ErrorKind::Arguments(error)),
+    }
+}
+
+/// Serializes arguments. A value that serializes to `null`, such as `()`, means no arguments.
+fn serialize(value: &impl Serialize) -> Result<Option<RawObject>, RawObjectError> {
+    match RawObject::from_value(value) {
+        Err(RawObjectError::NotAnObject("null")) => Ok(None),
+        other => other.map(Some),
+    }
+}

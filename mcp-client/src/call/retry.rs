@@ -1,0 +1,76 @@
+//! Counters that bound how often the request of a call is repeated.
+
+use std::time::Duration;
+
+use mcp_core::backoff::Backoff;
+use tokio::time::{Instant, sleep_until};
+
+use crate::call_timer::CallTimer;
+use crate::error::ErrorKind;
+
+/// Largest number of repetitions after a broken stream.
+const MAX_REPEATS: usize = 2;
+
+/// Repetitions of one call. Each `may_…` method counts the repetition that it permits.
+pub(super) struct RetryState {
+    repeats: usize,
+    backoff: Backoff,
+    version_switched: bool,
+    headers_refreshed: bool,
+    session_renewed: bool,
+}
+
+impl Default for RetryState {
+    fn default() -> Self {
+        Self {
+            repeats: 0,
+            backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(2)),
+            version_switched: false,
+            headers_refreshed: false,
+            session_renewed: false,
+        }
+    }
+}
+
+impl RetryState {
+    /// Permits a repetition after a broken stream, twice per call.
+    pub(super) fn may_repeat(&mut self) -> bool {
+        let may_repeat = self.repeats < MAX_REPEATS;
+        self.repeats += usize::from(may_repeat);
+        may_repeat
+    }
+
+    /// Permits one switch of the protocol version.
+    pub(super) fn may_switch_version(&mut self) -> bool {
+        !std::mem::replace(&mut self.version_switched, true)
+    }
+
+    pub(super) fn version_switched(&self) -> bool {
+        self.version_switched
+    }
+
+    /// Permits one refresh of the tool list.
+    pub(super) fn may_refresh_headers(&mut self) -> bool {
+        !std::mem::replace(&mut self.headers_refreshed, true)
+    }
+
+    /// Permits one new session.
+    pub(super) fn may_renew_session(&mut self) -> bool {
+        !std::mem::replace(&mut self.session_renewed, true)
+    }
+
+    /// Waits before a repetition.
+    ///
+    /// # Errors
+    ///
+    /// Returns the timeout error when the total time of the call ends first.
+    pub(super) async fn wait(&mut self, timer: &CallTimer) -> Result<(), ErrorKind> {
+        let end = timer.end();
+        let until = Instant::now() + self.backoff.next_delay();
+        sleep_until(until.min(end)).await;
+        if until >= end {
+            return Err(timer.timed_out(end));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,33 @@
+//! Several servers behind one handle: combined lists, calls by unique names, and the health of each
+//! server.
+//!
+//! A server starts when it is first needed. A server that ends is started again with backoff. The
+//! other servers are not affected.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `config` | `mcp.json` files |
+//! | `event` | [`GroupEvent`], [`Health`] |
+//! | `names` | unique names of tools, prompts and resources |
+//! | `routes` | names in the group, and the servers behind them |
+//! | `member` | one server: start, restart, close |
+//! | `handle` | [`Group`] |
+//! | `builder` | [`GroupBuilder`] |
+//! | `lists`, `calls` | lists and calls of a group |
+
+mod builder;
+mod calls;
+mod config;
+mod event;
+mod handle;
+mod lists;
+mod member;
+mod names;
+mod routes;
+
+pub use builder::GroupBuilder;
+pub use config::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec, Variables};
+pub use event::{GroupEvent, Health};
+pub use handle::Group;
+pub use lists::{GroupList, Listed};
+pub use names::Naming;

@@ -1,0 +1,125 @@
+//! The servers of a configuration file, and the errors of its entries.
+
+use std::path::PathBuf;
+use std::{fmt, io};
+
+/// The servers of a configuration file, in the order of the file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GroupConfig {
+    /// The servers.
+    pub servers: Vec<ServerEntry>,
+}
+
+/// A server of a configuration file.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerEntry {
+    /// The name of the server in the file.
+    pub name: String,
+    /// The file disables the server.
+    pub is_disabled: bool,
+    /// The program or URL of the server, or the error of this entry. Other entries are not affected.
+    pub spec: Result<ServerSpec, EntryError>,
+}
+
+/// The program or URL of a server. `Debug` omits values that may be secrets.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerSpec {
+    /// A program that is started and called over its standard streams.
+    #[non_exhaustive]
+    Command {
+        /// The program.
+        command: String,
+        /// The arguments.
+        args: Vec<String>,
+        /// Environment variables.
+        env: Vec<(String, String)>,
+        /// A file with further environment variables.
+        env_file: Option<String>,
+        /// The working directory.
+        cwd: Option<String>,
+    },
+    /// A server that is called over HTTP.
+    #[non_exhaustive]
+    Url {
+        /// The URL.
+        url: String,
+        /// Headers of every request.
+        headers: Vec<(String, String)>,
+    },
+}
+
+impl fmt::Debug for ServerSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |pairs: &[(String, String)]| -> Vec<String> {
+            pairs.iter().map(|(name, _)| name.clone()).collect()
+        };
+        match self {
+            Self::Command {
+                command, args, env, ..
+            } => f
+                .debug_struct("Command")
+                .field("command", command)
+                .field("args", &args.len())
+                .field("env", &names(env))
+                .finish_non_exhaustive(),
+            Self::Url { url, headers } => f
+                .debug_struct("Url")
+                .field("url", &without_secrets(url))
+                .field("headers", &names(headers))
+                .finish(),
+        }
+    }
+}
+
+/// Removes user, password, query and fragment from a URL.
+fn without_secrets(url: &str) -> String {
+    let end = url.find(['?', '#']).unwrap_or(url.len());
+    let url = url.get(..end).unwrap_or_default();
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{scheme}://{host}{path}")
+}
+
+/// The error when a configuration file cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file is no valid JSON. Comments and trailing commas are allowed.
+    #[error("the file is no valid JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The file lists no servers.
+    #[error("the file has neither `mcpServers` nor `servers`")]
+    NoServers,
+    /// The file does not exist, is not readable, or is longer than 1 MiB.
+    #[error("the file {path:?} cannot be read: {source}")]
+    Unreadable {
+        /// The path of the file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+}
+
+/// The error of one entry of a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EntryError {
+    /// A member has the wrong type.
+    #[error("the entry is malformed: {0}")]
+    Malformed(String),
+    /// The entry has neither a command nor a URL.
+    #[error("the entry has neither `command` nor `url`")]
+    NoTarget,
+    /// The transport is unknown.
+    #[error("the transport {0:?} is unknown; use `stdio`, `http` or `sse`")]
+    UnknownType(String),
+    /// A variable has no value.
+    #[error("the variable `{0}` has no value")]
+    NoValue(String),
+}

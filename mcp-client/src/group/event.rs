@@ -1,0 +1,56 @@
+//! Events of a group, and the health of its servers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::change::Change;
+
+/// An event of a server of a group.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum GroupEvent {
+    /// The server has notified of a change.
+    #[non_exhaustive]
+    Changed {
+        /// The name of the server.
+        server: Arc<str>,
+        /// The change.
+        change: Change,
+    },
+    /// The server has started, has ended, or could not be started.
+    #[non_exhaustive]
+    Health {
+        /// The name of the server.
+        server: Arc<str>,
+        /// The new health.
+        health: Health,
+    },
+    /// The subscriber was too slow and has lost this number of events.
+    Lost(u64),
+}
+
+/// The health of a server of a group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Health {
+    /// The server is disabled, for this reason.
+    Unused(String),
+    /// The server was not needed yet.
+    Idle,
+    /// The server runs.
+    Running,
+    /// The server has ended or could not be started, for this reason. It is started again when it is
+    /// needed after a delay.
+    Down(String),
+}
+
+impl fmt::Display for Health {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unused(reason) => write!(f, "not used: {reason}"),
+            Self::Idle => f.write_str("not started yet"),
+            Self::Running => f.write_str("running"),
+            Self::Down(reason) => write!(f, "down: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! [`Group`]: the handle of a group.
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_core::Stream;
+use futures_util::future::join_all;
+use futures_util::stream;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::event::{GroupEvent, Health};
+use super::member::Member;
+use super::names::Naming;
+use super::routes::Routes;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+
+/// Several servers behind one handle. Clones are cheap and share the servers.
+///
+/// Lists combine the items of all servers under unique names ([`Naming`]). Calls accept such a name
+/// and are sent to the server that has the item. For calls with options, subscriptions and log
+/// messages, [`route_tool`](Self::route_tool) and its siblings return the [`Client`] of the server
+/// and the name on that server.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp_client::Client;
+/// use mcp_client::group::Group;
+/// use mcp_transport_http::HttpChannel;
+/// use serde_json::json;
+///
+/// # async fn example() -> Result<(), mcp_client::Error> {
+/// let group = Group::builder()
+///     .server("files", || async { Client::over(HttpChannel::new("http://127.0.0.1:8001/mcp")?).await })
+///     .server("mail", || async { Client::over(HttpChannel::new("http://127.0.0.1:8002/mcp")?).await })
+///     .build();
+/// let tools = group.list_tools().await;
+/// for tool in &tools.items {
+///     println!("{}: {}", tool.name, tool.item.description());
+/// }
+/// for (server, error) in &tools.failures {
+///     println!("{server} failed: {error}");
+/// }
+/// let result = group.call("files__read", json!({"path": "a.txt"})).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Group {
+    pub(super) inner: Arc<GroupInner>,
+}
+
+pub(super) struct GroupInner {
+    pub(super) members: Vec<Member>,
+    pub(super) naming: Naming,
+    pub(super) tools: Routes,
+    pub(super) prompts: Routes,
+    pub(super) events: broadcast::Sender<GroupEvent>,
+}
+
+impl Group {
+    pub(super) fn new(
+        members: Vec<Member>,
+        naming: Naming,
+        events: broadcast::Sender<GroupEvent>,
+    ) -> Self {
+        Self {
+            inner: Arc::new(GroupInner {
+                members,
+                naming,
+                tools: Routes::default(),
+                prompts: Routes::default(),
+                events,
+            }),
+        }
+    }
+
+    /// Returns the client of a server. Starts the server if it does not run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an [`Error`] when the group has no such server, when it is disabled, when it cannot be
+    /// started, or when it has just ended and is not started again yet.
+    pub async fn client(&self, server: &str) -> Result<Client, Error> {
+        let mut members = self.inner.members.iter();
+        let member = members.find(|member| &*member.name == server);
+        let member = member.ok_or_else(|| ErrorKind::NoSuchServer(server.into()))?;
+        member.client().await
+    }
+
+    /// Returns the health of all servers, in the order in which they were added.
+    pub fn health(&self) -> Vec<(Arc<str>, Health)> {
+        let members = self.inner.members.iter();
+        members
+            .map(|member| (member.name.clone(), member.health()))
+            .collect()
+    }
+
+    /// Returns the events from now on: changes of lists, and starts and ends of servers.
+    pub fn events(&self) -> impl Stream<Item = GroupEvent> + Send + Unpin + use<> {
+        let events = self.inner.events.subscribe();
+        Box::pin(stream::unfold(events, |mut events| async move {
+            match events.recv().await {
+                Ok(event) => Some((event, events)),
+                Err(RecvError::Lagged(count)) => Some((GroupEvent::Lost(count), events)),
+                Err(RecvError::Closed) => None,
+            }
+        }))
+    }
+
+    /// Closes all servers. They are not started again.
+    pub async fn close(&self) {
+        join_all(self.inner.members.iter().map(Member::close)).await;
+    }
+}
+
+impl fmt::Debug for Group {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.health()).finish()
+    }
+}

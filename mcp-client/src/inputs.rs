@@ -1,0 +1,23 @@
+//! Input that a server requests from the client: forms and URLs (elicitation), the language model
+//! (sampling), and roots. One set of handlers serves all protocol revisions.
+//!
+//! | module | contents, lowest first |
+//! |---|---|
+//! | `url_elicitations` | URLs that the user visits, and their completion |
+//! | `error` | [`InputError`], [`InputKind`], [`Rejected`] |
+//! | `request` | arguments of handlers |
+//! | `handlers` | the handlers of a client |
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client>
+
+mod error;
+mod handlers;
+mod request;
+mod url_elicitations;
+
+pub(crate) use error::BoxError;
+pub use error::{InputError, InputKind, Rejected};
+pub use handlers::IntoInput;
+pub(crate) use handlers::{Inputs, first_invalid_root};
+pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
+pub(crate) use url_elicitations::{UrlElicitation, UrlElicitations};

@@ -1,0 +1,93 @@
+//! Paginated lists.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/pagination>
+
+use std::collections::HashSet;
+
+use mcp_core::{Call, ClientRequest, ResultBody};
+use mcp_types::{Cursor, Page};
+
+use crate::call::ActiveCall;
+use crate::call_timer::CallTimer;
+use crate::error::ErrorKind;
+use crate::options::CallOptions;
+use crate::{Client, Error};
+
+/// The operations of a list whose pages are collected in `T`.
+pub(crate) struct Pagination<T> {
+    pub(crate) empty: fn() -> T,
+    pub(crate) append: fn(&mut T, T),
+    /// Builds the call for a page.
+    pub(crate) call: fn(Page) -> Call,
+    /// Returns the cursor of the page after this result.
+    pub(crate) next_cursor: fn(&ResultBody) -> Option<Cursor>,
+}
+
+/// Requests the pages of a list one after the other.
+pub(crate) struct Pager<'a, T> {
+    client: Client,
+    next: NextPage<'a>,
+    read: fn(ResultBody) -> Option<T>,
+    pagination: Option<Pagination<T>>,
+    seen_cursors: HashSet<Cursor>,
+    max_pages: usize,
+}
+
+enum NextPage<'a> {
+    /// The first page, with the call of the caller.
+    First(ActiveCall<'a>),
+    /// A later page, with the options and the timer of the first one.
+    Later(Call, CallOptions<'a>, CallTimer),
+    End,
+}
+
+impl<'a, T> Pager<'a, T> {
+    pub(crate) fn new(
+        client: Client,
+        first: ActiveCall<'a>,
+        read: fn(ResultBody) -> Option<T>,
+        pagination: Option<Pagination<T>>,
+        max_pages: usize,
+    ) -> Self {
+        Self {
+            client,
+            next: NextPage::First(first),
+            read,
+            pagination,
+            seen_cursors: HashSet::new(),
+            max_pages,
+        }
+    }
+
+    /// Requests the next page. Returns `None` after the last one.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the call, or an error when the list repeats a cursor or has too many
+    /// pages.
+    // spec: PAG-02, PAG-03, PAG-04
+    pub(crate) async fn next_page(&mut self) -> Result<Option<T>, Error> {
+        let mut call = match std::mem::replace(&mut self.next, NextPage::End) {
+            NextPage::First(call) => call,
+            NextPage::Later(call, options, timer) => {
+                ActiveCall::with_timer(&self.client, ClientRequest::Call(call), options, timer)
+            }
+            NextPage::End => return Ok(None),
+        };
+        let body = call.finish().await?;
+        let pagination = self.pagination.as_ref();
+        let next = pagination.and_then(|it| Some((it.call, (it.next_cursor)(&body)?)));
+        let page = call.read(body, self.read)?;
+        if let Some((next_call, cursor)) = next {
+            if !self.seen_cursors.insert(cursor.clone()) {
+                return Err(call.error(ErrorKind::RepeatedCursor));
+            }
+            if self.seen_cursors.len() >= self.max_pages {
+                return Err(call.error(ErrorKind::TooManyPages(self.max_pages)));
+            }
+            let (options, timer) = call.into_options_and_timer();
+            self.next = NextPage::Later(next_call(Page::at(cursor)), options, timer);
+        }
+        Ok(Some(page))
+    }
+}

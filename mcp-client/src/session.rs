@@ -1,0 +1,119 @@
+//! Legacy sessions: `initialize`, the dispatcher of server messages, and the renewal of an expired
+//! session.
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle>
+
+mod dispatcher;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mcp_core::{
+    ClientNotification, ClientRequest, OneWayMessage, Reply, ResultBody, SessionRequest,
+};
+use mcp_types::{InitializeParams, ProtocolVersion, SubscribeParams};
+use tokio::time::timeout;
+
+use crate::attempt;
+use crate::change::Change;
+use crate::client::{Client, ClientInner, ServerInfo};
+use crate::error::ErrorKind;
+
+/// Timeout of sending a notification.
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Builds the `initialize` request.
+// spec: LIFE-01, LIFE-06
+pub(crate) fn initialize_request(client: &Client, version: ProtocolVersion) -> ClientRequest {
+    let profile = &client.inner.profile;
+    let (capabilities, info) = (profile.capabilities.clone(), profile.info.clone());
+    let params = InitializeParams::new(version, capabilities, info);
+    SessionRequest::Initialize(Arc::new(params)).into()
+}
+
+/// Starts the dispatcher before `initialize` is sent: the server may send a ping first.
+pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
+    client.inner.update_state(|state| state.version = version);
+    client.inner.channel.set_version(version);
+    dispatcher::spawn(client);
+}
+
+/// Sends a notification. A notification that the revision does not define is not sent.
+pub(crate) async fn notify(
+    inner: &ClientInner,
+    notification: &ClientNotification,
+) -> Result<(), ErrorKind> {
+    let Some(message) = OneWayMessage::notification(notification, inner.version()) else {
+        return Ok(());
+    };
+    match timeout(NOTIFY_TIMEOUT, inner.channel.notify(message)).await {
+        Ok(sent) => sent.map_err(ErrorKind::Channel),
+        Err(_) => Err(ErrorKind::TimedOut(NOTIFY_TIMEOUT)),
+    }
+}
+
+/// Replaces the expired session `expired` by a new one. Does nothing when another call has replaced
+/// it already.
+pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind> {
+    let inner = &client.inner;
+    let _renewal = inner.renewal.lock().await;
+    if inner.session_number() != expired {
+        return Ok(());
+    }
+    let version = inner.version();
+    prepare(client, version);
+    let request = initialize_request(client, version);
+    let received = attempt::send_once(client, &request, version, None).await?;
+    let result = match received.reply {
+        Reply::Complete {
+            body: ResultBody::Initialize(result),
+            ..
+        } => Arc::unwrap_or_clone(result),
+        Reply::Fault(fault) => {
+            return Err(ErrorKind::Fault {
+                fault,
+                status: received.status,
+            });
+        }
+        _ => return Err(ErrorKind::WrongResult),
+    };
+    // spec: LIFE-08
+    let agreed = result
+        .version()
+        .filter(|version| inner.versions.contains(version) && !version.is_modern());
+    let Some(agreed) = agreed else {
+        let offered = vec![result.protocol_version];
+        return Err(ErrorKind::no_common_version(offered, &inner.versions));
+    };
+    inner.update_state(|state| {
+        state.version = agreed;
+        state.server = Some(ServerInfo::from(result).into());
+        state.session_number += 1;
+    });
+    inner.channel.set_version(agreed);
+    notify(inner, &ClientNotification::Initialized).await?;
+    restore(client).await;
+    Ok(())
+}
+
+/// Restores the log level and the resource subscriptions in a new session. Failures are ignored,
+/// because subscribers receive [`Change::Missed`] in any case.
+async fn restore(client: &Client) {
+    let inner = &client.inner;
+    if let Some(level) = inner.log_level() {
+        let _ = send_once(client, SessionRequest::SetLevel(level)).await;
+    }
+    for uri in inner.resource_subscriptions.uris() {
+        let request = SessionRequest::Subscribe(SubscribeParams::new(uri));
+        let _ = send_once(client, request).await;
+    }
+    let filter = inner.resource_subscriptions.full_filter();
+    inner.handle_change(Change::Missed(filter));
+}
+
+async fn send_once(client: &Client, request: SessionRequest) -> Result<(), ErrorKind> {
+    let version = client.inner.version();
+    attempt::send_once(client, &request.into(), version, None)
+        .await
+        .map(drop)
+}

@@ -1,0 +1,206 @@
+//! The task that handles the requests and notifications of a legacy server. Requests are answered by
+//! the same handlers as input requests of the modern era.
+
+use std::collections::HashMap;
+use std::future::pending;
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use mcp_core::{
+    ChannelError, ClientResponse, Fault, Frame, Frames, MirroredHeaders, OneWayMessage,
+    ServerNotification, ServerRequest, wire,
+};
+use mcp_types::{Message, Notification, Request, RequestId};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use crate::change::Change;
+use crate::client::{Client, ClientInner};
+use crate::inputs::Asker;
+
+/// Requests that are answered concurrently. Further ones are refused.
+const MAX_REQUESTS: usize = 32;
+
+/// Refusals that are sent concurrently. Further requests are ignored.
+const MAX_REFUSALS: usize = 32;
+
+/// Timeout of sending a response.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Spawns the dispatcher if the channel has messages for it. It ends with the session or with the
+/// client.
+pub(super) fn spawn(client: &Client) {
+    let Some(frames) = client.inner.channel.inbound() else {
+        return;
+    };
+    let dispatcher = Dispatcher {
+        client: Arc::downgrade(&client.inner),
+        responses: JoinSet::new(),
+        running: HashMap::new(),
+    };
+    let task = tokio::spawn(dispatcher.run(frames));
+    client.inner.dispatcher.replace(task.abort_handle());
+}
+
+struct Dispatcher {
+    client: Weak<ClientInner>,
+    responses: JoinSet<RequestId>,
+    running: HashMap<RequestId, AbortHandle>,
+}
+
+/// An event that the dispatcher waits for.
+enum DispatchEvent {
+    Frame(Frame),
+    Responded(RequestId),
+    /// Messages of the server may have been lost.
+    Gap,
+    Ignored,
+    End,
+}
+
+impl Dispatcher {
+    async fn run(mut self, mut frames: Frames) {
+        loop {
+            match self.next_event(&mut frames).await {
+                DispatchEvent::Frame(frame) => self.handle_message(&frame.message),
+                DispatchEvent::Responded(id) => {
+                    self.running.remove(&id);
+                }
+                DispatchEvent::Gap => {
+                    if let Some(inner) = self.client.upgrade() {
+                        let filter = inner.resource_subscriptions.full_filter();
+                        inner.handle_change(Change::Missed(filter));
+                    }
+                }
+                DispatchEvent::Ignored => {}
+                DispatchEvent::End => return,
+            }
+        }
+    }
+
+    async fn next_event(&mut self, frames: &mut Frames) -> DispatchEvent {
+        let responded = pin!(next_responded(&mut self.responses));
+        match select(frames.next(), responded).await {
+            Either::Left((Some(Ok(frame)), _)) => DispatchEvent::Frame(frame),
+            Either::Left((Some(Err(ChannelError::Broken { .. })), _)) => DispatchEvent::Gap,
+            // An unreadable message belongs to no request.
+            Either::Left((Some(Err(_)), _)) | Either::Right((None, _)) => DispatchEvent::Ignored,
+            Either::Left((None, _)) => DispatchEvent::End,
+            Either::Right((Some(id), _)) => DispatchEvent::Responded(id),
+        }
+    }
+
+    fn handle_message(&mut self, message: &[u8]) {
+        let Some(inner) = self.client.upgrade() else {
+            return;
+        };
+        match Message::parse(message) {
+            Ok(Message::Request(request)) => self.handle_request(&inner, &request),
+            Ok(Message::Notification(notification)) => {
+                self.handle_notification(&inner, &notification)
+            }
+            _ => {}
+        }
+    }
+
+    fn handle_notification(&mut self, inner: &ClientInner, notification: &Notification<'_>) {
+        let wire = wire::client_for_version(inner.version());
+        match wire.decode_server_notification(notification) {
+            // spec: CAN-04, CAN-05
+            Some(ServerNotification::Cancelled(cancelled)) => {
+                let id = cancelled.request_id;
+                if let Some(task) = id.and_then(|id| self.running.remove(&id)) {
+                    task.abort();
+                }
+            }
+            Some(notification) => inner.handle_notification(notification),
+            None => {}
+        }
+    }
+
+    fn handle_request(&mut self, inner: &ClientInner, request: &Request<'_>) {
+        if self.responses.len() >= MAX_REQUESTS + MAX_REFUSALS {
+            return;
+        }
+        let version = inner.version();
+        let decoded = match wire::client_for_version(version).decode_server_request(request) {
+            Ok(_) if self.responses.len() >= MAX_REQUESTS => Err(Fault::Refused(
+                "this client answers too many requests already".into(),
+            )),
+            Ok(decoded) => Ok(decoded.request),
+            Err(fault) => Err(fault),
+        };
+        let responder = Responder {
+            client: self.client.clone(),
+            id: request.id.clone(),
+            mirrored: MirroredHeaders::new(version, &request.method, None),
+        };
+        let task = self.responses.spawn(responder.run(decoded));
+        // A server must not reuse a pending id. If it does, the newer request can be cancelled.
+        self.running.insert(request.id.clone(), task);
+    }
+}
+
+/// Waits for the next finished response. Returns `None` for a cancelled one.
+async fn next_responded(responses: &mut JoinSet<RequestId>) -> Option<RequestId> {
+    match responses.join_next().await {
+        Some(responded) => responded.ok(),
+        None => pending().await,
+    }
+}
+
+/// Answers one request. It does not keep the client alive while a handler runs.
+struct Responder {
+    client: Weak<ClientInner>,
+    id: RequestId,
+    mirrored: MirroredHeaders,
+}
+
+impl Responder {
+    async fn run(self, request: Result<ServerRequest, Fault>) -> RequestId {
+        let response = match request {
+            Ok(request) => self.respond(request).await,
+            Err(fault) => ClientResponse::Fault(fault),
+        };
+        let mut body = Vec::new();
+        let wire = wire::client_for_version(self.mirrored.version);
+        if wire.encode_client_response(&response, &self.id, &mut body) {
+            let message = OneWayMessage::new(body, self.mirrored);
+            let sending = self
+                .client
+                .upgrade()
+                .map(|inner| inner.channel.notify(message));
+            if let Some(sending) = sending {
+                // Best effort: an unreachable server no longer waits for the response.
+                let _ = timeout(RESPONSE_TIMEOUT, sending).await;
+            }
+        }
+        self.id
+    }
+
+    async fn respond(&self, request: ServerRequest) -> ClientResponse {
+        let ServerRequest::Input(request) = request else {
+            return ClientResponse::Pong;
+        };
+        let Some(inner) = self.client.upgrade() else {
+            return ClientResponse::Fault(Fault::internal("the client is closed"));
+        };
+        let inputs = inner.inputs.clone();
+        let declared = inner.profile.capabilities.clone();
+        let asker = Arc::new(Asker {
+            server: inner.channel.peer().into_owned(),
+            info: inner.server().and_then(|server| server.info.clone()),
+            method: None,
+            item: None,
+        });
+        let _open_request = inner.open_requests.start();
+        drop(inner);
+        match inputs.answer(request, asker, &declared).await {
+            Ok(response) => ClientResponse::Input(response),
+            Err(error) => ClientResponse::Fault(error.into_fault()),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Subscriptions in a legacy session: resources are subscribed by `resources/subscribe`, and the
+//! server sends list changes without a subscription.
+
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
+use futures_util::stream;
+use mcp_core::SessionRequest;
+use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::subscription::{SubscribeOptions, Subscription};
+use crate::call;
+use crate::change::Change;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+use crate::options::CallOptions;
+
+// spec: SUB-14
+pub(super) async fn subscribe(
+    client: Client,
+    requested: SubscriptionFilter,
+    options: SubscribeOptions,
+) -> Result<Subscription, Error> {
+    let capabilities = client.server_capabilities().unwrap_or_default();
+    let changes = client.inner.events.subscribe_changes();
+    let mut granted = granted_lists(&requested, &capabilities);
+    let mut resources = ResourceGuard {
+        client,
+        uris: Vec::new(),
+    };
+    if allows_subscribe(&capabilities) {
+        for uri in &requested.resource_subscriptions {
+            match resources.subscribe(uri, &options).await {
+                Ok(()) => granted = granted.resource(uri),
+                // The server refuses this resource, so it is not granted.
+                Err(error) if error.fault().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let stream = SessionChanges {
+        resources,
+        granted: granted.clone(),
+        changes,
+        is_finished: false,
+    };
+    let changes = stream::unfold(stream, |mut stream| async move {
+        let next = stream.next_change().await?;
+        Some((next, stream))
+    });
+    Ok(Subscription::new(requested, granted, changes))
+}
+
+fn allows_subscribe(capabilities: &ServerCapabilities) -> bool {
+    let resources = capabilities.resources.as_ref();
+    resources.is_some_and(|resources| resources.subscribe == Some(true))
+}
+
+/// Returns the requested lists whose changes the server declares to send.
+fn granted_lists(
+    requested: &SubscriptionFilter,
+    capabilities: &ServerCapabilities,
+) -> SubscriptionFilter {
+    let declares = |capability: &Option<ListChangedCapability>| {
+        capability
+            .as_ref()
+            .is_some_and(|it| it.list_changed == Some(true))
+    };
+    let resources = capabilities.resources.as_ref();
+    let mut granted = SubscriptionFilter::new();
+    granted.tools_list_changed = requested.tools_list_changed && declares(&capabilities.tools);
+    granted.prompts_list_changed =
+        requested.prompts_list_changed && declares(&capabilities.prompts);
+    granted.resources_list_changed = requested.resources_list_changed
+        && resources.is_some_and(|resources| resources.list_changed == Some(true));
+    granted
+}
+
+/// The changes of a session that one subscription receives.
+struct SessionChanges {
+    resources: ResourceGuard,
+    granted: SubscriptionFilter,
+    changes: broadcast::Receiver<Change>,
+    is_finished: bool,
+}
+
+impl SessionChanges {
+    async fn next_change(&mut self) -> Option<Result<Change, Error>> {
+        if self.is_finished {
+            return None;
+        }
+        let missed = || Some(Ok(Change::Missed(self.granted.clone())));
+        loop {
+            let closed = pin!(self.resources.client.closed());
+            match select(pin!(self.changes.recv()), closed).await {
+                Either::Left((Ok(Change::Missed(_)) | Err(RecvError::Lagged(_)), _)) => {
+                    return missed();
+                }
+                Either::Left((Ok(change), _)) if change.matches(&self.granted) => {
+                    return Some(Ok(change));
+                }
+                Either::Left((Ok(_), _)) => {}
+                Either::Left((Err(RecvError::Closed), _)) => return None,
+                Either::Right((reason, _)) => {
+                    self.is_finished = true;
+                    return Some(Err(ErrorKind::closed(reason).into()));
+                }
+            }
+        }
+    }
+}
+
+/// The resources of one subscription. Dropping it unsubscribes from those that no other
+/// subscription uses.
+struct ResourceGuard {
+    client: Client,
+    uris: Vec<String>,
+}
+
+impl ResourceGuard {
+    async fn subscribe(&mut self, uri: &str, options: &SubscribeOptions) -> Result<(), Error> {
+        let subscriptions = &self.client.inner.resource_subscriptions;
+        self.uris.push(uri.to_owned());
+        if !subscriptions.add(uri) {
+            return Ok(());
+        }
+        let options = CallOptions {
+            idle_timeout: options.timeout,
+            headers: options.headers.clone(),
+            ..CallOptions::default()
+        };
+        let request = SessionRequest::Subscribe(SubscribeParams::new(uri)).into();
+        let result = call::run(&self.client, request, options).await;
+        if result.is_err() {
+            self.uris.pop();
+            subscriptions.remove(uri);
+        }
+        result.map(drop)
+    }
+}
+
+impl Drop for ResourceGuard {
+    fn drop(&mut self) {
+        let inner = &self.client.inner;
+        let subscriptions = &inner.resource_subscriptions;
+        let uris = std::mem::take(&mut self.uris).into_iter();
+        let unused: Vec<_> = uris.filter(|uri| subscriptions.remove(uri)).collect();
+        let is_closed = inner.closing.reason().is_some();
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        if unused.is_empty() || is_closed {
+            return;
+        }
+        let client = self.client.clone();
+        runtime.spawn(async move {
+            for uri in unused {
+                let request = SessionRequest::Unsubscribe(SubscribeParams::new(uri)).into();
+                // Best effort: further notifications of the resource are ignored.
+                let _ = call::run(&client, request, CallOptions::default()).await;
+            }
+        });
+    }
+}

@@ -1,0 +1,251 @@
+//! Subscriptions by `subscriptions/listen`: one request whose response stream carries the changes.
+
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use futures_util::{StreamExt, stream};
+use mcp_core::backoff::Backoff;
+use mcp_core::wire::ClientRequestContext;
+use mcp_core::{ClientRequest, Frames, Reply, ServerNotification};
+use mcp_types::{Message, RequestId, SubscriptionFilter};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::subscription::{SubscribeOptions, Subscription};
+use crate::attempt::{check_id, send};
+use crate::call_timer::CallTimer;
+use crate::change::Change;
+use crate::client::Client;
+use crate::error::{Error, ErrorKind};
+
+/// A stream that was open for this time resets the backoff, even without a change.
+const HEALTHY: Duration = Duration::from_secs(60);
+
+pub(super) async fn subscribe(
+    client: Client,
+    requested: SubscriptionFilter,
+    options: SubscribeOptions,
+) -> Result<Subscription, Error> {
+    let request = ListenRequest {
+        client,
+        requested: requested.clone(),
+        options,
+    };
+    let stream = request.open().await;
+    let stream = stream.map_err(|kind| request.error(kind))?;
+    let granted = stream.granted.clone();
+    let listener = Listener {
+        request,
+        backoff: Backoff::new(Duration::from_millis(500), Duration::from_secs(30)),
+        stream: Some(stream),
+        is_finished: false,
+    };
+    let changes = stream::unfold(listener, |mut listener| async move {
+        let next = listener.next_change().await?;
+        Some((next, listener))
+    });
+    Ok(Subscription::new(requested, granted, changes))
+}
+
+/// A subscription over all its streams.
+struct Listener {
+    request: ListenRequest,
+    backoff: Backoff,
+    /// `None` after the stream broke.
+    stream: Option<ListenStream>,
+    is_finished: bool,
+}
+
+/// The `subscriptions/listen` request, which is sent for each stream.
+struct ListenRequest {
+    client: Client,
+    requested: SubscriptionFilter,
+    options: SubscribeOptions,
+}
+
+/// One acknowledged stream of changes.
+struct ListenStream {
+    id: RequestId,
+    frames: Frames,
+    granted: SubscriptionFilter,
+    opened: Instant,
+}
+
+/// A message of the stream.
+enum ListenEvent {
+    Granted(SubscriptionFilter),
+    Change(Change),
+    /// The server has ended the subscription.
+    End,
+    Ignored,
+}
+
+impl Listener {
+    /// Waits for the next change. Returns `None` at the end.
+    async fn next_change(&mut self) -> Option<Result<Change, Error>> {
+        if self.is_finished {
+            return None;
+        }
+        loop {
+            let Some(stream) = &mut self.stream else {
+                let reopened = self.reopen().await;
+                self.is_finished = reopened.is_err();
+                return Some(reopened.map_err(|kind| self.request.error(kind)));
+            };
+            match next_event(&self.request, stream).await {
+                Ok(ListenEvent::Change(change)) => {
+                    self.backoff.reset();
+                    self.request.invalidate_cache(&change);
+                    return Some(Ok(change));
+                }
+                Ok(ListenEvent::End) => {
+                    self.is_finished = true;
+                    return None;
+                }
+                Ok(_) => {}
+                // spec: SUB-10
+                Err(kind) if kind.is_broken() => {
+                    if stream.opened.elapsed() >= HEALTHY {
+                        self.backoff.reset();
+                    }
+                    self.stream = None;
+                }
+                Err(kind) => {
+                    self.is_finished = true;
+                    return Some(Err(self.request.error(kind)));
+                }
+            }
+        }
+    }
+
+    /// Opens the stream again after a break. Retries until `retry_for` has passed.
+    // spec: SUB-11
+    async fn reopen(&mut self) -> Result<Change, ErrorKind> {
+        let end = Instant::now() + self.request.options.retry_for;
+        loop {
+            let delay = self.backoff.next_delay();
+            match select(
+                Box::pin(sleep(delay)),
+                Box::pin(self.request.client.inner.closing.closed()),
+            )
+            .await
+            {
+                Either::Left(_) => {}
+                Either::Right((reason, _)) => {
+                    return Err(ErrorKind::closed(reason));
+                }
+            }
+            match self.request.open().await {
+                Ok(stream) => {
+                    let missed = Change::Missed(stream.granted.clone());
+                    self.stream = Some(stream);
+                    self.request.invalidate_cache(&missed);
+                    return Ok(missed);
+                }
+                Err(kind) if kind.is_transient() && Instant::now() < end => {}
+                Err(kind) => return Err(kind),
+            }
+        }
+    }
+}
+
+impl ListenRequest {
+    /// Sends the request and waits until the server acknowledges it.
+    // spec: SUB-03, SUB-04
+    async fn open(&self) -> Result<ListenStream, ErrorKind> {
+        let inner = &self.client.inner;
+        let timer = CallTimer::start(inner.timeouts, self.options.timeout, None);
+        let deadline = timer.deadline();
+        let id = RequestId::from(inner.next_id());
+        let request = self.to_request();
+        let context = ClientRequestContext::new(&id, &inner.profile);
+        let headers = &self.options.headers;
+        let frames = send(inner, &request, inner.version(), &context, headers);
+        let mut stream = ListenStream {
+            id: id.clone(),
+            frames,
+            granted: SubscriptionFilter::new(),
+            opened: Instant::now(),
+        };
+        loop {
+            let event = next_event(self, &mut stream);
+            match timeout_at(deadline, event).await {
+                Ok(Ok(ListenEvent::Granted(granted))) => {
+                    stream.granted = granted;
+                    return Ok(stream);
+                }
+                Ok(Ok(ListenEvent::End)) => return Err(ErrorKind::NotAcknowledged),
+                Ok(Ok(_)) => {}
+                Ok(Err(kind)) => return Err(kind),
+                Err(_) => return Err(timer.timed_out(deadline)),
+            }
+        }
+    }
+
+    fn invalidate_cache(&self, change: &Change) {
+        let inner = &self.client.inner;
+        inner.cache.invalidate(&inner.channel.peer(), change);
+    }
+
+    fn to_request(&self) -> ClientRequest {
+        ClientRequest::Listen(self.requested.clone().into())
+    }
+
+    fn error(&self, kind: ErrorKind) -> Error {
+        let peer = self.client.inner.channel.peer();
+        Error::in_call(&peer, &self.to_request(), kind)
+    }
+}
+
+/// Waits for the next message of the stream.
+async fn next_event(
+    request: &ListenRequest,
+    stream: &mut ListenStream,
+) -> Result<ListenEvent, ErrorKind> {
+    let inner = &request.client.inner;
+    let closed = Box::pin(inner.closing.closed());
+    let frame = match select(stream.frames.next(), closed).await {
+        Either::Left((Some(frame), _)) => frame.map_err(ErrorKind::Channel)?,
+        Either::Left((None, _)) => return Err(ErrorKind::NoResponse),
+        Either::Right((reason, _)) => return Err(ErrorKind::closed(reason)),
+    };
+    match Message::parse(&frame.message).map_err(ErrorKind::InvalidMessage)? {
+        Message::Notification(notification) => {
+            // spec: SUB-07
+            let wire = inner.wire();
+            let subscription = wire.subscription_id(&notification);
+            if subscription.is_some_and(|id| id != stream.id) {
+                return Ok(ListenEvent::Ignored);
+            }
+            Ok(match wire.decode_server_notification(&notification) {
+                Some(ServerNotification::Acknowledged(granted)) => ListenEvent::Granted(granted),
+                // spec: CAN-09, GAP-01
+                Some(ServerNotification::Cancelled(cancelled))
+                    if cancelled.request_id.as_ref() == Some(&stream.id) =>
+                {
+                    ListenEvent::End
+                }
+                Some(notification) => match Change::from_notification(notification) {
+                    Some(change) if change.matches(&request.requested) => {
+                        ListenEvent::Change(change)
+                    }
+                    _ => ListenEvent::Ignored,
+                },
+                None => ListenEvent::Ignored,
+            })
+        }
+        Message::Response(response) => {
+            check_id(&response, &stream.id, frame.status)?;
+            let listen = request.to_request();
+            let reply = inner.wire().decode_reply(&listen, &response);
+            match reply.map_err(ErrorKind::Decode)? {
+                // spec: SUB-09, SUB-10
+                Reply::Complete { .. } => Ok(ListenEvent::End),
+                Reply::Fault(fault) => {
+                    Err(ErrorKind::from_fault(fault, frame.status, &inner.versions))
+                }
+                _ => Err(ErrorKind::WrongResult),
+            }
+        }
+        _ => Ok(ListenEvent::Ignored),
+    }
+}
