@@ -92,7 +92,8 @@ impl Attempt<'_, '_> {
             };
             match Message::parse(&frame.message).map_err(ErrorKind::InvalidMessage)? {
                 Message::Notification(notification) => {
-                    if self.handle_notification(&notification, token.as_ref()) {
+                    let is_progress = self.handle_notification(&notification, token.as_ref());
+                    if is_progress {
                         deadline = self.timer.deadline();
                     }
                 }

@@ -35,9 +35,9 @@ pub(crate) struct Pager<'a, T> {
 
 enum NextPage<'a> {
     /// The first page, with the call of the caller.
-    First(ActiveCall<'a>),
+    First(Box<ActiveCall<'a>>),
     /// A later page, with the options and the timer of the first one.
-    Later(Call, CallOptions<'a>, CallTimer),
+    Later(Call, Box<CallOptions<'a>>, CallTimer),
     End,
 }
 
@@ -51,7 +51,7 @@ impl<'a, T> Pager<'a, T> {
     ) -> Self {
         Self {
             client,
-            next: NextPage::First(first),
+            next: NextPage::First(Box::new(first)),
             read,
             pagination,
             seen_cursors: HashSet::new(),
@@ -68,9 +68,9 @@ impl<'a, T> Pager<'a, T> {
     // spec: PAG-02, PAG-03, PAG-04
     pub(crate) async fn next_page(&mut self) -> Result<Option<T>, Error> {
         let mut call = match std::mem::replace(&mut self.next, NextPage::End) {
-            NextPage::First(call) => call,
+            NextPage::First(call) => *call,
             NextPage::Later(call, options, timer) => {
-                ActiveCall::with_timer(&self.client, ClientRequest::Call(call), options, timer)
+                ActiveCall::with_timer(&self.client, ClientRequest::Call(call), *options, timer)
             }
             NextPage::End => return Ok(None),
         };
@@ -86,7 +86,7 @@ impl<'a, T> Pager<'a, T> {
                 return Err(call.error(ErrorKind::TooManyPages(self.max_pages)));
             }
             let (options, timer) = call.into_options_and_timer();
-            self.next = NextPage::Later(next_call(Page::at(cursor)), options, timer);
+            self.next = NextPage::Later(next_call(Page::at(cursor)), Box::new(options), timer);
         }
         Ok(Some(page))
     }

@@ -5,7 +5,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `body` | bounded reading of bodies, excerpts for error messages |
-//! | `endpoint` | the URL as it is sent, and as errors show it |
+//! | `server_url` | the URL as it is sent, and as errors show it |
 //! | `until_closed` | frames of a call until the channel closes |
 //! | `tls`, `http_client` | [`HttpClient`], the default HTTP client |
 //! | `request` | the HTTP client behind a trait object, and the headers of every request |
@@ -16,12 +16,12 @@
 
 mod body;
 mod channel;
-mod endpoint;
 mod http_client;
 mod legacy;
 mod modern;
 mod request;
 mod response;
+mod server_url;
 mod tls;
 mod until_closed;
 

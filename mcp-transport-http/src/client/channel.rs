@@ -15,11 +15,11 @@ use mcp_core::{
 use mcp_types::ProtocolVersion;
 use tower_service::Service;
 
-use super::endpoint::Endpoint;
 use super::http_client::HttpClient;
-use super::legacy::{SessionSettings, Sessions};
+use super::legacy::{ChannelSessions, SessionSettings};
 use super::modern;
 use super::request::{self, RequestSender};
+use super::server_url::ServerUrl;
 use super::until_closed::UntilClosed;
 use crate::sse::SseLimits;
 
@@ -68,7 +68,7 @@ pub struct HttpChannel {
     http: Arc<RequestSender>,
     settings: SessionSettings,
     closing: CloseSignal<CloseReason>,
-    sessions: OnceLock<Sessions>,
+    sessions: OnceLock<ChannelSessions>,
 }
 
 impl HttpChannel {
@@ -112,9 +112,9 @@ impl HttpChannel {
         B::Data: Send,
         B::Error: Into<Box<dyn Error + Send + Sync>>,
     {
-        let endpoint = Endpoint::parse(url.as_ref())?;
+        let server_url = ServerUrl::parse(url.as_ref())?;
         Ok(Self {
-            http: Arc::new(RequestSender::new(endpoint, service)),
+            http: Arc::new(RequestSender::new(server_url, service)),
             settings: SessionSettings::default(),
             closing: CloseSignal::default(),
             sessions: OnceLock::new(),
@@ -216,10 +216,10 @@ impl HttpChannel {
     }
 
     /// Returns the sessions. They are created on first use, after all settings are made.
-    fn sessions(&self) -> &Sessions {
+    fn sessions(&self) -> &ChannelSessions {
         self.sessions.get_or_init(|| {
             let (http, closing) = (Arc::clone(&self.http), self.closing.clone());
-            Sessions::new(http, closing, self.settings)
+            ChannelSessions::new(http, closing, self.settings)
         })
     }
 }
@@ -235,7 +235,7 @@ impl Channel for HttpChannel {
     }
 
     fn peer(&self) -> Cow<'_, str> {
-        Cow::Borrowed(&self.http.endpoint.shown)
+        Cow::Borrowed(&self.http.server_url.shown)
     }
 
     // spec: XHDR-02
@@ -273,7 +273,7 @@ impl Channel for HttpChannel {
 impl fmt::Debug for HttpChannel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpChannel")
-            .field("url", &self.http.endpoint.shown)
+            .field("url", &self.http.server_url.shown)
             .finish_non_exhaustive()
     }
 }

@@ -28,7 +28,7 @@ mod settings;
 mod sse_2024;
 mod task;
 
-pub(super) use sessions::Sessions;
+pub(super) use sessions::ChannelSessions;
 pub(super) use settings::SessionSettings;
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ fn request<'a>(http: &'a RequestSender, out: &'a OutgoingRequest) -> RequestPart
     emit(&out.mirrored, &mut protocol_headers);
     RequestParts {
         method: Method::POST,
-        uri: &http.endpoint.uri,
+        uri: &http.server_url.uri,
         body: out.body.clone(),
         call_headers: &out.headers,
         protocol_headers,

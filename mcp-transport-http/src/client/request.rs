@@ -13,14 +13,14 @@ use parking_lot::Mutex;
 use tower_service::Service;
 
 use super::body::{BoxError, broken};
-use super::endpoint::Endpoint;
+use super::server_url::ServerUrl;
 use crate::headers::names;
 use crate::sse::SseLimits;
 
 /// The body of a response of any HTTP client.
 pub(super) type Body = UnsyncBoxBody<Bytes, ChannelError>;
 
-type ResponseFuture = BoxFuture<'static, Result<Response<Body>, ChannelError>>;
+type SendFuture = BoxFuture<'static, Result<Response<Body>, ChannelError>>;
 
 /// Size limits of responses.
 #[derive(Clone, Copy)]
@@ -42,7 +42,7 @@ impl Default for ResponseLimits {
 /// Sends requests to one endpoint with the headers of the channel.
 #[derive(Clone)]
 pub(super) struct RequestSender {
-    pub(super) endpoint: Endpoint,
+    pub(super) server_url: ServerUrl,
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
@@ -61,7 +61,7 @@ pub(super) struct RequestParts<'a> {
 }
 
 impl RequestSender {
-    pub(super) fn new<S, B>(endpoint: Endpoint, service: S) -> Self
+    pub(super) fn new<S, B>(server_url: ServerUrl, service: S) -> Self
     where
         S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
         S::Future: Send + 'static,
@@ -71,7 +71,7 @@ impl RequestSender {
         B::Error: Into<BoxError>,
     {
         Self {
-            endpoint,
+            server_url,
             headers: HeaderMap::new(),
             provider: None,
             limits: ResponseLimits::default(),
@@ -90,7 +90,7 @@ impl RequestSender {
         *request.uri_mut() = parts.uri.clone();
         let headers = request.headers_mut();
         headers.reserve(8 + self.headers.len() + parts.call_headers.len());
-        if let Some(authorization) = &self.endpoint.authorization {
+        if let Some(authorization) = &self.server_url.authorization {
             headers.insert(names::AUTHORIZATION, authorization.clone());
         }
         replace_headers(headers, &self.headers);
@@ -99,14 +99,14 @@ impl RequestSender {
         }
         replace_headers(headers, parts.call_headers);
         headers.extend(parts.protocol_headers);
-        let with_endpoint = |error| match error {
+        let with_server_url = |error| match error {
             ChannelError::Connect { source, .. } => ChannelError::Connect {
-                peer: self.endpoint.shown.to_string(),
+                peer: self.server_url.shown.to_string(),
                 source,
             },
             other => other,
         };
-        self.service.send(request).await.map_err(with_endpoint)
+        self.service.send(request).await.map_err(with_server_url)
     }
 }
 
@@ -160,7 +160,7 @@ fn provider_error(error: BoxError) -> ChannelError {
 
 /// An HTTP client of any type.
 trait HttpService: Send + Sync {
-    fn send(&self, request: Request<Bytes>) -> ResponseFuture;
+    fn send(&self, request: Request<Bytes>) -> SendFuture;
 }
 
 /// An HTTP client that is a tower service. The service need not be `Sync`, so it is cloned under a
@@ -176,7 +176,7 @@ where
     B::Data: Send,
     B::Error: Into<BoxError>,
 {
-    fn send(&self, request: Request<Bytes>) -> ResponseFuture {
+    fn send(&self, request: Request<Bytes>) -> SendFuture {
         let mut service = self.0.lock().clone();
         Box::pin(async move {
             let ready = poll_fn(|cx| service.poll_ready(cx)).await;

@@ -17,11 +17,11 @@ pub(super) enum ResponseBody {
     Empty,
     /// One message, or one batch in revision 2025-03-26.
     Message(Frame),
-    Events(EventStream),
+    Events(ResponseEvents),
 }
 
 /// The event stream of a response.
-pub(super) type EventStream = SseStream<BodyDataStream<Body>>;
+pub(super) type ResponseEvents = SseStream<BodyDataStream<Body>>;
 
 /// The `Content-Type` of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +180,7 @@ fn redirect_error(status: StatusCode, headers: &HeaderMap, http: &RequestSender)
     let target = headers
         .get(names::LOCATION)
         .and_then(|value| value.to_str().ok())
-        .and_then(|location| http.endpoint.redirect_target(location));
+        .and_then(|location| http.server_url.redirect_target(location));
     let excerpt = match target {
         Some(target) => format!(
             "the server redirects to {target}; redirects are not followed, because headers may \

@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout};
 
 use super::mailbox::{Mailbox, MailboxReader};
 use super::router;
-use super::shared::{CloseReasonFuture, PendingCall, Shared};
+use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
 use crate::pipe::Pipe;
 use crate::write_queue::{CancelFlag, QueueClosed};
 
@@ -49,7 +49,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 // spec: TRN-04, STDIO-09, STDIO-10
 #[derive(Debug)]
 pub struct PipeChannel {
-    shared: Arc<Shared>,
+    shared: Arc<ChannelState>,
     router: AbortHandle,
 }
 
@@ -86,7 +86,11 @@ impl PipeChannel {
         close_reason: CloseReasonFuture,
     ) -> Self {
         let pipe = Pipe::open(reader, writer, line_limit);
-        let shared = Arc::new(Shared::new(peer, line_limit, pipe.write_queue.clone()));
+        let shared = Arc::new(ChannelState::new(
+            peer,
+            line_limit,
+            pipe.write_queue.clone(),
+        ));
         let router = tokio::spawn(router::run(pipe, shared.clone(), close_reason));
         Self {
             shared,
@@ -195,7 +199,7 @@ impl Channel for PipeChannel {
 
 /// The frames of one request. Polling it first sends the request, when the write queue has space.
 struct CallStream {
-    shared: Arc<Shared>,
+    shared: Arc<ChannelState>,
     id: RequestId,
     mirrored: MirroredHeaders,
     messages: MailboxReader,

@@ -12,14 +12,18 @@ use mcp_core::{ChannelError, CloseReason, Frame, ServerNotification};
 use mcp_types::{Message, Notification, ProtocolVersion, RequestId, Response};
 use tokio::time::sleep;
 
-use super::shared::{CloseReasonFuture, PendingCall, Shared};
+use super::shared::{ChannelState, CloseReasonFuture, PendingCall};
 use crate::pipe::{Pipe, excerpt};
 
 /// Time during which messages are still read after a write has failed.
 const READ_AFTER_WRITE_ERROR: Duration = Duration::from_secs(1);
 
 /// Routes messages until the input ends, and then closes the channel.
-pub(super) async fn run(mut pipe: Pipe, shared: Arc<Shared>, close_reason: CloseReasonFuture) {
+pub(super) async fn run(
+    mut pipe: Pipe,
+    shared: Arc<ChannelState>,
+    close_reason: CloseReasonFuture,
+) {
     let mut written = None;
     loop {
         tokio::select! {
@@ -53,7 +57,7 @@ fn pipe_close_reason(ended: io::Result<()>) -> CloseReason {
     }
 }
 
-impl Shared {
+impl ChannelState {
     fn route_line(&self, line: Line) {
         match line {
             Line::Text(message) => self.route_message(message),

@@ -19,7 +19,7 @@ const MAX_PENDING: usize = 10_000;
 pub(crate) type CloseReasonFuture = BoxFuture<'static, CloseReason>;
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ChannelState {
     /// The server's name in errors and logs.
     pub(super) peer: Box<str>,
     pub(super) line_limit: usize,
@@ -44,7 +44,7 @@ pub(super) struct PendingCall {
     pub(super) is_subscription: bool,
 }
 
-impl Shared {
+impl ChannelState {
     pub(super) fn new(peer: &str, line_limit: usize, write_queue: Arc<WriteQueue>) -> Self {
         Self {
             peer: peer.into(),

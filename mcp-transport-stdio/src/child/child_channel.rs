@@ -51,11 +51,11 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 // spec: STDIO-01, STDIO-06, STDIO-12
 #[derive(Debug)]
 pub struct ChildChannel {
-    shared: Arc<Shared>,
+    shared: Arc<ChildState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct ChildState {
     command: ServerCommand,
     peer: String,
     stderr: StderrTail,
@@ -86,7 +86,7 @@ impl ChildChannel {
         let stderr = StderrTail::default();
         let child = Child::spawn(&command, &peer, &stderr)?;
         Ok(Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ChildState {
                 command,
                 peer,
                 stderr,
@@ -101,7 +101,7 @@ impl ChildChannel {
     }
 }
 
-impl Shared {
+impl ChildState {
     fn child(&self) -> Arc<Child> {
         self.child.lock().clone()
     }

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::resume_policy::{Decision, Outcome, ResumePolicy};
 use super::session::{PendingCall, Session};
-use crate::client::response::{self, EventStream};
+use crate::client::response::{self, ResponseEvents};
 use crate::sse::{SseError, SseItem, SseStreamError};
 
 /// An event stream of a session: the stream of a call, or the standalone stream.
@@ -59,7 +59,7 @@ impl ResumableStream {
     // spec: RSM-03, RSM-07, RSM-09
     pub(super) async fn run(
         mut self,
-        first: Result<EventStream, ChannelError>,
+        first: Result<ResponseEvents, ChannelError>,
     ) -> Result<(), ChannelError> {
         let error = self.read_until_failure(first).await;
         match (self.call, error) {
@@ -76,7 +76,7 @@ impl ResumableStream {
     /// is meaningless when the response has arrived.
     async fn read_until_failure(
         &mut self,
-        first: Result<EventStream, ChannelError>,
+        first: Result<ResponseEvents, ChannelError>,
     ) -> ChannelError {
         let mut connection = first;
         loop {
@@ -112,7 +112,7 @@ impl ResumableStream {
         }
     }
 
-    async fn open(&self) -> Result<EventStream, ChannelError> {
+    async fn open(&self) -> Result<ResponseEvents, ChannelError> {
         let last_id = self.policy.last_id();
         let connection = self.session.open_stream(last_id, &self.call_headers).await;
         if let Err(ChannelError::Status { status, .. }) = &connection
@@ -135,7 +135,7 @@ impl ResumableStream {
     /// Returns an error that another connection would not repair.
     async fn read_connection(
         &mut self,
-        mut events: EventStream,
+        mut events: ResponseEvents,
     ) -> Result<(Outcome, ChannelError), ChannelError> {
         self.was_open = true;
         let opened = Instant::now();

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
 use crate::client::request::{Body, RequestParts, RequestSender};
-use crate::client::response::{self, EventStream, ResponseBody};
+use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 
 /// A session. Exists before `initialize` is sent and after the session has ended.
@@ -30,7 +30,7 @@ pub(super) struct Session {
     /// The close signal of the whole channel.
     pub(super) closing: CloseSignal<CloseReason>,
     /// The close signal of this session.
-    end: CloseSignal<SessionEnd>,
+    end: CloseSignal<EndReason>,
     /// The session id of the server: a secret, which is never shown.
     // spec: SESS-04
     id: OnceLock<HeaderValue>,
@@ -55,7 +55,7 @@ pub(super) struct Session {
 
 /// The reason why a session has ended while its channel has not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SessionEnd {
+pub(super) enum EndReason {
     /// The server responded with 404.
     Expired,
     /// A later `initialize` has opened another session.
@@ -64,11 +64,11 @@ pub(super) enum SessionEnd {
     Dropped,
 }
 
-impl From<SessionEnd> for ChannelError {
-    fn from(end: SessionEnd) -> Self {
+impl From<EndReason> for ChannelError {
+    fn from(end: EndReason) -> Self {
         match end {
-            SessionEnd::Expired | SessionEnd::Replaced => Self::SessionExpired,
-            SessionEnd::Dropped => Self::Closed(CloseReason::Local),
+            EndReason::Expired | EndReason::Replaced => Self::SessionExpired,
+            EndReason::Dropped => Self::Closed(CloseReason::Local),
         }
     }
 }
@@ -175,13 +175,13 @@ impl Session {
     }
 
     /// Ends the session. The first reason counts.
-    pub(super) fn end(&self, reason: SessionEnd) {
+    pub(super) fn end(&self, reason: EndReason) {
         self.end.close(reason);
         self.inbox.close();
     }
 
     /// Returns the reason if this session, but not the channel, has ended.
-    pub(super) fn end_reason(&self) -> Option<SessionEnd> {
+    pub(super) fn end_reason(&self) -> Option<EndReason> {
         self.end.reason()
     }
 
@@ -199,7 +199,7 @@ impl Session {
     pub(super) async fn ended_locally(&self) -> ChannelError {
         let end = async {
             match self.end.closed().await {
-                SessionEnd::Expired => pending().await,
+                EndReason::Expired => pending().await,
                 end => end,
             }
         };
@@ -312,7 +312,7 @@ impl Session {
         protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
         let parts = RequestParts {
             method: Method::POST,
-            uri: self.message_uri.get().unwrap_or(&self.http.endpoint.uri),
+            uri: self.message_uri.get().unwrap_or(&self.http.server_url.uri),
             body,
             call_headers,
             protocol_headers,
@@ -344,7 +344,7 @@ impl Session {
         &self,
         last_id: Option<&HeaderValue>,
         call_headers: &HeaderMap,
-    ) -> Result<EventStream, ChannelError> {
+    ) -> Result<ResponseEvents, ChannelError> {
         let mut protocol_headers = self.session_headers();
         protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
         if let Some(id) = last_id {
@@ -352,7 +352,7 @@ impl Session {
         }
         let parts = RequestParts {
             method: Method::GET,
-            uri: &self.http.endpoint.uri,
+            uri: &self.http.server_url.uri,
             body: Bytes::new(),
             call_headers,
             protocol_headers,
@@ -378,7 +378,7 @@ impl Session {
     // spec: SESS-08
     pub(super) fn check_expired(&self, status: StatusCode) -> Result<(), ChannelError> {
         if status == StatusCode::NOT_FOUND && self.has_id() && !self.is_http_sse() {
-            self.end(SessionEnd::Expired);
+            self.end(EndReason::Expired);
             return Err(ChannelError::SessionExpired);
         }
         Ok(())
@@ -387,12 +387,12 @@ impl Session {
     /// Deletes the session at the server. The request is sent once; concurrent callers wait for it.
     // spec: SESS-09
     pub(super) async fn delete(&self) {
-        if !self.has_id() || self.end_reason() == Some(SessionEnd::Expired) {
+        if !self.has_id() || self.end_reason() == Some(EndReason::Expired) {
             return;
         }
         let parts = RequestParts {
             method: Method::DELETE,
-            uri: &self.http.endpoint.uri,
+            uri: &self.http.server_url.uri,
             body: Bytes::new(),
             call_headers: &HeaderMap::new(),
             protocol_headers: self.session_headers(),

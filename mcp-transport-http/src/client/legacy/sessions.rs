@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::SessionSettings;
 use super::call;
-use super::session::{Session, SessionEnd};
+use super::session::{EndReason, Session};
 use crate::client::request::RequestSender;
 
 /// Longest wait of `notifications/initialized` for the answer to the first GET.
@@ -22,7 +22,7 @@ use crate::client::request::RequestSender;
 const STANDALONE_WAIT: Duration = Duration::from_millis(500);
 
 /// The sessions of a channel: the current one, and the next one if it is already needed.
-pub(in crate::client) struct Sessions {
+pub(in crate::client) struct ChannelSessions {
     http: Arc<RequestSender>,
     closing: CloseSignal<CloseReason>,
     settings: SessionSettings,
@@ -38,7 +38,7 @@ struct Slots {
     next: Option<Arc<Session>>,
 }
 
-impl Sessions {
+impl ChannelSessions {
     pub(in crate::client) fn new(
         http: Arc<RequestSender>,
         closing: CloseSignal<CloseReason>,
@@ -71,7 +71,7 @@ impl Sessions {
         let mut slots = self.slots.lock();
         let session = slots.next.take().unwrap_or_else(|| self.create());
         if let Some(before) = slots.current.replace(Arc::clone(&session)) {
-            before.end(SessionEnd::Replaced);
+            before.end(EndReason::Replaced);
         }
         session
     }
@@ -144,7 +144,7 @@ impl Sessions {
         if !version.is_modern() {
             self.open_or_next().set_version(version);
         } else if let Some(session) = self.slots.lock().current.take() {
-            session.end(SessionEnd::Replaced);
+            session.end(EndReason::Replaced);
         }
     }
 
@@ -158,11 +158,11 @@ impl Sessions {
     }
 }
 
-impl Drop for Sessions {
+impl Drop for ChannelSessions {
     fn drop(&mut self) {
         let Slots { current, next } = &mut *self.slots.lock();
         for session in current.take().into_iter().chain(next.take()) {
-            session.end(SessionEnd::Dropped);
+            session.end(EndReason::Dropped);
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use super::session::Session;
 use crate::client::request::{RequestParts, RequestSender};
-use crate::client::response::{self, EventStream, ResponseBody};
+use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 use crate::sse::{SseError, SseItem, SseStreamError};
 
@@ -28,12 +28,12 @@ const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(10);
 pub(super) async fn open(
     http: &RequestSender,
     call_headers: &HeaderMap,
-) -> Result<Option<(Uri, EventStream)>, ChannelError> {
+) -> Result<Option<(Uri, ResponseEvents)>, ChannelError> {
     let mut protocol_headers = HeaderMap::new();
     protocol_headers.insert(names::ACCEPT, names::EVENT_STREAM);
     let parts = RequestParts {
         method: Method::GET,
-        uri: &http.endpoint.uri,
+        uri: &http.server_url.uri,
         body: Bytes::new(),
         call_headers,
         protocol_headers,
@@ -58,14 +58,14 @@ pub(super) async fn open(
         }
     };
     match timeout(ENDPOINT_TIMEOUT, first).await {
-        Ok(Some((endpoint, events))) => Ok(Some((http.endpoint.message_uri(&endpoint)?, events))),
+        Ok(Some((endpoint, events))) => Ok(Some((http.server_url.message_uri(&endpoint)?, events))),
         Ok(None) | Err(_) => Ok(None),
     }
 }
 
 /// Reads the stream to its end, and then closes the channel.
 // spec: SSE-04
-pub(super) async fn read(session: &Session, mut events: EventStream) {
+pub(super) async fn read(session: &Session, mut events: ResponseEvents) {
     let reason = loop {
         match events.next().await {
             Some(Ok(SseItem::Event(event))) => {

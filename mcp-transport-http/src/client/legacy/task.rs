@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use super::resumable_stream::read_standalone;
 use super::session::Session;
 use super::sse_2024;
-use crate::client::response::EventStream;
+use crate::client::response::ResponseEvents;
 
 /// The stream that the task reads besides sending cancellations.
 pub(super) enum BackgroundStream {
@@ -19,7 +19,7 @@ pub(super) enum BackgroundStream {
     /// The standalone GET stream, if the server offers one.
     Standalone,
     /// The single stream of HTTP+SSE, already open.
-    HttpSse(Box<EventStream>),
+    HttpSse(Box<ResponseEvents>),
 }
 
 /// Spawns the task of `session`. Does nothing outside of a tokio runtime, or when the session has

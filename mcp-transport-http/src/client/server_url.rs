@@ -8,9 +8,9 @@ use mcp_core::ChannelError;
 use percent_encoding::percent_decode_str;
 use url::Url;
 
-/// The endpoint of a server.
+/// The URL of a server.
 #[derive(Clone)]
-pub(super) struct Endpoint {
+pub(super) struct ServerUrl {
     /// The request target: the URL without userinfo and fragment.
     pub(super) uri: Uri,
     /// The URL for error messages: without userinfo, query and fragment, which may be secrets.
@@ -19,7 +19,7 @@ pub(super) struct Endpoint {
     pub(super) authorization: Option<HeaderValue>,
 }
 
-impl Endpoint {
+impl ServerUrl {
     pub(super) fn parse(text: &str) -> Result<Self, ChannelError> {
         // Errors omit the URL itself, which may contain a password.
         let unsendable = |reason: String| ChannelError::Unsendable(format!("the URL {reason}"));
@@ -49,7 +49,7 @@ impl Endpoint {
     }
 
     /// Resolves the URL that the `endpoint` event of HTTP+SSE names. It must have the origin of
-    /// this endpoint.
+    /// this url.
     // spec: SSE-03
     pub(super) fn message_uri(&self, reference: &str) -> Result<Uri, ChannelError> {
         let malformed = |reason: String| ChannelError::Malformed(format!("the endpoint {reason}"));
@@ -101,10 +101,10 @@ fn basic_authorization(url: &Url) -> Result<Option<HeaderValue>, InvalidHeaderVa
 
 #[cfg(test)]
 mod tests {
-    use super::Endpoint;
+    use super::ServerUrl;
 
-    fn parse(text: &str) -> Endpoint {
-        Endpoint::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    fn parse(text: &str) -> ServerUrl {
+        ServerUrl::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -141,9 +141,9 @@ mod tests {
                 "http://[::1]:1/a%20b",
             ),
         ] {
-            let endpoint = parse(text);
-            assert_eq!(endpoint.uri.to_string(), sent);
-            assert_eq!(&*endpoint.shown, shown);
+            let url = parse(text);
+            assert_eq!(url.uri.to_string(), sent);
+            assert_eq!(&*url.shown, shown);
         }
     }
 
@@ -173,7 +173,7 @@ mod tests {
             ("ftp://u:hidden@example.com", "begins with ftp:"),
             ("file:///etc/hidden", "begins with file:"),
         ] {
-            let error = Endpoint::parse(text).err().unwrap().to_string();
+            let error = ServerUrl::parse(text).err().unwrap().to_string();
             assert!(error.contains(reason), "{text}: {error}");
             assert!(!error.contains("hidden"), "{error}");
         }
@@ -181,14 +181,14 @@ mod tests {
 
     #[test]
     fn redirect_target_omits_secrets() {
-        let endpoint = parse("https://example.com/a/mcp");
+        let url = parse("https://example.com/a/mcp");
         for (location, shown) in [
             ("/b?token=hidden", "https://example.com/b"),
             ("mcp/", "https://example.com/a/mcp/"),
             ("//u:hidden@other.example/", "https://other.example/"),
         ] {
-            assert_eq!(endpoint.redirect_target(location).as_deref(), Some(shown));
+            assert_eq!(url.redirect_target(location).as_deref(), Some(shown));
         }
-        assert_eq!(endpoint.redirect_target("http://[").as_deref(), None);
+        assert_eq!(url.redirect_target("http://[").as_deref(), None);
     }
 }
