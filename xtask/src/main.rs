@@ -55,10 +55,7 @@ const HELP: [Help; 7] = [
     Help {
         name: "tidy",
         description: "the rules of this repository: layers, names, doc comments, layout, spec ids, …",
-        flags: &[
-            "--pending [CRATE]: findings in crates that do not follow a rule yet",
-            "--commits BASE: the subjects of the commits after BASE instead",
-        ],
+        flags: &["--commits BASE: the subjects of the commits after BASE instead"],
     },
     Help {
         name: "api",

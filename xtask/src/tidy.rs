@@ -33,7 +33,6 @@ mod links;
 mod literals;
 mod messages;
 mod names;
-mod pending;
 #[cfg(test)]
 mod samples;
 mod sizes;
@@ -41,82 +40,36 @@ mod spec_ids;
 mod unfinished;
 mod versions;
 
-use std::collections::BTreeMap;
-
 use crate::Result;
 use crate::finding::Finding;
 use crate::flags::Flags;
-use crate::sources::{Sources, package};
+use crate::sources::Sources;
 use crate::workspace::Workspace;
 
-/// A rule about source files.
-struct Rule {
-    /// The name in [`pending`].
-    name: &'static str,
-    check: fn(&Sources) -> Vec<Finding>,
-}
+/// The findings of a rule about source files.
+type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 12] = [
-    Rule {
-        name: "cycles",
-        check: cycles::check,
-    },
-    Rule {
-        name: "doc_comments",
-        check: doc_comments::check,
-    },
-    Rule {
-        name: "duplicates",
-        check: duplicates::check,
-    },
-    Rule {
-        name: "error_sections",
-        check: error_sections::check,
-    },
-    Rule {
-        name: "layout",
-        check: layout::check,
-    },
-    Rule {
-        name: "links",
-        check: links::check,
-    },
-    Rule {
-        name: "literals",
-        check: literals::check,
-    },
-    Rule {
-        name: "messages",
-        check: messages::check,
-    },
-    Rule {
-        name: "names",
-        check: names::check,
-    },
-    Rule {
-        name: "spec_ids",
-        check: spec_ids::check,
-    },
-    Rule {
-        name: "unfinished",
-        check: unfinished::check,
-    },
-    Rule {
-        name: "versions",
-        check: versions::check,
-    },
+const RULES: [Rule; 13] = [
+    cycles::check,
+    doc_comments::check,
+    duplicates::check,
+    error_sections::check,
+    inlining::check,
+    layout::check,
+    links::check,
+    literals::check,
+    messages::check,
+    names::check,
+    spec_ids::check,
+    unfinished::check,
+    versions::check,
 ];
-
-/// The rule about `#[inline]` counts over all crates, so it has a signature of its own.
-const INLINING: &str = "inlining";
 
 /// The result of all rules.
 #[derive(Debug, Default)]
 struct Report {
     /// Findings that fail the command.
     findings: Vec<Finding>,
-    /// Findings in crates that are still pending for the rule, with the name of the rule.
-    pending: Vec<(&'static str, Finding)>,
     /// Remarks, which do not fail the command.
     remarks: Vec<Finding>,
     /// The number of files.
@@ -126,16 +79,11 @@ struct Report {
 /// Runs the command. Returns true if there are no findings.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     let base: Option<String> = flags.value("--commits")?;
-    let pending = flags.optional_value("--pending");
     flags.finish()?;
     if let Some(base) = base {
         return commits::run(workspace, &base);
     }
     let report = check(workspace)?;
-    if let Some(package) = pending {
-        report.print_pending(&package);
-        return Ok(true);
-    }
     for remark in &report.remarks {
         println!("remark: {remark}");
     }
@@ -147,13 +95,6 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
         report.findings.len(),
         report.files
     );
-    if !report.pending.is_empty() {
-        println!(
-            "tidy: {} findings in crates that xtask/src/tidy/pending.rs lists; \
-             `cargo xtask tidy --pending CRATE` prints them",
-            report.pending.len()
-        );
-    }
     Ok(report.findings.is_empty())
 }
 
@@ -171,53 +112,11 @@ fn check_sources(sources: &Sources) -> Report {
         findings: sources.unreadable().to_vec(),
         remarks: sizes::check(sources),
         files: sources.count(),
-        ..Report::default()
     };
-    for rule in &RULES {
-        for finding in (rule.check)(sources) {
-            if pending::contains(rule.name, package(&finding.path)) {
-                report.pending.push((rule.name, finding));
-            } else {
-                report.findings.push(finding);
-            }
-        }
+    for rule in RULES {
+        report.findings.extend(rule(sources));
     }
-    let inlining = inlining::check(sources, |package| pending::contains(INLINING, package));
-    report.findings.extend(inlining);
-    for (rule, package) in pending::entries() {
-        if rule != INLINING && !report.is_pending(rule, package) {
-            let message = format!("{package} passes `{rule}`; remove the rule from its row");
-            report
-                .remarks
-                .push(Finding::new("xtask/src/tidy/pending.rs", 1, message));
-        }
-    }
-    report.pending.sort();
     report
-}
-
-impl Report {
-    fn is_pending(&self, rule: &str, in_package: &str) -> bool {
-        let mut pending = self.pending.iter();
-        pending.any(|(name, finding)| *name == rule && package(&finding.path) == in_package)
-    }
-
-    /// Prints the findings of a package; without a package, their numbers.
-    fn print_pending(&self, only: &str) {
-        let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-        for (rule, finding) in &self.pending {
-            let package = package(&finding.path);
-            if package == only {
-                println!("{rule}: {finding}");
-            }
-            if only.is_empty() || package == only {
-                *counts.entry((package, rule)).or_default() += 1;
-            }
-        }
-        for ((package, rule), count) in counts {
-            println!("{count:5} {package:20} {rule}");
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ use crate::headers::names;
 use crate::sse::SseLimits;
 
 /// The body of a response of any HTTP client.
-pub(super) type Body = UnsyncBoxBody<Bytes, ChannelError>;
+pub(super) type BoxResponseBody = UnsyncBoxBody<Bytes, ChannelError>;
 
-type SendFuture = BoxFuture<'static, Result<Response<Body>, ChannelError>>;
+type SendFuture = BoxFuture<'static, Result<Response<BoxResponseBody>, ChannelError>>;
 
 /// Size limits of responses.
 #[derive(Clone, Copy)]
@@ -84,7 +84,7 @@ impl RequestSender {
     pub(super) async fn send(
         &self,
         parts: RequestParts<'_>,
-    ) -> Result<Response<Body>, ChannelError> {
+    ) -> Result<Response<BoxResponseBody>, ChannelError> {
         let mut request = Request::new(parts.body);
         *request.method_mut() = parts.method;
         *request.uri_mut() = parts.uri.clone();
@@ -193,6 +193,6 @@ where
 }
 
 /// Returns whether the announced length of `body` is larger than `limit`.
-pub(super) fn exceeds(body: &Body, limit: usize) -> bool {
+pub(super) fn exceeds(body: &BoxResponseBody, limit: usize) -> bool {
     body.size_hint().lower() > limit as u64
 }

@@ -8,7 +8,7 @@ use mcp_core::{ChannelError, Frame};
 use mcp_types::Message;
 
 use super::body;
-use super::request::{Body, RequestSender, exceeds};
+use super::request::{BoxResponseBody, RequestSender, exceeds};
 use crate::headers::names;
 use crate::sse::{SseError, SseStream, SseStreamError};
 
@@ -21,7 +21,7 @@ pub(super) enum ResponseBody {
 }
 
 /// The event stream of a response.
-pub(super) type ResponseEvents = SseStream<BodyDataStream<Body>>;
+pub(super) type ResponseEvents = SseStream<BodyDataStream<BoxResponseBody>>;
 
 /// The `Content-Type` of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl ContentType {
 /// Reads a response by its status and content type.
 // spec: HTTP-C-03
 pub(super) async fn read(
-    response: Response<Body>,
+    response: Response<BoxResponseBody>,
     http: &RequestSender,
 ) -> Result<ResponseBody, ChannelError> {
     let (head, body) = response.into_parts();
@@ -93,7 +93,7 @@ pub(super) async fn read(
 /// accepted and its body is ignored.
 // spec: HTTP-C-01
 pub(super) async fn check_accepted(
-    response: Response<Body>,
+    response: Response<BoxResponseBody>,
     http: &RequestSender,
 ) -> Result<(), ChannelError> {
     if !response.status().is_success() {
@@ -107,7 +107,10 @@ pub(super) async fn check_accepted(
 }
 
 /// Converts a response with an error status, even if its body is a message.
-pub(super) async fn status_error(response: Response<Body>, http: &RequestSender) -> ChannelError {
+pub(super) async fn status_error(
+    response: Response<BoxResponseBody>,
+    http: &RequestSender,
+) -> ChannelError {
     let (head, body) = response.into_parts();
     if head.status.is_redirection() {
         return redirect_error(head.status, &head.headers, http);
@@ -143,7 +146,7 @@ async fn read_error_response(
     status: StatusCode,
     content_type: ContentType,
     headers: &HeaderMap,
-    body: Body,
+    body: BoxResponseBody,
     limit: usize,
 ) -> Result<Frame, ChannelError> {
     let limit = if content_type == ContentType::Json {

@@ -22,11 +22,11 @@ pub(super) struct ConnectionTimeouts {
 /// Activity of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
-    state: Mutex<State>,
+    state: Mutex<ActivityState>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct State {
+struct ActivityState {
     /// Number of events that count as activity.
     events: usize,
     /// Number of requests that are being answered.
@@ -39,7 +39,7 @@ struct State {
     is_write_blocked: bool,
 }
 
-impl State {
+impl ActivityState {
     /// Returns the maximum time in this state.
     fn timeout(self, timeouts: &ConnectionTimeouts) -> Option<Duration> {
         match self.in_flight {

@@ -17,11 +17,11 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(super) struct RunningCalls {
     limit: usize,
-    state: Mutex<State>,
+    state: Mutex<CallTable>,
 }
 
 #[derive(Debug)]
-struct State {
+struct CallTable {
     calls: BTreeMap<RequestId, CloseSignal<StopReason>>,
     /// Number of running calls and open streams.
     active: usize,
@@ -43,7 +43,7 @@ impl RunningCalls {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
-            state: Mutex::new(State {
+            state: Mutex::new(CallTable {
                 calls: BTreeMap::new(),
                 active: 0,
                 last_activity: Instant::now(),

@@ -137,7 +137,7 @@ impl ChannelState {
 
     fn route_notification(&self, notification: &Notification<'_>, frame: Frame) {
         match self.recipient(notification) {
-            Some(Recipient::Call(call)) => {
+            Some(NotificationTarget::Call(call)) => {
                 let dropped = call.mailbox.push(frame);
                 if dropped > 0 {
                     tracing::warn!(
@@ -147,7 +147,7 @@ impl ChannelState {
                     );
                 }
             }
-            Some(Recipient::EndedSubscription(call)) => call.mailbox.finish(Some(frame)),
+            Some(NotificationTarget::EndedSubscription(call)) => call.mailbox.finish(Some(frame)),
             None => {
                 if !self.route_inbound(frame) {
                     let method = &*notification.method;
@@ -162,7 +162,7 @@ impl ChannelState {
     }
 
     /// Returns the request that a notification belongs to.
-    fn recipient(&self, notification: &Notification<'_>) -> Option<Recipient> {
+    fn recipient(&self, notification: &Notification<'_>) -> Option<NotificationTarget> {
         let version = *self.version.lock();
         // Before negotiation the version is unknown. Progress is the same in all versions.
         let wire = wire::client_for_version(version.unwrap_or(ProtocolVersion::LATEST));
@@ -175,13 +175,13 @@ impl ChannelState {
                 .lock()
                 .get(token.as_id())
                 .cloned()
-                .map(Recipient::Call);
+                .map(NotificationTarget::Call);
         }
         if wire.version().is_modern() {
             // spec: CAN-09
             if let Some(ServerNotification::Cancelled(cancelled)) = &decoded {
                 let call = self.pending.lock().remove(cancelled.request_id.as_ref()?);
-                return call.map(Recipient::EndedSubscription);
+                return call.map(NotificationTarget::EndedSubscription);
             }
             // spec: STDIO-09, SUB-07
             if let Some(subscription) = wire.subscription_id(notification) {
@@ -190,14 +190,14 @@ impl ChannelState {
                     .lock()
                     .get(&subscription)
                     .cloned()
-                    .map(Recipient::Call);
+                    .map(NotificationTarget::Call);
             }
             // A log message names no request. It is assigned only when a single call is pending.
             // spec: LOG-05
             if let Some(ServerNotification::Log(_)) = &decoded {
                 let pending = self.pending.lock();
                 let (_, call) = pending.single(|call| !call.is_subscription)?;
-                return Some(Recipient::Call(call.clone()));
+                return Some(NotificationTarget::Call(call.clone()));
             }
         }
         None
@@ -226,7 +226,7 @@ impl ChannelState {
 }
 
 /// The request that a notification belongs to.
-enum Recipient {
+enum NotificationTarget {
     Call(PendingCall),
     /// The notification ends this subscription.
     EndedSubscription(PendingCall),

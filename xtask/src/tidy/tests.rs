@@ -2,7 +2,7 @@
 
 use super::samples::marked;
 use super::{
-    check, check_sources, links, literals, messages, pending, sizes, spec_ids, unfinished, versions,
+    check, check_sources, links, literals, messages, sizes, spec_ids, unfinished, versions,
 };
 use crate::finding::Finding;
 use crate::sources::Sources;
@@ -37,18 +37,6 @@ fn repository_has_no_findings() {
     let report = check(&Workspace::find().unwrap()).unwrap();
     let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
-}
-
-#[test]
-fn pending_list_names_rules_and_packages_that_exist() {
-    let workspace = Workspace::find().unwrap();
-    let members = workspace.members();
-    for (rule, package) in pending::entries() {
-        let is_rule = rule == super::INLINING || super::RULES.iter().any(|it| it.name == rule);
-        assert!(is_rule, "{rule}");
-        let is_package = package == "fuzz" || members.iter().any(|it| it.name.as_str() == package);
-        assert!(is_package, "{package}");
-    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::resumable_stream::ResumableStream;
 use super::session::{PendingCall, Session};
 use super::sse_2024;
 use super::task::{self, BackgroundStream};
-use crate::client::request::Body;
+use crate::client::request::BoxResponseBody;
 use crate::client::response::{self, ResponseBody};
 
 /// Returns the frames of a call. The request is sent when the stream is first polled.
@@ -149,7 +149,7 @@ async fn receive(
     session: &Arc<Session>,
     call: &Arc<PendingCall>,
     call_headers: &HeaderMap,
-    response: Response<Body>,
+    response: Response<BoxResponseBody>,
 ) -> Result<(), ChannelError> {
     if session.is_http_sse() {
         // spec: SSE-04

@@ -20,7 +20,7 @@ use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
-use crate::client::request::{Body, RequestParts, RequestSender};
+use crate::client::request::{BoxResponseBody, RequestParts, RequestSender};
 use crate::client::response::{self, ResponseBody, ResponseEvents};
 use crate::headers::names;
 
@@ -288,7 +288,7 @@ impl Session {
         &self,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<Body>, ChannelError> {
+    ) -> Result<Response<BoxResponseBody>, ChannelError> {
         self.post_with(self.session_headers(), body, call_headers)
             .await
     }
@@ -298,7 +298,7 @@ impl Session {
         &self,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<Body>, ChannelError> {
+    ) -> Result<Response<BoxResponseBody>, ChannelError> {
         self.post_with(HeaderMap::new(), body, call_headers).await
     }
 
@@ -307,7 +307,7 @@ impl Session {
         mut protocol_headers: HeaderMap,
         body: Bytes,
         call_headers: &HeaderMap,
-    ) -> Result<Response<Body>, ChannelError> {
+    ) -> Result<Response<BoxResponseBody>, ChannelError> {
         protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
         protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
         let parts = RequestParts {

@@ -22,11 +22,11 @@ const TAKEOVER_INTERVAL: Duration = Duration::from_secs(5);
 /// reader replaces the current one.
 #[derive(Debug, Default)]
 pub(in crate::server) struct ReaderSlot {
-    state: Mutex<State>,
+    state: Mutex<SlotState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct SlotState {
     /// Number of the last reader. Readers are numbered from 1.
     last_reader: u64,
     /// The last reader still holds its lease.
@@ -101,7 +101,7 @@ impl ReaderSlot {
 }
 
 /// Wakes the reader after releasing the lock, because the waker may lock the slot again.
-fn wake(mut state: MutexGuard<'_, State>) {
+fn wake(mut state: MutexGuard<'_, SlotState>) {
     let waker = state.waker.take();
     drop(state);
     if let Some(waker) = waker {

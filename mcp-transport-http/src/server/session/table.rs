@@ -15,12 +15,12 @@ use super::quota::SessionQuota;
 /// The sessions of an endpoint by their ids. Dropping the table ends them.
 #[derive(Default)]
 pub(in crate::server) struct SessionTable {
-    state: Mutex<State>,
+    state: Mutex<TableState>,
     pub(super) quota: SessionQuota,
 }
 
 #[derive(Default)]
-struct State {
+struct TableState {
     /// The server creates the ids, so clients cannot choose ids with the same hash.
     sessions: HashMap<Arc<str>, Arc<HttpSession>, RandomState>,
     /// The expiry task is running.
