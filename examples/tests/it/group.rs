@@ -149,7 +149,7 @@ async fn exited_process_is_restarted_after_delay() {
     assert!(
         error
             .to_string()
-            .starts_with("one: the server is left alone")
+            .starts_with("one: the server is not started again for ")
     );
     call(&group, "two__directory", json!({})).await;
     let start = Instant::now();
@@ -202,7 +202,10 @@ async fn silent_process_is_timeout_with_its_stderr() {
         text.starts_with("silent: the server could not be started: "),
         "{text}"
     );
-    assert!(text.ends_with("; the server says:\nno licence"), "{text}");
+    assert!(
+        text.ends_with("; its standard error ends with:\nno licence"),
+        "{text}"
+    );
 
     // Custom connect functions return the same error.
     let spec = config.servers[0].spec.clone().unwrap();
