@@ -13,7 +13,7 @@ use futures_util::future::select;
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
 
 use filter::offered;
-pub use filter::{MAX_URI_BYTES, MAX_URIS};
+pub use filter::{MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
 pub(crate) use filter::{authorize, check_size};
 
 use crate::changes::SubscriptionPermit;

@@ -99,7 +99,7 @@ impl ChangeBus for MemoryBus {
 
     fn watch(&self, interest: SubscriptionFilter) -> Watch {
         let marks = Arc::new(Marks(Mutex::new(Unread {
-            interest: interest.into(),
+            interest: Arc::new(interest).into(),
             ..Unread::default()
         })));
         let key = self.subscribers.lock().insert(marks.clone());
@@ -124,23 +124,23 @@ struct Unread {
     reader: Option<Waker>,
 }
 
-/// The part of a filter that concerns lists and resources. The URIs are boxed: every session has an
-/// `Interest`, and few subscribe to resources.
+/// The part of a filter that concerns lists and resources. The URIs are behind a pointer: every
+/// session has an `Interest`, and few subscribe to resources. A session shares them with its bus.
 #[derive(Debug, Default)]
 struct Interest {
     tools: bool,
     prompts: bool,
     resources: bool,
-    by_uri: Option<Box<SubscriptionFilter>>,
+    by_uri: Option<Arc<SubscriptionFilter>>,
 }
 
-impl From<SubscriptionFilter> for Interest {
-    fn from(filter: SubscriptionFilter) -> Self {
+impl From<Arc<SubscriptionFilter>> for Interest {
+    fn from(filter: Arc<SubscriptionFilter>) -> Self {
         Self {
             tools: filter.tools_list_changed,
             prompts: filter.prompts_list_changed,
             resources: filter.resources_list_changed,
-            by_uri: (!filter.resource_subscriptions.is_empty()).then(|| Box::new(filter)),
+            by_uri: (!filter.resource_subscriptions.is_empty()).then_some(filter),
         }
     }
 }
@@ -211,7 +211,7 @@ pub struct Watch {
 
 impl Watch {
     /// Replaces the filter. Unread changes stay marked if the new filter covers them.
-    pub(crate) fn set_interest(&self, interest: SubscriptionFilter) {
+    pub(crate) fn set_interest(&self, interest: Arc<SubscriptionFilter>) {
         let mut state = self.marks.0.lock();
         state.tools &= interest.tools_list_changed;
         state.prompts &= interest.prompts_list_changed;

@@ -52,7 +52,7 @@ fn new_filter_keeps_only_covered_marks() {
     let fewer = SubscriptionFilter::new()
         .prompts_changed()
         .resource("a://b");
-    watch.set_interest(fewer);
+    watch.set_interest(Arc::new(fewer));
     bus.publish(ChangeEvent::Tools);
     assert_eq!(watch.try_next(), Some(ChangeEvent::Prompts));
     assert_eq!(watch.try_next(), Some(updated("a://b")));

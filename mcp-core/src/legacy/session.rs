@@ -8,13 +8,13 @@ mod back_channel;
 mod handle;
 mod limits;
 mod sent_request;
+mod subscriptions;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use mcp_types::{InitializeParams, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{InitializeParams, SubscriptionFilter};
 use parking_lot::Mutex;
 
 pub use back_channel::PendingResponse;
@@ -49,7 +49,8 @@ pub struct Session {
 struct SessionState {
     facts: Arc<ClientFacts>,
     ready: bool,
-    subscriptions: BTreeSet<String>,
+    /// The filter with the URIs that the client subscribed to, shared with the bus. `None`: no URIs.
+    subscriptions: Option<Arc<SubscriptionFilter>>,
     /// The task that waits in [`Session::poll_change`] until the session is ready.
     change_reader: Option<Waker>,
     /// The requests to the client. Allocated with the first one.
@@ -90,8 +91,7 @@ impl Session {
         {
             let mut state = session.state.lock();
             state.ready = record.ready;
-            state.subscriptions.extend(record.subscriptions);
-            session.update_interest(&state);
+            session.replace_subscriptions(&mut state, record.subscriptions);
         }
         session
     }
@@ -103,7 +103,7 @@ impl Session {
         owner: Option<(String, String)>,
         limits: SessionLimits,
     ) -> Self {
-        let interest = interest(&profile.capabilities, &BTreeSet::new());
+        let interest = subscriptions::offered_lists(&profile.capabilities);
         Self {
             wire: wire::for_version(facts.version),
             limits,
@@ -112,7 +112,7 @@ impl Session {
             state: Mutex::new(SessionState {
                 facts: Arc::new(facts),
                 ready: false,
-                subscriptions: BTreeSet::new(),
+                subscriptions: None,
                 change_reader: None,
                 sent: None,
             }),
@@ -131,7 +131,7 @@ impl Session {
             capabilities: state.facts.capabilities.clone(),
             client_info: state.facts.info_json().cloned(),
             log_level: state.facts.log_level,
-            subscriptions: state.subscriptions.iter().cloned().collect(),
+            subscriptions: state.subscribed_uris().to_vec(),
             owner: self.owner.as_deref().cloned(),
             ready: state.ready,
         }
@@ -144,11 +144,7 @@ impl Session {
             let facts = ClientFacts::clone(&state.facts).log_level(record.log_level);
             state.facts = Arc::new(facts);
         }
-        let subscriptions = BTreeSet::from_iter(record.subscriptions);
-        if state.subscriptions != subscriptions {
-            state.subscriptions = subscriptions;
-            self.update_interest(&state);
-        }
+        self.replace_subscriptions(&mut state, record.subscriptions);
         let reader = match record.ready {
             true => state.set_ready(),
             false => None,
@@ -191,13 +187,6 @@ impl Session {
                 *issuer == principal.issuer && *subject == principal.subject
             }
             _ => false,
-        }
-    }
-
-    fn update_interest(&self, state: &SessionState) {
-        if let Some(changes) = &self.changes {
-            let interest = interest(&self.profile.capabilities, &state.subscriptions);
-            changes.watch.set_interest(interest);
         }
     }
 
@@ -249,18 +238,6 @@ impl fmt::Debug for Session {
             .field("ready", &self.is_ready())
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the changes that a session is notified of: those that the server declared, and the
-/// resources that the client subscribed to.
-// spec: SUB-12, SUB-14
-fn interest(offers: &ServerCapabilities, subscriptions: &BTreeSet<String>) -> SubscriptionFilter {
-    let mut interest = SubscriptionFilter::new();
-    interest.tools_list_changed = ChangeEvent::Tools.is_offered(offers);
-    interest.prompts_list_changed = ChangeEvent::Prompts.is_offered(offers);
-    interest.resources_list_changed = ChangeEvent::Resources.is_offered(offers);
-    interest.resource_subscriptions = subscriptions.iter().cloned().collect();
-    interest
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ use crate::{Call, ChangeEvent, Fault};
 
 /// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;
-/// The total size of these URIs, in bytes: 128 KiB.
+/// The total size of these URIs, in bytes: 128 KiB. A session has the same limit for
+/// `resources/subscribe`.
 pub const MAX_URI_BYTES: usize = 128 * 1024;
+/// The size of one URI in `resources/subscribe`, in bytes: 8 KiB.
+pub const MAX_URI_LEN: usize = 8 * 1024;
 
 /// Checks that a filter is within the limits of one subscription.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::task::Waker;
 
-use mcp_types::{Cancelled, Method, Notification, Request, Response};
+use mcp_types::{Cancelled, Notification, Request, Response};
 
 use super::Session;
 use crate::{
@@ -82,41 +82,8 @@ impl Session {
                 Ok(())
             }
             SessionRequest::Subscribe(params) => self.subscribe(&params.uri, &subscriber()),
-            SessionRequest::Unsubscribe(params) => {
-                self.check_subscriptions(Method::Unsubscribe)?;
-                let mut state = self.state.lock();
-                state.subscriptions.remove(&params.uri);
-                self.update_interest(&state);
-                Ok(())
-            }
+            SessionRequest::Unsubscribe(params) => self.unsubscribe(&params.uri),
         }
-    }
-
-    // spec: SUB-14, RSRC-12, GAP-10
-    fn subscribe(&self, uri: &str, subscriber: &Subscriber) -> Result<(), Fault> {
-        self.check_subscriptions(Method::Subscribe)?;
-        if let Some(watched) = &self.changes {
-            watched
-                .changes
-                .check_access(uri, &self.facts(), subscriber)?;
-        }
-        let mut state = self.state.lock();
-        let limit = self.limits.subscriptions;
-        if state.subscriptions.len() >= limit && !state.subscriptions.contains(uri) {
-            let text = format!("this session has {limit} subscriptions already; end one first");
-            return Err(Fault::Refused(text.into()));
-        }
-        state.subscriptions.insert(uri.to_owned());
-        self.update_interest(&state);
-        Ok(())
-    }
-
-    fn check_subscriptions(&self, method: Method) -> Result<(), Fault> {
-        let resources = self.profile.capabilities.resources.as_ref();
-        if resources.is_some_and(|offer| offer.subscribe == Some(true)) {
-            return Ok(());
-        }
-        Err(Fault::no_such_method(method.as_str()))
     }
 
     /// Handles a notification of the client.

@@ -15,6 +15,7 @@ use mcp_types::{
 
 use super::{HandledNotification, HandledRequest, Session, SessionLimits};
 use crate::legacy::{MessageSink, SessionRecord, read_stateless};
+use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 use crate::{
     BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts, Exchange,
     Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile,
@@ -314,6 +315,51 @@ fn subscription_beyond_the_limit_is_refused() {
             "{uri}"
         );
     }
+}
+
+fn subscribe(session: &Session, uri: &str) -> Result<(), Fault> {
+    let text = asks("resources/subscribe", &format!(r#"{{"uri":"{uri}"}}"#));
+    let handled = session.handle_request(&request(&text), Subscriber::default);
+    handled.map(drop)
+}
+
+#[test]
+fn subscriptions_beyond_the_byte_limit_are_refused() {
+    let (server, session) = opened();
+    let uri = |index: usize, len: usize| format!("a:{index:0len$}", len = len - 2);
+    let too_long = subscribe(&session, &uri(0, MAX_URI_LEN + 1)).unwrap_err();
+    assert!(matches!(too_long, Fault::BadParams { .. }), "{too_long}");
+    assert!(too_long.to_string().contains("8192"), "{too_long}");
+    let fitting = MAX_URI_BYTES / MAX_URI_LEN;
+    for index in 0..fitting {
+        assert_eq!(subscribe(&session, &uri(index, MAX_URI_LEN)), Ok(()));
+    }
+    let full = subscribe(&session, "a:b").unwrap_err();
+    assert!(matches!(full, Fault::Refused(_)), "{full}");
+    // A URI of the session can be subscribed to again.
+    assert_eq!(subscribe(&session, &uri(0, MAX_URI_LEN)), Ok(()));
+    assert_eq!(session.record().subscriptions.len(), fitting);
+
+    // A stored record has the same limits.
+    let mut record = session.record();
+    let uris = (0..10_000).map(|index| uri(index, MAX_URI_LEN));
+    record.subscriptions = uris.collect();
+    record.subscriptions.push("a:".repeat(MAX_URI_LEN));
+    let restored = Session::restore(record.clone(), &server, SessionLimits::default());
+    session.update(record);
+    for session in [&restored, &*session] {
+        assert_eq!(session.record().subscriptions.len(), fitting);
+    }
+}
+
+#[test]
+fn subscribed_uris_are_stored_once() {
+    let (_, session) = opened();
+    let other = "b".repeat(8000);
+    subscribe(&session, &other).unwrap();
+    let uri = "a".repeat(8000);
+    let memory = allocation_counter::measure(|| subscribe(&session, &uri).unwrap());
+    assert!(memory.bytes_current < 8500, "{memory:?}");
 }
 
 #[test]
