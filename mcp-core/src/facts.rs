@@ -1,12 +1,13 @@
 //! The two sides of a connection: their identity and capabilities.
 
-use std::fmt;
+use std::{fmt, io};
 
 use mcp_types::meta::keys;
 use mcp_types::{
     CacheHint, ClientCapabilities, DiscoverResult, Implementation, LoggingLevel, ProtocolVersion,
     RawObject, ServerCapabilities,
 };
+use serde_json::Value;
 
 /// The client of a call, as the server knows it. A modern request carries these facts, and a legacy
 /// session stores them.
@@ -23,6 +24,13 @@ pub struct ClientFacts {
 }
 
 impl ClientFacts {
+    /// The size of the identity and the capabilities together, as JSON, of a client that the server
+    /// keeps longer than one call (a session, a subscription): 16 KiB.
+    pub const MAX_BYTES: usize = 16 * 1024;
+    /// The number of JSON values in the capabilities of such a client: 256. A parsed value takes much
+    /// more memory than its JSON.
+    pub const MAX_VALUES: usize = 256;
+
     /// A client without capabilities.
     pub fn new(version: ProtocolVersion) -> Self {
         Self {
@@ -59,11 +67,72 @@ impl ClientFacts {
         self.info.as_ref()
     }
 
+    /// Checks that a client may be kept longer than one call.
+    pub(crate) fn check_size(&self) -> Result<(), ClientTooLarge> {
+        check_client_size(self.info.as_ref(), &self.capabilities)
+    }
+
     /// Returns the name and version that the client claims. They prove nothing. Parses the JSON on each
     /// call.
     // spec: VER-08
     pub fn client_info(&self) -> Option<Implementation> {
         serde_json::from_str(self.info.as_ref()?.as_str()).ok()
+    }
+}
+
+/// A client whose identity and capabilities are larger than [`ClientFacts::MAX_BYTES`] or
+/// [`ClientFacts::MAX_VALUES`] allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ClientTooLarge {
+    #[error(
+        "client info and capabilities have {0} bytes of JSON; they can have {max} together",
+        max = ClientFacts::MAX_BYTES
+    )]
+    Bytes(usize),
+    #[error(
+        "the client capabilities have {0} JSON values; they can have {max}",
+        max = ClientFacts::MAX_VALUES
+    )]
+    Values(usize),
+}
+
+/// Checks the size of a client. See [`ClientFacts::MAX_BYTES`].
+pub(crate) fn check_client_size(
+    info: Option<&RawObject>,
+    capabilities: &ClientCapabilities,
+) -> Result<(), ClientTooLarge> {
+    let mut bytes = ByteCount(info.map_or(0, |info| info.as_str().len()));
+    // Capabilities come from JSON, and can be written as JSON again.
+    let _ = serde_json::to_writer(&mut bytes, capabilities);
+    if bytes.0 > ClientFacts::MAX_BYTES {
+        return Err(ClientTooLarge::Bytes(bytes.0));
+    }
+    let values = serde_json::to_value(capabilities).map_or(0, |value| count_values(&value));
+    if values > ClientFacts::MAX_VALUES {
+        return Err(ClientTooLarge::Values(values));
+    }
+    Ok(())
+}
+
+/// A writer that counts bytes.
+struct ByteCount(usize);
+
+impl io::Write for ByteCount {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn count_values(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(items) => items.iter().map(count_values).sum(),
+        Value::Object(members) => members.values().map(count_values).sum(),
+        _ => 0,
     }
 }
 

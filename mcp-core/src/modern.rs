@@ -24,6 +24,7 @@ pub fn read_request(
     let listen_hooks = match &decoded.request {
         ClientRequest::Listen(filter) => {
             subscriptions::check_size(filter)?;
+            subscriptions::check_client(&envelope.facts, &request.id)?;
             Some(Box::default())
         }
         _ => None,

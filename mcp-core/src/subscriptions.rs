@@ -13,8 +13,8 @@ use futures_util::future::select;
 use mcp_types::{ListenResult, Method, SubscriptionFilter};
 
 use filter::offered;
-pub use filter::{MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
-pub(crate) use filter::{authorize, check_size};
+pub use filter::{MAX_ID_LEN, MAX_URI_BYTES, MAX_URI_LEN, MAX_URIS};
+pub(crate) use filter::{authorize, check_client, check_size};
 
 use crate::changes::SubscriptionPermit;
 use crate::{

@@ -12,7 +12,8 @@ pub(super) const DEFAULT_LEVEL: LoggingLevel = LoggingLevel::Info;
 ///
 /// # Errors
 ///
-/// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions.
+/// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
+/// [`Fault::BadParams`] when the client is larger than [`ClientFacts::MAX_BYTES`] allows.
 // spec: LIFE-02, LIFE-07, LIFE-10
 pub(super) fn initialize(
     params: &InitializeParams,
@@ -31,6 +32,9 @@ pub(super) fn initialize(
         .capabilities(params.capabilities.clone())
         .log_level(Some(DEFAULT_LEVEL))
         .info(info);
+    facts
+        .check_size()
+        .map_err(|error| Fault::bad_params(format!("`params`: {error}")))?;
     let result = InitializeResult::new(version, capabilities, profile.info().clone())
         .instructions(profile.instructions.clone());
     Ok((facts, result))

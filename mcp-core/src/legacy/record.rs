@@ -1,14 +1,20 @@
 //! The stored state of a session.
 
 use mcp_types::{ClientCapabilities, LoggingLevel, ProtocolVersion, RawObject};
-use serde::{Deserialize, Serialize};
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
 
+use crate::facts::check_client_size;
 use crate::{ClientFacts, Principal};
 
 /// The stored state of a session, with which another node or a later process continues it. Running
 /// calls and pending requests to the client are not stored.
+///
+/// A record whose client is larger than [`ClientFacts::MAX_BYTES`] or [`ClientFacts::MAX_VALUES`]
+/// allow does not deserialize.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+// With `remote`, serde derives inherent functions. The implementations of the traits call them.
+#[serde(rename_all = "camelCase", remote = "Self")]
 #[non_exhaustive]
 pub struct SessionRecord {
     /// The revision of the session.
@@ -31,6 +37,21 @@ pub struct SessionRecord {
     /// True after the client has sent `notifications/initialized`.
     #[serde(default)]
     pub ready: bool,
+}
+
+impl<'de> Deserialize<'de> for SessionRecord {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let record = Self::deserialize(deserializer)?;
+        check_client_size(record.client_info.as_ref(), &record.capabilities)
+            .map_err(D::Error::custom)?;
+        Ok(record)
+    }
+}
+
+impl Serialize for SessionRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
 impl SessionRecord {

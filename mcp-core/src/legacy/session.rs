@@ -67,7 +67,8 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions.
+    /// Returns [`Fault::UnsupportedVersion`] when the server offers no revision with sessions, and
+    /// [`Fault::BadParams`] when the client is larger than [`ClientFacts::MAX_BYTES`] allows.
     pub fn open(
         params: &InitializeParams,
         service: &dyn Service,

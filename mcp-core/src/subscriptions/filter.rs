@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use mcp_types::{Page, ReadResourceParams, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{Page, ReadResourceParams, RequestId, ServerCapabilities, SubscriptionFilter};
 
-use crate::{Call, ChangeEvent, Fault};
+use crate::{Call, ChangeEvent, ClientFacts, Fault};
 
 /// The number of resource URIs that one subscription can name.
 pub const MAX_URIS: usize = 1024;
@@ -32,6 +32,33 @@ pub(crate) fn check_size(filter: &SubscriptionFilter) -> Result<(), Fault> {
          all below it, or open several",
         uris.len()
     )))
+}
+
+/// The size of the id of a `subscriptions/listen` request, in bytes: 1 KiB. The server keeps the id as
+/// long as the subscription runs.
+pub const MAX_ID_LEN: usize = 1024;
+
+/// Checks the size of the values that a subscription keeps of its request besides the filter.
+///
+/// # Errors
+///
+/// Returns [`Fault::BadParams`] for a client that is too large, and [`Fault::InvalidRequest`] for an id
+/// that is too long.
+// spec: SUB-15
+pub(crate) fn check_client(facts: &ClientFacts, id: &RequestId) -> Result<(), Fault> {
+    facts
+        .check_size()
+        .map_err(|error| Fault::bad_params(format!("`params._meta`: {error}")))?;
+    match id {
+        RequestId::String(id) if id.len() > MAX_ID_LEN => {
+            let text = format!(
+                "`id`: {} bytes; a subscription can have {MAX_ID_LEN}",
+                id.len()
+            );
+            Err(Fault::InvalidRequest(text.into()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reduces a filter to the changes that the server offers, and removes duplicate URIs.

@@ -8,7 +8,9 @@ use futures::channel::oneshot;
 use mcp_types::{Implementation, Message, RequestId, ServerCapabilities, SubscriptionFilter};
 use serde_json::{Value, json};
 
-use super::{MAX_URI_BYTES, MAX_URIS, ServerSubscription, authorize, check_size, offered};
+use super::{
+    MAX_ID_LEN, MAX_URI_BYTES, MAX_URIS, ServerSubscription, authorize, check_size, offered,
+};
 use crate::lines::LINE_FRAMING;
 use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
@@ -261,6 +263,43 @@ fn methods(notes: &[Value]) -> Vec<&str> {
     methods
         .map(|method| method.trim_start_matches("notifications/"))
         .collect()
+}
+
+#[test]
+fn subscription_of_a_large_client_is_refused() {
+    let server = Server::new();
+    let read = |id: &str, capabilities: Value, info: &str| {
+        let text = json!({
+            "jsonrpc": "2.0", "id": id, "method": "subscriptions/listen",
+            "params": {"notifications": {}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientCapabilities": capabilities,
+                "io.modelcontextprotocol/clientInfo": {"name": info, "version": "1"},
+            }},
+        });
+        let text = text.to_string();
+        let Ok(Message::Request(request)) = Message::parse(text.as_bytes()) else {
+            panic!()
+        };
+        let RequestEra::Modern(envelope) = classify(&request, None) else {
+            panic!()
+        };
+        modern::read_request(&request, envelope, &server.profile()).map(drop)
+    };
+    let none = json!({});
+    let wide = json!({"experimental": {"x": vec![0; 300]}});
+    let long = "x".repeat(16 << 10);
+    assert_eq!(
+        read(&long[..MAX_ID_LEN], none.clone(), &long[..16_000]),
+        Ok(())
+    );
+    for (id, capabilities, info) in [
+        (&long[..=MAX_ID_LEN], none.clone(), ""),
+        ("1", wide, ""),
+        ("1", none, &long),
+    ] {
+        assert!(read(id, capabilities, info).is_err(), "{}", id.len());
+    }
 }
 
 #[test]
