@@ -1,6 +1,7 @@
 //! The trait of client transports.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::future::{pending, ready};
 use std::pin::Pin;
 
@@ -8,6 +9,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
+use crate::headers::HeaderNames;
 use crate::{BoxFuture, ClientNotification, wire};
 
 /// A client transport: a connection to one server.
@@ -156,7 +158,7 @@ pub enum CloseReason {
 }
 
 /// An encoded request.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct OutgoingRequest {
     /// The id.
@@ -178,6 +180,18 @@ impl OutgoingRequest {
             mirrored,
             headers: http::HeaderMap::new(),
         }
+    }
+}
+
+/// Omits the values of headers, which may be secrets.
+impl fmt::Debug for OutgoingRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingRequest")
+            .field("id", &self.id)
+            .field("body", &self.body)
+            .field("mirrored", &self.mirrored)
+            .field("headers", &HeaderNames(&self.headers))
+            .finish()
     }
 }
 

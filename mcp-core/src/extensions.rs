@@ -1,6 +1,10 @@
 //! The HTTP head of a request, and values that layers attach to it.
 
+use std::fmt;
+
 use http::request::Parts;
+
+use crate::headers::HeaderNames;
 
 /// The HTTP head of a request, and values that layers attach to it, found by their type.
 ///
@@ -21,7 +25,7 @@ use http::request::Parts;
 /// assert_eq!(extensions.parts().map(|parts| parts.uri.path()), Some("/mcp"));
 /// # Ok::<(), http::Error>(())
 /// ```
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Extensions {
     parts: Option<Box<Parts>>,
     map: http::Extensions,
@@ -61,6 +65,20 @@ impl Extensions {
     }
 }
 
+/// Omits the query of the URI and the values of headers, which may be secrets.
+impl fmt::Debug for Extensions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut debug = f.debug_struct("Extensions");
+        if let Some(parts) = &self.parts {
+            debug
+                .field("method", &parts.method)
+                .field("path", &parts.uri.path())
+                .field("headers", &HeaderNames(&parts.headers));
+        }
+        debug.finish_non_exhaustive()
+    }
+}
+
 impl From<Box<Parts>> for Extensions {
     fn from(parts: Box<Parts>) -> Self {
         Self {
@@ -72,10 +90,14 @@ impl From<Box<Parts>> for Extensions {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use http::Request;
     use http::request::Parts;
+    use mcp_types::{Page, ProtocolVersion};
 
     use super::Extensions;
+    use crate::{Call, ClientFacts, Exchange};
 
     fn parts(path: &str) -> Parts {
         let request = Request::builder().uri(path).extension("of the request");
@@ -91,6 +113,36 @@ mod tests {
         assert_eq!(extensions.remove(), Some("again"));
         assert_eq!(extensions.remove(), Some("of the request"));
         assert_eq!(extensions.remove::<&str>(), None);
+    }
+
+    #[test]
+    fn debug_has_no_header_values() {
+        let request = Request::builder()
+            .uri("https://example.com/mcp?token=hunter2")
+            .header("authorization", "Bearer hunter2")
+            .header("cookie", "id=hunter2")
+            .header("x-tenant", "hunter2")
+            .body(())
+            .unwrap();
+        let mut exchange = Exchange::new(
+            Call::ListTools(Page::first()),
+            Arc::new(ClientFacts::new(ProtocolVersion::LATEST)),
+        );
+        exchange.extensions = Box::new(request.into_parts().0).into();
+        for text in [
+            format!("{exchange:?}"),
+            format!("{:#?}", exchange.extensions),
+        ] {
+            assert!(!text.contains("hunter2"), "{text}");
+            for shown in [
+                "/mcp",
+                "authorization (sensitive)",
+                "cookie (sensitive)",
+                "x-tenant",
+            ] {
+                assert!(text.contains(shown), "{text}");
+            }
+        }
     }
 
     #[test]

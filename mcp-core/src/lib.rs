@@ -32,8 +32,8 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `extensions`, `facts`, `fault`, `framing`, `notification`, `panic`, `pending`, `schema`, `stream_control` |
-//! | 1 | `gate`, `input`, `lines`, `reply`, `server_request` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `stream_control` |
+//! | 1 | `extensions`, `gate`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
@@ -58,6 +58,8 @@ mod facts;
 mod fault;
 mod framing;
 mod gate;
+#[doc(hidden)]
+pub mod headers;
 mod in_process;
 mod inbound;
 mod input;

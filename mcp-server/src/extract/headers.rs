@@ -1,9 +1,10 @@
 //! Headers of the HTTP request.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::ops::Deref;
 
 use http::HeaderMap;
+use mcp_core::headers::{HeaderNames, mark_sensitive};
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
@@ -11,7 +12,10 @@ use crate::rejection::Rejection;
 
 /// All headers of the HTTP request. Rejects calls over other transports; take `Option<Headers>` to
 /// accept them.
-#[derive(Debug, Clone)]
+///
+/// `Debug` prints names only. Values with credentials (`Authorization`, cookies, keys and tokens) are
+/// marked as sensitive, so that `Debug` of the map does not print them either.
+#[derive(Clone)]
 #[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
 pub struct Headers(pub HeaderMap);
 
@@ -23,9 +27,19 @@ impl Deref for Headers {
     }
 }
 
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Headers")
+            .field(&HeaderNames(&self.0))
+            .finish()
+    }
+}
+
 impl FromCall for Headers {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
-        Ok(Self(headers(call)?.clone()))
+        let mut headers = headers(call)?.clone();
+        mark_sensitive(&mut headers);
+        Ok(Self(headers))
     }
 }
 

@@ -76,6 +76,11 @@ impl Desk {
     }
 
     #[tool]
+    fn debug_headers(&self, headers: Headers) -> String {
+        format!("{headers:?} {:?}", headers.0)
+    }
+
+    #[tool]
     fn forward(&self, raw: RawArgs, State(prefix): State<Prefix>) -> String {
         format!("{}{}", prefix.0, raw.as_str())
     }
@@ -135,6 +140,24 @@ fn extractors_and_arguments_are_found_by_type() {
         r#"> hi true 7 Some("acme") 2026-07-28 Some(2)"#
     );
     assert_eq!(call_text(&server, "forward", r#"{"a":1}"#), r#"> {"a":1}"#);
+}
+
+#[test]
+fn debug_of_headers_has_no_values() {
+    let signed_in = |call| {
+        let mut exchange = with_headers(call);
+        let request = http::Request::builder()
+            .header("authorization", "Bearer hunter2")
+            .header("x-tenant", "acme");
+        let parts = request.body(()).unwrap().into_parts().0;
+        exchange.extensions.set_parts(parts);
+        exchange
+    };
+    let shown = text(call_with(&desk(), "debug_headers", signed_in, "{}"));
+    assert_eq!(
+        shown,
+        r#"Headers([authorization (sensitive), x-tenant]) {"authorization": Sensitive, "x-tenant": "acme"}"#
+    );
 }
 
 #[test]
