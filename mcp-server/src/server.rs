@@ -18,7 +18,7 @@ use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{Layers, Middleware};
 use crate::notify::Notify;
 use crate::registry::{ServerConfig, SharedRegistry};
-use crate::request_state::StateKeys;
+use crate::request_state::{Sealer, StateKeys};
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
@@ -170,7 +170,10 @@ impl Server {
     // spec: MRTR-07, MRTR-16
     #[must_use]
     pub fn request_state_keys(self, keys: StateKeys) -> Self {
-        self.state(Arc::new(keys))
+        self.configure(|config| {
+            let sealer = Sealer::new(&*config.info.name, Some(keys));
+            config.context.sealer = Arc::new(sealer);
+        })
     }
 
     /// Adds a tool.

@@ -9,6 +9,7 @@ use mcp_types::{CompleteParams, RawObject};
 use super::guard::CallGuard;
 use super::spec::HandlerNeeds;
 use crate::input_round::InputRound;
+use crate::request_state::Sealer;
 use crate::state::{RouterStates, StateMap};
 use crate::validation::Validation;
 
@@ -17,6 +18,7 @@ use crate::validation::Validation;
 pub(crate) struct ServerContext {
     pub(crate) states: StateMap,
     pub(crate) validation: Validation,
+    pub(crate) sealer: Arc<Sealer>,
 }
 
 /// A call, as extractors see it; the argument of [`FromCall::from_call`](crate::FromCall::from_call).
@@ -90,8 +92,8 @@ impl CallContext {
         let signal = CloseSignal::default();
         let method = self.0.exchange.call.method();
         if needs.input_round && method.is_some_and(|it| it.spec().may_require_input) {
-            let keys = self.state();
-            self.0.input_round = InputRound::start(&self.0.exchange, keys, signal.clone())?;
+            let sealer = &self.0.route.server.sealer;
+            self.0.input_round = InputRound::start(&self.0.exchange, sealer, signal.clone())?;
         }
         self.0.close_signal = Some(signal.clone());
         Ok(CallGuard::new(signal, self.0.input_round.clone()))

@@ -1,14 +1,13 @@
 //! Data of a call that travels through the client between two runs of its handler.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use mcp_core::Fault;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::error::{invalid_state, seal_failed};
-use crate::request_state::{Binding, StateKeys};
+use crate::request_state::{Binding, Sealer};
 
 /// Answers and results of earlier runs of a handler.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -25,34 +24,17 @@ pub(super) struct RecordedAnswers {
 
 impl RecordedAnswers {
     /// Decrypts the `requestState` of a request with `binding`.
-    pub(super) fn unseal(state: &str, binding: &Binding, keys: &ReplyKeys) -> Result<Self, Fault> {
-        let plain = keys.get()?.open(state, binding);
+    pub(super) fn unseal(state: &str, binding: &Binding, sealer: &Sealer) -> Result<Self, Fault> {
+        let plain = sealer.open(state, binding);
         let plain = plain.map_err(|_| invalid_state())?;
         serde_json::from_slice(&plain).map_err(|_| invalid_state())
     }
 
     /// Encrypts the data as `requestState` for requests with `binding`.
     // spec: MRTR-01, MRTR-03, MRTR-04
-    pub(super) fn seal(&self, binding: &Binding, keys: &ReplyKeys) -> Result<String, Fault> {
+    pub(super) fn seal(&self, binding: &Binding, sealer: &Sealer) -> Result<String, Fault> {
         let plain = serde_json::to_vec(self).map_err(|error| Fault::internal(error.to_string()))?;
-        let sealed = keys.get()?.seal(&plain, binding);
+        let sealed = sealer.seal(&plain, binding);
         sealed.map_err(|error| seal_failed(&error))
-    }
-}
-
-/// The configured keys of a server, or the random keys of the process.
-#[derive(Debug)]
-pub(super) struct ReplyKeys(pub(super) Option<Arc<StateKeys>>);
-
-impl ReplyKeys {
-    pub(super) fn size_limit(&self) -> usize {
-        let configured = self.0.as_deref();
-        configured.map_or(StateKeys::MAX_BYTES, StateKeys::size_limit)
-    }
-
-    fn get(&self) -> Result<Arc<StateKeys>, Fault> {
-        let keys = self.0.clone();
-        let keys = keys.map_or_else(StateKeys::process_default, Ok);
-        keys.map_err(|error| seal_failed(&error))
     }
 }

@@ -20,8 +20,8 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::capabilities;
 use super::error::AskError;
-use super::recorded::{RecordedAnswers, ReplyKeys};
-use crate::request_state::{Binding, SealError, StateKeys};
+use super::recorded::RecordedAnswers;
+use crate::request_state::{Binding, SealError, Sealer, StateKeys};
 
 /// Limit on the number of questions per call.
 const MAX_QUESTIONS: usize = 100;
@@ -43,7 +43,10 @@ pub(crate) struct InputRound {
 /// Route of questions to the client.
 enum InputMode {
     /// The reply contains the questions, and the handler runs again with the answers (2026-07-28).
-    Reply { binding: Binding, keys: ReplyKeys },
+    Reply {
+        binding: Binding,
+        sealer: Arc<Sealer>,
+    },
     /// The session sends each question while the handler waits.
     BackChannel(Arc<dyn BackChannel>),
 }
@@ -86,15 +89,15 @@ impl InputRound {
     // spec: MRTR-07, MRTR-08, MRTR-16
     pub(crate) fn start(
         exchange: &Exchange,
-        keys: Option<&Arc<StateKeys>>,
+        sealer: &Arc<Sealer>,
         call_closed: CloseSignal,
     ) -> Result<Option<Arc<Self>>, Fault> {
         let (mode, inputs) = match &exchange.input {
             Input::Recorded(input) => {
                 let binding = Binding::new(&exchange.call, exchange.principal());
-                let keys = ReplyKeys(keys.cloned());
-                let inputs = PendingInputs::restore(input.as_deref(), &binding, &keys)?;
-                (InputMode::Reply { binding, keys }, inputs)
+                let inputs = PendingInputs::restore(input.as_deref(), &binding, sealer)?;
+                let sealer = sealer.clone();
+                (InputMode::Reply { binding, sealer }, inputs)
             }
             Input::Live(channel) => (
                 InputMode::BackChannel(channel.clone()),
@@ -235,7 +238,7 @@ impl InputRound {
         };
         let raw = to_raw_value(value).map_err(|error| unkeepable(error.to_string()))?;
         let most = match &self.mode {
-            InputMode::Reply { keys, .. } => keys.size_limit(),
+            InputMode::Reply { sealer, .. } => sealer.size_limit(),
             InputMode::BackChannel(_) => StateKeys::MAX_BYTES,
         };
         let bytes = raw.get().len();
@@ -275,10 +278,10 @@ impl InputRound {
         recorded: &RecordedAnswers,
     ) -> Result<InputRequired, Fault> {
         // Questions stay open only in this mode.
-        let InputMode::Reply { binding, keys } = &self.mode else {
+        let InputMode::Reply { binding, sealer } = &self.mode else {
             return Err(Fault::internal("this call asks by its session"));
         };
-        let state = recorded.seal(binding, keys)?;
+        let state = recorded.seal(binding, sealer)?;
         let required = InputRequired::new(open);
         let required = required.map_err(|error| Fault::internal(error.to_string()))?;
         Ok(required.request_state(state))
@@ -308,16 +311,24 @@ impl PendingInputs {
     fn restore(
         input: Option<&InputState>,
         binding: &Binding,
-        keys: &ReplyKeys,
+        sealer: &Sealer,
     ) -> Result<Self, Fault> {
-        let mut recorded = match input.and_then(|input| input.state.as_deref()) {
-            Some(state) => RecordedAnswers::unseal(state, binding, keys)?,
+        let Some(input) = input else {
+            return Ok(Self::default());
+        };
+        let mut recorded = match &input.state {
+            Some(state) => RecordedAnswers::unseal(state, binding, sealer)?,
             None => RecordedAnswers::default(),
         };
+        let previously_asked = std::mem::take(&mut recorded.asked);
+        // An answer counts only with the state of its question. Others are ignored, and the question
+        // is asked again.
+        let mut received = input.parse_responses()?;
+        received.retain(|key, _| previously_asked.contains(key));
         Ok(Self {
-            previously_asked: std::mem::take(&mut recorded.asked),
+            previously_asked,
             recorded,
-            received: input.map_or_else(|| Ok(BTreeMap::new()), InputState::parse_responses)?,
+            received,
             ..Self::default()
         })
     }

@@ -9,6 +9,7 @@ use super::listed::Listed;
 use super::route_list::RouteList;
 use crate::call::{RouteSpec, ServerContext};
 use crate::change_kinds::ChangeKinds;
+use crate::request_state::Sealer;
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
 };
@@ -36,13 +37,17 @@ pub(crate) struct ServerConfig {
 
 impl ServerConfig {
     pub(super) fn new(info: Implementation) -> Self {
+        let context = ServerContext {
+            sealer: Arc::new(Sealer::new(&*info.name, None)),
+            ..ServerContext::default()
+        };
         Self {
             info,
             instructions: None,
             discover_cache: CacheHint::default(),
             declared: ServerCapabilities::default(),
             page_size: usize::MAX,
-            context: ServerContext::default(),
+            context,
             tools: RouteList::default(),
             resources: RouteList::default(),
             templates: RouteList::default(),

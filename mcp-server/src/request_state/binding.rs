@@ -48,7 +48,7 @@ impl Binding {
 
 /// Adds a field with its tag and its length, so that two different lists of fields never produce the
 /// same bytes.
-fn update(digest: &mut Hash, tag: u8, field: &[u8]) {
+pub(super) fn update(digest: &mut Hash, tag: u8, field: &[u8]) {
     digest.update([tag]);
     digest.update((field.len() as u64).to_be_bytes());
     digest.update(field);

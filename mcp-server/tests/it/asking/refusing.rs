@@ -17,11 +17,12 @@ use mcp_types::{
 use serde_json::{Value, json};
 
 use super::client::{
-    Client, Session, all_capabilities, answered, answers_alone, asked, bad_params, internal, text,
-    tool, tool_with,
+    Client, Session, all_capabilities, answered, asked, bad_params, internal, text, tool, tool_with,
 };
 
 const URL: &str = "https://example.com/login";
+/// A secret of two nodes.
+const SECRET: &str = "KrM0ZQpgdAnbqXnrA46gEhQ1uK7JdTQW";
 
 #[derive(Elicit)]
 #[elicit(crate = mcp_server)]
@@ -229,8 +230,9 @@ fn invalid_answer_becomes_bad_params() {
         (json!({"action": "decline"}), "nobody"),
         (json!({"action": "cancel", "content": {}}), "nobody"),
     ] {
-        let input = answers_alone(&json!({"key": answer}));
-        let reply = Client::new().send(&asking("form"), &tool("form"), input);
+        let (client, server, call) = (Client::new(), asking("form"), tool("form"));
+        let first = asked(client.send(&server, &call, InputState::default()));
+        let reply = client.send(&server, &call, answered(&first, &json!({"key": answer})));
         assert_eq!(text(reply), result);
     }
 }
@@ -250,7 +252,7 @@ fn corrected_answer_with_same_state_is_accepted() {
 fn state_is_valid_for_same_request_and_caller_until_expiry() {
     let time = Arc::new(AtomicU64::new(0));
     let clock = time.clone();
-    let keys = StateKeys::new([7; 32])
+    let keys = StateKeys::new(SECRET)
         .unwrap()
         .clock(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::Relaxed)));
     let handler = |ask: Ask| async move {
@@ -278,6 +280,9 @@ fn state_is_valid_for_same_request_and_caller_until_expiry() {
     let mut made_up = good.clone();
     made_up.state = Some("".into());
     let elsewhere = Server::new("s", "1").tool(Tool::new("a").handler(handler));
+    let other_name = Server::new("bank", "1")
+        .request_state_keys(keys.clone())
+        .tool(Tool::new("a").handler(handler));
     let here = server();
     let refusals = [
         ada.send(&here, &call, tampered),
@@ -295,6 +300,7 @@ fn state_is_valid_for_same_request_and_caller_until_expiry() {
         Client::authenticated("bob").send(&here, &call, good.clone()),
         Client::new().send(&here, &call, good.clone()),
         ada.send(&elsewhere, &call, good.clone()),
+        ada.send(&other_name, &call, good.clone()),
         {
             time.store(StateKeys::LIFETIME.as_secs(), Ordering::Relaxed);
             ada.send(&here, &call, good)
@@ -336,7 +342,7 @@ fn too_large_state_is_not_sent() {
         ask.form::<Name>("key", "Who?").await?;
         Ok::<_, ToolError>(())
     };
-    let keys = StateKeys::new([7; 32]).unwrap().max_bytes(200);
+    let keys = StateKeys::new(SECRET).unwrap().max_bytes(200);
     let server = Server::new("s", "1")
         .request_state_keys(keys)
         .tool(Tool::new("t").handler(handler));
@@ -451,7 +457,7 @@ fn wrapped_ask_error_becomes_its_fault() {
 
 #[test]
 fn kept_value_of_other_type_is_rejected_state() {
-    let keys = StateKeys::new([7; 32]).unwrap();
+    let keys = StateKeys::new(SECRET).unwrap();
     let server = |handler| {
         Server::new("s", "1")
             .request_state_keys(keys.clone())

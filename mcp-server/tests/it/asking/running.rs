@@ -12,7 +12,7 @@ use mcp_server::{
     Answer, Args, Ask, AskError, PromptExt, ResourceExt, Sampling, Server, Tool, ToolError, ToolExt,
 };
 use mcp_types::{
-    CreateMessageResult, ElicitResult, GetPromptParams, ListRootsResult, Prompt,
+    CreateMessageResult, ElicitResult, GetPromptParams, InputRequired, ListRootsResult, Prompt,
     ReadResourceParams, Resource, Root,
 };
 use serde_json::{Value, json};
@@ -443,21 +443,28 @@ fn prompts_and_resources_ask() {
 }
 
 #[test]
-fn answers_without_state_are_used() {
-    let handler = |Args(about): Args<Topic>, ask: Ask| async move {
+fn answers_without_their_question_are_ignored() {
+    let handler = |ask: Ask| async move {
         let name = ask.form::<Name>("name", "Who?").await?.accepted();
+        let pays = ask.url("pay", "Pay 900", "https://example.com/pay").await?;
         let name = name.map(|name| name.name);
-        Ok::<_, ToolError>(format!("{} {name:?}", about.topic))
+        Ok::<_, ToolError>(format!("{name:?} {}", pays.is_accepted()))
     };
     let server = Server::new("s", "1").tool(Tool::new("t").handler(handler));
-    let call = tool_with("t", json!({"topic": "snow"}));
-    let input = answers_alone(&json!({"name": named("Ada"), "strange": {}}));
-    assert_eq!(
-        text(Client::new().send(&server, &call, input)),
-        r#"snow Some("Ada")"#
-    );
-    let wrong = answers_alone(&json!({"wrong": named("Ada")}));
-    asked(Client::new().send(&server, &call, wrong));
+    let (client, call) = (Client::new(), tool("t"));
+    let keys = |asked: &InputRequired| {
+        let requests = asked.requests().unwrap();
+        requests.into_keys().collect::<Vec<_>>()
+    };
+    // No state: the server has asked nothing yet.
+    let answers = json!({"name": named("Ada"), "pay": {"action": "accept"}, "strange": {}});
+    let first = asked(client.send(&server, &call, answers_alone(&answers)));
+    assert_eq!(keys(&first), ["name"]);
+    // A state of another question: `pay` was not asked yet.
+    let second = asked(client.send(&server, &call, answered(&first, &answers)));
+    assert_eq!(keys(&second), ["pay"]);
+    let last = client.send(&server, &call, answered(&second, &answers));
+    assert_eq!(text(last), r#"Some("Ada") true"#);
 }
 
 #[test]
