@@ -9,6 +9,7 @@
 //! | `_meta`: reserved keys, syntax of keys, trace context | [`meta`] |
 //! | tools, resources, prompts, content, … | one module per page of the specification |
 //! | requests of a server to its client | `elicitation`, `sampling`, `roots`; `input` combines them |
+//! | URLs of a peer that are opened or loaded | `checked_url` |
 //! | legacy handshake and legacy tasks | `lifecycle`, [`legacy_tasks`] |
 //! | official extensions | [`ext`] |
 //!
@@ -22,6 +23,7 @@
 mod cache;
 mod cancellation;
 mod capabilities;
+mod checked_url;
 pub mod codes;
 mod completion;
 mod content;
@@ -62,6 +64,7 @@ pub use capabilities::{
     ClientCapabilities, ElicitationCapability, ListChangedCapability, ResourcesCapability,
     RootsCapability, SamplingCapability, ServerCapabilities,
 };
+pub use checked_url::UrlError;
 pub use completion::{
     CompleteParams, CompleteResult, Completion, CompletionArgument, CompletionContext,
     CompletionReference,
@@ -112,6 +115,8 @@ pub use tools::{
     UnexpectedResult,
 };
 pub use version::{Era, ProtocolVersion, UnknownVersion};
+
+pub use url::Url;
 
 /// A JSON object that keeps the order of its members: a schema, arguments, metadata.
 pub type JsonObject = serde_json::Map<String, serde_json::Value>;

@@ -174,6 +174,23 @@ impl Service for Nothing {
 }
 
 #[test]
+fn url_that_no_client_may_open_is_not_sent() {
+    let required = |url: &str| Fault::UrlElicitationRequired {
+        elicitations: vec![ElicitUrlParams::new("Sign in", url)],
+    };
+    for (url, is_sent) in [
+        ("https://example.com/login", true),
+        ("javascript:alert(1)", false),
+        ("file:///etc/passwd", false),
+    ] {
+        let side = Side::new(ProtocolVersion::V2025_11_25);
+        let text = side.reply(&Reply::Fault(required(url)));
+        let text = String::from_utf8(text.to_vec()).unwrap();
+        assert_eq!(text.contains(url), is_sent, "{text}");
+    }
+}
+
+#[test]
 fn listen_is_unknown_without_changes() {
     let text = r#"{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{},"_meta":{
         "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{},

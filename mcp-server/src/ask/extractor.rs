@@ -7,7 +7,8 @@ use std::sync::Arc;
 use mcp_core::Fault;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
-    ElicitResult, FormSchema, InputRequest, InputResponse, JsonObject, Root,
+    ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse, JsonObject, Root,
+    UrlError,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -115,8 +116,9 @@ impl Ask {
     /// Asks the user to visit a URL and to continue there: for secrets, payments and consent. The
     /// answer [`Accept`](Answer::Accept) says only that the user visits the URL.
     ///
-    /// The URL must not contain data of the user and must not grant access by itself; authenticate
-    /// its visitor.
+    /// The URL has the scheme `https`, or `http` with a loopback host; another one is an error that is
+    /// not sent. It must not contain data of the user and must not grant access by itself;
+    /// authenticate its visitor.
     // spec: ELIC-08, ELIC-09, ELIC-15, ELIC-16
     pub fn url(
         &self,
@@ -124,10 +126,11 @@ impl Ask {
         message: impl Into<String>,
         url: impl Into<String>,
     ) -> Asking<Answer<()>> {
-        let url = url.into();
-        let request = match is_uri(&url) {
-            true => Ok(ElicitParams::url(message, url).into()),
-            false => Err(format!("{url:?} is no absolute URL")),
+        let params = ElicitUrlParams::new(message, url);
+        let request = match params.checked_url() {
+            Ok(_) if is_uri(&params.url) => Ok(ElicitParams::from(params).into()),
+            Err(error @ UrlError::Scheme { .. }) => Err(format!("{:?}: {error}", params.url)),
+            _ => Err(format!("{:?} is no absolute URL", params.url)),
         };
         Asking::new(self.0.clone(), key.into(), request, |_, response| {
             Ok(decode_action(response)?.map(|_| ()))

@@ -384,6 +384,14 @@ fn invalid_question_or_key_is_internal_fault() {
         ask.url("key", "Sign in", "/login").await?;
         Ok::<_, ToolError>(())
     };
+    let script = |ask: Ask| async move {
+        ask.url("key", "Sign in", "javascript:alert(1)").await?;
+        Ok::<_, ToolError>(())
+    };
+    let plain = |ask: Ask| async move {
+        ask.url("key", "Sign in", "http://example.com/").await?;
+        Ok::<_, ToolError>(())
+    };
     let broken = |ask: Ask| async move {
         let results = SamplingMessage::tool_results([ToolResultContent::new("id", Vec::new())]);
         ask.sample("key", Sampling::new([results], 5)).await?;
@@ -403,6 +411,8 @@ fn invalid_question_or_key_is_internal_fault() {
         .tool(Tool::new("work_twice").handler(work_twice))
         .tool(Tool::new("inside").handler(inside))
         .tool(Tool::new("no_url").handler(no_url))
+        .tool(Tool::new("script").handler(script))
+        .tool(Tool::new("plain").handler(plain))
         .tool(Tool::new("broken").handler(broken))
         .tool(Tool::new("no_json").handler(no_json))
         .tool(Tool::new("endless").handler(endless));
@@ -415,6 +425,8 @@ fn invalid_question_or_key_is_internal_fault() {
             "no_url",
             "`key` cannot be asked: \"/login\" is no absolute URL",
         ),
+        ("script", "the scheme `javascript` is not allowed"),
+        ("plain", "the scheme `http` is not allowed"),
         ("broken", "`key` cannot be asked: "),
         ("no_json", "`keep` cannot be kept: "),
         ("endless", "a call asks 100 questions at most"),

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::request_log::logged;
 
-use super::client::{Client, Session, answered, answers_alone, asked, text, tool, tool_with};
+use super::client::{Client, Session, answered, answers_alone, asked, text, tool};
 
 #[derive(Debug, PartialEq, Elicit)]
 #[elicit(crate = mcp_server)]

@@ -1,0 +1,140 @@
+//! URLs of a peer that user interfaces open or load.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+/// The error of a URL that must not be opened or loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UrlError {
+    /// The string is no absolute URL.
+    #[error("it is no absolute URL")]
+    Malformed,
+    /// The URL has a scheme that is not allowed here.
+    #[error("the scheme `{scheme}` is not allowed; allowed is {allowed}")]
+    Scheme {
+        /// Scheme of the URL.
+        scheme: String,
+        /// Description of the allowed schemes.
+        allowed: &'static str,
+    },
+}
+
+/// Parses a page that a user visits: `https`, or `http` on the same machine.
+pub(crate) fn page_to_visit(text: &str) -> Result<Url, UrlError> {
+    let allowed = "https, and http for the same machine";
+    parse(text, allowed, |url| match url.scheme() {
+        "https" => true,
+        "http" => url.host().is_some_and(|host| is_loopback(&host)),
+        _ => false,
+    })
+}
+
+/// Parses a website: `https` or `http`.
+pub(crate) fn website(text: &str) -> Result<Url, UrlError> {
+    parse(text, "https and http", |url| {
+        matches!(url.scheme(), "https" | "http")
+    })
+}
+
+/// Parses the source of an image: `https` or `data`.
+// spec: ICON-03
+pub(crate) fn image(text: &str) -> Result<Url, UrlError> {
+    parse(text, "https and data", |url| {
+        matches!(url.scheme(), "https" | "data")
+    })
+}
+
+fn parse(
+    text: &str,
+    allowed: &'static str,
+    is_allowed: impl Fn(&Url) -> bool,
+) -> Result<Url, UrlError> {
+    let url = Url::parse(text).map_err(|_| UrlError::Malformed)?;
+    if is_allowed(&url) {
+        return Ok(url);
+    }
+    Err(UrlError::Scheme {
+        scheme: url.scheme().to_owned(),
+        allowed,
+    })
+}
+
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => *name == "localhost" || name.ends_with(".localhost"),
+        Host::Ipv4(address) => Ipv4Addr::is_loopback(address),
+        Host::Ipv6(address) => Ipv6Addr::is_loopback(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UrlError;
+    use crate::{ElicitUrlParams, Icon, Implementation};
+
+    #[test]
+    fn page_to_visit_is_https_or_on_the_same_machine() {
+        let check = |url: &str| ElicitUrlParams::new("m", url).checked_url();
+        for url in [
+            "https://example.com/login?a=b",
+            "HTTPS://EXAMPLE.COM",
+            "http://localhost:8080/x",
+            "http://app.localhost/",
+            "http://127.0.0.1/",
+            "http://[::1]:80/",
+        ] {
+            assert!(check(url).is_ok(), "{url}");
+        }
+        for (url, scheme) in [
+            ("javascript:alert(1)", "javascript"),
+            ("java\nscript:alert(1)", "javascript"),
+            (" javascript:alert(1)", "javascript"),
+            ("file:///etc/passwd", "file"),
+            ("vscode://x/y", "vscode"),
+            ("data:text/html,x", "data"),
+            ("blob:https://example.com/1", "blob"),
+            ("ms-msdt:/id", "ms-msdt"),
+            ("http://example.com/", "http"),
+            ("http://localhost@example.com/", "http"),
+            ("http://localhost.example.com/", "http"),
+            ("http://example.com\\@localhost/", "http"),
+            ("http://10.0.0.1/", "http"),
+        ] {
+            match check(url) {
+                Err(UrlError::Scheme { scheme: found, .. }) => assert_eq!(found, scheme, "{url}"),
+                other => panic!("{url}: {other:?}"),
+            }
+        }
+        for text in ["", "/login", "example.com", "https://", "//example.com"] {
+            assert_eq!(check(text), Err(UrlError::Malformed), "{text}");
+        }
+    }
+
+    #[test]
+    fn icon_and_website_have_no_script() {
+        for (src, allowed) in [
+            ("https://example.com/a.png", true),
+            ("data:image/png;base64,AAAA", true),
+            ("http://example.com/a.png", false),
+            ("javascript:alert(1)", false),
+            ("file:///a.png", false),
+            ("a.png", false),
+        ] {
+            assert_eq!(Icon::new(src).checked_src().is_ok(), allowed, "{src}");
+        }
+        let server = |url: &str| Implementation::new("s", "1").website_url(url);
+        for (url, allowed) in [
+            ("https://example.com", true),
+            ("http://example.com", true),
+            ("javascript:alert(1)", false),
+            ("data:text/html,x", false),
+        ] {
+            let checked = server(url).checked_website_url();
+            assert_eq!(checked.is_some_and(|url| url.is_ok()), allowed, "{url}");
+        }
+        let none = Implementation::new("s", "1");
+        assert!(none.checked_website_url().is_none());
+    }
+}
