@@ -11,9 +11,12 @@ use serde_json::Value;
 use super::node::{Constraints, Node};
 use crate::rejection::ArgumentError;
 
-/// Limit on checked values per call. The largest body needs fewer, and a check of so many values
-/// takes less than a second.
-const MAX_STEPS: usize = 4_000_000;
+/// Limit on the steps of a check: one per value, and more for long strings, patterns and
+/// `uniqueItems`. A step takes about 50 ns, so that a check occupies its worker for 0.1 s at most.
+pub(super) const MAX_STEPS: usize = 2_000_000;
+
+/// Bytes of a string that are copied or counted in one step.
+const BYTES_PER_STEP: usize = 64;
 
 /// Limit on `$ref` and `allOf` steps that apply to the same value.
 const MAX_HOPS: usize = 16;
@@ -65,9 +68,12 @@ impl Constraints {
             remaining_steps: MAX_STEPS,
             violations: Vec::new(),
         };
-        checker.check(0, &value, "", 0);
+        checker.check(0, &value, Path::Root, 0);
         if checker.remaining_steps == 0 {
-            return Err(ArgumentError::new("", "too large to be checked; send less"));
+            let text = format!(
+                "too large to be checked in {MAX_STEPS} steps; send fewer elements or shorter strings"
+            );
+            return Err(ArgumentError::new("", text));
         }
         match Violations::gather(checker.violations) {
             Some(violations) => Err(violations.into()),
@@ -90,23 +96,46 @@ struct ValueChecker<'a> {
     violations: Vec<Violation>,
 }
 
+/// The path of a value, which is written only for violations.
+#[derive(Clone, Copy)]
+enum Path<'p> {
+    Root,
+    Element(&'p Path<'p>, usize),
+    Member(&'p Path<'p>, &'p str),
+}
+
+impl Path<'_> {
+    fn to_text(self) -> String {
+        match self {
+            Self::Root => String::new(),
+            Self::Element(parent, index) => format!("{}[{index}]", parent.to_text()),
+            Self::Member(parent, name) => property_path(&parent.to_text(), name),
+        }
+    }
+}
+
 impl<'a> ValueChecker<'a> {
-    fn report(&mut self, path: &str, reason: impl Into<String>) {
+    fn report(&mut self, path: Path<'_>, reason: impl Into<String>) {
         if self.violations.len() < Violations::MAX {
-            self.violations.push(Violation::new(path, reason));
+            self.violations.push(Violation::new(path.to_text(), reason));
         }
     }
 
+    /// Subtracts steps. Returns false if too few remain; the check then ends with an error.
+    fn spend(&mut self, steps: usize) -> bool {
+        self.remaining_steps = self.remaining_steps.saturating_sub(steps);
+        self.remaining_steps > 0
+    }
+
     /// Checks a value. `hops` counts the nodes that have already checked the same value.
-    fn check(&mut self, node: usize, value: &Value, path: &str, hops: usize) {
+    fn check(&mut self, node: usize, value: &Value, path: Path<'_>, hops: usize) {
         let Some(node) = self.nodes.get(node) else {
             return;
         };
         let is_full = self.violations.len() >= Violations::MAX;
-        if hops > MAX_HOPS || self.remaining_steps == 0 || is_full {
+        if hops > MAX_HOPS || is_full || !self.spend(1) {
             return;
         }
-        self.remaining_steps -= 1;
         let value = self.decode_string(node, value);
         match &*value {
             Value::Number(number) => {
@@ -126,10 +155,12 @@ impl<'a> ValueChecker<'a> {
     }
 
     /// Returns the JSON value that a string argument contains, where the schema excludes strings.
-    fn decode_string<'v>(&self, node: &Node, value: &'v Value) -> Cow<'v, Value> {
+    fn decode_string<'v>(&mut self, node: &Node, value: &'v Value) -> Cow<'v, Value> {
         match value {
             Value::String(string)
-                if self.format == ArgumentFormat::Strings && node.excludes_strings =>
+                if self.format == ArgumentFormat::Strings
+                    && node.excludes_strings
+                    && self.spend(string.len()) =>
             {
                 let decoded = serde_json::from_str(string);
                 decoded.map_or(Cow::Borrowed(value), Cow::Owned)
@@ -138,23 +169,25 @@ impl<'a> ValueChecker<'a> {
         }
     }
 
-    fn check_string(&mut self, node: &Node, string: &str, path: &str) {
+    fn check_string(&mut self, node: &Node, string: &str, path: Path<'_>) {
         if let Some(limits) = &node.length
+            && self.spend(string.len() / BYTES_PER_STEP)
             && let Err(reason) = limits.check(string.chars().count(), "character")
         {
             self.report(path, reason);
         } else if let Some(pattern) = &node.pattern
+            && self.spend(pattern.steps(string))
             && let Err(reason) = pattern.check(string)
         {
             self.report(path, reason);
         }
     }
 
-    fn check_array(&mut self, node: &Node, elements: &[Value], path: &str) {
+    fn check_array(&mut self, node: &Node, elements: &[Value], path: Path<'_>) {
         if let Some(Err(reason)) = node.elements.map(|it| it.check(elements.len(), "element")) {
             self.report(path, reason);
         }
-        if node.unique {
+        if node.unique && elements.iter().all(|element| self.spend_on_hash(element)) {
             let mut seen = HashSet::with_capacity(elements.len());
             if let Some(duplicate) = elements.iter().find(|element| !seen.insert(*element)) {
                 let value = summarize(duplicate);
@@ -163,12 +196,28 @@ impl<'a> ValueChecker<'a> {
         }
         for (index, element) in elements.iter().enumerate() {
             if let Some(inner) = node.prefix.get(index).copied().or(node.items) {
-                self.check(inner, element, &format!("{path}[{index}]"), 0);
+                self.check(inner, element, Path::Element(&path, index), 0);
             }
         }
     }
 
-    fn check_object(&mut self, node: &Node, members: &JsonObject, path: &str) {
+    /// Subtracts the steps that the hash of a value takes.
+    fn spend_on_hash(&mut self, value: &Value) -> bool {
+        match value {
+            Value::String(string) => self.spend(1 + string.len() / BYTES_PER_STEP),
+            Value::Array(elements) => {
+                self.spend(1) && elements.iter().all(|element| self.spend_on_hash(element))
+            }
+            // The hash of an object sorts its members.
+            Value::Object(members) => {
+                self.spend(1 + 2 * members.len())
+                    && members.values().all(|member| self.spend_on_hash(member))
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.spend(1),
+        }
+    }
+
+    fn check_object(&mut self, node: &Node, members: &JsonObject, path: Path<'_>) {
         if let Some(Err(reason)) = node.members.map(|it| it.check(members.len(), "member")) {
             self.report(path, reason);
         }
@@ -176,16 +225,17 @@ impl<'a> ValueChecker<'a> {
             return;
         }
         for (name, value) in members {
-            let named = node.properties.iter().find(|(known, _)| **known == **name);
-            if let Some(inner) = named.map(|(_, inner)| *inner).or(node.additional) {
-                self.check(inner, value, &property_path(path, name), 0);
+            if let Some(inner) = node.property(name).or(node.additional) {
+                self.check(inner, value, Path::Member(&path, name), 0);
+            } else if !self.spend(1) {
+                return;
             }
         }
     }
 
     /// Checks that one of the alternatives that the value selects accepts it. Decoding reports a
     /// value that selects none.
-    fn check_alternatives(&mut self, node: &'a Node, value: &Value, path: &str, hops: usize) {
+    fn check_alternatives(&mut self, node: &'a Node, value: &Value, path: Path<'_>, hops: usize) {
         let mut first = None;
         let selected = node.any.iter().filter(|it| it.is_selected_by(value));
         for alternative in selected {
@@ -197,8 +247,8 @@ impl<'a> ValueChecker<'a> {
             }
             first.get_or_insert(violations);
         }
-        for violation in first.into_iter().flatten() {
-            self.report(&violation.path, violation.reason);
-        }
+        let remaining = Violations::MAX.saturating_sub(self.violations.len());
+        let first = first.into_iter().flatten().take(remaining);
+        self.violations.extend(first);
     }
 }

@@ -86,6 +86,7 @@ impl<'a> Compiler<'a> {
                 node.properties.push((name.as_str().into(), index));
             }
         }
+        node.properties.sort_unstable();
         let single = |compiler: &mut Self, keyword: &str| {
             let inner = schema.get(keyword)?;
             compiler.node(inner, &format!("{pointer}/{keyword}"), depth)

@@ -62,10 +62,19 @@ impl CountLimits {
 pub(super) struct Pattern {
     source: Box<str>,
     regex: Regex,
+    /// Upper bound of the size of the compiled pattern, in bytes.
+    size: usize,
 }
 
 /// Limit on the size of a compiled pattern, in bytes.
 const MAX_PATTERN_SIZE: usize = 1 << 16;
+
+/// Size of compiled patterns below which the size is not determined more precisely, in bytes.
+const MIN_PATTERN_SIZE: usize = 1 << 8;
+
+/// Bytes of a compiled pattern that one step passes. The engine visits all states of a pattern for
+/// each byte of the string: 0.1 µs for a pattern of 256 bytes, 37 µs for one of 64 KiB.
+const PATTERN_BYTES_PER_STEP: usize = 100;
 
 /// Limit on the nesting of groups in a pattern.
 const MAX_PATTERN_DEPTH: u32 = 32;
@@ -78,13 +87,32 @@ impl Pattern {
     /// Compiles a pattern. Returns `None` for one that the regex engine does not support
     /// (look-around, back-references) and for one that is too large.
     pub(super) fn new(source: &str) -> Option<Self> {
-        let regex = RegexBuilder::new(source)
-            .size_limit(MAX_PATTERN_SIZE)
-            .nest_limit(MAX_PATTERN_DEPTH)
-            .build()
-            .ok()?;
-        let source = source.into();
-        Some(Self { source, regex })
+        let compile = |size| {
+            let regex = RegexBuilder::new(source)
+                .size_limit(size)
+                .nest_limit(MAX_PATTERN_DEPTH)
+                .build()
+                .ok()?;
+            let source = source.into();
+            Some(Self {
+                source,
+                regex,
+                size,
+            })
+        };
+        let sizes = std::iter::successors(Some(MIN_PATTERN_SIZE), |size| Some(size * 2));
+        sizes
+            .take_while(|size| *size <= MAX_PATTERN_SIZE)
+            .find_map(compile)
+    }
+
+    /// Returns the number of steps that [`check`](Self::check) takes.
+    pub(super) fn steps(&self, string: &str) -> usize {
+        match string.len() {
+            // Rejected without a search.
+            len if len > MAX_STRING_LENGTH => 1,
+            len => len * (1 + self.size / PATTERN_BYTES_PER_STEP),
+        }
     }
 
     pub(super) fn check(&self, string: &str) -> Result<(), String> {

@@ -34,6 +34,7 @@ pub(super) struct Node {
     pub(super) members: Option<CountLimits>,
     /// The schema excludes strings, so a string argument contains a value as JSON.
     pub(super) excludes_strings: bool,
+    /// Sorted by name.
     pub(super) properties: Vec<(Box<str>, usize)>,
     /// Node for members that are not in `properties`.
     pub(super) additional: Option<usize>,
@@ -48,6 +49,15 @@ pub(super) struct Node {
 }
 
 impl Node {
+    /// Returns the node of a property.
+    pub(super) fn property(&self, name: &str) -> Option<usize> {
+        let found = self
+            .properties
+            .binary_search_by(|(known, _)| (**known).cmp(name));
+        let (_, node) = self.properties.get(found.ok()?)?;
+        Some(*node)
+    }
+
     /// Returns whether the node itself constrains anything, apart from nodes that it refers to.
     pub(super) fn is_restrictive(&self) -> bool {
         self.number.is_some()

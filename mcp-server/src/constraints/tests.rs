@@ -254,6 +254,49 @@ fn check_of_hostile_schema_or_value_is_bounded() {
 }
 
 #[test]
+fn check_that_takes_too_long_is_an_error() {
+    let alternatives = "(a|a|a|a|a|a|a|a|a|a){100}x";
+    let mut deep = json!(["x".repeat(2_000_000)]);
+    for _ in 0..100 {
+        deep = json!([deep]);
+    }
+    // One search by a large pattern takes a second for a string of 64 KiB.
+    for (schema, value) in [
+        (json!({"pattern": alternatives}), json!("a".repeat(1 << 16))),
+        (
+            json!({"items": {"pattern": "^(a?){50}$"}}),
+            json!(vec!["a".repeat(40); 1000]),
+        ),
+        (json!({"items": {"maximum": 1}}), json!(vec![0; 2_000_000])),
+        (
+            json!({"uniqueItems": true}),
+            json!(vec![vec![0; 100]; 25_000]),
+        ),
+    ] {
+        let text = violation(schema, value);
+        assert!(
+            text.starts_with("too large to be checked in 2000000 steps"),
+            "{text}"
+        );
+    }
+    // Nested `uniqueItems` hash the innermost value once per level.
+    let reference = json!({"uniqueItems": true, "items": {"$ref": "#/properties/p"}});
+    let schema = json!({"type": "object", "properties": {"p": reference}});
+    let text = check(&schema, &json!({"p": deep})).unwrap_err();
+    assert!(text.contains("too large to be checked"), "{text}");
+    // Usual arguments are far below the limit.
+    let mails: Vec<_> = (0..5000)
+        .map(|index| format!("user{index}@example.com"))
+        .collect();
+    let schema = json!({"items": {"pattern": "^[a-zA-Z0-9._%+-]+@[a-z.]+$"}, "uniqueItems": true});
+    assert_eq!(property(schema, json!(mails)), Ok(()));
+    assert_eq!(
+        property(json!({"items": {"maximum": 1}}), json!(vec![0; 500_000])),
+        Ok(())
+    );
+}
+
+#[test]
 fn unsupported_pattern_is_listed_and_not_checked() {
     let schema =
         json!({"properties": {"a": {"items": {"pattern": "^(?=x)"}}, "b": {"pattern": "x"}}});
