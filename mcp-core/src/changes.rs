@@ -14,7 +14,7 @@ pub use bus::{ChangeBus, MemoryBus, Watch};
 pub use event::ChangeEvent;
 pub use subscriber::Subscriber;
 
-use crate::{Call, ClientFacts, Extensions, Fault, ItemKind};
+use crate::{Call, ClientFacts, Extensions, Fault, ItemKind, catch_panic_sync, gate};
 
 /// Decides which client may know of which resource, by its URI.
 type VisibilityFilter = Arc<dyn Fn(&str, &ClientFacts, &Extensions) -> bool + Send + Sync>;
@@ -102,10 +102,14 @@ impl Changes {
         let extensions = &subscriber.extensions;
         if let Some(gate) = &subscriber.gate {
             let read = Call::ReadResource(ReadResourceParams::new(uri));
-            gate.admit(&read, facts, extensions.get())?;
+            gate::admit(&**gate, &read, facts, extensions.get())?;
         }
         let visibility = self.0.visibility.as_ref();
-        if visibility.is_none_or(|is_visible| is_visible(uri, facts, extensions)) {
+        let is_visible = catch_panic_sync(|| {
+            visibility.is_none_or(|is_visible| is_visible(uri, facts, extensions))
+        });
+        // A panic of the filter hides the resource.
+        if is_visible.unwrap_or(false) {
             return Ok(());
         }
         Err(Fault::NoSuchItem {

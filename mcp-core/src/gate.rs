@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::{Call, ClientFacts, Fault, Principal};
+use crate::{Call, ClientFacts, Fault, Principal, catch_panic_sync};
 
 /// Admits or refuses a decoded call, before its handler runs and before a stream starts.
+///
+/// A call during whose check the gate panics is refused with an internal error.
 pub trait Gate: Send + Sync + 'static {
     /// Checks a call. `principal` is the one that a layer has verified.
     ///
@@ -17,6 +19,21 @@ pub trait Gate: Send + Sync + 'static {
         facts: &ClientFacts,
         principal: Option<&Principal>,
     ) -> Result<(), Fault>;
+}
+
+/// Checks a call with a gate. A panic refuses the call: the task that reads the messages of a
+/// connection runs this function.
+pub(crate) fn admit(
+    gate: &dyn Gate,
+    call: &Call,
+    facts: &ClientFacts,
+    principal: Option<&Principal>,
+) -> Result<(), Fault> {
+    let checked = catch_panic_sync(|| gate.admit(call, facts, principal));
+    checked.unwrap_or_else(|panic| {
+        tracing::error!(panic = panic.text(), "the gate panicked");
+        Err(Fault::internal("the authorization of the call failed"))
+    })
 }
 
 /// A gate that admits every call.

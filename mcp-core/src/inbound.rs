@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mcp_types::{LoggingLevel, ProgressToken, ProtocolVersion, RawObject, RequestId};
 
+use crate::gate;
 use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
 use crate::{
@@ -93,13 +94,15 @@ impl InboundRequest {
     ) -> Result<(), Fault> {
         let facts = &self.facts;
         match &mut self.request {
-            ClientRequest::Call(call) => gate.admit(call, facts, principal),
+            ClientRequest::Call(call) => gate::admit(&**gate, call, facts, principal),
             ClientRequest::Listen(filter) => {
                 if let Some(hooks) = &mut self.listen_hooks {
                     hooks.gate = Some(gate.clone());
                 }
                 let filter = Arc::make_mut(filter);
-                subscriptions::authorize(filter, |call| gate.admit(call, facts, principal))
+                subscriptions::authorize(filter, |call| {
+                    gate::admit(&**gate, call, facts, principal)
+                })
             }
             ClientRequest::Discover | ClientRequest::Session(_) => Ok(()),
         }

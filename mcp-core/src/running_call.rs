@@ -19,7 +19,8 @@ use crate::{
 ///
 /// The task that carries the messages to the client polls it. Dropping it cancels the call.
 ///
-/// A panic of the service becomes an internal error of this call. The panic message is not sent,
+/// A panic of the service becomes an internal error of this call, and a panic while its future is
+/// dropped has no effect on the transport. The panic message is not sent,
 /// because it may contain secrets.
 pub struct RunningCall {
     target: ReplyTarget,
@@ -111,7 +112,7 @@ impl RunningCall {
         let Poll::Ready(reply) = polled.unwrap_or_else(|_| Poll::Ready(panicked())) else {
             return Poll::Pending;
         };
-        self.state = CallState::Finished;
+        self.drop_future();
         self.close();
         Poll::Ready(reply)
     }
@@ -153,6 +154,13 @@ impl RunningCall {
         }
     }
 
+    /// Drops the future of the service, and catches a panic of the values in it.
+    fn drop_future(&mut self) {
+        if let CallState::Running(future) = mem::replace(&mut self.state, CallState::Finished) {
+            let _ = catch_panic_sync(|| drop(future));
+        }
+    }
+
     /// Marks the reader of the notifications as stalled: reports of progress stop waiting for it.
     pub fn mark_stalled(&self) {
         if let Some(buffer) = &self.buffer {
@@ -166,6 +174,12 @@ impl RunningCall {
     }
 }
 
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.drop_future();
+    }
+}
+
 impl fmt::Debug for RunningCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RunningCall")
@@ -176,4 +190,91 @@ impl fmt::Debug for RunningCall {
 
 fn panicked() -> Reply {
     Reply::Fault(Fault::internal("internal error"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::{Context, Poll, Waker};
+
+    use mcp_types::{Implementation, Page, ProtocolVersion, RequestId};
+
+    use super::RunningCall;
+    use crate::lines::LINE_FRAMING;
+    use crate::wire::{DecodedRequest, MODERN};
+    use crate::{
+        BoxFuture, Call, ClientFacts, ClientRequest, Exchange, Extensions, Fault, InboundRequest,
+        Reply, ReplyTarget, ServerProfile, Service,
+    };
+
+    static DROPS: AtomicU32 = AtomicU32::new(0);
+
+    /// A value of a handler that panics when it is dropped.
+    struct PanicsOnDrop;
+
+    impl Drop for PanicsOnDrop {
+        fn drop(&mut self) {
+            DROPS.fetch_add(1, Ordering::Relaxed);
+            panic!("hunter2");
+        }
+    }
+
+    /// A future that keeps its value after it was ready.
+    struct Kept(PanicsOnDrop);
+
+    impl Future for Kept {
+        type Output = Reply;
+
+        fn poll(self: std::pin::Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Reply> {
+            let _ = &self.0;
+            Poll::Ready(Reply::Fault(Fault::Deadline))
+        }
+    }
+
+    struct Server {
+        is_ready: bool,
+    }
+
+    impl Service for Server {
+        fn profile(&self) -> Arc<ServerProfile> {
+            Arc::new(ServerProfile::new(Implementation::new("s", "1")))
+        }
+
+        fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+            if self.is_ready {
+                return Box::pin(Kept(PanicsOnDrop));
+            }
+            let value = PanicsOnDrop;
+            Box::pin(async move {
+                pending::<()>().await;
+                drop(value);
+                ready(Reply::Fault(Fault::Deadline)).await
+            })
+        }
+    }
+
+    #[test]
+    fn panic_while_a_call_is_dropped_is_caught() {
+        for (drops, is_ready) in [(1, false), (2, true)] {
+            let server = Server { is_ready };
+            let call = Call::ListTools(Page::first());
+            let decoded = DecodedRequest::new(ClientRequest::Call(call.clone()));
+            let facts = Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+            let inbound = InboundRequest::from_legacy(call, decoded, facts);
+            let target = ReplyTarget {
+                id: RequestId::from(1),
+                profile: server.profile(),
+                wire: MODERN,
+            };
+            let extensions = Extensions::new();
+            let mut running =
+                RunningCall::start(&server, inbound, target, LINE_FRAMING, extensions);
+            let polled = running.poll_reply(&mut Context::from_waker(Waker::noop()));
+            assert_eq!(polled.is_ready(), is_ready);
+            drop(running);
+            assert_eq!(DROPS.load(Ordering::Relaxed), drops);
+        }
+    }
 }

@@ -17,6 +17,7 @@ use crate::wire::MODERN;
 use crate::{
     BoxFuture, Call, ChangeEvent, Changes, ClientFacts, Exchange, Extensions, Fault, Gate,
     MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile, Service,
+    Subscriber,
 };
 use crate::{CallOutput, InboundRequest, ReplyTarget, RunningCall, modern};
 
@@ -263,6 +264,38 @@ fn methods(notes: &[Value]) -> Vec<&str> {
     methods
         .map(|method| method.trim_start_matches("notifications/"))
         .collect()
+}
+
+/// A gate with a mistake.
+struct PanickingGate;
+
+impl Gate for PanickingGate {
+    fn admit(&self, _: &Call, _: &ClientFacts, _: Option<&Principal>) -> Result<(), Fault> {
+        panic!("hunter2")
+    }
+}
+
+#[test]
+fn panic_of_a_gate_or_filter_refuses_access() {
+    let server = Server::new();
+    let gate: Arc<dyn Gate> = Arc::new(PanickingGate);
+    let filter = SubscriptionFilter::new().resource("a://b");
+    let mut listen = inbound(&server, 1, &filter).unwrap();
+    let refused = listen.authorize(&gate, None).unwrap_err();
+    assert!(!refused.to_string().contains("hunter2"), "{refused}");
+
+    let facts = ClientFacts::new(mcp_types::ProtocolVersion::LATEST);
+    let call = Call::ListTools(mcp_types::Page::first());
+    let mut inbound = listen;
+    inbound.request = call.into();
+    assert!(inbound.authorize(&gate, None).is_err());
+
+    let changes = Changes::new(Arc::new(MemoryBus::new()));
+    let gated = Subscriber::new(Extensions::new(), Some(gate));
+    assert!(changes.check_access("a://b", &facts, &gated).is_err());
+    let filtered = changes.visibility(|_, _, _| panic!("hunter2"));
+    let subscriber = Subscriber::default();
+    assert!(filtered.check_access("a://b", &facts, &subscriber).is_err());
 }
 
 #[test]
