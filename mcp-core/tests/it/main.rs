@@ -2,6 +2,8 @@
 //! (`docs/spec/schema`).
 
 #[cfg(test)]
+mod advisories;
+#[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod messages;

@@ -1,6 +1,6 @@
 //! Handlers that ask their client.
 
-mod client;
+pub(crate) mod client;
 mod extracting;
 mod refusing;
 mod running;

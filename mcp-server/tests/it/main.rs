@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, clippy::unwrap_used, reason = "helpers of tests")]
 
+mod advisories;
 mod all_kinds;
 mod arguments;
 mod asking;
