@@ -190,7 +190,7 @@ impl fmt::Debug for OutgoingRequest {
             .field("id", &self.id)
             .field("body", &self.body)
             .field("mirrored", &self.mirrored)
-            .field("headers", &HeaderNames(&self.headers))
+            .field("headers", &HeaderNames::new(&self.headers))
             .finish()
     }
 }

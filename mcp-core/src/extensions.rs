@@ -73,7 +73,7 @@ impl fmt::Debug for Extensions {
             debug
                 .field("method", &parts.method)
                 .field("path", &parts.uri.path())
-                .field("headers", &HeaderNames(&parts.headers));
+                .field("headers", &HeaderNames::new(&parts.headers));
         }
         debug.finish_non_exhaustive()
     }

@@ -28,7 +28,14 @@ fn is_sensitive(name: &HeaderName) -> bool {
 }
 
 /// Prints the names of headers without their values.
-pub struct HeaderNames<'a>(pub &'a HeaderMap);
+pub struct HeaderNames<'a>(&'a HeaderMap);
+
+impl<'a> HeaderNames<'a> {
+    /// The names of `headers`.
+    pub fn new(headers: &'a HeaderMap) -> Self {
+        Self(headers)
+    }
+}
 
 impl fmt::Debug for HeaderNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -57,7 +64,7 @@ mod tests {
         let mut marked = HeaderValue::from_static("hunter2");
         marked.set_sensitive(true);
         headers.insert("x-tenant", marked);
-        let text = format!("{:?}", HeaderNames(&headers));
+        let text = format!("{:?}", HeaderNames::new(&headers));
         assert!(!text.contains("hunter2"), "{text}");
         for name in [
             "host,",

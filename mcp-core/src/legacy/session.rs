@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use mcp_types::{InitializeParams, SubscriptionFilter};
+use mcp_types::{InitializeParams, ServerCapabilities, SubscriptionFilter};
 use parking_lot::Mutex;
 
 pub use back_channel::PendingResponse;
@@ -104,7 +104,7 @@ impl Session {
         owner: Option<(String, String)>,
         limits: SessionLimits,
     ) -> Self {
-        let interest = subscriptions::offered_lists(&profile.capabilities);
+        let interest = offered_lists(&profile.capabilities);
         Self {
             wire: wire::for_version(facts.version),
             limits,
@@ -239,6 +239,16 @@ impl fmt::Debug for Session {
             .field("ready", &self.is_ready())
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the changes of lists that a session is notified of: those that the server declared.
+// spec: SUB-12
+fn offered_lists(offers: &ServerCapabilities) -> SubscriptionFilter {
+    let mut filter = SubscriptionFilter::new();
+    filter.tools_list_changed = ChangeEvent::Tools.is_offered(offers);
+    filter.prompts_list_changed = ChangeEvent::Prompts.is_offered(offers);
+    filter.resources_list_changed = ChangeEvent::Resources.is_offered(offers);
+    filter
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ impl Service for Server {
 
     fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
         let result = CallToolResult::from_text("called");
-        Box::pin(async { ResultBody::CallTool(result.into()).into() })
+        Box::pin(async { ResultBody::CallTool(result).into() })
     }
 }
 

@@ -100,8 +100,8 @@ struct ValueChecker<'a> {
 #[derive(Clone, Copy)]
 enum Path<'p> {
     Root,
-    Element(&'p Path<'p>, usize),
-    Member(&'p Path<'p>, &'p str),
+    Element(&'p Self, usize),
+    Member(&'p Self, &'p str),
 }
 
 impl Path<'_> {

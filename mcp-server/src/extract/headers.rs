@@ -30,7 +30,7 @@ impl Deref for Headers {
 impl fmt::Debug for Headers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Headers")
-            .field(&HeaderNames(&self.0))
+            .field(&HeaderNames::new(&self.0))
             .finish()
     }
 }

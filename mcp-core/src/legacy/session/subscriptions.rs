@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use mcp_types::{Method, ServerCapabilities, SubscriptionFilter};
+use mcp_types::{Method, SubscriptionFilter};
 
-use super::{Session, SessionState};
+use super::{Session, SessionState, offered_lists};
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
-use crate::{ChangeEvent, Fault, Subscriber};
+use crate::{Fault, Subscriber};
 
 impl Session {
     // spec: SUB-14, RSRC-12, GAP-10
@@ -124,14 +124,4 @@ fn check_uri(uri: &str) -> Result<(), Fault> {
     }
     let text = format!("`params.uri`: {bytes} bytes; a URI can have {MAX_URI_LEN}");
     Err(Fault::bad_params(text))
-}
-
-/// Returns the changes of lists that a session is notified of: those that the server declared.
-// spec: SUB-12
-pub(super) fn offered_lists(offers: &ServerCapabilities) -> SubscriptionFilter {
-    let mut filter = SubscriptionFilter::new();
-    filter.tools_list_changed = ChangeEvent::Tools.is_offered(offers);
-    filter.prompts_list_changed = ChangeEvent::Prompts.is_offered(offers);
-    filter.resources_list_changed = ChangeEvent::Resources.is_offered(offers);
-    filter
 }
