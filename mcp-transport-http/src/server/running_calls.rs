@@ -1,14 +1,11 @@
 //! The running calls of a session. The client can cancel a call by its id, and a session with a
 //! running call is not idle.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
 use mcp_core::Fault;
-use mcp_core::close_signal::{CloseSignal, Closed};
 use mcp_types::RequestId;
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -22,11 +19,40 @@ pub(super) struct RunningCalls {
 
 #[derive(Debug)]
 struct CallTable {
-    calls: BTreeMap<RequestId, CloseSignal<StopReason>>,
+    /// Few calls run at the same time, so a vector is searched.
+    calls: Vec<Entry>,
     /// Number of running calls and open streams.
     active: usize,
     last_activity: Instant,
     is_ended: bool,
+}
+
+/// A running call.
+#[derive(Debug)]
+struct Entry {
+    id: RequestId,
+    stop_reason: Option<StopReason>,
+    /// The task that waits for `stop_reason`.
+    waker: Option<Waker>,
+}
+
+impl Entry {
+    /// Stops the call. Returns the task to wake. Only the first reason is kept.
+    fn stop(&mut self, reason: StopReason) -> Option<Waker> {
+        self.stop_reason.get_or_insert(reason);
+        self.waker.take()
+    }
+}
+
+impl State {
+    fn end_activity(&mut self) {
+        self.active = self.active.saturating_sub(1);
+        self.last_activity = Instant::now();
+    }
+
+    fn call(&mut self, id: &RequestId) -> Option<&mut Entry> {
+        self.calls.iter_mut().find(|entry| entry.id == *id)
+    }
 }
 
 /// Reason to stop a call before its reply.
@@ -44,7 +70,7 @@ impl RunningCalls {
         Self {
             limit,
             state: Mutex::new(CallTable {
-                calls: BTreeMap::new(),
+                calls: Vec::new(),
                 active: 0,
                 last_activity: Instant::now(),
                 is_ended: false,
@@ -65,20 +91,23 @@ impl RunningCalls {
         if state.is_ended {
             return Err(session_ended());
         }
-        let Entry::Vacant(entry) = state.calls.entry(id.clone()) else {
+        if state.call(id).is_some() {
             let message = "a request with this id is running already; give each one its own";
             return Err(Fault::InvalidRequest(message.into()));
-        };
+        }
         if running >= self.limit {
             let message = format!("this session has {running} running calls already; let some end");
             return Err(Fault::Refused(message.into()));
         }
-        let stopped = entry.insert(CloseSignal::default()).closed();
+        state.calls.push(Entry {
+            id: id.clone(),
+            stop_reason: None,
+            waker: None,
+        });
         state.active += 1;
         Ok(CallPermit {
-            stopped,
             id: id.clone(),
-            _activity: ActivityGuard(Arc::clone(self)),
+            calls: Arc::clone(self),
         })
     }
 
@@ -96,21 +125,24 @@ impl RunningCalls {
     /// Stops the call `id` because the client cancelled it. A call that has ended is ignored.
     // spec: CAN-05, CAN-07
     pub(super) fn cancel(&self, id: &RequestId) {
-        let signal = self.state.lock().calls.get(id).cloned();
-        if let Some(signal) = signal {
-            signal.close(StopReason::Cancelled);
-        }
+        let mut state = self.state.lock();
+        let waker = state
+            .call(id)
+            .and_then(|call| call.stop(StopReason::Cancelled));
+        drop(state);
+        waker.into_iter().for_each(Waker::wake);
     }
 
     /// Stops all calls and rejects further ones.
     pub(super) fn end(&self) {
         let mut state = self.state.lock();
         state.is_ended = true;
-        let signals: Vec<_> = state.calls.values().cloned().collect();
+        let calls = state.calls.iter_mut();
+        let wakers: Vec<_> = calls
+            .filter_map(|call| call.stop(StopReason::SessionEnded))
+            .collect();
         drop(state);
-        for signal in signals {
-            signal.close(StopReason::SessionEnded);
-        }
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Returns the time of the last activity, or `None` while a call runs or a stream is open.
@@ -131,9 +163,7 @@ pub(super) struct ActivityGuard(Arc<RunningCalls>);
 
 impl Drop for ActivityGuard {
     fn drop(&mut self) {
-        let mut state = self.0.state.lock();
-        state.active = state.active.saturating_sub(1);
-        state.last_activity = Instant::now();
+        self.0.state.lock().end_activity();
     }
 }
 
@@ -141,21 +171,34 @@ impl Drop for ActivityGuard {
 /// call must stop.
 #[derive(Debug)]
 pub(super) struct CallPermit {
-    stopped: Closed<StopReason>,
     id: RequestId,
-    _activity: ActivityGuard,
+    calls: Arc<RunningCalls>,
 }
 
 impl Future for CallPermit {
     type Output = StopReason;
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<StopReason> {
-        Pin::new(&mut self.stopped).poll(cx)
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<StopReason> {
+        let mut state = self.calls.state.lock();
+        let Some(call) = state.call(&self.id) else {
+            return Poll::Pending;
+        };
+        match call.stop_reason {
+            Some(reason) => Poll::Ready(reason),
+            None => {
+                call.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
     }
 }
 
 impl Drop for CallPermit {
     fn drop(&mut self) {
-        self._activity.0.state.lock().calls.remove(&self.id);
+        let mut state = self.calls.state.lock();
+        state.end_activity();
+        if let Some(index) = state.calls.iter().position(|call| call.id == self.id) {
+            state.calls.swap_remove(index);
+        }
     }
 }
