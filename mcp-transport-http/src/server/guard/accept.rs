@@ -5,6 +5,10 @@ use crate::headers::trim_blanks;
 
 /// Returns true when a `Content-Type` is JSON, with or without parameters.
 pub(super) fn is_json(value: &[u8]) -> bool {
+    // Most clients send exactly this.
+    if value == JSON_TYPE.as_bytes() {
+        return true;
+    }
     let media_type = value.split(|&byte| byte == b';').next();
     media_type.is_some_and(|it| trim_blanks(it).eq_ignore_ascii_case(JSON_TYPE.as_bytes()))
 }
