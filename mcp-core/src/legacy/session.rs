@@ -159,6 +159,11 @@ impl Session {
         self.wire
     }
 
+    /// Returns the server, as it was when the session was opened.
+    pub fn profile(&self) -> &Arc<ServerProfile> {
+        &self.profile
+    }
+
     /// Returns the client.
     pub fn facts(&self) -> Arc<ClientFacts> {
         self.state.lock().facts.clone()

@@ -80,7 +80,7 @@ impl HttpSession {
     pub(in crate::server) fn reply_target(&self, id: &RequestId) -> ReplyTarget {
         ReplyTarget {
             id: id.clone(),
-            profile: self.service.profile(),
+            profile: Arc::clone(self.protocol.profile()),
             wire: self.protocol.wire(),
         }
     }
