@@ -20,7 +20,8 @@ pub struct ClientFacts {
     pub capabilities: ClientCapabilities,
     /// The least severe level of log messages that the client wants. `None`: no log messages.
     pub log_level: Option<LoggingLevel>,
-    info: Option<RawObject>,
+    /// The identity of the client, as JSON.
+    pub(crate) info: Option<RawObject>,
 }
 
 impl ClientFacts {

@@ -53,14 +53,15 @@ impl<'a> Envelope<'a> {
             .text()
             .ok_or_else(|| malformed(keys::PROTOCOL_VERSION, &"expected a string"))?;
         let info = params.meta(keys::CLIENT_INFO);
-        let facts = ClientFacts::new(version.parse().unwrap_or(ProtocolVersion::LATEST))
-            .capabilities(read_capabilities(capabilities)?)
-            .log_level(read(params, keys::LOG_LEVEL)?)
-            .info(info.and_then(|raw| RawObject::from_raw(raw).ok()));
+        let facts = Arc::new(ClientFacts {
+            version: version.parse().unwrap_or(ProtocolVersion::LATEST),
+            capabilities: read_capabilities(capabilities)?,
+            log_level: read(params, keys::LOG_LEVEL)?,
+            info: info.and_then(|raw| RawObject::from_raw(raw).ok()),
+        });
         Ok(Some(Self {
             version,
-            // Shared with the call, so that this large value is not moved again.
-            facts: Arc::new(facts),
+            facts,
             progress_token: read(params, keys::PROGRESS_TOKEN)?,
             meta,
         }))
