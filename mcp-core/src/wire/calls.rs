@@ -12,10 +12,14 @@ use super::server_requests::params;
 use super::splice_json;
 use crate::{Call, Fault};
 
-/// Decodes a call. Methods of the protocol that this revision does not have, or that only servers
+/// Decodes a call. `method` is the method of `request` by its name. Methods of the protocol that this revision does not have, or that only servers
 /// send, are refused. Methods that the protocol does not have are passed on to the service.
 // spec: BASE-20
-pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Call, Fault> {
+pub(super) fn read(
+    request: &Request<'_>,
+    method: Option<Method>,
+    version: ProtocolVersion,
+) -> Result<Call, Fault> {
     let raw = &request.params;
     let page = || -> Result<Page, Fault> {
         let cursor = raw.optional::<Cursor>("cursor")?;
@@ -25,7 +29,7 @@ pub(super) fn read(request: &Request<'_>, version: ProtocolVersion) -> Result<Ca
         method: (&*request.method).into(),
         params: Some(raw.without_meta()),
     };
-    let Some(method) = Method::from_name(&request.method) else {
+    let Some(method) = method else {
         return Ok(other());
     };
     if !method.spec().exists_in(version) {

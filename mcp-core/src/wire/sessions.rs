@@ -9,10 +9,13 @@ use super::server_requests::params;
 use super::{ClientRequestContext, RequestHead, splice_json, write_request};
 use crate::{Fault, SessionRequest};
 
-/// Decodes a session request. Returns `None` for every other method.
-pub(super) fn read(request: &Request<'_>) -> Result<Option<SessionRequest>, Fault> {
+/// Decodes a session request. Returns `None` for every other `method`.
+pub(super) fn read(
+    request: &Request<'_>,
+    method: Option<Method>,
+) -> Result<Option<SessionRequest>, Fault> {
     let raw = &request.params;
-    Ok(Some(match Method::from_name(&request.method) {
+    Ok(Some(match method {
         Some(Method::Initialize) => SessionRequest::Initialize(Arc::new(params(request)?)),
         Some(Method::Ping) => SessionRequest::Ping,
         // spec: LOG-03

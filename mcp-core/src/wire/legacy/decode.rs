@@ -1,6 +1,6 @@
 //! Decoding of legacy requests and responses.
 
-use mcp_types::{ProtocolVersion, Request, Response};
+use mcp_types::{Method, ProtocolVersion, Request, Response};
 
 use super::errors;
 use crate::wire::{DecodeError, DecodedRequest, calls, results, server_requests, sessions};
@@ -11,9 +11,10 @@ pub(super) fn request(
     request: &Request<'_>,
     version: ProtocolVersion,
 ) -> Result<DecodedRequest, Fault> {
-    let decoded = match sessions::read(request)? {
+    let method = Method::from_name(&request.method);
+    let decoded = match sessions::read(request, method)? {
         Some(session_request) => ClientRequest::Session(session_request),
-        None => ClientRequest::Call(calls::read(request, version)?),
+        None => ClientRequest::Call(calls::read(request, method, version)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
     decoded.meta = request.params.object("_meta")?;

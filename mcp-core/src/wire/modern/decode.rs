@@ -21,7 +21,7 @@ pub(super) fn request(request: &Request<'_>) -> Result<DecodedRequest, Fault> {
         Some(Method::Listen) => {
             ClientRequest::Listen(Arc::new(request.params.required("notifications")?))
         }
-        _ => ClientRequest::Call(calls::read(request, constants::VERSION)?),
+        _ => ClientRequest::Call(calls::read(request, method, constants::VERSION)?),
     };
     let mut decoded = DecodedRequest::new(decoded);
     if method.is_some_and(|method| method.spec().may_require_input) {
