@@ -128,6 +128,10 @@ impl NotificationBuffer {
     }
 
     fn drain_state(mut state: MutexGuard<'_, BufferState>) -> Bytes {
+        if state.is_empty() && state.writers.is_empty() {
+            state.stalled = false;
+            return Bytes::new();
+        }
         let newest = std::mem::take(&mut state.newest);
         let mut bytes = std::mem::take(&mut state.bytes);
         if !state.finished {
