@@ -1,9 +1,10 @@
 //! An immutable version of a server's routes.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::{Changes, ServerProfile};
+use mcp_core::{Changes, ParamHeaders, ServerProfile};
 
 use super::config::ServerConfig;
 use super::listed::ListKind;
@@ -19,6 +20,7 @@ pub(crate) struct Registry {
     pub(crate) profile: Arc<ServerProfile>,
     pub(crate) context: Arc<ServerContext>,
     pub(crate) tools: Arc<RouteIndex<ToolRoute>>,
+    pub(crate) header_plans: HeaderPlans,
     pub(crate) resources: Arc<RouteIndex<ResourceRoute>>,
     pub(crate) templates: Arc<RouteIndex<TemplateRoute>>,
     pub(crate) prompts: Arc<RouteIndex<PromptRoute>>,
@@ -27,14 +29,28 @@ pub(crate) struct Registry {
     pub(crate) changes: Changes,
 }
 
+/// Arguments that are mirrored in HTTP headers, by tool. Few servers have such tools, and a lookup
+/// in an empty map costs nothing.
+type HeaderPlans = Arc<HashMap<Box<str>, Arc<ParamHeaders>>>;
+
+fn header_plans(tools: &RouteIndex<ToolRoute>) -> HeaderPlans {
+    let plans = tools.iter().filter_map(|route| {
+        let plan = route.param_headers()?;
+        Some((route.tool().name.as_str().into(), Arc::clone(plan)))
+    });
+    Arc::new(plans.collect())
+}
+
 impl Registry {
     pub(super) fn new(config: &ServerConfig) -> Self {
         let change_kinds = config.change_kinds();
         let page_size = config.page_size;
+        let tools = RouteIndex::new(&config.tools, page_size);
         Self {
             profile: Arc::new(config.profile(config.capabilities(change_kinds))),
             context: Arc::new(config.context.clone()),
-            tools: Arc::new(RouteIndex::new(&config.tools, page_size)),
+            header_plans: header_plans(&tools),
+            tools: Arc::new(tools),
             resources: Arc::new(RouteIndex::new(&config.resources, page_size)),
             templates: Arc::new(RouteIndex::new(&config.templates, page_size)),
             prompts: Arc::new(RouteIndex::new(&config.prompts, page_size)),
@@ -51,6 +67,7 @@ impl Registry {
         match kind {
             ListKind::Tool => {
                 next.tools = Arc::new(RouteIndex::new(&config.tools, page_size));
+                next.header_plans = header_plans(&next.tools);
             }
             ListKind::Resource => {
                 next.resources = Arc::new(RouteIndex::new(&config.resources, page_size));
