@@ -123,19 +123,20 @@ async fn start(
         return Ok(MessageOutcome::Response(response));
     }
     let headers = McpHeaders::collect(&head.headers);
-    let message = match classify(endpoint, &*service, &head, &headers, message)? {
-        (Route::Modern { id, request }, profile) => {
+    let profile = endpoint.profile(&*service);
+    let message = match classify(endpoint, &*service, &profile, &head, &headers, message)? {
+        Route::Modern { id, request } => {
             let wire = MODERN;
             let target = ReplyTarget { id, profile, wire };
             return start_modern(endpoint, &*service, head, target, request);
         }
-        (Route::Legacy(message), _) => message,
-        (Route::LegacyBatch, _) => {
+        Route::Legacy(message) => message,
+        Route::LegacyBatch => {
             let context = endpoint.session_context(service);
             let response = Box::pin(session::post_batch(&context, head, message)).await?;
             return Ok(MessageOutcome::Response(response));
         }
-        (Route::Notification, _) => return Ok(MessageOutcome::Response(response::accepted())),
+        Route::Notification => return Ok(MessageOutcome::Response(response::accepted())),
     };
     let context = endpoint.session_context(service);
     session::load(&context, &headers).await?;
@@ -143,26 +144,23 @@ async fn start(
     session::post(&context, target, head, &message).await
 }
 
-/// Classifies the message of a POST. Also returns the profile of `service`.
+/// Classifies the message of a POST. `profile` is the profile of `service`.
 fn classify<'m>(
     endpoint: &EndpointState,
     service: &dyn Service,
+    profile: &ServerProfile,
     head: &Parts,
     headers: &McpHeaders<'_>,
     message: &'m Bytes,
-) -> Result<(Route<'m>, Arc<ServerProfile>), Rejection> {
-    let profile = endpoint.profile(service);
-    let serves_legacy = endpoint.serves_legacy(&profile);
-    let param_headers = |tool: &str| service.header_plan(tool);
-    let route = route::route(
+) -> Result<Route<'m>, Rejection> {
+    route::route(
         &head.headers,
         headers,
         message,
-        &profile,
-        serves_legacy,
-        param_headers,
-    )?;
-    Ok((route, profile))
+        profile,
+        endpoint.serves_legacy(profile),
+        |tool| service.header_plan(tool),
+    )
 }
 
 fn start_modern(

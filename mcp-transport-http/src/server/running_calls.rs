@@ -44,7 +44,7 @@ impl Entry {
     }
 }
 
-impl State {
+impl CallTable {
     fn end_activity(&mut self) {
         self.active = self.active.saturating_sub(1);
         self.last_activity = Instant::now();

@@ -209,8 +209,13 @@ fn write_stamp(
     meta: Option<Meta>,
     context: &ReplyContext<'_>,
 ) {
-    out.extend_from_slice(br#"{"resultType":"#);
-    write_scalar(out, result_type);
+    match result_type {
+        constants::COMPLETE => out.extend_from_slice(br#"{"resultType":"complete""#),
+        other => {
+            out.extend_from_slice(br#"{"resultType":"#);
+            write_scalar(out, other);
+        }
+    }
     if let Some(cache) = cache {
         out.extend_from_slice(br#","ttlMs":"#);
         write_scalar(out, &cache.ttl_ms());
