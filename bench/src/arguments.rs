@@ -1,8 +1,9 @@
-//! Arguments of the tools of every measured server. The package `bench/rmcp` includes this file, too.
+//! Arguments of the tools. All measured servers have the same tools, so the package `bench/rmcp`
+//! includes this file as well.
 
 #![allow(
     missing_docs,
-    reason = "doc comments would become descriptions and make the list longer than that of bench-limit"
+    reason = "schemars copies doc comments into the schemas; `tools/list` must be as short as in bench-limit"
 )]
 
 use schemars::JsonSchema;

@@ -1,4 +1,4 @@
-//! Fixtures of the everything server.
+//! Test files that `everything-server` returns as content.
 
 /// A PNG image with one red pixel.
 pub const PNG: &[u8] = &[

@@ -1,4 +1,4 @@
-//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block and the functions that are added to it.
+//! `#[mcp::server]` and `#[mcp::tools]`: an `impl` block and the code that is generated for it.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::method::{RouteMethod, cfgs};
 use crate::options::{CratePath, Options, hygienic};
 use crate::route::RouteKind;
 
-/// The attribute of the block.
+/// The attribute on the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     Server,
@@ -44,7 +44,7 @@ impl BlockKind {
     }
 }
 
-/// Expands either attribute.
+/// Expands `#[mcp::server]` or `#[mcp::tools]`.
 pub(crate) fn expand(kind: BlockKind, options: TokenStream, item: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options = Options::parse(kind.attribute(), options, kind.options(), &mut errors);
@@ -118,7 +118,7 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
             continue;
         };
         let is_duplicate = |other: &&RouteMethod| {
-            // The compiler reports two functions with one name.
+            // If both functions have the same identifier, the compiler reports it.
             other.key() == method.key()
                 && other.ident() != method.ident()
                 && !(other.is_conditional() || method.is_conditional())
@@ -177,7 +177,7 @@ fn duplicate_message(other: &Ident, kind: RouteKind, key: &str) -> String {
     }
 }
 
-/// Returns the name of the function that is added. It has the span of the user's code, so that the
+/// Returns the name of the generated function. The name has a span of the user's code, so that the
 /// compiler warns when the function is unused.
 fn routes_name(options: &mut Options, ty: &Type, errors: &mut Errors) -> Ident {
     match options.expr("routes", errors) {
@@ -200,7 +200,7 @@ fn default_name(ty: &Type) -> Ident {
     Ident::new("tools", ty.span())
 }
 
-/// The code that is added after the block.
+/// The code that is generated after the block.
 struct GeneratedCode<'a> {
     crate_path: CratePath,
     /// Name of the function that returns the routes.
@@ -220,8 +220,8 @@ impl GeneratedCode<'_> {
         quote!(#(#cfgs)*)
     }
 
-    /// Returns the bounds of a value that calls share. As an explicit bound, the compiler reports a
-    /// violation once, not for each tool.
+    /// Returns the bounds on `Self`, which concurrent calls share. Because the bounds are explicit, the
+    /// compiler reports a violation once, not for each tool.
     fn shared_bounds(&self) -> WherePredicate {
         syn::parse_quote_spanned! {self.span()=>
             Self: ::core::marker::Send + ::core::marker::Sync + 'static
@@ -258,7 +258,7 @@ impl GeneratedCode<'_> {
     }
 
     /// Returns the function without its attributes. The signature and the braces have spans of the
-    /// user's code, because the compiler does not warn of unused code of a macro.
+    /// user's code: the compiler would not warn about an unused function with spans of the macro.
     fn function(&self) -> TokenStream {
         let (span, users) = (self.span(), self.routes_name.span());
         let private = self.crate_path.private(span);

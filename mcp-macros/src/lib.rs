@@ -1,13 +1,13 @@
 //! Macros that generate Model Context Protocol routes from functions.
 //!
-//! The generated code is code that a program could contain by hand: [`macro@tools`] adds a function
-//! that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` as
-//! `Routes`. [`macro@server`] also makes the type a server. [`derive@Output`] makes a type the result
-//! of a tool, [`derive@Elicit`] a form. The marked functions stay unchanged, so they can be called and
-//! tested as before.
+//! The macros generate ordinary Rust code. [`macro@tools`] adds a function that returns the functions
+//! marked with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]` as `Routes`. [`macro@server`]
+//! also makes the type a server. [`derive@Output`] makes a type a result of tools. [`derive@Elicit`]
+//! makes a type a form for users. The marked functions do not change, so other code and tests can call
+//! them directly.
 //!
 //! Use the macros through the crate `mcp`. Generated code calls `::mcp::__private`; the option
-//! `crate = …` sets another path of the library.
+//! `crate = …` sets another path to the library.
 //!
 //! # Modules
 //!
@@ -21,11 +21,11 @@
 //! | `variables` | variables of a URI template |
 //! | `cache` | `cache = "5m public"` |
 //! | `extras` | `icon = …`, `meta = …` |
-//! | `route` | `#[tool(…)]`, `#[resource(…)]`, … and the listed item |
+//! | `route` | `#[tool(…)]`, `#[resource(…)]`, … and their options |
 //! | `param` | one parameter, `#[arg(…)]` |
-//! | `method` | one function, its signature |
-//! | `block` | the `impl` block and the functions that are added to it |
-//! | `outside` | `#[tool]` outside of such a block |
+//! | `method` | one marked function and its signature |
+//! | `block` | the `impl` block and the code that is generated for it |
+//! | `outside` | the error for `#[tool]`, `#[resource]`, … outside of such a block |
 //! | `output`, `elicit` | the derives |
 
 mod block;
@@ -46,7 +46,7 @@ use proc_macro::TokenStream;
 
 use block::BlockKind;
 
-/// Makes the type of an `impl` block a server. Its tools are the functions marked with `#[tool]`;
+/// Makes the type of an `impl` block a server. `#[tool]` marks the functions that are its tools.
 /// [`macro@resource`], [`macro@prompt`] and [`macro@completion`] mark its resources, prompts and
 /// completions.
 ///
@@ -73,14 +73,14 @@ use block::BlockKind;
 ///
 /// | option | meaning | default |
 /// |---|---|---|
-/// | `name = "…"` | the server's name | the crate's |
-/// | `version = "…"` | the server's version | the crate's |
-/// | `title = "…"` | the name for users | none |
+/// | `name = "…"` | the server's name | the crate's name |
+/// | `version = "…"` | the server's version | the crate's version |
+/// | `title = "…"` | the display name | none |
 /// | `instructions = "…"` | instructions for language models | none |
 /// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these | none |
 /// | `website = "…"` | the URL of a website about the server | none |
 /// | `routes = name` | the name of the added function, see [`macro@tools`] | `tools` |
-/// | `crate = path` | the path of the library | `::mcp` |
+/// | `crate = path` | the path to the library | `::mcp` |
 ///
 /// The doc comment of the block is the server's description.
 ///
@@ -88,32 +88,33 @@ use block::BlockKind;
 ///
 /// `#[tool]` has the options `name = "…"` (default: the function's name), `title = "…"`,
 /// `description = "…"` (default: the doc comment), and the hints `read_only`, `destructive`,
-/// `idempotent` and `open_world`, each also with `= false`. Every route has these options:
+/// `idempotent` and `open_world`, which also accept `= false`. Every route has these options:
 ///
 /// | option | meaning |
 /// |---|---|
 /// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these |
 /// | `meta = [("com.example/team", "search")]` | members of `_meta` |
-/// | `layer = …` | a layer around the calls: `TimeoutLayer::new(LIMIT)`, `from_fn(check)` |
+/// | `layer = …` | a layer around the calls, for example `TimeoutLayer::new(LIMIT)` or `from_fn(check)` |
 ///
 /// A tool may be `async`. It takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or no receiver, and
 /// returns a type that implements `IntoToolResult`. It cannot be generic.
 ///
 /// # Parameters
 ///
-/// A parameter whose type is an extractor (`FromCall`: `State`, `Progress`, `Log`, `Headers`, …) is
-/// taken from the call. Every other parameter is an argument that the client sends: its type must
-/// be `Deserialize` and `JsonSchema`, clients may omit an `Option`, and the doc comment is its
-/// description. `Args<T>` takes all arguments as one struct. `#[arg(…)]` sets further options:
+/// If the type of a parameter is an extractor (`FromCall`: `State`, `Progress`, `Log`, `Headers`, …),
+/// the server fills the parameter from the call. Every other parameter is an argument that the client
+/// sends. The type of an argument must be `Deserialize` and `JsonSchema`, clients may omit an `Option`,
+/// and the doc comment is the description. `Args<T>` receives all arguments as one struct. `#[arg(…)]`
+/// sets further options:
 ///
 /// | option | meaning |
 /// |---|---|
-/// | `name = "…"` | the name, instead of the parameter's |
-/// | `title = "…"` | the name for users |
+/// | `name = "…"` | the name, instead of the name of the parameter |
+/// | `title = "…"` | the display name |
 /// | `description = "…"` | the description, instead of the doc comment |
 /// | `default`, `default = value` | the value if the client omits the argument; published in the schema |
 /// | `range = 1..=100` | the range of a number, published and checked; also `0..`, `..5` |
-/// | `header = "Region"` | the argument is mirrored in the HTTP header `Mcp-Param-Region`; not for secrets |
+/// | `header = "Region"` | clients copy the argument into the header `Mcp-Param-Region`; not for secrets |
 ///
 /// ```ignore
 /// #[mcp::server(name = "shop", instructions = "Search before you order.")]
@@ -141,7 +142,7 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Adds a function that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
-/// `#[completion]` as routes: for a second `impl` block, for another type, for a library.
+/// `#[completion]` as routes. Use it for a second `impl` block, for another type, or in a library.
 ///
 /// ```ignore
 /// struct Clock {
@@ -162,10 +163,10 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// The function is `pub(crate) fn tools(self: Arc<Self>) -> Routes`, or
 /// `pub(crate) fn tools() -> Routes` if no function of the block takes `self`. `routes = name` sets
-/// another name, which the second block of a type needs. The compiler warns when the function is
-/// unused, because then the tools are in no server.
+/// another name; the second block of a type needs one. The compiler warns when the function is unused:
+/// its tools are then not part of any server.
 ///
-/// Everything else is as in [`macro@server`].
+/// All other rules are the same as for [`macro@server`].
 #[proc_macro_attribute]
 pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
     block::expand(BlockKind::Tools, options.into(), item.into()).into()
@@ -210,23 +211,24 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// A URI with `{…}` is a template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). The parameter
-/// with the name of a variable receives its value, decoded into the parameter's type: numbers,
-/// `bool`, enums, strings. A value that does not match is a protocol error that names the variable.
-/// Every other parameter is an extractor. `Args<T>` takes all variables as one struct.
+/// A URI with `{…}` is a URI template of RFC 6570 (`{id}`, `{+path}`, `{/a}`, `{?a,b}`). A parameter
+/// that has the same name as a variable receives the value of the variable, decoded into the type of
+/// the parameter: a number, `bool`, enum or string. If decoding fails, the client receives a protocol
+/// error that names the variable. Every other parameter is an extractor. `Args<T>` receives all
+/// variables as one struct.
 ///
 /// | option | meaning | default |
 /// |---|---|---|
-/// | `name = "…"` | the name for programs | the function's |
-/// | `title = "…"` | the name for users | none |
+/// | `name = "…"` | the name for programs | the name of the function |
+/// | `title = "…"` | the display name | none |
 /// | `description = "…"` | the description | the doc comment |
-/// | `mime = "…"` | the MIME type | that of the result type: `application/json` for `Json<T>` |
+/// | `mime = "…"` | the MIME type | from the result type, such as `application/json` for `Json<T>` |
 /// | `annotations = …` | `Annotations` | none |
 /// | `icon = …`, `meta = …`, `layer = …` | as in [`#[tool]`](macro@server) | none |
-/// | `cache = "5m public"` | how long clients may cache it and whether shared caches may; or a `CacheHint` | no caching |
+/// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
 ///
-/// The function returns a type that implements `IntoContents`: text, bytes, `Json<T>`, an `Option` or
-/// a `Result` of these.
+/// The function returns a type that implements `IntoContents`: a string, bytes, `Json<T>`, or an
+/// `Option` or a `Result` of these.
 #[proc_macro_attribute]
 pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::RouteKind::Resource, item.into()).into()
@@ -251,20 +253,21 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// Parameters are as in [`#[tool]`](macro@server), with `#[arg(…)]` except `header`. Clients send all
-/// arguments as strings; numbers, `bool`s and enums are parsed.
+/// Parameters work as in [`#[tool]`](macro@server), with all options of `#[arg(…)]` except `header`.
+/// Clients send all arguments as strings; numbers, `bool`s and enums are parsed.
 ///
 /// Options: `name = "…"`, `title = "…"`, `description = "…"`, and `icon = …`, `meta = …`,
 /// `layer = …` as in [`#[tool]`](macro@server).
 ///
-/// The function returns a type that implements `IntoPrompt`: text, messages, a `Result` of these.
+/// The function returns a type that implements `IntoPrompt`: a string, messages, or a `Result` of
+/// these.
 #[proc_macro_attribute]
 pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::RouteKind::Prompt, item.into()).into()
 }
 
-/// Marks a completion of an argument of a prompt or of a variable of a URI template, in an `impl`
-/// block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+/// Marks a function that completes an argument of a prompt or a variable of a URI template, in an
+/// `impl` block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
 ///
 /// ```ignore
 /// #[mcp::tools]
@@ -289,8 +292,8 @@ pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
     outside::expand(route::RouteKind::Completion, item.into()).into()
 }
 
-/// Makes a type that is `Serialize` and `JsonSchema` a result of tools: structured content with an
-/// output schema, and the same JSON as text. Use `Json<T>` for types of other crates.
+/// Makes a type a result of tools: structured content with an output schema, and the same JSON as
+/// text. The type must implement `Serialize` and `JsonSchema`. Use `Json<T>` for types of other crates.
 ///
 /// ```ignore
 /// #[derive(serde::Serialize, schemars::JsonSchema, mcp::Output)]
@@ -300,13 +303,14 @@ pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
 /// }
 /// ```
 ///
-/// `#[output(crate = path)]` sets the path of the library; the default is `::mcp`.
+/// `#[output(crate = path)]` sets the path to the library; the default is `::mcp`.
 #[proc_macro_derive(Output, attributes(output))]
 pub fn derive_output(input: TokenStream) -> TokenStream {
     output::expand(input.into()).into()
 }
 
-/// Makes a struct a form for users, and an enum without fields a choice in a form.
+/// Makes a struct a form that the client shows to its user, or an enum without fields a choice in such
+/// a form.
 ///
 /// ```ignore
 /// #[derive(mcp::Elicit)]
@@ -334,20 +338,20 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 ///
 /// A field is a `String`, a number, a `bool`, an enum with this derive, a `Vec` of such an enum, or
 /// an `Option` of one of these, which the user may leave empty. The doc comment of a field is its
-/// description; that of an enum's value is its title.
+/// description. The doc comment of an enum variant is the title of the choice.
 ///
 /// | option of a field | meaning |
 /// |---|---|
-/// | `name = "…"` | the name, instead of the field's |
-/// | `title = "…"` | the name for users |
+/// | `name = "…"` | the name, instead of the name of the field |
+/// | `title = "…"` | the display name |
 /// | `description = "…"` | the description, instead of the doc comment |
-/// | `default = value` | the initial value, also if the client omits the field |
+/// | `default = value` | the initial value in the form, and the value if the client omits the field |
 /// | `range = 1..=12` | the range of a number; also `0..`, `..=5` |
-/// | `length = 1..=40` | the number of characters of a text, or of items of a list |
-/// | `format = "email"` | the format of a text: `email`, `uri`, `date`, `date-time` |
+/// | `length = 1..=40` | the number of characters of a string, or of items of a list |
+/// | `format = "email"` | the format of a string: `email`, `uri`, `date`, `date-time` |
 ///
-/// A value of an enum has the options `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on
-/// the type sets the path of the library; the default is `::mcp`.
+/// An enum variant has the options `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on the
+/// type sets the path to the library; the default is `::mcp`.
 #[proc_macro_derive(Elicit, attributes(elicit))]
 pub fn derive_elicit(input: TokenStream) -> TokenStream {
     elicit::expand(input.into()).into()

@@ -1,14 +1,15 @@
-//! Questions to the client while a call runs: to its user, its language model, its roots.
+//! Requests to the client while a call runs: elicitation (its user), sampling (its language model), and
+//! its roots.
 //!
 //! Specification: <https://modelcontextprotocol.io/specification/2026-07-28/basic/patterns/mrtr>
 //!
-//! | file | content, lowest first |
+//! | file | content; each file uses only files above it |
 //! |---|---|
 //! | `answer` | the answer of a user |
-//! | `elicit` | forms of Rust types |
-//! | `asking` | a question as a future |
+//! | `elicit` | forms from Rust types |
+//! | `asking` | one question; await it to get the answer |
 //! | `questions` | several questions at once |
-//! | `once` | work that is done once per call |
+//! | `once` | work that runs only once per call, although the handler may run several times |
 //! | `extractor` | the extractor [`Ask`] |
 
 mod answer;

@@ -1,6 +1,6 @@
-//! Extractors: the parameters that a handler can have, one file each.
+//! Extractors: types of handler parameters whose values come from the call. Each has its own file.
 //!
-//! `from_call` has the trait. `json_arguments` and `string_arguments` decode arguments for
+//! `from_call` defines the trait. `json_arguments` and `string_arguments` decode arguments for
 //! [`Args`] and for generated code.
 
 mod args;

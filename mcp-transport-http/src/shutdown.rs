@@ -9,10 +9,10 @@ use tokio::sync::watch;
 /// Handle that shuts servers down in two phases: [`drain`](Self::drain), then
 /// [`close`](Self::close).
 ///
-/// Clones are the same handle. [`Serve`](crate::Serve) creates one and applies it to its endpoints.
-/// A [`StreamableHttp`](crate::server::StreamableHttp) in another web server needs one from
-/// [`shutdown_with`](crate::server::StreamableHttp::shutdown_with), so that its streams end when
-/// that server drains.
+/// All clones control the same shutdown. [`Serve`](crate::Serve) creates a handle and applies it to its
+/// endpoints. With another web server, pass a handle to
+/// [`StreamableHttp::shutdown_with`](crate::server::StreamableHttp::shutdown_with), so that the streams
+/// of the endpoint end when that web server drains.
 ///
 /// # Examples
 ///
@@ -52,20 +52,20 @@ impl Shutdown {
         }
     }
 
-    /// Starts the shutdown: running calls finish, no new connections are accepted, and streams
-    /// without an end of their own (subscriptions, GET streams) end.
+    /// Starts the shutdown: running calls finish, no new connections are accepted, and endless streams
+    /// (subscriptions, GET streams) are closed.
     pub fn drain(&self) {
         self.enter(Phase::Draining);
     }
 
-    /// Ends the shutdown: calls that still run are cancelled and answered with an error.
+    /// Completes the shutdown: calls that still run are cancelled and answered with an error.
     pub fn close(&self) {
         self.enter(Phase::Closed);
     }
 
     /// Waits for [`Shutdown::drain`] or [`Shutdown::close`].
     pub async fn draining(&self) {
-        // The receiver fails only without a sender, and `self` holds the sender.
+        // `wait_for` fails only after the sender has been dropped, and `self` holds the sender.
         let _ = self
             .subscribe()
             .wait_for(|phase| *phase != Phase::Open)
@@ -108,15 +108,15 @@ impl Shutdown {
 }
 
 tokio::task_local! {
-    /// Handle of the server whose connection the task serves. A task-local variable reaches the
-    /// endpoint through routers and layers, and unlike an extension of each request it costs
-    /// nothing per request and is not visible to handlers.
+    /// Handle of the server whose connection the task serves. A task-local variable reaches the endpoint
+    /// through routers and layers. Unlike a request extension, it costs nothing per request and is not
+    /// visible to handlers.
     static CURRENT: Shutdown;
 }
 
-/// Waits until the process is asked to terminate: by Ctrl-C, or on Unix by SIGTERM.
+/// Waits for a signal to terminate the process: Ctrl-C, or SIGTERM on Unix.
 ///
-/// A signal for which no handler can be installed is ignored.
+/// If the handler of a signal cannot be installed, that signal is ignored.
 #[cfg(feature = "serve")]
 pub fn termination() -> BoxFuture<'static, ()> {
     Box::pin(async {

@@ -12,8 +12,8 @@ use crate::{Meta, RequestId};
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Cancelled {
-    /// Id of the cancelled request. Only 2025-11-25 allows it to be absent, for tasks; such a
-    /// notification has no effect.
+    /// Id of the cancelled request. In 2025-11-25 it may be absent, because tasks have their own
+    /// cancellation; a notification without an id has no effect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_id: Option<RequestId>,
     /// Reason, for logs and users.

@@ -1,6 +1,7 @@
 //! Revisions of the protocol, with a predicate for each feature that depends on the revision.
 //!
-//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>, `docs/spec/revisions.md`.
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning>,
+//! `docs/spec/revisions.md`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::de::Str;
 
-/// Published revision of the protocol. The order is ascending by date.
+/// Published revision of the protocol. Comparison is by date: an older revision is less than a newer one.
 ///
 /// Only this module and the modules `versioning` and `wire` of `mcp-core` compare revisions. Other code
 /// uses the predicates.
@@ -39,7 +40,7 @@ pub enum ProtocolVersion {
     V2026_07_28,
 }
 
-/// Era of the protocol: where requests get their context from.
+/// Era of the protocol: requests get their context either from a session or from their own `_meta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Era {
@@ -49,7 +50,7 @@ pub enum Era {
     Modern,
 }
 
-/// Error for the name of an unknown revision.
+/// Error of parsing a [`ProtocolVersion`]: the string is not a known revision.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown protocol version {0:?}; known are {known}", known = ProtocolVersion::listed(&ProtocolVersion::ALL))]
 pub struct UnknownVersion(String);
@@ -68,7 +69,7 @@ impl ProtocolVersion {
     /// Newest revision with an `initialize` handshake.
     pub const LATEST_LEGACY: Self = Self::V2025_11_25;
 
-    /// Returns the name of the revision in messages: a date.
+    /// Returns the name of the revision, as used in messages: a date.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::V2024_11_05 => "2024-11-05",
@@ -99,14 +100,14 @@ impl ProtocolVersion {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
-    /// Returns `true` if a stream starts with an event that has only an id, and its connection may close
-    /// before the stream ends (only 2025-11-25).
+    /// Returns `true` if a stream starts with an event that has only an id, and the server may close the
+    /// connection before the stream ends, so that the client polls (only 2025-11-25).
     // spec: RSM-05, RSM-06
     pub const fn has_stream_polling(self) -> bool {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Returns `true` if JSON-RPC batches exist (only 2025-03-26).
+    /// Returns `true` if JSON-RPC batches are allowed (only 2025-03-26).
     // spec: BASE-14, BASE-16
     pub const fn allows_batch(self) -> bool {
         matches!(self, Self::V2025_03_26)
@@ -139,20 +140,20 @@ impl ProtocolVersion {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Returns `true` if elicitation by forms exists (2025-06-18 and later).
+    /// Returns `true` if the revision has elicitation with forms (2025-06-18 and later).
     // spec: ELIC-01
     pub const fn has_elicitation(self) -> bool {
         self as u8 >= Self::V2025_06_18 as u8
     }
 
-    /// Returns `true` if elicitation by URLs exists, and forms have default values, titled choices and
-    /// multiple selection (2025-11-25 and later).
+    /// Returns `true` if the revision has elicitation with URLs, and forms have default values, titled
+    /// choices and multiple selection (2025-11-25 and later).
     // spec: ELIC-05, ELIC-06, ELIC-08
     pub const fn has_url_elicitation(self) -> bool {
         self as u8 >= Self::V2025_11_25 as u8
     }
 
-    /// Returns `true` if an elicitation by URL has an id (only 2025-11-25, where it is required).
+    /// Returns `true` if an elicitation with a URL has an id (only 2025-11-25, where it is required).
     // spec: ELIC-08, ELIC-10
     pub const fn has_elicitation_id(self) -> bool {
         matches!(self, Self::V2025_11_25)
@@ -170,7 +171,7 @@ impl ProtocolVersion {
         matches!(self, Self::V2025_11_25)
     }
 
-    /// Returns `true` if structured content is any JSON value and an output schema is any schema
+    /// Returns `true` if structured content can be any JSON value and an output schema any schema
     /// (2026-07-28 and later). Earlier revisions allow only objects.
     // spec: TOOL-14
     pub const fn has_free_structure(self) -> bool {
@@ -183,7 +184,7 @@ impl ProtocolVersion {
         !self.is_modern()
     }
 
-    /// Returns `true` if an error can request a visit of a URL (only 2025-11-25).
+    /// Returns `true` if an error can request that the user opens a URL (only 2025-11-25).
     // spec: ERR-13
     pub const fn has_url_elicitation_error(self) -> bool {
         matches!(self, Self::V2025_11_25)
@@ -194,7 +195,7 @@ impl ProtocolVersion {
         since as u8 <= self as u8 && self as u8 <= until as u8
     }
 
-    /// Returns the names of several revisions, separated by commas, for error messages.
+    /// Joins the names of `versions` with commas, for error messages.
     pub fn listed(versions: &[Self]) -> String {
         let names: Vec<_> = versions.iter().map(|v| v.as_str()).collect();
         names.join(", ")

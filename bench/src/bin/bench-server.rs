@@ -1,11 +1,11 @@
-//! The measured server: `bench-server http PORT [--sse] [--stateless] [--short]`,
+//! The server that the benchmarks measure: `bench-server http PORT [--sse] [--stateless] [--short]`,
 //! `bench-server stdio`.
 //!
 //! | setting | effect |
 //! |---|---|
 //! | `NTOOLS=n` | adds `n` tools to the list |
 //! | `WORKERS=n` | runs `n` worker threads; default: 1 |
-//! | `--sse` | answers calls of sessions with event streams |
+//! | `--sse` | answers calls within sessions with event streams |
 //! | `--stateless` | disables sessions |
 //! | `--short` | ends idle sessions after three seconds |
 
@@ -23,7 +23,7 @@ const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--shor
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    // One thread by default, because one core is measured.
+    // One thread by default, because the benchmarks measure one core.
     let mut runtime = match number("WORKERS") {
         None | Some(1) => runtime::Builder::new_current_thread(),
         Some(workers) => {

@@ -1,6 +1,6 @@
 //! An MCP endpoint in an axum application, with shared state and a tool that reads a request header.
 //!
-//! `cargo run -p examples --bin axum_server [ADDRESS]`, then connect to the printed URL.
+//! Run `cargo run -p examples --bin axum_server [ADDRESS]`, then connect a client to the printed URL.
 
 #![allow(clippy::print_stdout, reason = "prints its URL")]
 

@@ -1,4 +1,5 @@
-//! Prompts with typed arguments, and completion of these arguments.
+//! Prompts with typed arguments, and completion of the arguments.
+//! The client runs in the same process and prints the results.
 //!
 //! `cargo run -p examples --bin prompts`
 

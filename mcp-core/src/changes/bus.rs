@@ -1,4 +1,4 @@
-//! The bus of changes, and its implementation within one process.
+//! The change bus, which delivers changes to subscribers, and its implementation within one process.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,8 +16,8 @@ use super::event::ChangeEvent;
 /// A bus that carries changes from handlers to subscribers: within one process ([`MemoryBus`]), or
 /// between the nodes that serve one endpoint.
 ///
-/// A bus between nodes keeps a [`MemoryBus`] for its own subscribers, and publishes there the events
-/// that it receives from the broker.
+/// To connect several nodes, implement this trait with a message broker. Each node has a [`MemoryBus`]
+/// for its own subscribers, and publishes there the events that it receives from the broker.
 ///
 /// # Examples
 ///
@@ -34,8 +34,8 @@ use super::event::ChangeEvent;
 ///
 /// impl ChangeBus for Nodes {
 ///     fn publish(&self, event: ChangeEvent) {
-///         // The broker delivers it to every node, this one included, which then calls
-///         // `nodes.local.publish(event)`.
+///         // The broker delivers the event to every node, including this one. Each node then
+///         // calls `nodes.local.publish(event)`.
 ///         self.broker.send(&event);
 ///     }
 ///
@@ -48,7 +48,7 @@ pub trait ChangeBus: Send + Sync + 'static {
     /// Sends a change to all subscribers that are interested in it. Never blocks.
     fn publish(&self, event: ChangeEvent);
 
-    /// Subscribes to the changes that `interest` names, from now on.
+    /// Subscribes to the changes that `interest` covers. Earlier changes are not delivered.
     fn watch(&self, interest: SubscriptionFilter) -> Watch;
 }
 
@@ -64,10 +64,12 @@ impl<B: ChangeBus + ?Sized> ChangeBus for Arc<B> {
 
 /// The bus within one process.
 ///
-/// Each subscriber has one mark per kind of list, and one per resource that has changed. Changes
-/// that come faster than the subscriber reads them are merged, so its memory is bounded by its
-/// filter: at most 64 resources are marked beyond those that the filter names. When more resources
-/// below one of its URIs have changed, that URI is marked instead of them.
+/// The bus has no queues. For each subscriber, it marks the lists and the resources that have changed,
+/// so several changes to one resource are delivered as one event if the subscriber reads slowly.
+///
+/// The filter of a subscriber bounds its memory. When the number of marked resources has reached the
+/// number of URIs in the filter plus 64, the bus replaces the marks of the resources below a URI of the
+/// filter by one mark for that URI.
 #[derive(Debug, Default)]
 pub struct MemoryBus {
     subscribers: Arc<Mutex<Subscribers>>,
@@ -76,7 +78,7 @@ pub struct MemoryBus {
 type Subscribers = Slab<Arc<Marks>>;
 
 impl MemoryBus {
-    /// A bus without subscribers.
+    /// Creates a bus without subscribers.
     pub fn new() -> Self {
         Self::default()
     }
@@ -111,7 +113,7 @@ impl ChangeBus for MemoryBus {
     }
 }
 
-/// The filter of one subscriber, and the changes that it has not read.
+/// The filter of one subscriber, and the changes that the subscriber has not read.
 struct Marks(Mutex<Unread>);
 
 #[derive(Debug, Default)]
@@ -124,8 +126,9 @@ struct Unread {
     reader: Option<Waker>,
 }
 
-/// The part of a filter that concerns lists and resources. The URIs are behind a pointer: every
-/// session has an `Interest`, and few subscribe to resources. A session shares them with its bus.
+/// The part of a filter that concerns lists and resources. The URIs are behind an `Arc`, because every
+/// session has an `Interest`, but few sessions subscribe to resources. The session and the bus share
+/// one allocation.
 #[derive(Debug, Default)]
 struct Interest {
     tools: bool,
@@ -145,11 +148,11 @@ impl From<Arc<SubscriptionFilter>> for Interest {
     }
 }
 
-/// The number of marked resources that the filter does not name itself.
+/// Number of marked resources, in addition to one for each URI of the filter, at which marks are merged.
 const MAX_BELOW: usize = 64;
 
 impl Marks {
-    /// Marks a change if the filter covers it. Returns the waker of the reader.
+    /// Marks a change if the filter covers it. Returns the waker of the task that waits for a change.
     fn mark(&self, event: &ChangeEvent) -> Option<Waker> {
         let mut state = self.0.lock();
         let Unread { interest, .. } = &*state;
@@ -165,7 +168,7 @@ impl Marks {
 }
 
 impl Unread {
-    /// Returns `None` if the filter does not cover the resource.
+    /// Marks a changed resource. Returns `None` if the filter does not cover the resource.
     fn mark_resource(&mut self, uri: &str) -> Option<()> {
         let interest = self.interest.by_uri.as_ref()?;
         let subscribed = interest.covering(uri)?;
@@ -201,7 +204,7 @@ impl fmt::Debug for Marks {
     }
 }
 
-/// The changes for one subscriber: a stream that does not end. Dropping it ends the subscription.
+/// A subscription: an endless stream of changes. Dropping it ends the subscription.
 #[derive(Debug)]
 pub struct Watch {
     marks: Arc<Marks>,
@@ -220,7 +223,7 @@ impl Watch {
         state.interest = interest.into();
     }
 
-    /// Returns the next change, or `None` when there is no unread one.
+    /// Returns the next change, or `None` if all changes have been read.
     pub fn try_next(&self) -> Option<ChangeEvent> {
         self.marks.0.lock().pop()
     }

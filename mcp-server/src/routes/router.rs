@@ -102,9 +102,9 @@ impl Routes {
         self
     }
 
-    /// Adds a layer around all present routes; routes that are added later are outside of it, as in
-    /// axum. The routes share the layer's limits. The layer is outside of the layers of single
-    /// routes and inside of those of the server.
+    /// Adds a layer around all routes that have been added so far. As in axum, the layer does not apply
+    /// to routes that are added later. The routes share one instance of the layer, including its limits.
+    /// A request passes the layers of the server, then this layer, then the layers of the single route.
     ///
     /// # Examples
     ///
@@ -133,7 +133,7 @@ impl Routes {
         self
     }
 
-    /// Adds all routes of another router. They keep its state.
+    /// Adds all routes of another router. The added routes keep the state of that router.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         let other = other.bind_state();
@@ -145,9 +145,9 @@ impl Routes {
         self
     }
 
-    /// Adds all routes of another router and renames its tools and prompts to `prefix_name`.
+    /// Adds all routes of another router and renames its tools and prompts to `{prefix}_{name}`.
     /// Resources and templates keep their URIs, because a URI identifies the same resource
-    /// everywhere; give the routers distinct ones.
+    /// everywhere; give the routers distinct URIs.
     #[must_use]
     pub fn nest(self, prefix: impl AsRef<str>, mut other: Self) -> Self {
         let prefixed = |name: &str| format!("{}_{name}", prefix.as_ref());

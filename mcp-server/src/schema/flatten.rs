@@ -1,7 +1,8 @@
 //! Replacement of alternatives at the root of a schema by one object.
 //!
 //! Language models and clients reject `oneOf` and `anyOf` at the root of an input schema. The object
-//! accepts everything that one of the alternatives accepts, and more; decoding rejects the rest.
+//! accepts every value that one of the alternatives accepts, and some invalid values. The decoding of
+//! the arguments rejects the invalid values.
 
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ fn merge(alternatives: &[JsonObject]) -> JsonObject {
     merged
 }
 
-/// Returns the members that every alternative requires, in the order of the first one.
+/// Returns the properties that every alternative requires, in the order of the first alternative.
 fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
     let required = |alternative: &JsonObject| -> Vec<String> {
         let names = alternative.get("required").and_then(Value::as_array);
@@ -75,7 +76,7 @@ fn required_by_all(alternatives: &[JsonObject]) -> Vec<String> {
     names
 }
 
-/// Merges the schemas of one property: an enum if all are string constants, else `anyOf`.
+/// Merges the schemas of one property: into an enum if all are string constants, otherwise into `anyOf`.
 fn merge_property(schemas: &[&Value]) -> Value {
     if let [single] = schemas {
         return (*single).clone();
@@ -95,7 +96,7 @@ fn merge_property(schemas: &[&Value]) -> Value {
     }
 }
 
-/// Returns the strings that a schema accepts, if it accepts nothing else.
+/// Returns the allowed strings if the schema is an `enum` or a `const` of strings only.
 fn constants(schema: &Value) -> Option<Vec<Value>> {
     let listed = schema.get("enum").and_then(Value::as_array).cloned();
     let values = listed.or_else(|| Some(vec![schema.get("const")?.clone()]))?;

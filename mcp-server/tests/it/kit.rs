@@ -23,7 +23,7 @@ pub(crate) fn exchange(call: Call) -> Exchange {
     Exchange::new(call, Arc::new(ClientFacts::new(ProtocolVersion::LATEST)))
 }
 
-/// Calls a tool with arguments as JSON.
+/// Calls a tool with JSON arguments and an exchange from `exchange`.
 pub(crate) fn call_with(
     server: &Server,
     tool: &str,
@@ -60,7 +60,7 @@ pub(crate) fn call_error(server: &Server, tool: &str, arguments: &str) -> String
     result.text()
 }
 
-/// Returns the listed tools of a server.
+/// Returns the first page of a server's tools.
 pub(crate) fn tools(server: &Server) -> Vec<Tool> {
     match block_on(server.call(exchange(Call::ListTools(Page::default())))) {
         Reply::Complete {
@@ -90,7 +90,7 @@ pub(crate) fn all_tools(server: &Server) -> Vec<Tool> {
     }
 }
 
-/// Returns a listed tool.
+/// Returns the tool `name` from the first page of the list.
 pub(crate) fn tool(server: &Server, name: &str) -> Tool {
     let mut tools = tools(server).into_iter();
     tools.find(|tool| tool.name == name).unwrap()
@@ -149,7 +149,7 @@ pub(crate) fn get(server: &Server, prompt: &str, arguments: &str) -> GetPromptRe
             body: ResultBody::GetPrompt(result),
             ..
         } => result,
-        other => panic!("no conversation: {other:?}"),
+        other => panic!("no messages: {other:?}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A server, called as a transport calls it.
+//! Tests that call a server in the same way as a transport.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -23,17 +23,16 @@ use crate::Shutdown;
 
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///
-/// Clones are the same endpoint, and it is always ready. By default it accepts only requests from
-/// and to this machine, see [`allowed_hosts`](Self::allowed_hosts) and
-/// [`allowed_origins`](Self::allowed_origins).
+/// All clones share one endpoint. `poll_ready` always returns ready. By default the endpoint accepts only
+/// requests whose `Host` header names this machine. If a request has an `Origin` header, it must also name
+/// this machine. See [`allowed_hosts`](Self::allowed_hosts) and [`allowed_origins`](Self::allowed_origins).
 ///
 /// A call that ends without notifications is answered with JSON. A call that sends notifications, or
 /// takes longer than [`commit_after`](Self::commit_after), is answered with an event stream. When a
 /// modern client disconnects, its call is cancelled: the future of the service is dropped.
 ///
-/// Handlers find the head of the request in [`Extensions::parts`](mcp_core::Extensions::parts),
-/// with all headers, and with the values that layers of the web server have inserted into the
-/// extensions of the request.
+/// [`Extensions::parts`](mcp_core::Extensions::parts) gives handlers the head of the HTTP request: its
+/// headers, and its extensions with the values that layers of the web server have inserted.
 ///
 /// # Examples
 ///
@@ -70,8 +69,8 @@ impl StreamableHttp {
     }
 
     /// Creates an endpoint that chooses a service for each request, for example one per tenant.
-    /// `make` gets the head of the request with the extensions of all layers. A session keeps the
-    /// service of its `initialize`.
+    /// `make` receives the head of the request with the extensions of all layers. A session keeps the
+    /// service that was chosen for its `initialize` request.
     ///
     /// `make` is called for each request before any check of its body. It should be fast, for example
     /// by looking up a server and returning a clone of its `Arc`.
@@ -88,18 +87,18 @@ impl StreamableHttp {
         }
     }
 
-    /// Responds to a request whose body a web framework has read already.
+    /// Responds to a request whose body has already been read, for example by a web framework.
     pub async fn handle(&self, parts: Parts, body: Bytes) -> Response<Body> {
         let (state, head) = (Arc::clone(&self.state), Box::new(parts));
         handle(state, head, Body::from(body)).await
     }
 
-    /// Sets the host names of this server, instead of `localhost`, `127.0.0.1` and `[::1]`:
-    /// `"mcp.example.com"` with any port, `"mcp.example.com:8443"` with this port, `"*"` for any
-    /// host.
+    /// Sets the host names of this server. Default: `localhost`, `127.0.0.1` and `[::1]`.
     ///
-    /// Requests with another `Host` are rejected with the status 403. This prevents DNS rebinding,
-    /// by which a web page in a browser reaches a server that only the local machine should reach.
+    /// `"mcp.example.com"` matches any port, `"mcp.example.com:8443"` only this port, and `"*"` any host.
+    ///
+    /// Requests with another `Host` are rejected with the status 403. This prevents DNS rebinding: an
+    /// attack in which a web page accesses a server that only the local machine should access.
     // spec: HTTP-S-04
     #[must_use]
     pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(mut self, hosts: I) -> Self {
@@ -107,12 +106,12 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the origins of web pages that may call this server, instead of those of this machine:
-    /// `"https://app.example.com"`, or `"*"` for any origin. Requests without an `Origin` do not come
-    /// from a web page and are accepted.
+    /// Sets the origins of web pages that may call this server, such as `"https://app.example.com"`, or
+    /// `"*"` for any origin. Default: the origins of this machine. Requests without an `Origin` do not
+    /// come from a web page and are accepted.
     ///
-    /// This setting rejects requests. To allow requests from a web page, browsers need CORS headers
-    /// as well, which a layer around this service sets.
+    /// This setting only rejects requests. A browser also requires CORS headers before it lets a web page
+    /// call the server. Set them with a layer around this service.
     // spec: HTTP-S-02
     #[must_use]
     pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(mut self, origins: I) -> Self {
@@ -120,16 +119,16 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the maximum size of a request body in bytes, 4 MiB by default. Larger ones are rejected
-    /// with the status 413.
+    /// Sets the maximum size of a request body in bytes, 4 MiB by default. Larger bodies are
+    /// rejected with the status 413.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.config().guard.body_limit = bytes;
         self
     }
 
-    /// Sets the maximum time to receive a request body, 30 s by default. Slower ones are rejected
-    /// with the status 408.
+    /// Sets the maximum time to receive a request body, 30 s by default. Slower requests
+    /// are rejected with the status 408.
     #[must_use]
     pub fn body_timeout(mut self, time: Duration) -> Self {
         self.config().body_timeout = time;
@@ -137,14 +136,15 @@ impl StreamableHttp {
     }
 
     /// Sets the time without output after which the response to a call becomes an event stream, 1 s
-    /// by default. An event stream can be kept alive, but its status is always 200.
+    /// by default. An event stream can send keep-alive comments, but its status is always 200.
     #[must_use]
     pub fn commit_after(mut self, time: Duration) -> Self {
         self.config().streams.commit_after = time;
         self
     }
 
-    /// Sets the time without output after which an event stream gets a comment, 15 s by default.
+    /// Sets the time without output after which the server sends a keep-alive comment on an event stream,
+    /// 15 s by default.
     #[must_use]
     pub fn ping_interval(mut self, time: Duration) -> Self {
         self.config().streams.keep_alive_interval = time;
@@ -180,8 +180,8 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets a hook for events in the life of sessions. It runs in the task that causes the event, so
-    /// it must not block.
+    /// Sets a hook that is called when a session is opened, continued or closed. It runs in the task that
+    /// causes the event, so it must not block.
     #[must_use]
     pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
         self.config().session_hook = Some(Arc::new(hook));
@@ -218,7 +218,7 @@ impl StreamableHttp {
         self.state.close_all();
     }
 
-    /// Sets a gate that permits or refuses each call before it starts. The gate gets the
+    /// Sets a gate that permits or refuses each call before it starts. The gate receives the
     /// [`Principal`](mcp_core::Principal) that a layer has inserted into the extensions of the
     /// request.
     #[must_use]
@@ -227,9 +227,9 @@ impl StreamableHttp {
         self
     }
 
-    /// Sets the handle that ends the event streams. [`Serve`](crate::Serve) sets its own for each
-    /// connection, also behind routers and layers. This setting is needed with other web servers, and
-    /// with layers that spawn tasks.
+    /// Sets the handle that ends the event streams when the server shuts down. [`Serve`](crate::Serve)
+    /// passes its own handle to the endpoint, also through routers and layers. Use this setting with other
+    /// web servers, and with layers that spawn tasks.
     #[must_use]
     pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
         self.config().set_shutdown(shutdown);
@@ -262,8 +262,8 @@ where
     }
 }
 
-/// Future of a response from [`StreamableHttp`]. Dropping it cancels the call (modern requests
-/// only).
+/// Future of a response from [`StreamableHttp`]. Dropping it cancels the call, but only for modern
+/// requests (2026-07-28).
 #[must_use = "futures do nothing unless polled"]
 pub struct ResponseFuture {
     response: BoxFuture<'static, Response<Body>>,

@@ -7,10 +7,10 @@ use mcp_core::Framing;
 pub(crate) const MESSAGE_PREFIX: &[u8] = b"event: message\ndata: ";
 /// Bytes after the JSON of a message.
 pub(crate) const MESSAGE_SUFFIX: &[u8] = b"\n\n";
-/// First frame of a stream without events yet. Some proxies forward the head of a response only
-/// together with bytes of its body.
+/// First frame of a stream that has no event to send yet. It is needed because some proxies do not
+/// forward the head of a response before the first bytes of its body.
 pub(crate) const OPENING_COMMENT: &[u8] = b":\n\n";
-/// Frame that keeps a silent connection open.
+/// Frame that keeps an idle connection open.
 // spec: HTTP-SM-20
 pub(crate) const KEEP_ALIVE_COMMENT: &[u8] = b": ping\n\n";
 

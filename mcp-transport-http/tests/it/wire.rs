@@ -1,4 +1,4 @@
-//! Requests over sockets from clients that follow the protocol.
+//! Valid requests over sockets.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ async fn one_connection_serves_many_requests() {
         client.call(name, false).await;
         assert_eq!(client.json().await["result"]["content"][0]["text"], name);
     }
-    // Pipelined requests.
+    // Pipelining: both requests are sent before the first response is read.
     for name in ["four", "five"] {
         client.call(name, true).await;
     }

@@ -22,8 +22,8 @@ use crate::standard;
 /// once when it arrives, and moves to its own task when it is not ready.
 ///
 /// After the client has closed its side, running calls may finish within
-/// [`drain_timeout`](Self::drain_timeout), and their responses are written. A line that is no
-/// message is logged and answered with an error.
+/// [`drain_timeout`](Self::drain_timeout), and their responses are written. A line that is
+/// not a valid message is logged and answered with an error.
 ///
 /// # Examples
 ///
@@ -89,14 +89,15 @@ impl StdioServer {
         self
     }
 
-    /// Stops reading when `signal` resolves, and then drains like after the end of the input.
+    /// Stops reading when `signal` resolves. Running calls may then finish within
+    /// [`drain_timeout`](Self::drain_timeout), as after the end of the input.
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.shutdown = Box::pin(signal);
         self
     }
 
-    /// Does not redirect the standard streams in [`serve_stdio`](Self::serve_stdio). The client
-    /// then reads everything that the program prints as a message.
+    /// Disables the redirection of the standard streams in [`serve_stdio`](Self::serve_stdio). Other
+    /// output of the program then reaches the client, which tries to parse it as messages.
     pub fn without_guard(mut self) -> Self {
         self.settings.guard = false;
         self
@@ -106,12 +107,12 @@ impl StdioServer {
     /// called once per process, inside of a tokio runtime with IO enabled.
     ///
     /// On Unix the streams are redirected first: other output of the program goes to standard error,
-    /// and programs that it starts inherit neither stream. Signals are not handled.
+    /// and child processes do not inherit the streams. Signals are not handled.
     ///
     /// # Errors
     ///
-    /// Returns an error when a server uses the streams already, when they cannot be duplicated, or
-    /// when reading or writing fails. The end of the client is no error.
+    /// Returns an error when another server already uses the streams, when they cannot be duplicated, or
+    /// when reading or writing fails. Returns `Ok` when the client closes its side.
     // spec: STDIO-03, STDIO-05, STDIO-14
     pub async fn serve_stdio(self) -> io::Result<()> {
         let streams = standard::take(self.settings.guard)?;
@@ -119,7 +120,7 @@ impl StdioServer {
         tokio::select! {
             biased;
             served = served => served,
-            // Responses can no longer be written, so running calls are cancelled.
+            // The client cannot receive responses, so running calls are cancelled.
             () = streams.hung_up => Ok(()),
         }
     }
@@ -129,7 +130,7 @@ impl StdioServer {
     ///
     /// # Errors
     ///
-    /// Returns an error when reading or writing fails. The end of the client is no error.
+    /// Returns an error when reading or writing fails. Returns `Ok` when the client closes its side.
     pub async fn serve(
         self,
         reader: impl AsyncRead + Send + 'static,
@@ -137,9 +138,8 @@ impl StdioServer {
     ) -> io::Result<()> {
         let pipe = Pipe::open(reader, writer, self.settings.line_limit);
         let driver = Driver::new(self.service, self.settings, pipe);
-        // A separate task, so that the driver runs on the worker threads like the reader and the
-        // writer. The caller may be on the thread of `block_on`, and each message would then cross
-        // threads twice.
+        // A separate task runs the driver on the worker threads, like the reader and the writer. If the
+        // driver ran on the thread of `block_on`, each message would move between threads twice.
         let mut task = Task::spawn(driver.run(self.shutdown).in_current_span());
         task.ended().await
     }

@@ -12,13 +12,13 @@ use crate::{Meta, RawObject};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolUseContent {
-    /// Id of the call, which its result repeats.
+    /// Id of the call. The result of the call repeats it.
     pub id: String,
     /// Name of the tool.
     pub name: String,
     /// Arguments of the call.
     pub input: RawObject,
-    /// Protocol-level metadata (`_meta`). It is returned to the language model with the result.
+    /// Protocol-level metadata (`_meta`). Send it back to the language model together with the result.
     // spec: SAMP-15
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     pub meta: Option<Meta>,

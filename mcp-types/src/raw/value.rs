@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde::de::{MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// A JSON value that is borrowed from its message and was validated with it.
+/// A JSON value that is borrowed from a message. Its syntax was checked when the message was parsed.
 ///
-/// Reading the value as a type happens on demand ([`read`](Self::read)).
+/// [`read`](Self::read) deserializes the value on demand.
 ///
 /// # Examples
 ///
@@ -72,10 +72,10 @@ impl<'a> RawJson<'a> {
         }
     }
 
-    /// Returns the members of an object in their order.
+    /// Returns the members of an object in the order of the message.
     ///
-    /// A repeated member is returned each time. Other values have no members. A name with an invalid
-    /// escape is returned undecoded.
+    /// Duplicate names are returned as often as they occur. Values other than objects have no members. A
+    /// name with an invalid escape is returned undecoded.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, RawJson<'a>)> + Clone {
         let members = self.read::<ObjectMembers<'a>>();
         members.map_or_else(|_| Vec::new(), |it| it.0).into_iter()
@@ -94,7 +94,7 @@ impl fmt::Display for RawJson<'_> {
     }
 }
 
-/// Compares the JSON as strings.
+/// Compares the JSON byte by byte, so whitespace and the order of members matter.
 impl PartialEq for RawJson<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.as_str() == other.as_str()

@@ -1,4 +1,4 @@
-//! Requests, tools and responses.
+//! Parsing of requests, the tools, and encoding of responses.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -48,7 +48,8 @@ const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"to
 const SERVER_INFO: &str =
     r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench-server","version":"0.0.0"}}"#;
 
-/// A request with the arguments of all three tools, parsed in one pass.
+/// A request or notification. [`Arguments`] has the fields of all three tools, so that the message is
+/// parsed in one pass.
 #[derive(Deserialize)]
 pub(crate) struct Message<'a> {
     /// `None` for notifications.
@@ -102,7 +103,7 @@ impl Sessions {
 
     fn open(&self) -> HeaderValue {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
-        // As long as a UUID.
+        // 36 digits: as long as a UUID.
         let id = HeaderValue::from_str(&format!("{number:036}"));
         let id = id.unwrap_or(HeaderValue::from_static("0"));
         self.lock().insert(id.clone());
@@ -145,7 +146,7 @@ impl Sessions {
     }
 }
 
-/// Properties of a request that its response depends on.
+/// Properties of a request that determine the form of its response.
 #[derive(Clone, Copy)]
 struct RequestContext<'h> {
     era: Era,
@@ -175,7 +176,7 @@ impl RequestContext<'_> {
         if self.events { EVENT_START } else { "" }
     }
 
-    /// Returns a response with this message, which starts with [`prefix`](Self::prefix).
+    /// Creates the response from `text`: the [`prefix`](Self::prefix), followed by the message.
     fn message(self, mut text: Vec<u8>) -> Response<Body> {
         if !self.events {
             return self.response(Body::one(text.into()), JSON);
@@ -190,10 +191,10 @@ impl RequestContext<'_> {
 pub(crate) struct Limit {
     host: String,
     coalesce: bool,
-    /// Calls of sessions are answered with event streams.
+    /// Calls within a session are answered with event streams.
     sse: bool,
     sessions: Sessions,
-    /// The response to `tools/list` after its id.
+    /// The part of the response to `tools/list` that follows the id.
     list: Bytes,
 }
 
@@ -281,7 +282,8 @@ impl Limit {
         }
     }
 
-    /// Sends the reports from a separate task through a bounded channel.
+    /// Spawns a task that sends the progress notifications to the event stream through a bounded
+    /// channel.
     fn progress(
         &self,
         id: &str,
@@ -319,7 +321,7 @@ fn report(token: &str, number: u64, total: u64) -> Bytes {
     event.into()
 }
 
-/// Returns the response of a tool other than `progress`, with a prefix.
+/// Calls `echo` or `add`. Returns `prefix`, followed by the response, or `None` for any other tool.
 fn call_tool(prefix: &str, id: &str, params: &Params<'_>, era: Era) -> Option<Vec<u8>> {
     let Arguments { message, a, b, .. } = &params.arguments;
     match &*params.name {
@@ -329,7 +331,8 @@ fn call_tool(prefix: &str, id: &str, params: &Params<'_>, era: Era) -> Option<Ve
     }
 }
 
-/// Returns the response to a line of a pipe.
+/// Returns the response to one line from standard input, or `None` if the line gets no response.
+/// `initialize` changes `era`.
 pub(crate) fn respond_line(text: &[u8], era: &mut Era) -> Option<Vec<u8>> {
     let message: Message<'_> = serde_json::from_slice(text).ok()?;
     let id = message.id?.get();
@@ -348,7 +351,7 @@ fn result(prefix: &str, id: &str, result: &str) -> Vec<u8> {
     format!("{prefix}{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
 }
 
-/// Returns the complete response of a tool in one buffer.
+/// Encodes `prefix` and the response to a tool call with one text block, in one buffer.
 fn text_result(prefix: &str, id: &str, text: &str, era: Era) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 256);
     out.extend_from_slice(prefix.as_bytes());
@@ -384,7 +387,7 @@ fn list_tail(count: usize) -> Bytes {
     format!("{head},\"tools\":{tools},{SERVER_INFO}}}}}").into()
 }
 
-/// Reads a body. A body in one frame is not copied.
+/// Reads a body. A body that arrives in one frame is not copied.
 async fn read(mut body: Incoming) -> Result<Bytes, hyper::Error> {
     let expected = usize::try_from(body.size_hint().lower()).unwrap_or(0);
     let mut whole = BytesMut::new();

@@ -1,7 +1,7 @@
 //! The load generator: `bench-load PORT SCENARIO [--era E] [--connections N] [--seconds S]`.
 //!
 //! Every connection sends one request, waits for its response, checks it, and sends the next one. The
-//! result is one line of JSON. An unexpected response counts only as an error.
+//! program prints one line of JSON. An unexpected response is counted as an error, not as a request.
 
 #![allow(
     clippy::print_stdout,
@@ -35,11 +35,11 @@ usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
        bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
        (--tools: minimum number of tools in the list)";
 
-/// Time after the end of the run in which the last response must arrive.
+/// Time limit for the last response, from the end of the run.
 const GRACE: Duration = Duration::from_secs(5);
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(10);
 
-/// The command line.
+/// The parsed command line.
 #[derive(Clone, Debug)]
 struct Load {
     port: u16,
@@ -51,15 +51,15 @@ struct Load {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Work {
-    /// One scenario, repeated.
+    /// Repeats one scenario over HTTP.
     Http(Scenario),
-    /// Opening and closing sessions.
+    /// Opens and closes sessions.
     Cycle,
-    /// Keeping sessions open.
+    /// Opens sessions and keeps them open.
     Sessions { count: usize, streams: bool },
-    /// All kinds of client behavior.
+    /// Mixes all kinds of client behavior at random.
     Soak { seed: u64 },
-    /// Calls over the pipes of a child process.
+    /// Calls tools over the standard streams of a child process.
     Pipe {
         outstanding: usize,
         command: Vec<String>,

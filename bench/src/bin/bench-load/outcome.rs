@@ -5,8 +5,9 @@ use std::time::Instant;
 /// The results of one connection or of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
+    /// Response time of each request.
     pub(crate) nanoseconds: Vec<u32>,
-    /// Size of all response bodies without chunked framing.
+    /// Total size of the response bodies, after decoding of chunked bodies.
     pub(crate) bytes: usize,
     pub(crate) errors: usize,
     pub(crate) last_error: Option<String>,

@@ -30,13 +30,13 @@ impl Response<'_> {
     }
 }
 
-/// Reads the responses of a connection.
+/// Reader of the responses on one connection.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseReader {
     buffer: Vec<u8>,
     /// Start of the next response in the buffer.
     start: usize,
-    /// A decoded chunked body.
+    /// The body of the last chunked response, decoded.
     body: Vec<u8>,
 }
 
@@ -111,7 +111,7 @@ impl ResponseReader {
                 self.read_more(stream).await?;
             }
             if !self.buffer[..self.start].ends_with(b"\r\n") {
-                return Err(invalid("a chunk is longer than its size"));
+                return Err(invalid("a chunk is longer than its declared size"));
             }
             if size == 0 {
                 return Ok(());
@@ -164,7 +164,7 @@ fn parse_head(head: &[u8]) -> io::Result<Head> {
     let length = length.or(bodyless);
     Ok(Head {
         status,
-        length: length.ok_or_else(|| invalid("the response has no length"))?,
+        length: length.ok_or_else(|| invalid("neither Content-Length nor chunked encoding"))?,
         session,
     })
 }

@@ -1,5 +1,6 @@
-//! Sessions that are kept open, to measure their memory. The program prints `holding` when all are
-//! open, and exits when its standard input ends.
+//! The load `sessions`: opens sessions and keeps them open, so that `cargo xtask bench` can measure
+//! their memory. The program prints `holding` when all are open, and exits when its standard input
+//! ends.
 
 use std::io;
 use std::time::Instant;
@@ -21,7 +22,7 @@ pub(crate) async fn hold(port: u16, count: usize, streams: bool) -> Outcome {
     }
     println!("holding");
     let mut rest = Vec::new();
-    // The measuring program closes the input.
+    // The program that measures the memory closes standard input when it has finished.
     let _ = tokio::io::stdin().read_to_end(&mut rest).await;
     outcome
 }
@@ -46,7 +47,7 @@ async fn open(
     Ok(())
 }
 
-/// Opens the GET stream of a session and waits for its head.
+/// Opens the GET stream of a session and waits for the status line of its response.
 pub(crate) async fn listen(port: u16, session: &str) -> io::Result<TcpStream> {
     let mut stream = connect(port).await?;
     stream

@@ -1,9 +1,9 @@
-//! Generated arguments that match a schema.
+//! Generation of tool arguments that match an input schema.
 
 use mcp::types::JsonObject;
 use serde_json::{Value, json};
 
-/// Returns a value for every required property of an input schema.
+/// Returns arguments that contain a value for every required property of an input schema.
 pub(crate) fn for_schema(schema: &JsonObject) -> Value {
     let required = schema
         .get("required")

@@ -1,4 +1,4 @@
-//! A client for the official conformance suite, which runs one scenario.
+//! A client for the official conformance suite. Each run of the client executes one scenario.
 //!
 //! The suite passes the URL of the server as the last argument, and the name of the scenario in the
 //! environment variable `MCP_CONFORMANCE_SCENARIO`.
@@ -15,7 +15,7 @@ mod scenarios;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Timeout of a scenario. The timeout of the suite is 30 seconds.
+/// Timeout of a scenario, shorter than the timeout of the suite (30 seconds).
 const LIMIT: Duration = Duration::from_secs(25);
 
 #[tokio::main]

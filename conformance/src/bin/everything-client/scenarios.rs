@@ -26,8 +26,8 @@ pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
 }
 
 async fn connect(scenario: &str, url: &str) -> Result<Client> {
-    // The server of `sse-retry` treats every GET as the one that resumes the stream of the call,
-    // including the GET of the standalone stream if it arrives after the call.
+    // The server of the scenario `sse-retry` assumes that every GET after the call resumes the stream
+    // of the call. The client therefore does not open the standalone stream.
     let channel = HttpChannel::new(url)?.standalone_stream(scenario != "sse-retry");
     Client::builder()
         .identity("everything-client", env!("CARGO_PKG_VERSION"))
@@ -39,7 +39,7 @@ async fn connect(scenario: &str, url: &str) -> Result<Client> {
         .await
 }
 
-/// Accepts a form with a value for every field that has no default.
+/// Accepts a form. Sends a fixed value for every field that has no default.
 fn accept(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
     let fields = form.schema().fields();
     let without_default = fields.filter(|(_, field)| field.default_value().is_none());
@@ -54,8 +54,8 @@ fn accept(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
     form.accept(answers.collect::<JsonObject>())
 }
 
-/// Returns the mode for the tested revision. Each server of the suite supports one revision, and those
-/// of legacy revisions require `initialize` as the first message.
+/// Returns the mode for the revision under test. Each server of the suite supports one revision, and the
+/// servers of legacy revisions require `initialize` as the first message.
 fn mode() -> ConnectMode {
     let revision = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     match revision.parse::<ProtocolVersion>() {
@@ -92,7 +92,7 @@ async fn request_all_features(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Lists the tools, then makes the calls that `MCP_CONFORMANCE_CONTEXT` contains.
+/// Lists the tools, then makes the calls that the environment variable `MCP_CONFORMANCE_CONTEXT` lists.
 async fn call_listed_in_context(client: &Client) -> Result<()> {
     list_tools(client).await?;
     let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();

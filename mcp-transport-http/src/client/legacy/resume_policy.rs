@@ -1,6 +1,7 @@
-//! The decision whether and when an ended stream is opened again. A state machine without IO.
+//! Reconnect policy: decides if and when the client reopens an ended stream. A state machine without IO.
 //!
-//! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
+//! Spec:
+//! <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#resumability-and-redelivery>
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -8,15 +9,15 @@ use std::time::Duration;
 use http::{HeaderValue, StatusCode};
 use mcp_core::backoff::{exponential, jitter};
 
-/// First delay when the server sets no `retry` time.
+/// Initial delay if the server has not sent a `retry` time.
 const FIRST_DELAY: Duration = Duration::from_millis(500);
-/// Longest delay of the exponential backoff. The server may ask for a longer one.
+/// Longest delay of the exponential backoff. The server may request a longer delay.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 /// Shortest delay.
 const MIN_DELAY: Duration = Duration::from_millis(100);
-/// A stream that was open for this time counts as healthy, even if it carried no message.
+/// A stream that was open for at least this time counts as healthy, even if it carried no message.
 const HEALTHY: Duration = Duration::from_secs(30);
-/// Largest number of consecutive failures.
+/// Largest number of consecutive failures before the client gives up.
 const MAX_FAILURES: u32 = 8;
 
 /// The outcome of one connection, or of the attempt to open it.
@@ -48,7 +49,7 @@ pub(super) enum Decision {
     GiveUp,
 }
 
-/// State of one logical stream over all its connections.
+/// State of one logical stream across all its connections.
 #[derive(Debug, Default)]
 pub(super) struct ResumePolicy {
     retry: Option<Duration>,
@@ -75,7 +76,7 @@ impl ResumePolicy {
         self.seen.record(id)
     }
 
-    /// Records the last event id. An id that is no valid header value resets it.
+    /// Records the last event id. An id that is not a valid header value clears it.
     pub(super) fn set_last_id(&mut self, id: &str) {
         let value = (!id.is_empty() && id.len() <= MAX_LAST_ID).then(|| id.parse());
         self.last_id = value.and_then(Result::ok);
@@ -87,8 +88,8 @@ impl ResumePolicy {
         self.last_id.as_ref()
     }
 
-    /// Decides the next step. `random` is in `0.0..1.0` and spreads the reconnects of clients that
-    /// have lost the same server.
+    /// Decides the next step. `random` is in `0.0..1.0`: it randomizes the delay, so that the clients of
+    /// a failed server do not all reconnect at the same time.
     // spec: RSM-07, RSM-08, RSM-09
     pub(super) fn decide(&mut self, outcome: Outcome, random: f64) -> Decision {
         self.seen.start_connection();
@@ -118,7 +119,7 @@ impl ResumePolicy {
             return Decision::GiveUp;
         }
         let retry = self.retry.unwrap_or(FIRST_DELAY);
-        // Up to 10 % later than the server asks for, never earlier.
+        // The delay is up to 10 % longer than the server's `retry` time, never shorter.
         let retry = retry.saturating_add(retry.min(MAX_DELAY).mul_f64(0.1 * random));
         Decision::RetryAfter(retry.max(jitter(self.backoff(), random)).max(min_delay))
     }
@@ -137,7 +138,7 @@ impl ResumePolicy {
     }
 }
 
-/// Returns whether a retry cannot change the response.
+/// Returns `true` if the server would respond to a retry with the same status.
 // spec: HTTP-C-11
 fn is_final(status: StatusCode) -> bool {
     use StatusCode as S;
@@ -151,13 +152,14 @@ fn is_final(status: StatusCode) -> bool {
 
 /// Longest event id in bytes that is sent back as `Last-Event-ID`.
 const MAX_LAST_ID: usize = 4 << 10;
-/// Number of remembered event ids.
+/// Largest number of remembered event ids.
 const MAX_SEEN_IDS: usize = 1024;
 /// Longest event id in bytes that is remembered.
 const MAX_SEEN_ID: usize = 256;
 
-/// Event ids of earlier connections. Ids of the current connection are only collected: a message
-/// does not repeat within one connection, and some servers give one id to several events.
+/// Event ids of earlier connections. Ids of the current connection are stored, but not searched for
+/// repeats: a message does not repeat within one connection, and some servers give several events the
+/// same id.
 #[derive(Debug, Default)]
 struct SeenEventIds {
     earlier: HashSet<Box<str>>,
@@ -247,7 +249,7 @@ mod tests {
         // spec: RSM-08
         assert_eq!(delays(Some(500), &[RESUMABLE]), [[Some(500)], [Some(550)]]);
         assert_eq!(delays(Some(5000), &[WITH_MESSAGE; 3])[0], [Some(5000); 3]);
-        // A retry time of zero does not make the client spin.
+        // A retry time of zero does not cause a busy loop.
         assert_eq!(
             delays(Some(0), &[WITH_MESSAGE]),
             [[Some(MIN_DELAY.as_millis())]; 2]
@@ -282,7 +284,7 @@ mod tests {
             assert!(min[..attempts].iter().all(Option::is_some), "{nothing:?}");
             assert_eq!(min[attempts], None, "{nothing:?}");
         }
-        // Resumable streams without messages are no failures.
+        // Resumable streams without messages do not count as failures.
         let [min, _] = delays(None, &[RESUMABLE; 1000]);
         assert!(min.iter().all(Option::is_some));
         // A success resets the count.

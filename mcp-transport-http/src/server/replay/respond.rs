@@ -1,4 +1,4 @@
-//! Responses whose events are stored.
+//! Event-stream responses whose events are stored, so that the client can resume them.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(in crate::server) async fn complete(
 }
 
 /// Moves a running call into a task that stores its events, and returns the response that sends
-/// them. `first` are the events so far.
+/// them. `first` contains the events that the call has sent so far.
 pub(in crate::server) fn running(
     stream: Arc<StoredStream>,
     call: HttpCall,
@@ -56,7 +56,7 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
             reader.source = Some((stream, lease));
             response::events(reader)
         }
-        // Not reachable: nobody else knows the new stream yet.
+        // Unreachable: the stream is new, so it has no other reader.
         Err(error) => Rejection::from(error).into_response(),
     }
 }
@@ -82,7 +82,7 @@ pub(in crate::server) async fn resume(
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
     let mut reader = StreamReader::new(last.stream, config.streams);
     reader.activity = Some(activity);
-    // A number beyond the end of the stream counts as the end.
+    // An event number beyond the end of the stream is replaced by the number of the last event.
     let end = stream
         .as_ref()
         .and_then(|stream| stream.progress().last_event);
@@ -94,7 +94,8 @@ pub(in crate::server) async fn resume(
             let lease = stream.reader.lease()?;
             reader.source = Some((stream, lease));
         }
-        // Another server writes the stream: the client reconnects until it is complete.
+        // Another server writes the stream. This response ends after the stored events, and the client
+        // reconnects until the stream is complete.
         None => reader.end_and_retry(),
     }
     Ok(response::events(reader))

@@ -1,4 +1,4 @@
-//! The sessions of an endpoint by their ids.
+//! Table of the sessions of an endpoint.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,7 +12,7 @@ use super::super::config::SessionEnd;
 use super::http_session::HttpSession;
 use super::quota::SessionQuota;
 
-/// The sessions of an endpoint by their ids. Dropping the table ends them.
+/// Map from session ids to the sessions of an endpoint. Dropping the table ends all sessions.
 #[derive(Default)]
 pub(in crate::server) struct SessionTable {
     state: Mutex<TableState>,
@@ -21,23 +21,24 @@ pub(in crate::server) struct SessionTable {
 
 #[derive(Default)]
 struct TableState {
-    /// The server creates the ids, so clients cannot choose ids with the same hash.
+    /// A fast hash function is safe here: the server creates the ids, so clients cannot choose ids with
+    /// the same hash.
     sessions: HashMap<Arc<str>, Arc<HttpSession>, RandomState>,
     /// The expiry task is running.
     has_expiry_task: bool,
-    /// Facts about the client of the newest session. Sessions of the same client software share
-    /// them: an idle session takes 200 bytes less.
+    /// Facts about the client of the newest session. Sessions of the same client software share one
+    /// allocation, which saves 200 bytes per idle session.
     facts: Option<Arc<ClientFacts>>,
 }
 
-/// Error: another session has the same id.
+/// Error of [`SessionTable::insert`]: another session has the same id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct SessionIdInUse;
 
 /// Result of [`SessionTable::insert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// The expiry task is running.
+    /// The expiry task is already running.
     WithExpiryTask,
     /// The caller must start the expiry task.
     StartExpiryTask,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A pseudo-random generator (SplitMix64). Each connection has its own, so that connections do not
-/// influence each other.
+/// A pseudo-random number generator (SplitMix64). Each connection has its own generator, so that its
+/// numbers do not depend on the other connections.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 
