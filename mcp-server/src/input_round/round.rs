@@ -321,10 +321,12 @@ impl PendingInputs {
             None => RecordedAnswers::default(),
         };
         let previously_asked = std::mem::take(&mut recorded.asked);
+        let mut received = input.parse_responses()?;
         // An answer counts only with the state of its question. Others are ignored, and the question
         // is asked again.
-        let mut received = input.parse_responses()?;
-        received.retain(|key, _| previously_asked.contains(key));
+        if input.state.is_some() || !sealer.accepts_unsolicited_answers() {
+            received.retain(|key, _| previously_asked.contains(key));
+        }
         Ok(Self {
             previously_asked,
             recorded,

@@ -49,6 +49,7 @@ pub struct StateKeys {
     lifetime: Duration,
     max_bytes: usize,
     context: Box<str>,
+    accepts_unsolicited_answers: bool,
     clock: Clock,
 }
 
@@ -145,6 +146,7 @@ impl StateKeys {
             lifetime: Self::LIFETIME,
             max_bytes: Self::MAX_BYTES,
             context: Box::default(),
+            accepts_unsolicited_answers: false,
             clock: Arc::new(SystemTime::now),
         }
     }
@@ -196,6 +198,18 @@ impl StateKeys {
         self
     }
 
+    /// Accepts answers in a request without a state, which the server has not asked for; off by
+    /// default. Such answers are ignored otherwise, and the question is asked.
+    ///
+    /// Switch it on for clients that send known answers with their first request, and only if no
+    /// handler relies on an answer as a confirmation: a client can then answer a question that its
+    /// user has never seen.
+    #[must_use]
+    pub fn accept_unsolicited_answers(mut self) -> Self {
+        self.accepts_unsolicited_answers = true;
+        self
+    }
+
     /// Sets the clock, for tests and for targets where the standard library has none.
     #[must_use]
     pub fn clock(mut self, now: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
@@ -210,6 +224,10 @@ impl StateKeys {
 
     pub(super) fn find_key(&self, id: [u8; KEY_ID_LEN]) -> Option<&Key> {
         self.keys.iter().find(|key| key.id == id)
+    }
+
+    pub(super) fn accepts_unsolicited_answers(&self) -> bool {
+        self.accepts_unsolicited_answers
     }
 
     pub(super) fn scope(&self) -> &str {

@@ -47,6 +47,12 @@ impl Sealer {
         Self { server, keys }
     }
 
+    /// Returns true if answers in a request without a state are accepted.
+    pub(crate) fn accepts_unsolicited_answers(&self) -> bool {
+        let configured = self.keys.as_ref();
+        configured.is_some_and(StateKeys::accepts_unsolicited_answers)
+    }
+
     /// Returns the maximum size of a state, in bytes.
     pub(crate) fn size_limit(&self) -> usize {
         let configured = self.keys.as_ref();

@@ -18,6 +18,7 @@ mod tools;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+use mcp::StateKeys;
 use mcp::core::store::MemoryEventStore;
 use mcp::http::{Serve, termination};
 use mcp::prelude::*;
@@ -34,7 +35,10 @@ async fn main() -> mcp::Result<()> {
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
-    let endpoint = StreamableHttp::new(server()).events(MemoryEventStore::new());
+    // The suite sends answers with the first request of a call.
+    let keys = StateKeys::random()?.accept_unsolicited_answers();
+    let server = server().request_state_keys(keys);
+    let endpoint = StreamableHttp::new(server).events(MemoryEventStore::new());
     Serve::new(listener, endpoint)
         .shutdown_on(termination())
         .await?;

@@ -9,7 +9,8 @@ use futures::future::{Either, join, join_all, ready, select};
 use mcp_core::{BackChannelError, Call, Input, InputState, Reply, ResultBody, Service};
 use mcp_macros::Elicit;
 use mcp_server::{
-    Answer, Args, Ask, AskError, PromptExt, ResourceExt, Sampling, Server, Tool, ToolError, ToolExt,
+    Answer, Args, Ask, AskError, PromptExt, ResourceExt, Sampling, Server, StateKeys, Tool,
+    ToolError, ToolExt,
 };
 use mcp_types::{
     CreateMessageResult, ElicitResult, GetPromptParams, InputRequired, ListRootsResult, Prompt,
@@ -465,6 +466,11 @@ fn answers_without_their_question_are_ignored() {
     assert_eq!(keys(&second), ["pay"]);
     let last = client.send(&server, &call, answered(&second, &answers));
     assert_eq!(text(last), r#"Some("Ada") true"#);
+
+    let keys = StateKeys::random().unwrap().accept_unsolicited_answers();
+    let server = server.request_state_keys(keys);
+    let reply = client.send(&server, &call, answers_alone(&answers));
+    assert_eq!(text(reply), r#"Some("Ada") true"#);
 }
 
 #[test]
