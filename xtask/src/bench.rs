@@ -10,7 +10,7 @@
 //! | [`measure`] | samples, medians, processor time, resident memory |
 //! | [`table`] | the printed table |
 //! | [`guard`] | `--guard`: instructions per call |
-//! | [`soak`] | `--soak`: growth of a server under load |
+//! | [`soak`](mod@soak) | `--soak`: growth of a server under load |
 //! | [`build`] | `--build`: cost of building an echo server |
 
 mod build;
