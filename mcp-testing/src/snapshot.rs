@@ -94,7 +94,8 @@ macro_rules! snapshot {
     };
 }
 
-/// Compares a snapshot with the snapshot `name` of the package in `folder`, as [`snapshot!`] does.
+/// Compares the lists of a server with the snapshot `name` of the package in `folder`, as
+/// [`snapshot!`](crate::snapshot!) does.
 ///
 /// # Panics
 ///
