@@ -25,16 +25,11 @@ fn call(era: Era) -> Vec<u8> {
 
 /// Parsing: from the bytes of a message to the arguments of a tool.
 mod read {
+    use bench::arguments::Echo;
     use mcp::core::{ServerProfile, modern, versioning, wire};
     use mcp::types::{Implementation, Message, ProtocolVersion, RawObject, Request};
 
     use super::{Bencher, Era, black_box, call};
-
-    #[derive(serde::Deserialize)]
-    #[allow(dead_code, reason = "only deserialized")]
-    struct Echo {
-        message: String,
-    }
 
     fn request(text: &[u8]) -> Request<'_> {
         match Message::parse(text) {
