@@ -27,8 +27,9 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// Returns the message of an error without its line and column.
-pub(crate) fn without_position(error: &serde_json::Error) -> String {
+/// Returns the message of an error without its line and column: the reader does not know the text that
+/// they refer to.
+pub fn without_position(error: &serde_json::Error) -> String {
     let message = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
     message

@@ -74,6 +74,8 @@ pub use content::{
     ImageContent, InvalidAnnotations, ResourceContents, ResourceLink, Role, TextContent,
     TextResourceContents, ToolResultContent, ToolUseContent,
 };
+#[doc(hidden)]
+pub use de::without_position;
 pub use discover::DiscoverResult;
 pub use elicitation::{
     BooleanSchema, Choice, Choices, ElicitAction, ElicitFormParams, ElicitParams, ElicitResult,

@@ -1,7 +1,7 @@
 //! Decoding of arguments that may be any JSON: those of tools.
 
 use mcp_core::deserialize;
-use mcp_types::{RawJson, RawObject};
+use mcp_types::{RawJson, RawObject, without_position};
 use serde::de::DeserializeOwned;
 
 use crate::rejection::ArgumentError;
@@ -26,7 +26,7 @@ pub(super) fn parse_one<T: DeserializeOwned>(
 ) -> Result<T, ArgumentError> {
     deserialize::from_str(value.as_str()).map_err(|error| {
         let path = join_path(name, error.path);
-        ArgumentError::new(path, reason(&error.error))
+        ArgumentError::new(path, without_position(&error.error))
     })
 }
 
@@ -38,15 +38,4 @@ pub(super) fn join_path(name: &str, inner: String) -> String {
         index if index.starts_with('[') => format!("{name}{index}"),
         member => format!("{name}.{member}"),
     }
-}
-
-/// Returns the message of an error without its line and column: the client does not know the text
-/// that they refer to.
-pub(super) fn reason(error: &serde_json::Error) -> String {
-    let message = error.to_string();
-    let position = format!(" at line {} column {}", error.line(), error.column());
-    message
-        .strip_suffix(&position)
-        .unwrap_or(&message)
-        .to_owned()
 }

@@ -3,7 +3,7 @@
 
 use std::{fmt, vec};
 
-use mcp_types::{JsonObject, RawJson, RawObject};
+use mcp_types::{JsonObject, RawJson, RawObject, without_position};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
@@ -142,7 +142,7 @@ impl StringValue<'_> {
             } else {
                 path.to_string()
             },
-            reason: format!("as JSON: {}", json_arguments::reason(error)),
+            reason: format!("as JSON: {}", without_position(error)),
         }
     }
 
