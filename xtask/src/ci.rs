@@ -13,7 +13,7 @@ use crate::workspace::Workspace;
 use crate::{Result, api, bench, conformance, interop, tidy};
 
 /// The crate whose features users choose.
-const FACADE: &str = "mcp";
+const FACADE: &str = "omnimcp";
 
 /// The package of the fuzz targets, which is not a member of the workspace.
 const FUZZ: &str = "fuzz/Cargo.toml";
@@ -271,9 +271,9 @@ fn wasm(workspace: &Workspace) -> Result<StepOutcome> {
             "--target",
             WASM,
             "-p",
-            "mcp-types",
+            "omnimcp-types",
             "-p",
-            "mcp-core",
+            "omnimcp-core",
         ],
     )
 }

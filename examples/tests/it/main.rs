@@ -119,7 +119,7 @@ async fn middleware_refuses_and_times_out() {
         "page 1, page 2\n",
         "removing the paper is not allowed",
         "the call took too long",
-        r#"tool="print" client="mcp-client/"#,
+        r#"tool="print" client="omnimcp-client/"#,
         r#"answered outcome="ok" duration_ms="#,
         r#"answered outcome="too late" duration_ms="#,
     ] {

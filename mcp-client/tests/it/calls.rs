@@ -52,7 +52,7 @@ async fn call_sends_request_and_returns_result() {
     };
     assert_eq!(meta("protocolVersion"), "2026-07-28");
     assert_eq!(meta("clientCapabilities"), json!({}));
-    assert_eq!(meta("clientInfo")["name"], "mcp-client");
+    assert_eq!(meta("clientInfo")["name"], "omnimcp-client");
     assert_eq!(meta("logLevel"), Value::Null);
     assert_eq!(sent[0].meta("progressToken"), &Value::Null);
     assert_eq!(&*sent[0].mirrored.method, "tools/call");

@@ -115,7 +115,7 @@ fn server_info_comes_from_crate_and_doc_comment() {
     assert_eq!(
         info,
         json!({
-            "name": "mcp-server",
+            "name": "omnimcp-server",
             "version": env!("CARGO_PKG_VERSION"),
             "title": "The counter",
             "description": "Counts.\n\n  * from zero\n  * upwards",

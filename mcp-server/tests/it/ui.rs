@@ -1,6 +1,6 @@
 //! Compiler messages for common mistakes.
 //!
-//! `TRYBUILD=overwrite cargo test -p mcp-server --test it ui` writes the messages. Read each change as a
+//! `TRYBUILD=overwrite cargo test -p omnimcp-server --test it ui` writes the messages. Read each change as a
 //! user who sees the message for the first time.
 
 #[test]

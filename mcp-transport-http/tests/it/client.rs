@@ -177,7 +177,10 @@ async fn a_post_with_the_headers_of_the_protocol() {
         .split('/')
         .next()
         .unwrap();
-    let agent = concat!("user-agent: mcp-transport-http/", env!("CARGO_PKG_VERSION"));
+    let agent = concat!(
+        "user-agent: omnimcp-transport-http/",
+        env!("CARGO_PKG_VERSION")
+    );
     assert_eq!(
         lines,
         [

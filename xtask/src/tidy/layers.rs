@@ -1,5 +1,5 @@
 //! Rule: crates form layers. The table lists every dependency that is allowed inside the workspace;
-//! a crate is a folder of its name at the top of the repository; tokio is for the transports.
+//! a crate is a folder at the top of the repository; tokio is for the transports.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use crate::finding::Finding;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// The allowed dependencies inside the workspace. Development dependencies are not restricted.
+/// The allowed dependencies inside the workspace, by folder. Development dependencies are not
+/// restricted.
 const LAYERS: [(&str, &[&str]); 13] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
@@ -45,34 +46,45 @@ const LAYERS: [(&str, &[&str]); 13] = [
 const WITHOUT_RUNTIME: [&str; 3] = ["mcp-types", "mcp-core", "mcp-server"];
 const RUNTIME: &str = "tokio";
 
+/// Prefix of the published packages. Their folders and libraries do not have it.
+const PREFIX: &str = "omni";
+
 const TABLE: &str = "the table in xtask/src/tidy/layers.rs (and ARCHITECTURE.md)";
 
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
     let members = workspace.members();
-    let names: BTreeSet<&str> = members
+    let folders: BTreeSet<&str> = members
         .iter()
-        .map(|package| package.name.as_str())
+        .map(|package| folder_of(&package.name))
         .collect();
     let mut findings = Vec::new();
     for package in &members {
-        findings.extend(edges(package.name.as_str(), &internal(package, &names)));
+        let used = internal(package, &folders);
+        findings.extend(edges(folder_of(&package.name), &used));
         findings.extend(folder(workspace, package));
     }
-    findings.extend(packages_outside(workspace, &names)?);
+    findings.extend(packages_outside(workspace, &folders)?);
     for package in WITHOUT_RUNTIME {
-        findings.extend(runtime(package, &normal_tree(workspace, package)?));
+        let package = format!("{PREFIX}{package}");
+        findings.extend(runtime(&package, &normal_tree(workspace, &package)?));
     }
     Ok(findings)
 }
 
-/// The members that a package depends on, without development dependencies.
+/// Returns the folder of a package.
+fn folder_of(package: &str) -> &str {
+    package.strip_prefix(PREFIX).unwrap_or(package)
+}
+
+/// The folders of the members that a package depends on, without development dependencies.
 fn internal(package: &Package, members: &BTreeSet<&str>) -> Vec<String> {
     let used = package.dependencies.iter().filter(|dependency| {
         dependency.kind != DependencyKind::Development
             && dependency.path.is_some()
-            && members.contains(dependency.name.as_str())
+            && members.contains(folder_of(&dependency.name))
     });
-    used.map(|dependency| dependency.name.clone()).collect()
+    used.map(|dependency| folder_of(&dependency.name).to_owned())
+        .collect()
 }
 
 fn edges(package: &str, used: &[String]) -> Vec<Finding> {
@@ -97,17 +109,16 @@ fn edges(package: &str, used: &[String]) -> Vec<Finding> {
     refused.map(finding).collect()
 }
 
-/// Checks that the folder of a member is at the top of the repository and has its name.
+/// Checks that the folder of a member is at the top of the repository and has its name without
+/// the prefix.
 fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
-    let expected = workspace
-        .root()
-        .join(package.name.as_str())
-        .join("Cargo.toml");
+    let folder = folder_of(&package.name);
+    let expected = workspace.root().join(folder).join("Cargo.toml");
     let found = package.manifest_path.as_std_path();
     let path = found.strip_prefix(workspace.root()).unwrap_or(found);
     let message = format!(
-        "package {} is not in the folder {} at the top of the repository; move it there",
-        package.name, package.name
+        "package {} is not in the folder {folder} at the top of the repository; move it there",
+        package.name
     );
     (found != expected).then(|| Finding::new(&path.to_string_lossy(), 1, message))
 }
@@ -145,15 +156,16 @@ fn runtime(package: &str, tree: &str) -> Option<Finding> {
     let found = tree
         .lines()
         .any(|line| line.split(' ').next() == Some(RUNTIME));
+    let folder = folder_of(package);
     let message = format!(
         "{package} depends on {RUNTIME}; `cargo tree -p {package} -i {RUNTIME} --all-features` shows how"
     );
-    found.then(|| Finding::new(&format!("{package}/Cargo.toml"), 1, message))
+    found.then(|| Finding::new(&format!("{folder}/Cargo.toml"), 1, message))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LAYERS, Workspace, edges, internal, normal_tree, runtime};
+    use super::{LAYERS, Workspace, edges, folder_of, internal, normal_tree, runtime};
 
     fn used(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| (*name).to_owned()).collect()
@@ -199,22 +211,22 @@ mod tests {
         let members = workspace.members();
         let names = members
             .iter()
-            .map(|package| package.name.as_str())
+            .map(|package| folder_of(&package.name))
             .collect();
-        let core = workspace.member("mcp-core").unwrap();
+        let core = workspace.member("omnimcp-core").unwrap();
         assert_eq!(internal(core, &names), ["mcp-types"]);
-        let tree = normal_tree(&workspace, "mcp-core").unwrap();
+        let tree = normal_tree(&workspace, "omnimcp-core").unwrap();
         let packages = tree.lines().filter_map(|line| line.split(' ').next());
         assert!(
-            packages.into_iter().any(|name| name == "mcp-types"),
+            packages.into_iter().any(|name| name == "omnimcp-types"),
             "{tree}"
         );
     }
 
     #[test]
     fn runtime_in_a_tree_is_a_finding() {
-        let clean = "mcp-core v0.1.0 (path)\nhttp v1.4.0\ntokio-util v0.7.0\n";
-        assert_eq!(runtime("mcp-core", clean), None);
-        assert!(runtime("mcp-core", &format!("{clean}tokio v1.49.0\n")).is_some());
+        let clean = "omnimcp-core v0.1.0 (path)\nhttp v1.4.0\ntokio-util v0.7.0\n";
+        assert_eq!(runtime("omnimcp-core", clean), None);
+        assert!(runtime("omnimcp-core", &format!("{clean}tokio v1.49.0\n")).is_some());
     }
 }
