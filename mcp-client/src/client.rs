@@ -39,18 +39,16 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// # Examples
 ///
 /// ```no_run
-/// use futures_util::TryStreamExt as _;
-/// use mcp_client::Client;
-/// use mcp_transport_http::HttpChannel;
+/// use mcp::prelude::*;
 /// use serde_json::json;
 ///
-/// # async fn example() -> Result<(), mcp_client::Error> {
-/// let client = Client::over(HttpChannel::new("http://127.0.0.1:8000/mcp")?).await?;
-/// let mut tools = client.list_tools();
-/// while let Some(tool) = tools.try_next().await? {
+/// # async fn example() -> mcp::Result<()> {
+/// let client = Client::connect("http://127.0.0.1:8000/mcp").await?;
+/// for tool in client.list_all_tools().await? {
 ///     println!("{}: {}", tool.name, tool.description());
 /// }
 /// let sum: f64 = client.call("add", json!({"a": 1, "b": 2})).await?.parse()?;
+/// client.close().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -328,7 +326,7 @@ impl Client {
     /// # Examples
     ///
     /// ```no_run
-    /// # async fn example(client: mcp_client::Client) {
+    /// # async fn example(client: mcp::Client) {
     /// println!("{}", client.negotiation());
     /// // server/discover (2026-07-28): method not found; initialize (2025-11-25): 2025-06-18; …
     /// # }

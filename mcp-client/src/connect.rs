@@ -63,16 +63,14 @@ pub enum ConnectMode {
 ///
 /// ```no_run
 /// use std::time::Duration;
-/// use mcp_client::{Client, ConnectMode};
-/// use mcp_transport_http::HttpChannel;
-/// use mcp_types::ProtocolVersion;
+/// use mcp::prelude::*;
 ///
-/// # async fn example() -> Result<(), mcp_client::Error> {
+/// # async fn example() -> mcp::Result<()> {
 /// let client = Client::builder()
 ///     .identity("my-agent", "1.0.0")
 ///     .mode(ConnectMode::Pin(ProtocolVersion::LATEST))
 ///     .timeout(Duration::from_secs(20))
-///     .over(HttpChannel::new("http://127.0.0.1:8000/mcp")?)
+///     .connect("http://127.0.0.1:8000/mcp")
 ///     .await?;
 /// # Ok(())
 /// # }
@@ -147,8 +145,7 @@ impl ClientBuilder {
     /// # Examples
     ///
     /// ```
-    /// use mcp_client::{Client, ElicitRequest};
-    /// use mcp_types::ElicitResult;
+    /// use mcp::prelude::*;
     ///
     /// let builder = Client::builder().on_elicit(|form: ElicitRequest| async move {
     ///     println!("{} asks: {}", form.asker.server, form.message());
@@ -244,7 +241,7 @@ impl ClientBuilder {
     /// # Examples
     ///
     /// ```
-    /// use mcp_client::Client;
+    /// use mcp::Client;
     ///
     /// let builder = Client::builder().header("x-tenant", "acme").bearer_token("…");
     /// ```

@@ -19,7 +19,7 @@ use crate::inputs::{BoxError, InputError};
 /// # Examples
 ///
 /// ```no_run
-/// # async fn example(client: mcp_client::Client) {
+/// # async fn example(client: mcp::Client) {
 /// match client.call("deploy", ()).await {
 ///     Ok(result) => println!("{}", result.text()),
 ///     Err(error) if error.is_retryable() => println!("later: {error}"),

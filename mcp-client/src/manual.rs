@@ -17,10 +17,9 @@ use crate::prepared::PreparedCall;
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_client::Turn;
-/// use mcp_types::ElicitResult;
+/// use mcp::prelude::*;
 ///
-/// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+/// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
 /// let mut turn = client.call("deploy", ()).manual().await?;
 /// let result = loop {
 ///     turn = match turn {

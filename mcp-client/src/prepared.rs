@@ -25,7 +25,7 @@ use crate::pager::{Pager, Pagination};
 /// use std::time::Duration;
 /// use serde_json::json;
 ///
-/// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+/// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
 /// let mut reports = 0;
 /// let result = client
 ///     .call("deploy", json!({"environment": "staging"}))
@@ -48,7 +48,7 @@ use crate::pager::{Pager, Pagination};
 /// ```no_run
 /// use std::time::Duration;
 ///
-/// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+/// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
 /// let tools = client
 ///     .list_all_tools()
 ///     .timeout(Duration::from_secs(5))

@@ -14,7 +14,7 @@ use crate::headers::HeaderNames;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::Extensions;
+/// use mcp::core::Extensions;
 ///
 /// let request = http::Request::builder().uri("/mcp").extension("of a layer");
 /// let (parts, ()) = request.body(())?.into_parts();

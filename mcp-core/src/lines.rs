@@ -18,7 +18,7 @@ pub const LINE_FRAMING: Framing = Framing::new(b"", b"\n");
 /// # Examples
 ///
 /// ```
-/// use mcp_core::lines::{Line, Lines};
+/// use mcp::core::lines::{Line, Lines};
 ///
 /// let mut lines = Lines::new(1 << 20);
 /// lines.buffer().extend_from_slice(b"{\"a\":1}\r\n\n{\"b\"");

@@ -23,7 +23,7 @@ pub use ids::RequestIds;
 ///
 /// ```
 /// use std::time::{Duration, Instant};
-/// use mcp_core::pending::{PendingRequests, RequestTimeouts};
+/// use mcp::core::pending::{PendingRequests, RequestTimeouts};
 ///
 /// let now = Instant::now();
 /// let mut pending = PendingRequests::new(100);
@@ -32,7 +32,7 @@ pub use ids::RequestIds;
 /// assert_eq!(pending.next_deadline(), Some(now + Duration::from_secs(60)));
 /// assert_eq!(pending.remove(&id), Some("caller"));
 /// assert_eq!(pending.remove(&id), None);
-/// # Ok::<(), mcp_core::pending::InsertError>(())
+/// # Ok::<(), mcp::core::pending::InsertError>(())
 /// ```
 #[derive(Debug)]
 pub struct PendingRequests<T> {

@@ -50,7 +50,7 @@ use block::BlockKind;
 /// [`macro@resource`], [`macro@prompt`] and [`macro@completion`] mark its resources, prompts and
 /// completions.
 ///
-/// ```ignore
+/// ```
 /// struct Calculator;
 ///
 /// /// Arithmetic.
@@ -116,7 +116,20 @@ use block::BlockKind;
 /// | `range = 1..=100` | the range of a number, published and checked; also `0..`, `..5` |
 /// | `header = "Region"` | clients copy the argument into the header `Mcp-Param-Region`; not for secrets |
 ///
-/// ```ignore
+/// ```
+/// use mcp::prelude::*;
+///
+/// # #[derive(serde::Serialize, schemars::JsonSchema)]
+/// # struct Article { name: String }
+/// # #[derive(Clone)]
+/// # struct Db;
+/// # impl Db {
+/// #     async fn search(&self, _: &[String], _: u32) -> std::io::Result<Vec<Article>> {
+/// #         Ok(Vec::new())
+/// #     }
+/// # }
+/// struct Shop;
+///
 /// #[mcp::server(name = "shop", instructions = "Search before you order.")]
 /// impl Shop {
 ///     /// Find articles.
@@ -144,7 +157,15 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 /// Adds a function that returns the functions marked with `#[tool]`, `#[resource]`, `#[prompt]` or
 /// `#[completion]` as routes. Use it for a second `impl` block, for another type, or in a library.
 ///
-/// ```ignore
+/// ```
+/// use std::sync::Arc;
+/// use std::time::Instant;
+///
+/// use mcp::prelude::*;
+///
+/// # struct Calculator;
+/// # #[mcp::server]
+/// # impl Calculator {}
 /// struct Clock {
 ///     started: Instant,
 /// }
@@ -158,6 +179,7 @@ pub fn server(options: TokenStream, item: TokenStream) -> TokenStream {
 ///     }
 /// }
 ///
+/// let clock = Clock { started: Instant::now() };
 /// let server = Server::of(Calculator).merge(Arc::new(clock).tools());
 /// ```
 ///
@@ -176,8 +198,11 @@ pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
 /// [`#[mcp::tools]`](macro@tools). [`macro@server`] describes the options. Anywhere else the attribute
 /// is an error.
 ///
-/// ```ignore
-/// #[mcp::tools]
+/// ```
+/// use mcp::prelude::*;
+///
+/// # struct Clock { started: std::time::Instant }
+/// #[mcp::server]
 /// impl Clock {
 ///     /// Seconds since the start.
 ///     #[tool(read_only)]
@@ -194,7 +219,13 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Marks a resource or a URI template in an `impl` block that has [`#[mcp::server]`](macro@server) or
 /// [`#[mcp::tools]`](macro@tools).
 ///
-/// ```ignore
+/// ```
+/// use mcp::prelude::*;
+///
+/// # #[derive(serde::Serialize, schemars::JsonSchema)]
+/// # struct Profile {}
+/// # struct Users;
+/// # impl Users { async fn find(&self, _: u64) -> Option<Profile> { None } }
 /// #[mcp::server]
 /// impl Users {
 ///     /// Instructions.
@@ -237,7 +268,12 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Marks a prompt in an `impl` block that has [`#[mcp::server]`](macro@server) or
 /// [`#[mcp::tools]`](macro@tools).
 ///
-/// ```ignore
+/// ```
+/// use mcp::prelude::*;
+///
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # enum Language { English, French }
+/// # struct Reviews;
 /// #[mcp::server]
 /// impl Reviews {
 ///     /// Review a file.
@@ -269,8 +305,13 @@ pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Marks a function that completes an argument of a prompt or a variable of a URI template, in an
 /// `impl` block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
 ///
-/// ```ignore
-/// #[mcp::tools]
+/// ```
+/// use mcp::prelude::*;
+///
+/// # struct Index;
+/// # impl Index { async fn starting_with(&self, _: &str) -> Vec<String> { Vec::new() } }
+/// # struct Reviews { index: Index, ids: Vec<String> }
+/// #[mcp::server]
 /// impl Reviews {
 ///     #[completion(prompt = "review", argument = "file")]
 ///     async fn files(&self, prefix: &str) -> Vec<String> {
@@ -295,7 +336,7 @@ pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a type a result of tools: structured content with an output schema, and the same JSON as
 /// text. The type must implement `Serialize` and `JsonSchema`. Use `Json<T>` for types of other crates.
 ///
-/// ```ignore
+/// ```
 /// #[derive(serde::Serialize, schemars::JsonSchema, mcp::Output)]
 /// struct Sum {
 ///     /// the sum
@@ -312,8 +353,10 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// Makes a struct a form that the client shows to its user, or an enum without fields a choice in such
 /// a form.
 ///
-/// ```ignore
-/// #[derive(mcp::Elicit)]
+/// ```
+/// use mcp::prelude::*;
+///
+/// #[derive(Elicit)]
 /// struct Booking {
 ///     /// Name on the reservation
 ///     #[elicit(title = "Name", length = 1..=40)]
@@ -325,7 +368,7 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 ///     table: Option<Table>,
 /// }
 ///
-/// #[derive(mcp::Elicit)]
+/// #[derive(Elicit)]
 /// enum Table {
 ///     /// At the window
 ///     Window,
@@ -333,7 +376,10 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 ///     Garden,
 /// }
 ///
+/// # async fn example(ask: Ask) -> Result<(), ToolError> {
 /// let booking = ask.form::<Booking>("booking", "A table for you?").await?;
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// A field is a `String`, a number, a `bool`, an enum with this derive, a `Vec` of such an enum, or

@@ -11,7 +11,8 @@ use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Caller, Server, Tool, ToolExt};
+/// use mcp::Caller;
+/// use mcp::prelude::*;
 ///
 /// fn is_admin(caller: &Caller<'_>) -> bool {
 ///     caller.principal().is_some_and(|who| who.scopes.iter().any(|scope| scope == "admin"))
@@ -21,7 +22,7 @@ use mcp_core::{ClientFacts, Exchange, Extensions, Principal};
 ///     .tool(Tool::new("delete").handler(|| "deleted").visible_to(is_admin))
 ///     .tool(Tool::new("read").handler(|| "contents"));
 /// # server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct Caller<'a> {

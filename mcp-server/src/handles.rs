@@ -200,7 +200,7 @@ handles! {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{Server, Tool, ToolError, ToolExt, Tools};
+    /// use mcp::prelude::*;
     ///
     /// /// For administrators: the list should not depend on earlier calls of the same client.
     /// fn install(tools: Tools) -> Result<&'static str, ToolError> {
@@ -213,7 +213,7 @@ handles! {
     /// tools.disable("install");
     /// assert!(tools.names().is_empty());
     /// # server.check()?;
-    /// # Ok::<(), mcp_server::SetupError>(())
+    /// # Ok::<(), mcp::SetupError>(())
     /// ```
     // spec: TOOL-03
     Tools of ToolRoute ("tool", "a") as names, tools;

@@ -6,7 +6,7 @@
 //! protocol revisions, so the same server works with all of them.
 //!
 //! ```
-//! use mcp_server::{Args, Server, State, Tool, ToolExt};
+//! use mcp::prelude::*;
 //!
 //! #[derive(serde::Deserialize, schemars::JsonSchema)]
 //! struct Add {
@@ -21,7 +21,7 @@
 //!         .handler(|Args(p): Args<Add>, State(_): State<String>| async move { p.a + p.b }),
 //! );
 //! server.check()?;
-//! # Ok::<(), mcp_server::SetupError>(())
+//! # Ok::<(), mcp::SetupError>(())
 //! ```
 //!
 //! # Modules

@@ -22,7 +22,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Notify, Resource, ResourceExt, Server};
+/// use mcp::prelude::*;
 ///
 /// let server = Server::new("weather", "1.0.0")
 ///     .resource(Resource::new("weather://rome").read(|| "sunny"));

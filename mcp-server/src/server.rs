@@ -30,13 +30,13 @@ use crate::routes::{
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Server, Tool, ToolExt};
+/// use mcp::prelude::*;
 ///
 /// let server = Server::new("clock", "1.0.0")
 ///     .instructions("Ask `now` for the time.")
 ///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
 /// server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 #[derive(Debug)]
 pub struct Server {
@@ -95,10 +95,10 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::middleware::{Call, Exchange, Next, Reply, from_fn};
-    /// use mcp_server::Server;
-    /// use mcp_core::ResultBody;
-    /// use mcp_types::RawObject;
+    /// use mcp::Server;
+    /// use mcp::core::ResultBody;
+    /// use mcp::middleware::{Call, Exchange, Next, Reply, from_fn};
+    /// use mcp::types::RawObject;
     /// use serde_json::json;
     ///
     /// async fn wave(exchange: Exchange, next: Next) -> Reply {
@@ -212,8 +212,7 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{Args, Prefix, PromptExt, Server};
-    /// use mcp_types::Prompt;
+    /// use mcp::prelude::*;
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Review {
@@ -227,7 +226,7 @@ impl Server {
     ///         files.into_iter().filter(|file| file.starts_with(&*prefix)).collect::<Vec<_>>()
     ///     });
     /// server.check()?;
-    /// # Ok::<(), mcp_server::SetupError>(())
+    /// # Ok::<(), mcp::SetupError>(())
     /// ```
     #[must_use]
     pub fn completion_for_prompt<M, H: CompletionHandler<M>>(
@@ -269,8 +268,8 @@ impl Server {
     /// ```
     /// use std::time::Duration;
     ///
-    /// use mcp_server::middleware::{Exchange, Next, from_fn};
-    /// use mcp_server::{Server, Tool, ToolExt};
+    /// use mcp::middleware::{Exchange, Next, from_fn};
+    /// use mcp::prelude::*;
     /// use tower::timeout::TimeoutLayer;
     ///
     /// let server = Server::new("clock", "1.0.0")
@@ -281,7 +280,7 @@ impl Server {
     ///     }))
     ///     .layer(TimeoutLayer::new(Duration::from_secs(30)));
     /// server.check()?;
-    /// # Ok::<(), mcp_server::SetupError>(())
+    /// # Ok::<(), mcp::SetupError>(())
     /// ```
     #[must_use]
     pub fn layer(mut self, layer: impl Middleware) -> Self {
@@ -440,7 +439,7 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{Server, Tool, ToolExt};
+    /// use mcp::prelude::*;
     ///
     /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
     /// let lints = server.lints();

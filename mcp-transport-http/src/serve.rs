@@ -42,7 +42,7 @@ use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_transport_http::{Serve, termination};
+/// use mcp::http::{Serve, termination};
 /// # async fn run<S, B>(endpoint: S) -> std::io::Result<()>
 /// # where
 /// #     S: tower_service::Service<http::Request<hyper::body::Incoming>,

@@ -17,8 +17,9 @@ use tokio::sync::watch;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::Service;
-/// use mcp_transport_http::{Shutdown, StreamableHttp};
+/// use mcp::StreamableHttp;
+/// use mcp::core::Service;
+/// use mcp::http::Shutdown;
 ///
 /// fn endpoint(service: impl Service, shutdown: &Shutdown) -> StreamableHttp {
 ///     StreamableHttp::new(service).shutdown_with(shutdown.clone())

@@ -190,7 +190,7 @@ impl Completion {
     /// # Examples
     ///
     /// ```
-    /// use mcp_types::Completion;
+    /// use mcp::types::Completion;
     ///
     /// let few = Completion::new(["python", "perl"]);
     /// assert_eq!((few.total, few.has_more), (None, None));

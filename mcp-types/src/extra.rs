@@ -20,7 +20,7 @@ use crate::JsonObject;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::Tool;
+/// use mcp::Tool;
 ///
 /// let text = r#"{"name":"add","inputSchema":{"type":"object"},"com.example/price":3}"#;
 /// let tool: Tool = serde_json::from_str(text)?;

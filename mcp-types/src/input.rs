@@ -85,7 +85,7 @@ pub type InputResponses = BTreeMap<String, RawObject>;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{ElicitParams, InputRequest};
+/// use mcp::types::{ElicitParams, InputRequest};
 ///
 /// let asked = InputRequest::from(ElicitParams::url("Sign in", "https://example.com/login"));
 /// let text = serde_json::to_string(&asked)?;

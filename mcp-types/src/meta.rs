@@ -20,7 +20,7 @@ use crate::{ExtraFields, JsonObject};
 /// # Examples
 ///
 /// ```
-/// use mcp_types::Meta;
+/// use mcp::types::Meta;
 ///
 /// let meta = Meta::default().with("com.example/region", "eu");
 /// assert_eq!(meta.get::<String>("com.example/region"), Some("eu".to_owned()));

@@ -162,7 +162,7 @@ macro_rules! methods {
         /// # Examples
         ///
         /// ```
-        /// use mcp_types::Method;
+        /// use mcp::types::Method;
         ///
         /// let method = Method::from_name("tools/call").unwrap();
         /// assert_eq!(method, Method::CallTool);

@@ -8,6 +8,28 @@ use crate::setters::{display_name, setters};
 use crate::{ContentBlock, Cursor, ExtraFields, Icon, Meta, RawObject, Role, de};
 
 /// Definition of a prompt, as `prompts/list` returns it. Unknown members are kept.
+///
+/// # Examples
+///
+/// A prompt of a server:
+///
+/// ```
+/// use mcp::prelude::*;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Review {
+///     /// path below the root
+///     file: String,
+/// }
+///
+/// let server = Server::new("reviews", "1.0.0").prompt(
+///     Prompt::new("review")
+///         .describe("Reviews a file")
+///         .handler(|Args(review): Args<Review>| format!("Review {}.", review.file)),
+/// );
+/// server.check()?;
+/// # Ok::<(), mcp::SetupError>(())
+/// ```
 // spec: PROMPT-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]

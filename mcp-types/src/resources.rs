@@ -8,6 +8,23 @@ use crate::setters::{display_name, setters};
 use crate::{Annotations, Cursor, ExtraFields, Icon, Meta, ResourceContents, ResourceLink, de};
 
 /// Definition of a resource, as `resources/list` returns it. Unknown members are kept.
+///
+/// # Examples
+///
+/// A resource of a server:
+///
+/// ```
+/// use mcp::prelude::*;
+///
+/// let server = Server::new("notes", "1.0.0").resource(
+///     Resource::new("notes://today")
+///         .describe("The notes of today")
+///         .mime_type("text/plain")
+///         .read(|| "Buy bread."),
+/// );
+/// server.check()?;
+/// # Ok::<(), mcp::SetupError>(())
+/// ```
 // spec: RSRC-03
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -212,7 +229,8 @@ impl ReadResourceResult {
     /// # Examples
     ///
     /// ```
-    /// use mcp_types::{ReadResourceResult, ResourceContents};
+    /// use mcp::ResourceContents;
+    /// use mcp::types::ReadResourceResult;
     ///
     /// let note = ResourceContents::text("notes://1", "milk");
     /// let picture = ResourceContents::blob("notes://1/picture", vec![0xff]);

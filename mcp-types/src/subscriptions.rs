@@ -14,7 +14,7 @@ use crate::{ExtraFields, Meta, RequestId, de};
 /// # Examples
 ///
 /// ```
-/// use mcp_types::SubscriptionFilter;
+/// use mcp::types::SubscriptionFilter;
 ///
 /// let filter = SubscriptionFilter::new().tools_changed().resource("file:///a");
 /// assert_eq!(

@@ -18,6 +18,42 @@ use crate::{
 /// Definition of a tool, as `tools/list` returns it.
 ///
 /// Unknown members and all keywords of the schemas are kept.
+///
+/// # Examples
+///
+/// A tool of a server:
+///
+/// ```
+/// use mcp::prelude::*;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Sum {
+///     a: f64,
+///     b: f64,
+/// }
+///
+/// let server = Server::new("calculator", "1.0.0").tool(
+///     Tool::new("add")
+///         .describe("Adds two numbers")
+///         .read_only()
+///         .handler(|Args(sum): Args<Sum>| sum.a + sum.b),
+/// );
+/// server.check()?;
+/// # Ok::<(), mcp::SetupError>(())
+/// ```
+///
+/// Clients read its fields:
+///
+/// ```no_run
+/// use mcp::prelude::*;
+///
+/// # async fn example(client: Client) -> mcp::Result<()> {
+/// for tool in client.list_all_tools().await? {
+///     println!("{}: {}", tool.display_name(), tool.description());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 // spec: TOOL-05, JSCH-08
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,7 +99,7 @@ impl Tool {
 
     /// Creates a tool without parameters.
     ///
-    /// `handler` in `mcp-server` replaces the schemas by those of the handler's types.
+    /// `handler` replaces the schemas by those of the handler's types.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -18,12 +18,12 @@ use crate::de::Str;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::ProtocolVersion;
+/// use mcp::ProtocolVersion;
 ///
 /// let version: ProtocolVersion = "2026-07-28".parse()?;
 /// assert!(version.is_modern());
 /// assert_eq!(version.as_str(), "2026-07-28");
-/// # Ok::<(), mcp_types::UnknownVersion>(())
+/// # Ok::<(), mcp::types::UnknownVersion>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]

@@ -25,19 +25,20 @@
 //! | all limits with their defaults and setters | [`limits`] |
 //! | all error messages with cause and fix | [`errors`] |
 //! | migration from rmcp | [`coming_from_rmcp`] |
-//!
-//! # Adding a page
-//!
-//! Write `src/docs/<topic>.md`: one introductory sentence, then sections with `#` headings. Every code
-//! block must compile. Add a row to the table above, and an entry with the required features to the
-//! list below.
+//! | migration from the Python SDK and FastMCP | [`coming_from_fastmcp`] |
+//! | migration from the TypeScript SDK | [`coming_from_typescript`] |
+//! | thirty questions: How do I …? | [`faq`] |
+//! | versions, compatibility, the minimum version of Rust | [`stability`] |
 
-/// Declares the pages of the guide, each with the features that its code blocks need.
+/// Declares the pages of the guide, each with the features that its code blocks need: the pages exist
+/// with all features, but a test of the documentation skips the pages whose features are missing.
 macro_rules! pages {
     ($($name:ident: $file:literal, $($feature:literal)+;)*) => {
         $(
-            #[cfg(all($(feature = $feature),+))]
-            #[doc = include_str!(concat!("docs/", $file))]
+            #[cfg_attr(
+                any(not(doctest), all($(feature = $feature),+)),
+                doc = include_str!(concat!("docs/", $file))
+            )]
             pub mod $name {}
         )*
     };
@@ -64,4 +65,8 @@ pages! {
     limits: "limits.md", "macros" "stdio" "http-server" "http-client";
     errors: "errors.md", "macros" "stdio" "http-server" "http-client";
     coming_from_rmcp: "coming_from_rmcp.md", "macros" "stdio" "http-server" "http-client";
+    coming_from_fastmcp: "coming_from_fastmcp.md", "macros" "stdio" "http-server" "http-client";
+    coming_from_typescript: "coming_from_typescript.md", "macros" "stdio" "http-server" "http-client";
+    faq: "faq.md", "macros" "stdio" "http-server" "http-client";
+    stability: "stability.md", "client";
 }

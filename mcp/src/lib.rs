@@ -38,11 +38,20 @@ pub use error::{Error, Result};
 pub use mcp_client as client;
 #[cfg(feature = "client")]
 pub use mcp_client::group;
+/// Several servers behind one handle: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
+/// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
 pub use mcp_client::group::Group;
+/// A client of one server: [`Client::connect`](Connect::connect) opens it, and
+/// [`Client::builder`] with [`connect`](ConnectWith::connect) opens one with settings and handlers.
+#[cfg(feature = "client")]
+pub use mcp_client::Client;
+/// Settings of a [`Client`]: [`connect`](ConnectWith::connect) opens it with them.
+#[cfg(feature = "client")]
+pub use mcp_client::ClientBuilder;
 #[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, Client, ClientBuilder, ConnectMode, ElicitRequest, InputError, Negotiation,
+    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation,
     PreparedCall, Rejected, SampleRequest, Subscription, Turn, UrlRequest,
 };
 #[cfg(feature = "http-server")]
@@ -83,9 +92,21 @@ pub use mcp_transport_stdio as stdio;
 pub use mcp_transport_stdio::ServerCommand;
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use mcp_transport_stdio::StdioServer;
+/// A prompt: [`handler`](PromptExt::handler) adds its function, [`Server::prompt`] adds it to a server,
+/// [`Client::list_prompts`] lists those of a server.
+pub use mcp_types::Prompt;
+/// A resource: [`read`](ResourceExt::read) adds its function, [`Server::resource`] adds it to a server,
+/// [`Client::list_resources`] lists those of a server.
+pub use mcp_types::Resource;
+/// A URI template: [`read`](ResourceExt::read) adds its function, [`Server::template`] adds it to a
+/// server.
+pub use mcp_types::ResourceTemplate;
+/// A tool: [`handler`](ToolExt::handler) adds its function, [`Server::tool`] adds it to a server,
+/// [`Client::list_tools`] lists those of a server.
+pub use mcp_types::Tool;
 pub use mcp_types::{
     CacheHint, CallToolResult, ContentBlock, CreateMessageResult, ElicitResult, Implementation,
-    Prompt, PromptMessage, ProtocolVersion, Resource, ResourceContents, ResourceTemplate, Tool,
+    PromptMessage, ProtocolVersion, ResourceContents,
 };
 
 #[cfg(feature = "client")]

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::flags::Flags;
 use crate::process::{self, available};
 use crate::workspace::Workspace;
-use crate::{Result, api, bench, conformance, interop, tidy};
+use crate::{Result, api, bench, conformance, interop, llms, tidy};
 
 /// The crate whose features users choose.
 const FACADE: &str = "omnimcp";
@@ -35,7 +35,7 @@ enum StepOutcome {
     Skipped(String),
 }
 
-const STEPS: [Step; 15] = [
+const STEPS: [Step; 18] = [
     Step {
         name: "fmt",
         run: |w| cargo(w, &["fmt", "--all", "--check"]),
@@ -64,8 +64,23 @@ const STEPS: [Step; 15] = [
         },
     },
     Step {
+        name: "llms",
+        run: |w| {
+            let is_current = llms::run(w, Flags::new([]))?;
+            require(is_current, "the files for language models are not current")
+        },
+    },
+    Step {
         name: "features",
         run: features,
+    },
+    Step {
+        name: "msrv",
+        run: msrv,
+    },
+    Step {
+        name: "package",
+        run: package,
     },
     Step {
         name: "wasm",
@@ -255,6 +270,41 @@ fn features(workspace: &Workspace) -> Result<StepOutcome> {
             .args(["--", "-D", "warnings"]),
     )?;
     Ok(StepOutcome::Passed)
+}
+
+/// Builds the published libraries with the oldest compiler that they support. Skipped if rustup
+/// cannot install it.
+fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
+    let oldest = workspace.member(FACADE)?.rust_version.clone();
+    let oldest = oldest.ok_or("the facade has no `rust-version`")?.to_string();
+    let install = ["toolchain", "install", &oldest, "--profile", "minimal"];
+    if process::run(Command::new("rustup").args(install)).is_err() {
+        let reason = format!("rustup cannot install Rust {oldest}");
+        return Ok(StepOutcome::Skipped(reason));
+    }
+    let mut command = Command::new("rustup");
+    command.current_dir(workspace.root());
+    command.args(["run", &oldest, "cargo", "check", "--all-features"]);
+    select_published(&mut command, workspace);
+    // The output of another compiler, in a folder of its own.
+    command.env_remove("CARGO").env_remove("RUSTC");
+    process::run(command.arg("--target-dir").arg(workspace.target().join("msrv")))?;
+    Ok(StepOutcome::Passed)
+}
+
+/// Creates the packages that the registry would get, and builds each of them from its archive.
+fn package(workspace: &Workspace) -> Result<StepOutcome> {
+    let mut command = workspace.cargo();
+    command.args(["package", "--quiet", "--allow-dirty"]);
+    select_published(&mut command, workspace);
+    process::run(&mut command)?;
+    Ok(StepOutcome::Passed)
+}
+
+fn select_published(command: &mut Command, workspace: &Workspace) {
+    for package in workspace.published() {
+        command.args(["--package", package.name.as_str()]);
+    }
 }
 
 /// Builds the crates without IO for WebAssembly. Skipped if rustup cannot install the target.

@@ -6,6 +6,7 @@
 //! | [`ci`] | `ci`: every check in order, with a summary |
 //! | [`tidy`] | `tidy`: the rules of this repository that the compiler does not know |
 //! | [`api`] | `api`: the public items, compared with a list |
+//! | [`llms`] | `llms`: the guide and the items in files for language models |
 //! | [`conformance`] | `conformance`: the official conformance suite |
 //! | [`interop`] | `interop`: other implementations, over HTTP and pipes |
 //! | [`bench`](mod@bench) | `bench`: speed compared with a minimal HTTP server |
@@ -20,6 +21,7 @@ mod conformance;
 mod finding;
 mod flags;
 mod interop;
+mod llms;
 mod modules;
 mod node;
 mod process;
@@ -42,14 +44,14 @@ struct Help {
     flags: &'static [&'static str],
 }
 
-const HELP: [Help; 7] = [
+const HELP: [Help; 8] = [
     Help {
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
             "[--no-test] [--no-conformance] [--no-interop]",
-            "--only STEP: fmt test clippy doc tidy api features wasm fuzz machete deny advisories",
-            "             conformance interop soak",
+            "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
+            "             machete deny advisories conformance interop soak",
         ],
     },
     Help {
@@ -61,6 +63,11 @@ const HELP: [Help; 7] = [
         name: "api",
         description: "the public items, compared with docs/api.txt",
         flags: &["[--update]: write the file"],
+    },
+    Help {
+        name: "llms",
+        description: "llms.txt and llms-full.txt, compared with the guide and docs/api.txt",
+        flags: &["[--update]: write the files"],
     },
     Help {
         name: "conformance",
@@ -139,6 +146,7 @@ fn dispatch(command: &str, flags: Flags) -> Result<ExitCode> {
         "ci" => ci::run(&Workspace::find()?, flags)?,
         "tidy" => tidy::run(&Workspace::find()?, flags)?,
         "api" => api::run(&Workspace::find()?, flags)?,
+        "llms" => llms::run(&Workspace::find()?, flags)?,
         "conformance" => conformance::run(&Workspace::find()?, flags)?,
         "interop" => interop::run(&Workspace::find()?, flags)?,
         "bench" => bench::run(&Workspace::find()?, flags)?,

@@ -10,11 +10,13 @@
 //! | [`names`] | no retired names for types and modules |
 //! | [`duplicates`] | no two types of one name in a crate |
 //! | [`doc_comments`] | doc comments begin with a noun phrase or a third-person verb |
+//! | [`examples`] | examples import from `mcp` and compile |
 //! | [`error_sections`] | public functions that return `Result` have a section `# Errors` |
 //! | [`inlining`] | few `#[inline]` attributes |
 //! | [`versions`] | protocol versions and eras are compared in three places only |
 //! | [`literals`] | method names, header names, error codes and `_meta` keys are constants |
 //! | [`messages`] | the guide explains every error message |
+//! | [`publishing`] | metadata and exact versions of the published packages |
 //! | [`links`] | documents name only files that exist |
 //! | [`spec_ids`] | `// spec:` comments name requirements that exist |
 //! | [`unfinished`] | module docs at the top of every file; no leftovers |
@@ -26,6 +28,7 @@ mod cycles;
 mod doc_comments;
 mod duplicates;
 mod error_sections;
+mod examples;
 mod inlining;
 mod layers;
 mod layout;
@@ -33,6 +36,7 @@ mod links;
 mod literals;
 mod messages;
 mod names;
+mod publishing;
 #[cfg(test)]
 mod samples;
 mod sizes;
@@ -49,11 +53,12 @@ use crate::workspace::Workspace;
 /// The findings of a rule about source files.
 type Rule = fn(&Sources) -> Vec<Finding>;
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     cycles::check,
     doc_comments::check,
     duplicates::check,
     error_sections::check,
+    examples::check,
     inlining::check,
     layout::check,
     links::check,
@@ -103,6 +108,7 @@ fn check(workspace: &Workspace) -> Result<Report> {
     let sources = Sources::read(workspace.root())?;
     let mut report = check_sources(&sources);
     report.findings.extend(layers::check(workspace)?);
+    report.findings.extend(publishing::check(workspace));
     report.findings.sort();
     Ok(report)
 }

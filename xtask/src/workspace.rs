@@ -7,6 +7,14 @@ use cargo_metadata::{Metadata, MetadataCommand, Package};
 
 use crate::Result;
 
+/// Prefix of the published packages. Their folders and libraries do not have it.
+pub(crate) const PREFIX: &str = "omni";
+
+/// Returns the folder of a package.
+pub(crate) fn folder_of(package: &str) -> &str {
+    package.strip_prefix(PREFIX).unwrap_or(package)
+}
+
 /// The workspace that contains this tool.
 #[derive(Debug)]
 pub(crate) struct Workspace {
@@ -55,6 +63,13 @@ impl Workspace {
     /// The packages of the workspace.
     pub(crate) fn members(&self) -> Vec<&Package> {
         self.metadata.workspace_packages()
+    }
+
+    /// The members that are published.
+    pub(crate) fn published(&self) -> Vec<&Package> {
+        let mut members = self.members();
+        members.retain(|package| package.publish.as_ref().is_none_or(|it| !it.is_empty()));
+        members
     }
 
     /// Returns the member `name`.

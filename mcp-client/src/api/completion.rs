@@ -14,9 +14,9 @@ impl Client {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp_types::{CompleteParams, CompletionReference};
+    /// use mcp::types::{CompleteParams, CompletionReference};
     ///
-    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
     /// let prompt = CompletionReference::Prompt { name: "review".to_owned() };
     /// let found = client.complete(CompleteParams::new(prompt, "language", "ru")).await?;
     /// println!("{:?}", found.completion.values);

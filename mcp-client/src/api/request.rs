@@ -19,9 +19,9 @@ impl Client {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp_types::ext::skills::ListSkillsResult;
+    /// use mcp::types::ext::skills::ListSkillsResult;
     ///
-    /// # async fn example(client: mcp_client::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// # async fn example(client: mcp::Client) -> Result<(), Box<dyn std::error::Error>> {
     /// let found: ListSkillsResult = client.request("skills/list", ()).await?.parse()?;
     /// for skill in found.skills {
     ///     println!("{}", skill.uri);

@@ -32,7 +32,7 @@ impl Client {
     ///     b: f64,
     /// }
     ///
-    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
     /// let sum: f64 = client.call("add", Add { a: 1.0, b: 2.0 }).await?.parse()?;
     /// # Ok(())
     /// # }
@@ -71,7 +71,7 @@ impl Client {
     /// ```no_run
     /// use std::time::Duration;
     ///
-    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
     /// for tool in client.list_all_tools().timeout(Duration::from_secs(5)).await? {
     ///     println!("{}: {}", tool.name, tool.description());
     /// }

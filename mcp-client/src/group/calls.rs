@@ -49,7 +49,7 @@ impl Group {
     /// # Examples
     ///
     /// ```no_run
-    /// # async fn example(group: mcp_client::group::Group) -> Result<(), mcp_client::Error> {
+    /// # async fn example(group: mcp::group::Group) -> Result<(), mcp::Error> {
     /// for resource in group.list_resources().await.items {
     ///     println!("{}", group.read_resource(&resource.name).await?.text());
     /// }
@@ -99,7 +99,7 @@ impl Group {
     /// ```no_run
     /// use std::time::Duration;
     ///
-    /// # async fn example(group: mcp_client::group::Group) -> Result<(), mcp_client::Error> {
+    /// # async fn example(group: mcp::group::Group) -> Result<(), mcp::Error> {
     /// let (client, tool) = group.route_tool("files__find").await?;
     /// let result = client.call(tool, ()).timeout(Duration::from_secs(5)).await?;
     /// # Ok(())

@@ -26,16 +26,12 @@ use crate::error::{Error, ErrorKind};
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_client::Client;
-/// use mcp_client::group::Group;
-/// use mcp_transport_http::HttpChannel;
+/// use mcp::Group;
+/// use mcp::prelude::*;
 /// use serde_json::json;
 ///
-/// # async fn example() -> Result<(), mcp_client::Error> {
-/// let group = Group::builder()
-///     .server("files", || async { Client::over(HttpChannel::new("http://127.0.0.1:8001/mcp")?).await })
-///     .server("mail", || async { Client::over(HttpChannel::new("http://127.0.0.1:8002/mcp")?).await })
-///     .build();
+/// # async fn example() -> mcp::Result<()> {
+/// let group = Group::load("mcp.json")?;
 /// let tools = group.list_tools().await;
 /// for tool in &tools.items {
 ///     println!("{}: {}", tool.name, tool.item.description());
@@ -46,6 +42,18 @@ use crate::error::{Error, ErrorKind};
 /// let result = group.call("files__read", json!({"path": "a.txt"})).await?;
 /// # Ok(())
 /// # }
+/// ```
+///
+/// The same servers without a file:
+///
+/// ```
+/// use mcp::Group;
+/// use mcp::prelude::*;
+///
+/// let group = Group::builder()
+///     .target("files", "http://127.0.0.1:8001/mcp", Client::builder())
+///     .target("mail", "http://127.0.0.1:8002/mcp", Client::builder())
+///     .build();
 /// ```
 #[derive(Clone)]
 pub struct Group {

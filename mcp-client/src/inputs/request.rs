@@ -32,7 +32,7 @@ pub struct Asker {
 /// # Examples
 ///
 /// ```
-/// use mcp_client::{Client, ElicitRequest};
+/// use mcp::prelude::*;
 /// use serde_json::json;
 ///
 /// let builder = Client::builder().on_elicit(|form: ElicitRequest| async move {
@@ -132,8 +132,7 @@ impl UrlRequest {
     /// # Examples
     ///
     /// ```
-    /// use mcp_client::{Client, UrlRequest};
-    /// use mcp_types::ElicitResult;
+    /// use mcp::prelude::*;
     ///
     /// # async fn agrees(_: &UrlRequest) -> bool { true }
     /// # async fn says_done() {}

@@ -115,9 +115,9 @@ impl Client {
     ///
     /// ```no_run
     /// use futures_util::TryStreamExt as _;
-    /// use mcp_client::Change;
+    /// use mcp::Change;
     ///
-    /// # async fn example(client: mcp_client::Client) -> Result<(), mcp_client::Error> {
+    /// # async fn example(client: mcp::Client) -> Result<(), mcp::Error> {
     /// let mut changes = client.subscribe(["config://app"]).tools_changed().await?;
     /// while let Some(change) = changes.try_next().await? {
     ///     match change {

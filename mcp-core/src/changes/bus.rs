@@ -22,8 +22,9 @@ use super::event::ChangeEvent;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::{ChangeBus, ChangeEvent, MemoryBus, Watch};
-/// use mcp_types::SubscriptionFilter;
+/// use mcp::ChangeBus;
+/// use mcp::core::{ChangeEvent, MemoryBus, Watch};
+/// use mcp::types::SubscriptionFilter;
 ///
 /// # struct Broker;
 /// # impl Broker { fn send(&self, _: &ChangeEvent) {} }

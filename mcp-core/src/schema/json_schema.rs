@@ -21,7 +21,7 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 /// # Examples
 ///
 /// ```
-/// use mcp_core::schema::{JsonSchema, Validator};
+/// use mcp::schema::{JsonSchema, Validator};
 /// use serde_json::json;
 ///
 /// let schema = serde_json::from_value(json!({

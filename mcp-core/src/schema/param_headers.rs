@@ -25,8 +25,8 @@ pub const PARAM_HEADER: &str = "x-mcp-header";
 /// # Examples
 ///
 /// ```
-/// use mcp_core::ParamHeaders;
-/// use mcp_types::{JsonObject, RawObject};
+/// use mcp::core::ParamHeaders;
+/// use mcp::types::{JsonObject, RawObject};
 ///
 /// let schema: JsonObject = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}}"#,

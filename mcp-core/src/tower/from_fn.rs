@@ -17,8 +17,8 @@ use crate::{Exchange, Reply};
 /// # Examples
 ///
 /// ```
-/// use mcp_core::{Exchange, Fault, Reply};
-/// use mcp_core::tower::{Next, from_fn};
+/// use mcp::core::{Exchange, Fault, Reply};
+/// use mcp::core::tower::{Next, from_fn};
 ///
 /// async fn hide_secret(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
 ///     if exchange.call.item() == Some("file:///secret") {

@@ -5,7 +5,7 @@
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Answer;
+/// use mcp::Answer;
 ///
 /// fn reply(answer: Answer<u32>) -> String {
 ///     match answer {

@@ -9,8 +9,10 @@ use serde_json::Value;
 /// A form for [`Ask::form`](crate::Ask::form). `#[derive(mcp::Elicit)]` implements it for a struct
 /// whose fields a form can contain:
 ///
-/// ```ignore
-/// #[derive(mcp::Elicit)]
+/// ```
+/// use mcp::prelude::*;
+///
+/// #[derive(Elicit)]
 /// struct Booking {
 ///     /// Name on the reservation
 ///     #[elicit(title = "Name", length = 1..=40)]
@@ -23,7 +25,7 @@ use serde_json::Value;
 ///     extras: Vec<Extra>,
 /// }
 ///
-/// #[derive(mcp::Elicit)]
+/// #[derive(Elicit)]
 /// enum Extra {
 ///     /// A table at the window
 ///     Window,

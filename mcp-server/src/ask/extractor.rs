@@ -49,22 +49,15 @@ pub type Sampling = CreateMessageParams;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Answer, Ask, ToolError};
-/// # use mcp_server::{Elicit, ElicitField};
-/// # struct Confirm { name: String }
-/// # impl Elicit for Confirm {
-/// #     fn form() -> mcp_types::FormSchema {
-/// #         mcp_types::FormSchema::new().required("name", String::schema())
-/// #     }
-/// #     fn from_answers(mut answers: mcp_types::JsonObject) -> Result<Self, mcp_types::FormError> {
-/// #         let name = answers.remove("name").and_then(|name| name.as_str().map(str::to_owned));
-/// #         Ok(Self { name: name.unwrap_or_default() })
-/// #     }
-/// # }
+/// use mcp::prelude::*;
+///
+/// #[derive(Elicit)]
+/// struct Confirm {
+///     /// Type the environment's name
+///     name: String,
+/// }
+///
 /// # async fn open_ticket() -> u32 { 7 }
-///
-/// // `#[derive(mcp::Elicit)] struct Confirm { name: String }`
-///
 /// async fn deploy(ask: Ask) -> Result<String, ToolError> {
 ///     let ticket = ask.once("ticket", || open_ticket()).await?;
 ///     match ask.form::<Confirm>("confirm", "Deploy to production?").await? {
@@ -140,7 +133,7 @@ impl Ask {
     /// Asks the client's language model. The user may change the request and the response.
     ///
     /// ```
-    /// use mcp_server::{Ask, Sampling, ToolError};
+    /// use mcp::prelude::*;
     ///
     /// async fn notes(ask: Ask) -> Result<String, ToolError> {
     ///     let notes = Sampling::user("Write release notes.")
@@ -187,7 +180,7 @@ impl Ask {
     /// Asks several questions in one round and waits for all answers.
     ///
     /// ```
-    /// use mcp_server::{Ask, ToolError};
+    /// use mcp::prelude::*;
     ///
     /// async fn survey(ask: Ask) -> Result<String, ToolError> {
     ///     let login = ask.url("login", "Sign in", "https://example.com/login");
@@ -233,7 +226,7 @@ impl Ask {
     /// the next run repeats the work.
     ///
     /// ```
-    /// use mcp_server::{Ask, ToolError};
+    /// use mcp::prelude::*;
     ///
     /// # async fn charge(_: u32) -> Result<String, std::io::Error> { Ok(String::new()) }
     /// async fn order(ask: Ask) -> Result<String, ToolError> {
@@ -285,8 +278,8 @@ impl Ask {
     /// needs it.
     ///
     /// ```
-    /// use mcp_server::{Ask, ToolError};
-    /// use mcp_types::ClientCapabilities;
+    /// use mcp::types::ClientCapabilities;
+    /// use mcp::prelude::*;
     ///
     /// # async fn reserve() -> u32 { 7 }
     /// async fn order(ask: Ask) -> Result<u32, ToolError> {

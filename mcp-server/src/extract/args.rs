@@ -24,7 +24,7 @@ use crate::schema;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Args;
+/// use mcp::Args;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Add {
@@ -84,7 +84,7 @@ impl CallContext {
 /// # Examples
 ///
 /// ```
-/// use mcp_server::RawArgs;
+/// use mcp::RawArgs;
 ///
 /// async fn forward(raw: RawArgs) -> String {
 ///     raw.as_str().to_owned()

@@ -16,7 +16,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Cancel;
+/// use mcp::Cancel;
 ///
 /// async fn render(cancel: Cancel) -> &'static str {
 ///     let page = std::thread::spawn(move || {

@@ -15,7 +15,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::ClientInfo;
+/// use mcp::ClientInfo;
 ///
 /// fn greet(client: ClientInfo) -> String {
 ///     let name = client.implementation().map(|client| client.name);

@@ -8,7 +8,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{CallContext, FromCall, Rejection};
+/// use mcp::{CallContext, FromCall, Rejection};
 ///
 /// /// The protocol revision of the call.
 /// struct Revision(String);

@@ -58,7 +58,7 @@ fn headers(call: &CallContext) -> Result<&HeaderMap, Rejection> {
 /// ```
 /// use std::convert::Infallible;
 ///
-/// use mcp_server::{FromHeader, Header};
+/// use mcp::prelude::*;
 ///
 /// struct Tenant(String);
 ///

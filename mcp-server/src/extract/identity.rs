@@ -15,7 +15,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Identity;
+/// use mcp::Identity;
 ///
 /// #[derive(Clone)]
 /// struct Claims {

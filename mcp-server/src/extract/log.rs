@@ -14,7 +14,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Log;
+/// use mcp::Log;
 ///
 /// async fn import(log: Log) -> &'static str {
 ///     log.info("started");

@@ -14,7 +14,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Prefix;
+/// use mcp::Prefix;
 ///
 /// fn languages(prefix: Prefix) -> Vec<&'static str> {
 ///     let all = ["perl", "python", "rust"];

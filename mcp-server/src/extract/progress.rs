@@ -12,7 +12,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::Progress;
+/// use mcp::Progress;
 ///
 /// async fn copy(progress: Progress) -> &'static str {
 ///     for done in 0..3 {

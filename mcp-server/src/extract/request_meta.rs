@@ -14,7 +14,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::RequestMeta;
+/// use mcp::RequestMeta;
 ///
 /// fn region(meta: RequestMeta) -> String {
 ///     meta.get("com.example/region").unwrap_or_else(|| "anywhere".to_owned())

@@ -36,8 +36,8 @@ const MAX_FIELD_BYTES: usize = 256;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::middleware::RequestLog;
-/// use mcp_server::{Server, Tool, ToolExt};
+/// use mcp::middleware::RequestLog;
+/// use mcp::prelude::*;
 ///
 /// let server = Server::new("clock", "1.0.0")
 ///     .tool(Tool::new("now").handler(|| "half past"))
@@ -47,7 +47,7 @@ const MAX_FIELD_BYTES: usize = 256;
 /// [`on_span`](Self::on_span) connects the span to a tracing system:
 ///
 /// ```
-/// use mcp_server::middleware::RequestLog;
+/// use mcp::middleware::RequestLog;
 ///
 /// let log = RequestLog::new().on_span(|span, exchange| {
 ///     if let Some(trace) = exchange.trace() {

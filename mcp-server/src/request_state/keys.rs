@@ -30,12 +30,12 @@ const KEY_LEN: usize = 32;
 /// secret; otherwise a node rejects states that another node has sealed:
 ///
 /// ```
-/// use mcp_server::{Server, StateKeys};
+/// use mcp::{Server, StateKeys};
 ///
 /// # fn env(_: &str) -> String { "YmU1NGM0ZjAtZTNkMy00NjQ5LWE1OWUtYzE5".to_owned() }
 /// let keys = StateKeys::new(env("STATE_SECRET"))?.former(env("STATE_SECRET_BEFORE"))?;
 /// let server = Server::new("shop", "1.0.0").request_state_keys(keys);
-/// # Ok::<(), mcp_server::WeakSecret>(())
+/// # Ok::<(), mcp::WeakSecret>(())
 /// ```
 ///
 /// The specification allows clients to send a state more than once, and the server does not count

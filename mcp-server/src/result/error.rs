@@ -13,7 +13,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::NotFound;
+/// use mcp::NotFound;
 ///
 /// fn profile(id: u64) -> Result<String, NotFound> {
 ///     (id == 7).then(|| "Ada".to_owned()).ok_or(NotFound)
@@ -153,7 +153,7 @@ errors! {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{NotFound, ResourceError};
+    /// use mcp::prelude::*;
     ///
     /// fn note(name: &str) -> Result<String, ResourceError> {
     ///     match std::fs::read_to_string(format!("notes/{name}.md")) {
@@ -171,7 +171,7 @@ errors! {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::PromptError;
+    /// use mcp::PromptError;
     ///
     /// fn review(file: &str) -> Result<String, PromptError> {
     ///     if file.contains("..") {

@@ -34,8 +34,7 @@ pub trait IntoPrompt {
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{assistant, user};
-/// use mcp_types::PromptMessage;
+/// use mcp::prelude::*;
 ///
 /// fn introduction(name: &str) -> [PromptMessage; 2] {
 ///     [user(format!("I am {name}.")), assistant("What can I do for you?")]

@@ -21,7 +21,7 @@ use crate::rejection::Rejection;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::ToolError;
+/// use mcp::ToolError;
 ///
 /// async fn read(path: String) -> Result<String, ToolError> {
 ///     if path.contains("..") {

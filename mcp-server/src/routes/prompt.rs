@@ -31,8 +31,7 @@ pub struct PromptRoute {
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Args, PromptExt, Server, user};
-/// use mcp_types::Prompt;
+/// use mcp::prelude::*;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Review {
@@ -47,7 +46,7 @@ pub struct PromptRoute {
 ///         .handler(|Args(p): Args<Review>| [user(format!("Review {}", p.file))]),
 /// );
 /// server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 pub trait PromptExt: sealed::Sealed {
     /// Creates a route with a handler: a function or closure of extractors, `async` or not.

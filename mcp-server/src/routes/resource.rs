@@ -30,8 +30,7 @@ pub struct ResourceRoute {
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Args, NotFound, ResourceExt, Server};
-/// use mcp_types::{Resource, ResourceTemplate};
+/// use mcp::prelude::*;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct User {
@@ -44,7 +43,7 @@ pub struct ResourceRoute {
 ///         if user.id == 7 { Ok("Ada") } else { Err(NotFound) }
 ///     }));
 /// server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 pub trait ResourceExt: sealed::Sealed {
     /// [`ResourceRoute`] or [`TemplateRoute`](crate::TemplateRoute).

@@ -18,7 +18,7 @@ use crate::state::StateMap;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Routes, Server, State, Tool, ToolExt};
+/// use mcp::prelude::*;
 ///
 /// #[derive(Clone)]
 /// struct Root(&'static str);
@@ -34,7 +34,7 @@ use crate::state::StateMap;
 ///     .nest("logs", files("/var/log"))
 ///     .nest("mail", files("/var/mail"));
 /// server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -109,8 +109,8 @@ impl Routes {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::middleware::{Exchange, Fault, Next, Reply, from_fn};
-    /// use mcp_server::{Routes, Server, Tool, ToolExt};
+    /// use mcp::middleware::{Exchange, Fault, Next, Reply, from_fn};
+    /// use mcp::prelude::*;
     ///
     /// async fn authenticated(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
     ///     match exchange.principal() {

@@ -57,12 +57,12 @@ use crate::sse::SseLimits;
 /// # Examples
 ///
 /// ```
-/// use mcp_transport_http::client::HttpChannel;
+/// use mcp::HttpChannel;
 ///
 /// let channel = HttpChannel::new("https://example.com/mcp")?
 ///     .header("authorization", "Bearer …")?
 ///     .body_limit(1 << 20);
-/// # Ok::<(), mcp_core::ChannelError>(())
+/// # Ok::<(), mcp::core::ChannelError>(())
 /// ```
 pub struct HttpChannel {
     http: Arc<RequestSender>,
@@ -97,11 +97,11 @@ impl HttpChannel {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use mcp_transport_http::client::{HttpChannel, HttpClient};
+    /// use mcp::{HttpChannel, HttpClient};
     ///
     /// let http = HttpClient::with_connect_timeout(Duration::from_secs(2))?;
     /// let channel = HttpChannel::with_service("http://127.0.0.1:8000/mcp", http)?;
-    /// # Ok::<(), mcp_core::ChannelError>(())
+    /// # Ok::<(), mcp::core::ChannelError>(())
     /// ```
     pub fn with_service<S, B>(url: impl AsRef<str>, service: S) -> Result<Self, ChannelError>
     where
@@ -154,7 +154,7 @@ impl HttpChannel {
     ///
     /// ```
     /// use http::{HeaderMap, HeaderValue, header::AUTHORIZATION};
-    /// use mcp_transport_http::client::HttpChannel;
+    /// use mcp::HttpChannel;
     ///
     /// # async fn fresh_token() -> std::io::Result<String> { Ok(String::new()) }
     /// let channel = HttpChannel::new("https://example.com/mcp")?.headers_from(|| async {
@@ -163,7 +163,7 @@ impl HttpChannel {
     ///     token.set_sensitive(true);
     ///     Ok::<_, std::io::Error>(HeaderMap::from_iter([(AUTHORIZATION, token)]))
     /// });
-    /// # Ok::<(), mcp_core::ChannelError>(())
+    /// # Ok::<(), mcp::core::ChannelError>(())
     /// ```
     #[must_use]
     pub fn headers_from<F, R, E>(mut self, provider: F) -> Self

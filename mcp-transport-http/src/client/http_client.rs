@@ -70,12 +70,12 @@ impl HttpClient {
     /// # Examples
     ///
     /// ```
-    /// use mcp_transport_http::client::{HttpChannel, HttpClient};
+    /// use mcp::{HttpChannel, HttpClient};
     ///
     /// // No proxy, whatever the environment says.
     /// let http = HttpClient::build(|builder| builder.no_proxy())?;
     /// let channel = HttpChannel::with_service("https://example.com/mcp", http)?;
-    /// # Ok::<(), mcp_core::ChannelError>(())
+    /// # Ok::<(), mcp::core::ChannelError>(())
     /// ```
     pub fn build(
         set: impl Fn(reqwest::ClientBuilder) -> reqwest::ClientBuilder,

@@ -19,9 +19,10 @@ use super::{names, params};
 ///
 /// ```
 /// use http::HeaderMap;
-/// use mcp_core::MirroredHeaders;
-/// use mcp_transport_http::headers::{emit, names};
-/// use mcp_types::{Method, ProtocolVersion};
+/// use mcp::ProtocolVersion;
+/// use mcp::core::MirroredHeaders;
+/// use mcp::http::headers::{emit, names};
+/// use mcp::types::Method;
 ///
 /// let mut headers = HeaderMap::new();
 /// let call = MirroredHeaders::new(ProtocolVersion::LATEST, Method::CallTool.as_str(), Some("añadir"));

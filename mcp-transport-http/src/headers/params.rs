@@ -33,9 +33,9 @@ fn header_name(name: &str) -> Option<HeaderName> {
 ///
 /// ```
 /// use http::HeaderMap;
-/// use mcp_core::ParamHeaders;
-/// use mcp_transport_http::headers::verify_arguments;
-/// use mcp_types::{JsonObject, RawObject};
+/// use mcp::core::ParamHeaders;
+/// use mcp::http::headers::verify_arguments;
+/// use mcp::types::{JsonObject, RawObject};
 ///
 /// let schema: JsonObject = serde_json::from_str(
 ///     r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,

@@ -34,7 +34,7 @@ pub enum ValueError {
 /// Encodes `text` as a header value: unchanged where that is safe, else with the Base64 sentinel.
 ///
 /// ```
-/// use mcp_transport_http::headers::encode;
+/// use mcp::http::headers::encode;
 ///
 /// assert_eq!(encode("get weather"), "get weather");
 /// assert_eq!(encode("Zürich"), "=?base64?WsO8cmljaA==?=");
@@ -58,7 +58,7 @@ pub fn encode(text: &str) -> HeaderValue {
 /// Decodes a header value: removes surrounding blanks and the Base64 sentinel.
 ///
 /// ```
-/// use mcp_transport_http::headers::decode;
+/// use mcp::http::headers::decode;
 ///
 /// assert_eq!(decode(b"  add ").as_deref(), Ok("add"));
 /// assert_eq!(decode(b"=?base64?WsO8cmljaA==?=").as_deref(), Ok("Zürich"));

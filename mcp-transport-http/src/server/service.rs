@@ -37,8 +37,8 @@ use crate::Shutdown;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::Service;
-/// use mcp_transport_http::server::StreamableHttp;
+/// use mcp::StreamableHttp;
+/// use mcp::core::Service;
 ///
 /// fn endpoint(service: impl Service) -> StreamableHttp {
 ///     StreamableHttp::new(service)

@@ -101,7 +101,7 @@ enum Position {
 ///
 /// ```
 /// use bytes::Bytes;
-/// use mcp_transport_http::sse::{Decoder, SseItem, SseLimits};
+/// use mcp::http::sse::{Decoder, SseItem, SseLimits};
 ///
 /// let mut decoder = Decoder::new(SseLimits::default());
 /// let mut chunk = Bytes::from_static(b": hello\n\ndata: {}\n\ndata: unfini");

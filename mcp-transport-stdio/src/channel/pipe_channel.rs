@@ -42,7 +42,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// ```no_run
 /// # async fn connect() -> std::io::Result<()> {
 /// let (reader, writer) = tokio::io::split(tokio::io::duplex(1024).0);
-/// let channel = mcp_transport_stdio::PipeChannel::new(reader, writer);
+/// let channel = mcp::stdio::PipeChannel::new(reader, writer);
 /// # Ok(())
 /// # }
 /// ```

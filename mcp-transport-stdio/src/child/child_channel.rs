@@ -37,8 +37,9 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_core::ChannelError;
-/// use mcp_transport_stdio::{ChildChannel, ServerCommand};
+/// use mcp::ServerCommand;
+/// use mcp::core::ChannelError;
+/// use mcp::stdio::ChildChannel;
 ///
 /// # async fn connect() -> Result<(), ChannelError> {
 /// let command = ServerCommand::new("npx")

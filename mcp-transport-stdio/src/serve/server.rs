@@ -28,8 +28,8 @@ use crate::standard;
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_core::Service;
-/// use mcp_transport_stdio::StdioServer;
+/// use mcp::StdioServer;
+/// use mcp::core::Service;
 ///
 /// # async fn run(service: impl Service, socket: tokio::io::DuplexStream) -> std::io::Result<()> {
 /// let (reader, writer) = tokio::io::split(socket);

@@ -22,7 +22,7 @@ text_enum! {
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{Annotations, Role};
+/// use mcp::types::{Annotations, Role};
 ///
 /// let hints = Annotations::new().audience(Role::User).priority(0.8);
 /// assert!(hints.check().is_ok());

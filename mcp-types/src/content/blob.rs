@@ -22,7 +22,7 @@ const STANDARD: GeneralPurpose = GeneralPurpose::new(
 /// # Examples
 ///
 /// ```
-/// use mcp_types::Blob;
+/// use mcp::types::Blob;
 ///
 /// let blob = Blob::from(&b"hi"[..]);
 /// assert_eq!(serde_json::to_string(&blob)?, r#""aGk=""#);

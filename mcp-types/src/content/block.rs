@@ -17,7 +17,7 @@ use crate::{JsonObject, Meta, de};
 /// # Examples
 ///
 /// ```
-/// use mcp_types::ContentBlock;
+/// use mcp::ContentBlock;
 ///
 /// let block = ContentBlock::image(&b"\x89PNG"[..], "image/png");
 /// let text = serde_json::to_string(&block)?;

@@ -19,7 +19,7 @@ const URL: &str = "url";
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{ElicitParams, FormSchema, StringSchema};
+/// use mcp::types::{ElicitParams, FormSchema, StringSchema};
 ///
 /// let form = FormSchema::new().required("name", StringSchema::new().title("Your name"));
 /// let asked = ElicitParams::form("Who are you?", form);

@@ -24,7 +24,8 @@ text_enum! {
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{ElicitAction, ElicitResult};
+/// use mcp::ElicitResult;
+/// use mcp::types::ElicitAction;
 /// use serde_json::json;
 ///
 /// let answer = ElicitResult::accept(json!({"name": "Ada"}).as_object().unwrap().clone());

@@ -23,7 +23,7 @@ use crate::de;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{BooleanSchema, FormSchema, NumberSchema, StringSchema};
+/// use mcp::types::{BooleanSchema, FormSchema, NumberSchema, StringSchema};
 ///
 /// let form = FormSchema::new()
 ///     .required("name", StringSchema::new().max_length(40))

@@ -28,13 +28,13 @@ pub struct TasksSettings {}
 /// # Examples
 ///
 /// ```
-/// use mcp_types::CallToolResult;
-/// use mcp_types::ext::tasks::{Task, TaskStatus};
+/// use mcp::CallToolResult;
+/// use mcp::types::ext::tasks::{Task, TaskStatus};
 ///
 /// let task = Task::new("t-1", "2026-07-28T12:00:00Z").poll_interval_ms(500);
 /// let done = task.complete(&CallToolResult::from_text("done"), "2026-07-28T12:01:00Z")?;
 /// assert_eq!(done.status, TaskStatus::Completed);
-/// # Ok::<(), mcp_types::RawObjectError>(())
+/// # Ok::<(), mcp::types::RawObjectError>(())
 /// ```
 // spec: TASK-06, TASK-11, TASK-19
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

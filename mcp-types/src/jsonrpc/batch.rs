@@ -32,13 +32,13 @@ impl<'a> Message<'a> {
     /// # Examples
     ///
     /// ```
-    /// use mcp_types::Message;
+    /// use mcp::types::Message;
     ///
     /// let text = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 7]"#;
     /// let batch = Message::parse_batch(text)?;
     /// assert!(matches!(&batch[0], Ok(Message::Request(request)) if request.method == "ping"));
     /// assert!(batch[1].is_err());
-    /// # Ok::<(), mcp_types::ParseError>(())
+    /// # Ok::<(), mcp::types::ParseError>(())
     /// ```
     // spec: BASE-14
     pub fn parse_batch(text: &'a [u8]) -> Result<Vec<Result<Self, ParseError>>, ParseError> {

@@ -17,13 +17,13 @@ impl<'a> Message<'a> {
     /// # Examples
     ///
     /// ```
-    /// use mcp_types::Message;
+    /// use mcp::types::Message;
     ///
     /// let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":"x"}}"#;
     /// let Message::Request(request) = Message::parse(text)? else { unreachable!() };
     /// assert_eq!(request.method, "tools/list");
     /// assert_eq!(request.params.optional::<&str>("cursor").unwrap(), Some("x"));
-    /// # Ok::<(), mcp_types::ParseError>(())
+    /// # Ok::<(), mcp::types::ParseError>(())
     /// ```
     pub fn parse(text: &'a [u8]) -> Result<Self, ParseError> {
         let text = ParseError::utf8(text)?;

@@ -27,7 +27,7 @@ pub enum InvalidKey {
 /// # Examples
 ///
 /// ```
-/// use mcp_types::meta;
+/// use mcp::types::meta;
 ///
 /// assert!(meta::check_key("com.example/region").is_ok());
 /// assert!(meta::check_key("com..example/region").is_err());

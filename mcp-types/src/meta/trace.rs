@@ -15,7 +15,7 @@ use crate::de::Str;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::Meta;
+/// use mcp::types::Meta;
 ///
 /// let text = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 /// let meta = Meta::default().with("traceparent", text);
@@ -199,11 +199,11 @@ fn is_state_value(value: &str) -> bool {
 /// # Examples
 ///
 /// ```
-/// use mcp_types::meta::Baggage;
+/// use mcp::types::meta::Baggage;
 ///
 /// let baggage: Baggage = "user=Ada%20L, tier=gold;until=noon".parse()?;
 /// assert_eq!(baggage.get("user").as_deref(), Some("Ada L"));
-/// # Ok::<(), mcp_types::meta::InvalidTrace>(())
+/// # Ok::<(), mcp::types::meta::InvalidTrace>(())
 /// ```
 // spec: META-14
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

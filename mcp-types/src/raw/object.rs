@@ -16,11 +16,11 @@ use super::RawJson;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::RawObject;
+/// use mcp::types::RawObject;
 ///
 /// let raw = RawObject::from_text(r#"{"a": 1}"#)?;
 /// assert_eq!(raw.as_str(), r#"{"a": 1}"#);
-/// # Ok::<(), mcp_types::RawObjectError>(())
+/// # Ok::<(), mcp::types::RawObjectError>(())
 /// ```
 #[derive(Clone, Serialize)]
 #[serde(transparent)]

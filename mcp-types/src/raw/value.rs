@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 /// # Examples
 ///
 /// ```
-/// use mcp_types::Message;
+/// use mcp::types::Message;
 ///
 /// let text = br#"{"jsonrpc":"2.0","id":1,"result":{"tools": [], "ttlMs": 5}}"#;
 /// let Message::Response(response) = Message::parse(text)? else { unreachable!() };
@@ -23,7 +23,7 @@ use serde_json::value::RawValue;
 ///
 /// let names: Vec<_> = result.members().map(|(name, _)| name).collect();
 /// assert_eq!(names, ["tools", "ttlMs"]);
-/// # Ok::<(), mcp_types::ParseError>(())
+/// # Ok::<(), mcp::types::ParseError>(())
 /// ```
 #[derive(Clone, Copy)]
 pub struct RawJson<'a>(&'a RawValue);

@@ -13,7 +13,7 @@ use crate::{JsonObject, Meta, Tool, de, number};
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{CreateMessageParams, SamplingMessage};
+/// use mcp::types::{CreateMessageParams, SamplingMessage};
 ///
 /// let params = CreateMessageParams::new([SamplingMessage::user("Name a colour.")], 20)
 ///     .system_prompt("Answer with one word.")

@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, Package};
 use crate::Result;
 use crate::finding::Finding;
 use crate::process;
-use crate::workspace::Workspace;
+use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
@@ -46,9 +46,6 @@ const LAYERS: [(&str, &[&str]); 13] = [
 const WITHOUT_RUNTIME: [&str; 3] = ["mcp-types", "mcp-core", "mcp-server"];
 const RUNTIME: &str = "tokio";
 
-/// Prefix of the published packages. Their folders and libraries do not have it.
-const PREFIX: &str = "omni";
-
 const TABLE: &str = "the table in xtask/src/tidy/layers.rs (and ARCHITECTURE.md)";
 
 pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
@@ -69,11 +66,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<Vec<Finding>> {
         findings.extend(runtime(&package, &normal_tree(workspace, &package)?));
     }
     Ok(findings)
-}
-
-/// Returns the folder of a package.
-fn folder_of(package: &str) -> &str {
-    package.strip_prefix(PREFIX).unwrap_or(package)
 }
 
 /// The folders of the members that a package depends on, without development dependencies.

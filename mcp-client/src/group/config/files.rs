@@ -24,7 +24,7 @@ impl GroupConfig {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp_client::group::GroupConfig;
+    /// use mcp::group::GroupConfig;
     ///
     /// for server in GroupConfig::read(".vscode/mcp.json")?.servers {
     ///     match server.spec {
@@ -32,7 +32,7 @@ impl GroupConfig {
     ///         Err(error) => println!("{}: {error}", server.name),
     ///     }
     /// }
-    /// # Ok::<(), mcp_client::group::ConfigError>(())
+    /// # Ok::<(), mcp::group::ConfigError>(())
     /// ```
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();

@@ -19,14 +19,14 @@ impl GroupConfig {
     /// # Examples
     ///
     /// ```
-    /// use mcp_client::group::{GroupConfig, ServerSpec, Variables};
+    /// use mcp::group::{GroupConfig, ServerSpec, Variables};
     ///
     /// let text = r#"{"mcpServers": {"files": {"command": "files", "args": ["${userHome}"]}}}"#;
     /// let variables = Variables::new().set("userHome", "/home/ada");
     /// let config = GroupConfig::parse(text, &variables)?;
     /// let Ok(ServerSpec::Command { args, .. }) = &config.servers[0].spec else { panic!() };
     /// assert_eq!(args[0], "/home/ada");
-    /// # Ok::<(), mcp_client::group::ConfigError>(())
+    /// # Ok::<(), mcp::group::ConfigError>(())
     /// ```
     pub fn parse(text: &str, variables: &Variables) -> Result<Self, ConfigError> {
         let file: ConfigFile = serde_json::from_str(&json::to_plain_json(text))?;

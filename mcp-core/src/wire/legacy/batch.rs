@@ -18,8 +18,9 @@ use crate::Fault;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::wire::batch::{self, Answers};
-/// use mcp_types::{Message, ProtocolVersion};
+/// use mcp::ProtocolVersion;
+/// use mcp::core::wire::batch::{self, Answers};
+/// use mcp::types::Message;
 ///
 /// let body = br#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#;
 /// let messages = batch::read(body, ProtocolVersion::V2025_03_26)?;
@@ -28,7 +29,7 @@ use crate::Fault;
 /// let mut answers = Answers::new();
 /// answers.push(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
 /// assert_eq!(answers.into_text().unwrap(), br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#);
-/// # Ok::<(), mcp_core::Fault>(())
+/// # Ok::<(), mcp::core::Fault>(())
 /// ```
 // spec: BASE-14, BASE-15, BASE-16
 pub fn read(

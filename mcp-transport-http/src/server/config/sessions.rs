@@ -24,7 +24,7 @@ use uuid::Uuid;
 ///
 /// ```
 /// use std::time::Duration;
-/// use mcp_transport_http::server::{AnswerMode, Sessions};
+/// use mcp::{AnswerMode, Sessions};
 ///
 /// let sessions = Sessions::in_memory()
 ///     .idle_timeout(Duration::from_secs(600))

@@ -101,7 +101,7 @@ impl From<Vec<Choice>> for Choices {
 /// # Examples
 ///
 /// ```
-/// use mcp_types::{Choice, EnumSchema};
+/// use mcp::types::{Choice, EnumSchema};
 ///
 /// let plain = EnumSchema::new(["red", "green"]).default_value("red");
 /// let titled = EnumSchema::new(vec![Choice::new("#f00", "Red"), Choice::new("#0f0", "Green")]);

@@ -1,0 +1,172 @@
+//! `cargo xtask llms`: the files from which language models learn the SDK, made of the guide, the list
+//! of public items and the examples. `llms.txt` is an index, `llms-full.txt` contains everything.
+
+mod page;
+
+use std::fmt::Write as _;
+use std::fs;
+
+use crate::Result;
+use crate::flags::Flags;
+use crate::sources::{Sources, TextFile};
+use crate::workspace::Workspace;
+
+const INDEX: &str = "llms.txt";
+const FULL: &str = "llms-full.txt";
+
+const README: &str = "README.md";
+const API: &str = "docs/api.txt";
+/// The module that declares the pages of the guide.
+const GUIDE: &str = "mcp/src/guide.rs";
+const PAGES: &str = "mcp/src/docs/";
+const EXAMPLES: &str = "examples/src/bin/";
+
+/// The rules that prevent most mistakes of generated programs.
+const RULES: &str = "\
+- The package is `omnimcp`, the library `mcp`. It is not published yet: \
+`omnimcp = { git = \"https://github.com/mcp-rust/mcp\" }`.
+- Features: servers are enabled by default. Clients need the feature `client`, clients over HTTP `http-client`.
+- Import `use mcp::prelude::*;`. Do not depend on `omnimcp-types`, `omnimcp-core` and so on: `mcp` exports their items.
+- Types of arguments derive `serde::Deserialize` and `schemars::JsonSchema` (packages `serde` with `derive`, `schemars` 1).
+- A parameter of a `#[tool]` is an argument, unless its type is an extractor (`State`, `Headers`, `Progress`, `Ask`, …).
+- Handlers return values, not protocol messages: strings, numbers, `Json<T>`, `#[derive(Output)]`, `Result<_, ToolError>`.
+- A handler that asks the user (`Ask`) runs again from its beginning on revision 2026-07-28. Side effects before a
+  question belong into `ask.once(key, …)`.
+- Over stdio, log to standard error.
+- Tests use `omnimcp-testing` (library `mcp_testing`): `mcp_testing::connect(server).await?`.
+";
+
+/// Runs the command. Returns true if both files are up to date. `--update` writes them.
+pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
+    let update = flags.switch("--update");
+    flags.finish()?;
+    let sources = Sources::read(workspace.root())?;
+    let mut is_current = true;
+    for (name, now) in [(INDEX, index(&sources)?), (FULL, full(&sources)?)] {
+        let file = workspace.root().join(name);
+        if update {
+            fs::write(&file, now)?;
+        } else if fs::read_to_string(&file).unwrap_or_default() != now {
+            println!("{name} differs from its sources; run `cargo xtask llms --update`");
+            is_current = false;
+        }
+    }
+    Ok(is_current)
+}
+
+/// Returns the index: a line for each document.
+fn index(sources: &Sources) -> Result<String> {
+    let mut text = head(sources)?;
+    text.push_str("## Guide\n\n");
+    for page in pages(sources)? {
+        let first = page::summary(&page.content);
+        let _ = writeln!(text, "- [{}]({}): {first}", page::title(&page.path), page.path);
+    }
+    text.push_str("\n## Reference\n\n");
+    let _ = writeln!(text, "- [{FULL}]({FULL}): the guide and the list of items in one file");
+    let _ = writeln!(text, "- [{API}]({API}): every public item with its signature");
+    text.push_str("- [CHANGELOG.md](CHANGELOG.md): changes of each version\n\n## Examples\n\n");
+    for example in below(sources, EXAMPLES, ".rs") {
+        let first = page::module_summary(&example.content);
+        let name = page::title(&example.path);
+        let _ = writeln!(text, "- [{name}]({}): {first}", example.path);
+    }
+    Ok(text)
+}
+
+/// Returns the guide and the items of the facade.
+fn full(sources: &Sources) -> Result<String> {
+    let mut text = head(sources)?;
+    for page in pages(sources)? {
+        let _ = write!(text, "## {}\n\n", page::title(&page.path));
+        text.push_str(&page::plain(&page.content));
+        text.push('\n');
+    }
+    text.push_str("## Public items of `mcp`\n\n```text\n");
+    let list = content(sources, API)?;
+    let facade = list.split("\n# ").next().unwrap_or(list);
+    text.push_str(facade.trim_start_matches("# mcp\n").trim_end());
+    text.push_str("\n```\n");
+    Ok(text)
+}
+
+/// Returns the name, the first paragraph of the README, and the rules.
+fn head(sources: &Sources) -> Result<String> {
+    let readme = content(sources, README)?;
+    let paragraphs = readme.split("\n\n").skip(1);
+    let first = paragraphs.into_iter().next().unwrap_or_default();
+    let first = page::without_links(first).replace('\n', " ");
+    Ok(format!("# omnimcp\n\n> {first}\n\n{RULES}\n"))
+}
+
+/// Returns the pages of the guide, in the order of their declaration.
+fn pages(sources: &Sources) -> Result<Vec<&TextFile>> {
+    let guide = content(sources, GUIDE)?;
+    let names = guide.lines().filter_map(|line| {
+        let (_, rest) = line.split_once(": \"")?;
+        let (name, _) = rest.split_once(".md\"")?;
+        Some(format!("{PAGES}{name}.md"))
+    });
+    names.map(|path| file(sources, &path)).collect()
+}
+
+fn below<'a>(
+    sources: &'a Sources,
+    folder: &'a str,
+    end: &'a str,
+) -> impl Iterator<Item = &'a TextFile> {
+    let files = sources.texts().iter();
+    files.filter(move |it| it.path.starts_with(folder) && it.path.ends_with(end))
+}
+
+fn content<'a>(sources: &'a Sources, path: &str) -> Result<&'a str> {
+    file(sources, path).map(|file| file.content.as_str())
+}
+
+fn file<'a>(sources: &'a Sources, path: &str) -> Result<&'a TextFile> {
+    let found = sources.texts().iter().find(|it| it.path == path);
+    found.ok_or_else(|| format!("no file {path}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{full, index};
+    use crate::sources::Sources;
+
+    const FILES: [(&str, &str); 5] = [
+        (
+            "README.md",
+            "# mcp\n\nThe SDK for [MCP](https://example.com):\nservers.\n\nMore.\n",
+        ),
+        (
+            "mcp/src/guide.rs",
+            "//! Guide.\npages! {\n    tools: \"tools.md\", \"macros\";\n}\n",
+        ),
+        (
+            "mcp/src/docs/tools.md",
+            "A tool is a function.\nMore of it.\n\n# Results\n\n```\n# hidden();\nlet [`x`](crate::Y) = 1;\n```\n",
+        ),
+        (
+            "docs/api.txt",
+            "# mcp\nfn a()\n\n# mcp-types\nfn b()\n",
+        ),
+        ("examples/src/bin/clock.rs", "//! A clock. With hands.\nfn main() {}\n"),
+    ];
+
+    #[test]
+    fn index_has_a_line_for_each_page_and_example() {
+        let index = index(&Sources::from_texts(&FILES)).unwrap();
+        assert!(index.starts_with("# omnimcp\n\n> The SDK for MCP: servers.\n\n- The package"));
+        let lines: Vec<&str> = index.lines().filter(|it| it.starts_with("- [")).collect();
+        assert_eq!(lines[0], "- [tools](mcp/src/docs/tools.md): A tool is a function.");
+        assert_eq!(lines[4], "- [clock](examples/src/bin/clock.rs): A clock.");
+    }
+
+    #[test]
+    fn full_file_has_pages_without_hidden_lines_and_the_items_of_the_facade() {
+        let full = full(&Sources::from_texts(&FILES)).unwrap();
+        assert!(full.contains("## tools\n\nA tool is a function.\nMore of it.\n\n### Results\n"));
+        assert!(full.contains("```rust\nlet [`x`](crate::Y) = 1;\n```\n"), "{full}");
+        assert!(full.ends_with("```text\nfn a()\n```\n"), "{full}");
+    }
+}
