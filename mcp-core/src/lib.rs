@@ -43,6 +43,8 @@
 //! | 8 | `legacy`, `modern`, `running_call` |
 //! | 9 | `in_process`, `store` |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[doc(hidden)]
 pub mod backoff;
 mod call;

@@ -22,6 +22,8 @@
 //! | `serve` | [`StdioServer`] |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio>
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // spec: TRN-03, TRN-04
 
 #[cfg(feature = "client")]

@@ -1,4 +1,5 @@
 #![doc = include_str!("docs/crate.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(all(
         feature = "macros",
@@ -36,12 +37,6 @@ pub use error::{Error, Result};
 
 #[cfg(feature = "client")]
 pub use mcp_client as client;
-#[cfg(feature = "client")]
-pub use mcp_client::group;
-/// Several servers behind one handle: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
-/// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
-#[cfg(feature = "client")]
-pub use mcp_client::group::Group;
 /// A client of one server: [`Client::connect`](Connect::connect) opens it, and
 /// [`Client::builder`] with [`connect`](ConnectWith::connect) opens one with settings and handlers.
 #[cfg(feature = "client")]
@@ -50,9 +45,15 @@ pub use mcp_client::Client;
 #[cfg(feature = "client")]
 pub use mcp_client::ClientBuilder;
 #[cfg(feature = "client")]
+pub use mcp_client::group;
+/// Several servers behind one handle: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
+/// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
+#[cfg(feature = "client")]
+pub use mcp_client::group::Group;
+#[cfg(feature = "client")]
 pub use mcp_client::{
-    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation,
-    PreparedCall, Rejected, SampleRequest, Subscription, Turn, UrlRequest,
+    Cache, Change, ConnectMode, ElicitRequest, InputError, Negotiation, PreparedCall, Rejected,
+    SampleRequest, Subscription, Turn, UrlRequest,
 };
 #[cfg(feature = "http-server")]
 pub use mcp_core::store::{EventStore, MemoryEventStore, MemorySessionStore, SessionStore};

@@ -276,7 +276,9 @@ fn features(workspace: &Workspace) -> Result<StepOutcome> {
 /// cannot install it.
 fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
     let oldest = workspace.member(FACADE)?.rust_version.clone();
-    let oldest = oldest.ok_or("the facade has no `rust-version`")?.to_string();
+    let oldest = oldest
+        .ok_or("the facade has no `rust-version`")?
+        .to_string();
     let install = ["toolchain", "install", &oldest, "--profile", "minimal"];
     if process::run(Command::new("rustup").args(install)).is_err() {
         let reason = format!("rustup cannot install Rust {oldest}");
@@ -288,7 +290,11 @@ fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
     select_published(&mut command, workspace);
     // The output of another compiler, in a folder of its own.
     command.env_remove("CARGO").env_remove("RUSTC");
-    process::run(command.arg("--target-dir").arg(workspace.target().join("msrv")))?;
+    process::run(
+        command
+            .arg("--target-dir")
+            .arg(workspace.target().join("msrv")),
+    )?;
     Ok(StepOutcome::Passed)
 }
 

@@ -141,6 +141,58 @@ async fn identity_checks_permissions() {
 }
 
 #[tokio::test]
+async fn tenants_have_separate_data_and_tools() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_tenants"))).await;
+    assert_eq!(
+        text,
+        "token-of-ada: tools add read export; notes ada: buy iron\n\
+         token-of-bob: tools add read; notes bob: sell iron\n"
+    );
+}
+
+/// A server as a service: it answers a call that was running when the signal arrived.
+#[cfg(unix)]
+#[tokio::test]
+async fn deployment_finishes_calls_after_sigterm() {
+    use mcp::prelude::*;
+    use serde_json::json;
+
+    let mut child = Command::new(env!("CARGO_BIN_EXE_deployment"))
+        .env("ADDRESS", "127.0.0.1:0")
+        .env("STATE_SECRET", "0123456789abcdef0123456789abcdef")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let url = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
+    let client = Client::connect(url.unwrap()).await.unwrap();
+    let (started, mut is_started) = tokio::sync::mpsc::unbounded_channel();
+    let call = client
+        .call("fire", json!({"milliseconds": 200}))
+        .on_progress(move |_| started.send(()).unwrap());
+    let pid = child.id().unwrap().to_string();
+    let stop = async {
+        is_started.recv().await.unwrap();
+        Command::new("kill").arg(pid).status().await.unwrap()
+    };
+    let (fired, stopped) = tokio::join!(call, stop);
+    assert!(stopped.success());
+    assert_eq!(fired.unwrap().text(), "fired");
+    drop(client);
+    let last = timeout(LIMIT, lines.next_line()).await.unwrap().unwrap();
+    assert_eq!(last.as_deref(), Some("stopped"));
+    assert!(
+        timeout(LIMIT, child.wait())
+            .await
+            .unwrap()
+            .unwrap()
+            .success()
+    );
+}
+
+#[tokio::test]
 async fn ask_runs_handler_per_round() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_ask"))).await;
     for part in [

@@ -10,6 +10,8 @@ mod messages;
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
+mod releases;
+#[cfg(test)]
 mod round_trips;
 #[cfg(test)]
 mod schemas;

@@ -70,7 +70,7 @@ fn is_hidden(line: &str) -> bool {
 
 /// Replaces the paths of rustdoc by those of programs.
 fn with_paths(line: &str) -> String {
-    line.replace("](macro@crate::", "](mcp::")
+    line.replace("macro@crate::", "mcp::")
         .replace("](crate::", "](mcp::")
 }
 
@@ -106,9 +106,15 @@ mod tests {
 
     #[test]
     fn summary_is_the_first_sentence_without_links() {
-        assert_eq!(summary("A [tool](crate::Tool)\nruns. It ends.\n\nB"), "A tool runs.");
+        assert_eq!(
+            summary("A [tool](crate::Tool)\nruns. It ends.\n\nB"),
+            "A tool runs."
+        );
         assert_eq!(summary("One line\n\nB"), "One line");
-        assert_eq!(module_summary("//! A clock: it\n//! ticks. Loud.\nfn f() {}"), "A clock: it ticks.");
+        assert_eq!(
+            module_summary("//! A clock: it\n//! ticks. Loud.\nfn f() {}"),
+            "A clock: it ticks."
+        );
         assert_eq!(title("a/b/tools.md"), "tools");
         assert_eq!(without_links("a [b] c"), "a [b] c");
     }
