@@ -19,6 +19,8 @@ const API: &str = "docs/api.txt";
 /// The module that declares the pages of the guide.
 const GUIDE: &str = "mcp/src/guide.rs";
 const PAGES: &str = "mcp/src/docs/";
+/// The documentation of the facade: a server, a client, a table of items, the features.
+const OVERVIEW: &str = "mcp/src/docs/crate.md";
 const EXAMPLES: &str = "examples/src/bin/";
 
 /// The rules that prevent most mistakes of generated programs.
@@ -60,11 +62,22 @@ fn index(sources: &Sources) -> Result<String> {
     text.push_str("## Guide\n\n");
     for page in pages(sources)? {
         let first = page::summary(&page.content);
-        let _ = writeln!(text, "- [{}]({}): {first}", page::title(&page.path), page.path);
+        let _ = writeln!(
+            text,
+            "- [{}]({}): {first}",
+            page::title(&page.path),
+            page.path
+        );
     }
     text.push_str("\n## Reference\n\n");
-    let _ = writeln!(text, "- [{FULL}]({FULL}): the guide and the list of items in one file");
-    let _ = writeln!(text, "- [{API}]({API}): every public item with its signature");
+    let _ = writeln!(
+        text,
+        "- [{FULL}]({FULL}): the guide and the list of items in one file"
+    );
+    let _ = writeln!(
+        text,
+        "- [{API}]({API}): every public item with its signature"
+    );
     text.push_str("- [CHANGELOG.md](CHANGELOG.md): changes of each version\n\n## Examples\n\n");
     for example in below(sources, EXAMPLES, ".rs") {
         let first = page::module_summary(&example.content);
@@ -77,6 +90,7 @@ fn index(sources: &Sources) -> Result<String> {
 /// Returns the guide and the items of the facade.
 fn full(sources: &Sources) -> Result<String> {
     let mut text = head(sources)?;
+    let _ = write!(text, "## Overview\n\n{}\n", page::plain(content(sources, OVERVIEW)?));
     for page in pages(sources)? {
         let _ = write!(text, "## {}\n\n", page::title(&page.path));
         text.push_str(&page::plain(&page.content));
@@ -133,7 +147,7 @@ mod tests {
     use super::{full, index};
     use crate::sources::Sources;
 
-    const FILES: [(&str, &str); 5] = [
+    const FILES: [(&str, &str); 6] = [
         (
             "README.md",
             "# mcp\n\nThe SDK for [MCP](https://example.com):\nservers.\n\nMore.\n",
@@ -146,11 +160,12 @@ mod tests {
             "mcp/src/docs/tools.md",
             "A tool is a function.\nMore of it.\n\n# Results\n\n```\n# hidden();\nlet [`x`](crate::Y) = 1;\n```\n",
         ),
+        ("mcp/src/docs/crate.md", "# A client\n\nCalls.\n"),
+        ("docs/api.txt", "# mcp\nfn a()\n\n# mcp-types\nfn b()\n"),
         (
-            "docs/api.txt",
-            "# mcp\nfn a()\n\n# mcp-types\nfn b()\n",
+            "examples/src/bin/clock.rs",
+            "//! A clock. With hands.\nfn main() {}\n",
         ),
-        ("examples/src/bin/clock.rs", "//! A clock. With hands.\nfn main() {}\n"),
     ];
 
     #[test]
@@ -158,7 +173,10 @@ mod tests {
         let index = index(&Sources::from_texts(&FILES)).unwrap();
         assert!(index.starts_with("# omnimcp\n\n> The SDK for MCP: servers.\n\n- The package"));
         let lines: Vec<&str> = index.lines().filter(|it| it.starts_with("- [")).collect();
-        assert_eq!(lines[0], "- [tools](mcp/src/docs/tools.md): A tool is a function.");
+        assert_eq!(
+            lines[0],
+            "- [tools](mcp/src/docs/tools.md): A tool is a function."
+        );
         assert_eq!(lines[4], "- [clock](examples/src/bin/clock.rs): A clock.");
     }
 
@@ -166,7 +184,10 @@ mod tests {
     fn full_file_has_pages_without_hidden_lines_and_the_items_of_the_facade() {
         let full = full(&Sources::from_texts(&FILES)).unwrap();
         assert!(full.contains("## tools\n\nA tool is a function.\nMore of it.\n\n### Results\n"));
-        assert!(full.contains("```rust\nlet [`x`](crate::Y) = 1;\n```\n"), "{full}");
+        assert!(
+            full.contains("```rust\nlet [`x`](crate::Y) = 1;\n```\n"),
+            "{full}"
+        );
         assert!(full.ends_with("```text\nfn a()\n```\n"), "{full}");
     }
 }
