@@ -73,12 +73,20 @@ impl Attempt<'_, '_> {
             .then(|| ProgressToken::from(number));
         let mut closed = pin!(inner.closing.closed());
         let mut frames = self.send(&id, token.as_ref());
+        let mut foreign_id = None;
         let mut deadline = self.timer.deadline();
         loop {
             let next = select(frames.next(), &mut closed);
             let frame = match timeout_at(deadline, next).await {
-                Ok(Either::Left((Some(frame), _))) => frame.map_err(ErrorKind::Channel)?,
-                Ok(Either::Left((None, _))) => return Err(ErrorKind::NoResponse),
+                Ok(Either::Left((Some(Ok(frame)), _))) => frame,
+                Ok(Either::Left((ended, _))) => {
+                    let kind = ended.and_then(Result::err).map(ErrorKind::Channel);
+                    let kind = kind.unwrap_or(ErrorKind::NoResponse);
+                    return Err(match foreign_id {
+                        Some(given) if kind.is_broken() => ErrorKind::WrongId { given },
+                        _ => kind,
+                    });
+                }
                 Ok(Either::Right((reason, _))) => return Err(ErrorKind::closed(reason)),
                 // While a handler answers a request of the server, the server has to wait.
                 Err(_) if inner.open_requests.any() => {
@@ -98,7 +106,10 @@ impl Attempt<'_, '_> {
                     }
                 }
                 Message::Response(response) => {
-                    check_id(&response, &id, frame.status)?;
+                    if let Some(given) = foreign_response_id(&response, &id, frame.status) {
+                        foreign_id = Some(given);
+                        continue;
+                    }
                     let reply = wire::client_for_version(self.version)
                         .decode_reply(self.request, &response)
                         .map_err(ErrorKind::Decode)?;
@@ -179,28 +190,25 @@ pub(crate) fn send(
     inner.channel.call(out)
 }
 
-/// Checks the id of a response.
+/// Returns the id of a response that belongs to another request. The caller ignores the response and
+/// waits for its own one.
 ///
 /// A response without id is accepted: it reports a request whose id could not be read, and the
 /// stream carries only this request. A response with an error status is accepted with any id,
 /// because it answers this POST and some servers invent an id.
-///
-/// # Errors
-///
-/// Returns [`ErrorKind::WrongId`] when the response belongs to another request.
 // spec: BASE-06, BASE-11, COMPAT-11
-pub(crate) fn check_id(
+pub(crate) fn foreign_response_id(
     response: &Response<'_>,
     id: &RequestId,
     status: Option<StatusCode>,
-) -> Result<(), ErrorKind> {
+) -> Option<RequestId> {
     let is_refusal = response.outcome.is_err() && status.is_some_and(|it| !it.is_success());
-    match &response.id {
-        Some(given) if given != id && !is_refusal => Err(ErrorKind::WrongId {
-            given: given.clone(),
-        }),
-        _ => Ok(()),
+    let given = response.id.as_ref().filter(|given| *given != id)?;
+    if is_refusal {
+        return None;
     }
+    tracing::debug!(%given, expected = %id, "a response to another request is ignored");
+    Some(given.clone())
 }
 
 /// Longest wait for the end of the stream after the response.

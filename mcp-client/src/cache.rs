@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use mcp_core::{Call, ClientRequest, ResultBody};
+use mcp_core::{Call, ClientRequest, ResultBody, ServerIdentity};
 use mcp_types::{CacheHint, CacheScope, Method, SubscriptionFilter};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -20,7 +20,9 @@ use crate::change::Change;
 /// Every client has its own cache, unless it receives one by
 /// [`ClientBuilder::cache`](crate::ClientBuilder::cache). Clones share their entries: clients of one
 /// server then share public results, and private results if they have the same
-/// [principal](crate::ClientBuilder::principal).
+/// [principal](crate::ClientBuilder::principal). Two clients have the same server if their channels
+/// have the same [identity](mcp_core::Channel::identity): the whole URL with its query, or the
+/// program with its arguments, environment and working directory. Other channels share nothing.
 ///
 /// Spec: <https://modelcontextprotocol.io/specification/2026-07-28/server/utilities/caching>
 // spec: CACHE-05, CACHE-08
@@ -56,7 +58,7 @@ impl Cache {
 
     /// Removes the entries that a change affects.
     // spec: CACHE-09
-    pub(crate) fn invalidate(&self, server: &str, change: &Change) {
+    pub(crate) fn invalidate(&self, server: ServerIdentity, change: &Change) {
         let stale = |key: &CacheKey| match change {
             Change::Tools => key.method == Method::ListTools,
             Change::Prompts => key.method == Method::ListPrompts,
@@ -67,15 +69,15 @@ impl Cache {
         };
         self.entries
             .lock()
-            .remove_stale(|key| &*key.server == server && stale(key));
+            .remove_stale(|key| key.server == server && stale(key));
     }
 
     /// Removes all pages of a list.
     // spec: CACHE-10
-    pub(crate) fn forget_list(&self, server: &str, method: Method) {
+    pub(crate) fn forget_list(&self, server: ServerIdentity, method: Method) {
         self.entries
             .lock()
-            .remove_stale(|key| &*key.server == server && key.method == method);
+            .remove_stale(|key| key.server == server && key.method == method);
     }
 }
 
@@ -126,7 +128,8 @@ impl Entries {
         }
     }
 
-    fn get(&mut self, key: &CacheKey) -> Option<ResultBody> {
+    /// Returns a fresh result and the length of its message.
+    fn get(&mut self, key: &CacheKey) -> Option<(ResultBody, usize)> {
         let used = self.next_use();
         let entry = self.map.get_mut(key)?;
         if entry.expires <= Instant::now() {
@@ -134,7 +137,7 @@ impl Entries {
             return None;
         }
         entry.last_used = used;
-        Some(entry.body.clone())
+        Some((entry.body.clone(), entry.bytes))
     }
 
     fn put(&mut self, key: CacheKey, mut entry: CacheEntry, max_bytes: usize) {
@@ -161,7 +164,7 @@ impl Entries {
 // spec: CACHE-03
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct CacheKey {
-    server: Box<str>,
+    server: ServerIdentity,
     /// The principal of a private result. `None` for a public one.
     owner: Option<Box<str>>,
     method: Method,
@@ -198,7 +201,7 @@ impl Cache {
     /// stands for the options of the call that may change the result.
     pub(crate) fn slot(
         &self,
-        server: &str,
+        server: ServerIdentity,
         principal: &str,
         request: &ClientRequest,
         options: &str,
@@ -218,7 +221,7 @@ impl Cache {
         };
         Some(CacheSlot {
             key: CacheKey {
-                server: server.into(),
+                server,
                 owner: None,
                 method: call.method()?,
                 param,
@@ -240,8 +243,8 @@ impl CacheSlot {
         key
     }
 
-    /// Returns the result, if a fresh one is cached.
-    pub(crate) fn get(&self) -> Option<ResultBody> {
+    /// Returns the result and the length of its message, if a fresh one is cached.
+    pub(crate) fn get(&self) -> Option<(ResultBody, usize)> {
         let mut entries = self.cache.entries.lock();
         let own = entries.get(&self.key(CacheScope::Private));
         own.or_else(|| entries.get(&self.key(CacheScope::Public)))
@@ -269,7 +272,7 @@ impl CacheSlot {
 mod tests {
     use std::time::Duration;
 
-    use mcp_core::{Call, ClientRequest, ResultBody};
+    use mcp_core::{Call, ClientRequest, ResultBody, ServerIdentity};
     use mcp_types::{
         CacheHint, CallToolParams, Cursor, Method, Page, ReadResourceParams, SubscriptionFilter,
     };
@@ -287,8 +290,12 @@ mod tests {
         Call::ReadResource(ReadResourceParams::new(uri)).into()
     }
 
+    fn server(name: &str) -> ServerIdentity {
+        ServerIdentity::from_parts("test", [name])
+    }
+
     fn slot(cache: &Cache, request: &ClientRequest) -> CacheSlot {
-        cache.slot("server", "ada", request, "").unwrap()
+        cache.slot(server("server"), "ada", request, "").unwrap()
     }
 
     fn put(cache: &Cache, request: &ClientRequest, bytes: usize) {
@@ -330,15 +337,16 @@ mod tests {
         }
         let call = ClientRequest::Call(Call::CallTool(CallToolParams::new("add", None)));
         for request in [call, ClientRequest::Discover] {
-            assert!(cache.slot("server", "ada", &request, "").is_none());
+            assert!(cache.slot(server("server"), "ada", &request, "").is_none());
         }
     }
 
     #[tokio::test]
     async fn private_entries_differ_by_principal_and_options() {
         let cache = Cache::default();
-        let at = |server: &str, principal: &str, options: &str| {
-            cache.slot(server, principal, &tools(), options).unwrap()
+        let at = |name: &str, principal: &str, options: &str| {
+            let found = cache.slot(server(name), principal, &tools(), options);
+            found.unwrap()
         };
         let others = [
             ("server", "bob", ""),
@@ -417,15 +425,15 @@ mod tests {
         ] {
             let cache = Cache::default();
             all.iter().for_each(|request| put(&cache, request, 1));
-            cache.invalidate("other", &change);
+            cache.invalidate(server("other"), &change);
             assert!(all.iter().all(|request| has(&cache, request)));
-            cache.invalidate("server", &change);
+            cache.invalidate(server("server"), &change);
             let kept: Vec<_> = all.iter().map(|request| has(&cache, request)).collect();
             assert_eq!(kept, left, "{change:?}");
         }
         let cache = Cache::default();
         put(&cache, &tools(), 1);
-        cache.forget_list("server", Method::ListTools);
+        cache.forget_list(server("server"), Method::ListTools);
         assert!(!has(&cache, &tools()));
     }
 
@@ -433,7 +441,7 @@ mod tests {
     async fn put_after_invalidation_stores_nothing() {
         let cache = Cache::default();
         let before = slot(&cache, &tools());
-        cache.invalidate("server", &Change::Tools);
+        cache.invalidate(server("server"), &Change::Tools);
         before.put(&ResultBody::Empty, CacheHint::private(HOUR), 1);
         assert!(!has(&cache, &tools()));
     }

@@ -26,7 +26,7 @@ use crate::cache::CacheSlot;
 use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
-use crate::inputs::{Asker, InputError};
+use crate::inputs::{Asker, InputError, check_urls};
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
@@ -59,6 +59,8 @@ pub(crate) struct ActiveCall<'a> {
     /// The input for the next request.
     input: Option<InputState>,
     required_urls: RequiredUrls,
+    /// The length of the last response.
+    response_bytes: usize,
 }
 
 /// The outcome of one request.
@@ -93,6 +95,7 @@ impl<'a> ActiveCall<'a> {
             mrtr: Mrtr::new(inner.max_input_rounds),
             input: None,
             required_urls: RequiredUrls::default(),
+            response_bytes: 0,
         }
     }
 
@@ -100,6 +103,11 @@ impl<'a> ActiveCall<'a> {
     pub(crate) fn into_options_and_timer(mut self) -> (CallOptions<'a>, CallTimer) {
         self.timer.pause();
         (self.options, self.timer)
+    }
+
+    /// Returns the length of the message with the result, in bytes.
+    pub(crate) fn response_bytes(&self) -> usize {
+        self.response_bytes
     }
 
     /// Builds an error of this call.
@@ -136,8 +144,9 @@ impl<'a> ActiveCall<'a> {
         self.required_urls.clear();
         let slot = self.cache_slot();
         if let Some(slot) = slot.as_ref().filter(|_| !self.options.fresh)
-            && let Some(body) = slot.get()
+            && let Some((body, bytes)) = slot.get()
         {
+            self.response_bytes = bytes;
             return self.done(body);
         }
         loop {
@@ -169,6 +178,7 @@ impl<'a> ActiveCall<'a> {
                             .inner
                             .update_state(|state| state.version = version);
                     }
+                    self.response_bytes = received.bytes;
                     if let (Some(slot), Some(hint)) = (slot, cache) {
                         slot.put(&body, hint, received.bytes);
                     }
@@ -217,6 +227,7 @@ impl<'a> ActiveCall<'a> {
 
     fn start_input_round(&mut self, required: InputRequired) -> Result<CallStep, InputError> {
         let round = self.mrtr.start_round(&self.request, required)?;
+        check_urls(round.requests())?;
         // The time of the user does not count as the time of the server.
         self.timer.pause();
         Ok(CallStep::InputRequired(round))
@@ -228,6 +239,7 @@ impl<'a> ActiveCall<'a> {
         let inner = &self.client.inner;
         let method = self.request.method();
         inner.profile.capabilities.allows_url()
+            && required.len() <= Mrtr::MAX_REQUESTS
             && method.is_some_and(|method| method.spec().may_require_input)
             && self
                 .required_urls
@@ -251,10 +263,10 @@ impl<'a> ActiveCall<'a> {
             return None;
         }
         let inner = &self.client.inner;
-        let (peer, part) = (inner.channel.peer(), self.options.cache_key_part());
+        let (server, part) = (inner.identity, self.options.cache_key_part());
         inner
             .cache
-            .slot(&peer, &inner.principal, &self.request, &part)
+            .slot(server, &inner.principal, &self.request, &part)
     }
 
     /// Forgets the cached pages of a list when the server refuses a cursor: the list has changed.
@@ -267,7 +279,7 @@ impl<'a> ActiveCall<'a> {
         };
         if let Some(method) = self.request.method().filter(|_| is_refused) {
             let inner = &self.client.inner;
-            inner.cache.forget_list(&inner.channel.peer(), method);
+            inner.cache.forget_list(inner.identity, method);
         }
     }
 

@@ -11,7 +11,9 @@ use futures_util::future::select;
 use futures_util::{FutureExt, stream};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::wire::{self, ClientWire};
-use mcp_core::{Channel, ClientProfile, ClientRequest, CloseReason, ServerNotification};
+use mcp_core::{
+    Channel, ClientProfile, ClientRequest, CloseReason, ServerIdentity, ServerNotification,
+};
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
     ServerCapabilities,
@@ -69,6 +71,8 @@ pub(crate) struct ClientInner {
     pub(crate) last_id: AtomicI64,
     pub(crate) closing: CloseSignal<CloseReason>,
     pub(crate) cache: Cache,
+    /// The server of cached results.
+    pub(crate) identity: ServerIdentity,
     /// The owner of private responses in the cache.
     pub(crate) principal: Box<str>,
     pub(crate) events: Events,
@@ -212,7 +216,7 @@ impl ClientInner {
 
     /// Invalidates the cache and notifies subscribers.
     pub(crate) fn handle_change(&self, change: Change) {
-        self.cache.invalidate(&self.channel.peer(), &change);
+        self.cache.invalidate(self.identity, &change);
         self.events.send_change(change);
     }
 

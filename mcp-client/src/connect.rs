@@ -13,7 +13,7 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, newest_common};
-use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody};
+use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody, ServerIdentity};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
@@ -34,6 +34,7 @@ use crate::inputs::{
 use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
 use crate::options::{CallOptions, parse_header};
+use crate::probe_memory::ProbeMemory;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::ToolIndex;
 
@@ -46,10 +47,14 @@ pub enum ConnectMode {
     #[default]
     Auto,
     /// Uses only this revision. With 2026-07-28 nothing is sent before the first call, so the
-    /// server's capabilities are unknown until [`Client::discover`] is called.
+    /// server's capabilities are unknown until [`Client::discover`] is called. With an older revision
+    /// `initialize` requests it, and a server that answers with any other revision, also an older one,
+    /// is refused ([`Error::supported_versions`] returns its revision). Use [`Legacy`](Self::Legacy)
+    /// to accept what the server answers.
     Pin(ProtocolVersion),
     /// Opens a session without `server/discover`, for servers that are known to be older than
-    /// 2026-07-28.
+    /// 2026-07-28. `initialize` requests the newest revision with sessions, and every older revision
+    /// that the server answers with is accepted.
     Legacy,
     /// Uses the verdict of an earlier [`Negotiation`](crate::Negotiation). If the server has changed
     /// its revision since then, `initialize` or the first call fails.
@@ -83,7 +88,8 @@ pub struct ClientBuilder {
     timeouts: Timeouts,
     inputs: Inputs,
     max_input_rounds: usize,
-    cache: Cache,
+    /// `None` for a cache of each client alone.
+    cache: Option<Cache>,
     principal: Option<Box<str>>,
     log_level: Option<LoggingLevel>,
     validator: Option<Arc<dyn Validator>>,
@@ -102,7 +108,7 @@ impl Default for ClientBuilder {
             timeouts: Timeouts::default(),
             inputs: Inputs::default(),
             max_input_rounds: Mrtr::DEFAULT_ROUNDS,
-            cache: Cache::default(),
+            cache: None,
             principal: None,
             log_level: None,
             validator: None,
@@ -201,10 +207,10 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the cache for results that the server declares cacheable. Default: a cache of 8 MiB for
-    /// this client alone. `Cache::new(0)` disables caching.
+    /// Sets the cache for results that the server declares cacheable. Default: a new cache of 8 MiB
+    /// for each client, also for clients of clones of this builder. `Cache::new(0)` disables caching.
     pub fn cache(mut self, cache: Cache) -> Self {
-        self.cache = cache;
+        self.cache = Some(cache);
         self
     }
 
@@ -317,11 +323,18 @@ impl ClientBuilder {
             return Err(ErrorKind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
+        let memory = ProbeMemory::current();
+        let mode = match self.mode {
+            // spec: COMPAT-12
+            ConnectMode::Auto if channel.is_pipe() && memory.skips_probe() => ConnectMode::Legacy,
+            mode => mode,
+        };
         let ConnectPlan {
             versions,
             verdict,
             negotiates,
-        } = ConnectPlan::new(self.mode);
+        } = ConnectPlan::new(mode);
+        let identity = channel.identity();
         let client = Client {
             inner: Arc::new(ClientInner {
                 channel: Box::new(channel),
@@ -339,7 +352,8 @@ impl ClientBuilder {
                 }),
                 last_id: AtomicI64::new(0),
                 closing: CloseSignal::default(),
-                cache: self.cache,
+                cache: self.cache.unwrap_or_default(),
+                identity: identity.unwrap_or_else(ServerIdentity::unique),
                 principal: self.principal.unwrap_or_else(unique_principal),
                 events: Events::default(),
                 tools: ToolIndex::new(self.validator),
@@ -351,7 +365,7 @@ impl ClientBuilder {
             }),
         };
         if negotiates {
-            negotiate(&client).await?;
+            negotiate(&client, &memory).await?;
         } else {
             client.inner.channel.set_version(client.protocol_version());
         }

@@ -9,7 +9,7 @@ use http::StatusCode;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
-use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
+use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult, codes};
 
 use crate::inputs::{BoxError, InputError};
 
@@ -125,6 +125,14 @@ pub(crate) enum ErrorKind {
     RepeatedCursor,
     #[error("the list has more than {0} pages")]
     TooManyPages(usize),
+    #[error("the list has more than {0} items")]
+    TooManyItems(usize),
+    #[error("the list has more than {0} bytes")]
+    ListTooLarge(usize),
+    #[error("the server ended at its start: {}", end_text(.0))]
+    EndedAtStart(Box<Self>),
+    #[error("the command is not approved; the `approve` hook of its configuration file refuses it")]
+    NotApproved,
     #[error("the result violates the output schema of the tool: {0}")]
     OutputSchema(String),
     #[error("{0}")]
@@ -138,6 +146,14 @@ fn with_cause(error: &dyn StdError) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
+    }
+}
+
+/// Returns the reason of the end of a process: exit status and last lines of standard error.
+fn end_text(kind: &ErrorKind) -> String {
+    match kind {
+        ErrorKind::Channel(ChannelError::Closed(CloseReason::Broken(reason))) => reason.clone(),
+        other => other.to_string(),
     }
 }
 
@@ -218,7 +234,9 @@ impl ErrorKind {
     /// Returns the innermost error.
     fn root(&self) -> &Self {
         match self {
-            Self::UnexpectedResponse(cause) | Self::MayHaveRun(cause) => cause.root(),
+            Self::UnexpectedResponse(cause)
+            | Self::EndedAtStart(cause)
+            | Self::MayHaveRun(cause) => cause.root(),
             Self::Start(error) => error.inner.kind.root(),
             other => other,
         }
@@ -377,6 +395,15 @@ impl Error {
         match self.inner.kind.root() {
             ErrorKind::Fault { fault, .. } => Some(fault),
             _ => None,
+        }
+    }
+
+    /// Returns whether the server does not know the method.
+    pub(crate) fn is_unknown_method(&self) -> bool {
+        match self.fault() {
+            Some(Fault::NoSuchMethod { .. }) => true,
+            Some(Fault::Protocol(error)) => error.code == codes::METHOD_NOT_FOUND,
+            _ => false,
         }
     }
 

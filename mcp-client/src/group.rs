@@ -26,7 +26,10 @@ mod names;
 mod routes;
 
 pub use builder::GroupBuilder;
-pub use config::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec, Variables};
+pub use config::{
+    Approval, ConfigError, EntryError, GroupConfig, PendingCommand, ServerEntry, ServerSpec,
+    Variables,
+};
 pub use event::{GroupEvent, Health};
 pub use handle::Group;
 pub use lists::{GroupList, Listed};

@@ -18,6 +18,6 @@ mod url_elicitations;
 pub(crate) use error::BoxError;
 pub use error::{InputError, InputKind, Rejected};
 pub use handlers::IntoInput;
-pub(crate) use handlers::{Inputs, first_invalid_root};
+pub(crate) use handlers::{Inputs, check_urls, first_invalid_root};
 pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
 pub(crate) use url_elicitations::{UrlElicitation, UrlElicitations};

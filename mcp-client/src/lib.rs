@@ -42,6 +42,7 @@
 //! | `api` | the methods of [`Client`], one file per page of the specification |
 //! | `subscriptions` | [`Subscription`] |
 //! | `negotiate` | version negotiation |
+//! | `probe_memory` | servers of a group that do not survive `server/discover` |
 //! | `connect` | [`ClientBuilder`] |
 //! | `group` | several servers |
 
@@ -63,6 +64,7 @@ mod negotiation;
 mod options;
 mod pager;
 mod prepared;
+mod probe_memory;
 mod required_urls;
 mod resource_subscriptions;
 mod session;

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use mcp_core::versioning::{Evidence, Probe, ProbeError, Step, Verdict};
-use mcp_core::{ChannelError, ClientNotification, ClientRequest, Reply, ResultBody};
+use mcp_core::{ChannelError, ClientNotification, ClientRequest, Fault, Reply, ResultBody};
 use mcp_types::{DiscoverResult, InitializeResult, Method, ProtocolVersion};
 
 use crate::api;
@@ -14,26 +14,25 @@ use crate::attempt::{ReceivedReply, send_once};
 use crate::client::{Client, ServerInfo};
 use crate::error::{Error, ErrorKind};
 use crate::negotiation::{Negotiation, Tried};
+use crate::probe_memory::ProbeMemory;
 use crate::session;
 
-/// Negotiates the version with the server, and opens a session with a legacy server.
-pub(crate) async fn negotiate(client: &Client) -> Result<(), Error> {
-    let (mut probe, mut step) = Probe::start(&client.inner.versions);
+/// Negotiates the version with the server, and opens a session with a legacy server. Stores in
+/// `memory` whether the next start of the server should skip `server/discover`.
+pub(crate) async fn negotiate(client: &Client, memory: &ProbeMemory) -> Result<(), Error> {
     let mut negotiator = Negotiator {
         client,
         tried: Vec::new(),
         result: None,
         last_failure: None,
+        process: ProcessState::Fresh,
+        skips_probe: memory.skips_probe(),
     };
-    loop {
-        step = match step {
-            Step::Discover(version) => negotiator.discover(&mut probe, version).await?,
-            Step::Initialize(version) => negotiator.initialize(&mut probe, version).await?,
-            Step::Done(version) => return negotiator.finish(version).await,
-            Step::Fail(error) => return Err(negotiator.fail(error)),
-            _ => return Err(ErrorKind::WrongResult.into()),
-        };
-    }
+    let negotiated = negotiator.run().await;
+    // After a failure the next start probes again: the server may have been updated.
+    memory.set_skips_probe(negotiated.is_ok() && negotiator.skips_probe);
+    let version = negotiated?;
+    negotiator.finish(version).await
 }
 
 /// The description of the server, by the request that returned it.
@@ -48,9 +47,37 @@ struct Negotiator<'a> {
     result: Option<ServerResult>,
     /// The last request that failed, and its error.
     last_failure: Option<(ClientRequest, ErrorKind)>,
+    process: ProcessState,
+    /// `server/discover` was left unanswered, or the process had to be started again after it.
+    skips_probe: bool,
+}
+
+/// The state of the process behind a pipe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ProcessState {
+    Fresh,
+    /// The process has received `server/discover`. A server that is older than this method may be
+    /// unusable now.
+    Probed,
+    /// A probed process was replaced. It is replaced once only.
+    Restarted,
 }
 
 impl Negotiator<'_> {
+    /// Runs the detection and returns the negotiated revision.
+    async fn run(&mut self) -> Result<ProtocolVersion, Error> {
+        let (mut probe, mut step) = Probe::start(&self.client.inner.versions);
+        loop {
+            step = match step {
+                Step::Discover(version) => self.discover(&mut probe, version).await?,
+                Step::Initialize(version) => self.initialize(&mut probe, version).await?,
+                Step::Done(version) => return Ok(version),
+                Step::Fail(error) => return Err(self.fail(error)),
+                _ => return Err(ErrorKind::WrongResult.into()),
+            };
+        }
+    }
+
     async fn discover(
         &mut self,
         probe: &mut Probe,
@@ -60,6 +87,9 @@ impl Negotiator<'_> {
         inner.channel.set_version(version);
         let timeout = inner.channel.is_pipe().then_some(inner.probe_timeout);
         let request = ClientRequest::Discover;
+        if self.process == ProcessState::Fresh {
+            self.process = ProcessState::Probed;
+        }
         let received = send_once(self.client, &request, version, timeout).await;
         if let Ok(ReceivedReply {
             reply:
@@ -139,13 +169,48 @@ impl Negotiator<'_> {
             _ if is_gone => Evidence::Gone,
             _ => return Err(self.error(&request, kind)),
         };
-        let step = probe.next(evidence);
-        self.last_failure = Some((request, kind));
-        if is_gone && matches!(step, Step::Initialize(_)) {
-            // spec: COMPAT-15
-            inner.channel.reopen().await?;
+        let may_be_spoiled = is_gone
+            || matches!(kind, ErrorKind::WrongResult | ErrorKind::Decode(_))
+            || matches!(&kind, ErrorKind::Fault { fault, .. } if !matches!(fault, Fault::UnsupportedVersion { .. }));
+        if method == Method::Initialize && may_be_spoiled && self.restart(&kind).await? {
+            return Ok(Step::Initialize(version));
         }
+        self.skips_probe |= method == Method::Discover && matches!(evidence, Evidence::Silence);
+        let step = probe.next(evidence);
+        if is_gone && matches!(step, Step::Initialize(_)) && !self.restart(&kind).await? {
+            return Err(self.error(&request, kind));
+        }
+        self.last_failure = Some((request, kind));
         Ok(step)
+    }
+
+    /// Starts a server again that `server/discover` has made unusable. Returns false when it was not
+    /// probed, was started again already, or cannot be started again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when the second start fails.
+    // spec: COMPAT-15
+    async fn restart(&mut self, kind: &ErrorKind) -> Result<bool, Error> {
+        let channel = &self.client.inner.channel;
+        if self.process != ProcessState::Probed || !channel.is_pipe() {
+            return Ok(false);
+        }
+        match channel.reopen().await {
+            Ok(()) => {
+                tracing::debug!(
+                    server = &*channel.peer(),
+                    error = %kind,
+                    "the server is started again without server/discover"
+                );
+                self.process = ProcessState::Restarted;
+                self.skips_probe = true;
+                Ok(true)
+            }
+            // The channel has no process, or the client was closed.
+            Err(ChannelError::Closed(_)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Stores the outcome, and completes `initialize` with a legacy server.
@@ -180,7 +245,7 @@ impl Negotiator<'_> {
         Ok(())
     }
 
-    fn fail(mut self, error: ProbeError) -> Error {
+    fn fail(&mut self, error: ProbeError) -> Error {
         let last_failure = self.last_failure.take();
         let (request, kind) = match (error, last_failure) {
             (ProbeError::NothingInCommon { theirs, .. }, last_failure) => {
@@ -189,7 +254,15 @@ impl Negotiator<'_> {
                 (request, ErrorKind::no_common_version(theirs, versions))
             }
             (ProbeError::UnexpectedResponse(_), Some((request, kind))) => {
-                (request, ErrorKind::UnexpectedResponse(Box::new(kind)))
+                let is_end = self.client.inner.channel.is_pipe() && kind.is_disconnected();
+                let kind = Box::new(kind);
+                (
+                    request,
+                    match is_end {
+                        true => ErrorKind::EndedAtStart(kind),
+                        false => ErrorKind::UnexpectedResponse(kind),
+                    },
+                )
             }
             // The failure itself is the most specific error.
             (_, Some(last_failure)) => last_failure,

@@ -17,10 +17,31 @@ use crate::{Client, Error};
 pub(crate) struct Pagination<T> {
     pub(crate) empty: fn() -> T,
     pub(crate) append: fn(&mut T, T),
+    /// Returns the number of items.
+    pub(crate) count: fn(&T) -> usize,
     /// Builds the call for a page.
     pub(crate) call: fn(Page) -> Call,
     /// Returns the cursor of the page after this result.
     pub(crate) next_cursor: fn(&ResultBody) -> Option<Cursor>,
+}
+
+/// Limits of a whole list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListLimits {
+    pub(crate) pages: usize,
+    pub(crate) items: usize,
+    /// Bytes of the messages of all pages.
+    pub(crate) bytes: usize,
+}
+
+impl Default for ListLimits {
+    fn default() -> Self {
+        Self {
+            pages: 1000,
+            items: 10_000,
+            bytes: 64 << 20,
+        }
+    }
 }
 
 /// Requests the pages of a list one after the other.
@@ -30,7 +51,10 @@ pub(crate) struct Pager<'a, T> {
     read: fn(ResultBody) -> Option<T>,
     pagination: Option<Pagination<T>>,
     seen_cursors: HashSet<Cursor>,
-    max_pages: usize,
+    limits: ListLimits,
+    /// Items and bytes of the pages so far.
+    items: usize,
+    bytes: usize,
 }
 
 enum NextPage<'a> {
@@ -47,7 +71,7 @@ impl<'a, T> Pager<'a, T> {
         first: ActiveCall<'a>,
         read: fn(ResultBody) -> Option<T>,
         pagination: Option<Pagination<T>>,
-        max_pages: usize,
+        limits: ListLimits,
     ) -> Self {
         Self {
             client,
@@ -55,7 +79,9 @@ impl<'a, T> Pager<'a, T> {
             read,
             pagination,
             seen_cursors: HashSet::new(),
-            max_pages,
+            limits,
+            items: 0,
+            bytes: 0,
         }
     }
 
@@ -63,8 +89,7 @@ impl<'a, T> Pager<'a, T> {
     ///
     /// # Errors
     ///
-    /// Returns the error of the call, or an error when the list repeats a cursor or has too many
-    /// pages.
+    /// Returns the error of the call, or an error when the list repeats a cursor or exceeds a limit.
     // spec: PAG-02, PAG-03, PAG-04
     pub(crate) async fn next_page(&mut self) -> Result<Option<T>, Error> {
         let mut call = match std::mem::replace(&mut self.next, NextPage::End) {
@@ -78,16 +103,32 @@ impl<'a, T> Pager<'a, T> {
         let pagination = self.pagination.as_ref();
         let next = pagination.and_then(|it| Some((it.call, (it.next_cursor)(&body)?)));
         let page = call.read(body, self.read)?;
+        let count = pagination.map_or(0, |it| (it.count)(&page));
+        self.add_page(count, call.response_bytes())
+            .map_err(|kind| call.error(kind))?;
         if let Some((next_call, cursor)) = next {
             if !self.seen_cursors.insert(cursor.clone()) {
                 return Err(call.error(ErrorKind::RepeatedCursor));
             }
-            if self.seen_cursors.len() >= self.max_pages {
-                return Err(call.error(ErrorKind::TooManyPages(self.max_pages)));
+            if self.seen_cursors.len() >= self.limits.pages {
+                return Err(call.error(ErrorKind::TooManyPages(self.limits.pages)));
             }
             let (options, timer) = call.into_options_and_timer();
             self.next = NextPage::Later(next_call(Page::at(cursor)), Box::new(options), timer);
         }
         Ok(Some(page))
+    }
+
+    /// Counts the items and bytes of a page.
+    fn add_page(&mut self, items: usize, bytes: usize) -> Result<(), ErrorKind> {
+        self.items = self.items.saturating_add(items);
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.items > self.limits.items {
+            return Err(ErrorKind::TooManyItems(self.limits.items));
+        }
+        if self.bytes > self.limits.bytes {
+            return Err(ErrorKind::ListTooLarge(self.limits.bytes));
+        }
+        Ok(())
     }
 }

@@ -15,7 +15,7 @@ use crate::call::ActiveCall;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, Hook, parse_header};
-use crate::pager::{Pager, Pagination};
+use crate::pager::{ListLimits, Pager, Pagination};
 
 /// A call that is sent when it is awaited. Dropping the future cancels the call.
 ///
@@ -68,11 +68,8 @@ pub struct PreparedCall<'a, T> {
     read: fn(ResultBody) -> Option<T>,
     /// Set for calls that collect all pages of a list.
     pagination: Option<Pagination<T>>,
-    max_pages: usize,
+    limits: ListLimits,
 }
-
-/// Default number of pages of a list.
-const MAX_PAGES: usize = 1000;
 
 impl<'a, T> PreparedCall<'a, T> {
     pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
@@ -83,7 +80,7 @@ impl<'a, T> PreparedCall<'a, T> {
             options: CallOptions::default(),
             read,
             pagination: None,
-            max_pages: MAX_PAGES,
+            limits: ListLimits::default(),
         }
     }
 
@@ -209,15 +206,9 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     fn pager(mut self) -> Result<Pager<'a, T>, Error> {
-        let (client, read, max_pages) = (self.client.clone(), self.read, self.max_pages);
+        let (client, read, limits) = (self.client.clone(), self.read, self.limits);
         let pagination = self.pagination.take();
-        Ok(Pager::new(
-            client,
-            self.start()?,
-            read,
-            pagination,
-            max_pages,
-        ))
+        Ok(Pager::new(client, self.start()?, read, pagination, limits))
     }
 
     pub(crate) fn reader(&self) -> fn(ResultBody) -> Option<T> {
@@ -237,7 +228,20 @@ impl<'a, T> PreparedCall<'a, T> {
 impl<'a, T: Send + 'a> PreparedCall<'a, Vec<T>> {
     /// Sets the largest number of pages. A longer list is an error. Default: 1000.
     pub fn max_pages(mut self, pages: usize) -> Self {
-        self.max_pages = pages;
+        self.limits.pages = pages;
+        self
+    }
+
+    /// Sets the largest number of items of all pages. A longer list is an error. Default: 10,000.
+    pub fn max_items(mut self, items: usize) -> Self {
+        self.limits.items = items;
+        self
+    }
+
+    /// Sets the largest number of bytes of all pages, as the server sends them. A longer list is an
+    /// error. Default: 64 MiB.
+    pub fn max_list_bytes(mut self, bytes: usize) -> Self {
+        self.limits.bytes = bytes;
         self
     }
 

@@ -3,7 +3,7 @@
 //! The index is filled from lists that the program requests. The client itself lists tools only when
 //! the server reports a header mismatch.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -49,7 +49,8 @@ pub(crate) struct ToolIndex {
 struct ToolEntries {
     /// Tools with at least one property of interest.
     tools: HashMap<String, ToolEntry>,
-    dropped: Vec<DroppedTool>,
+    /// The removed tools, and the defects of their definitions.
+    dropped: BTreeMap<String, String>,
 }
 
 #[derive(Debug)]
@@ -116,9 +117,16 @@ impl ToolIndex {
             .collect()
     }
 
-    /// Returns the tools that were removed from lists.
+    /// Returns the tools that were removed from lists, by name.
     pub(crate) fn dropped(&self) -> Vec<DroppedTool> {
-        self.entries.read().dropped.clone()
+        let entries = self.entries.read();
+        let dropped = entries.dropped.iter();
+        dropped
+            .map(|(name, reason)| DroppedTool {
+                name: name.clone(),
+                reason: reason.clone(),
+            })
+            .collect()
     }
 
     /// Returns whether the server declares the tool read-only or idempotent.
@@ -139,21 +147,22 @@ impl ToolIndex {
         mirrors: bool,
     ) -> Arc<Listing<ListToolsResult>> {
         let mut entries = self.entries.write();
-        let mut dropped = Vec::new();
+        let mut dropped = HashSet::new();
         for tool in &page.tools {
-            entries.dropped.retain(|old| old.name != tool.name);
             let headers = match ParamHeaders::from_schema(&tool.input_schema) {
                 _ if !mirrors => None,
                 Ok(headers) => headers,
                 Err(error) => {
                     tracing::warn!(tool = tool.name, %error, "an invalid tool is removed from the list");
-                    dropped.push(DroppedTool {
-                        name: tool.name.clone(),
-                        reason: error.to_string(),
-                    });
+                    entries.drop_tool(&tool.name, error.to_string());
+                    dropped.insert(&*tool.name);
                     continue;
                 }
             };
+            // Of two definitions with one name, an invalid one removes both.
+            if dropped.contains(&*tool.name) {
+                continue;
+            }
             let entry = ToolEntry {
                 headers,
                 output: self.output_schema(tool),
@@ -167,8 +176,7 @@ impl ToolIndex {
         let mut remaining = ListToolsResult::clone(&page);
         remaining
             .tools
-            .retain(|tool| !dropped.iter().any(|dropped| dropped.name == tool.name));
-        entries.record_dropped(dropped);
+            .retain(|tool| !dropped.contains(&*tool.name));
         Arc::new(Listing::new(remaining))
     }
 
@@ -214,6 +222,7 @@ fn is_idempotent(tool: &Tool) -> bool {
 
 impl ToolEntries {
     fn insert(&mut self, name: &str, entry: ToolEntry) {
+        self.dropped.remove(name);
         if entry.headers.is_none() && entry.output.is_none() && !entry.is_idempotent {
             self.tools.remove(name);
             return;
@@ -224,13 +233,12 @@ impl ToolEntries {
         self.tools.insert(name.to_owned(), entry);
     }
 
-    fn record_dropped(&mut self, dropped: Vec<DroppedTool>) {
-        for tool in &dropped {
-            self.tools.remove(&tool.name);
-        }
-        if self.dropped.len() + dropped.len() > MAX_TOOLS {
+    /// Removes a tool with an invalid definition from the index.
+    fn drop_tool(&mut self, name: &str, reason: String) {
+        self.tools.remove(name);
+        if self.dropped.len() >= MAX_TOOLS && !self.dropped.contains_key(name) {
             self.dropped.clear();
         }
-        self.dropped.extend(dropped);
+        self.dropped.insert(name.to_owned(), reason);
     }
 }

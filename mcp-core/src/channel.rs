@@ -10,7 +10,7 @@ use futures_util::Stream;
 use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
 
 use crate::headers::HeaderNames;
-use crate::{BoxFuture, ClientNotification, wire};
+use crate::{BoxFuture, ClientNotification, ServerIdentity, wire};
 
 /// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -24,6 +24,13 @@ pub trait Channel: Send + Sync + 'static {
 
     /// Returns the name of the server for error messages: a URL or a command line, without secrets.
     fn peer(&self) -> Cow<'_, str>;
+
+    /// Returns the identity of the server, for a cache that several clients share. `None` (default):
+    /// it is unknown whether another channel reaches the same server, so nothing is shared.
+    // spec: CACHE-03
+    fn identity(&self) -> Option<ServerIdentity> {
+        None
+    }
 
     /// Returns true if the transport mirrors arguments of tools in headers. The client then looks for
     /// annotated arguments.

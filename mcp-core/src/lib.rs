@@ -32,7 +32,7 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `stream_control` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `server_identity`, `stream_control` |
 //! | 1 | `extensions`, `gate`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
@@ -77,6 +77,7 @@ mod reply;
 mod reply_target;
 mod running_call;
 pub mod schema;
+mod server_identity;
 mod server_request;
 mod service;
 pub mod store;
@@ -110,6 +111,7 @@ pub use running_call::{CallOutput, RunningCall};
 pub use schema::param_headers::{
     DuplicateArgument, InvalidParamHeader, MirroredArgument, PARAM_HEADER, ParamHeaders, ParamValue,
 };
+pub use server_identity::ServerIdentity;
 pub use server_request::{ClientResponse, ServerRequest};
 pub use service::Service;
 pub use stream_control::StreamControl;

@@ -6,6 +6,7 @@
 //! | `program` | lookup of programs with the extensions of `PATHEXT` |
 //! | `stderr` | [`StderrTail`]: reads standard error and keeps its end |
 //! | `process` | state and pipes of a process |
+//! | `watchdog` | ends a process group when this program ends (Unix) |
 //! | `unix`, `windows` | a process with its descendants |
 //! | `command` | [`ServerCommand`] |
 //! | `child_channel` | [`ChildChannel`] |
@@ -21,6 +22,8 @@ mod program;
 mod stderr;
 #[cfg(unix)]
 mod unix;
+#[cfg(unix)]
+mod watchdog;
 #[cfg(windows)]
 mod windows;
 

@@ -4,7 +4,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_client::group::{Group, GroupBuilder, GroupConfig, ServerEntry, ServerSpec};
+#[cfg(feature = "stdio")]
+use mcp_client::group::PendingCommand;
+use mcp_client::group::{Approval, Group, GroupBuilder, GroupConfig, ServerEntry, ServerSpec};
 use mcp_client::{Client, ClientBuilder};
 #[cfg(feature = "http-client")]
 use mcp_transport_http::HttpChannel;
@@ -30,6 +32,9 @@ pub trait LoadGroup: sealed::Group {
     ///
     /// No server is started; a server starts when it is first needed. For other settings, read the
     /// file with [`GroupConfig::read`] and pass it to [`config`](AddServers::config).
+    ///
+    /// The commands of the file are run without a question, so load only files that the user has
+    /// written. For other files set [`GroupConfig::approve`].
     ///
     /// # Errors
     ///
@@ -94,10 +99,11 @@ pub trait AddServers: sealed::GroupBuilder + Sized {
 
 impl AddServers for GroupBuilder {
     fn config(self, config: GroupConfig, client: ClientBuilder) -> Self {
-        config
-            .servers
-            .into_iter()
-            .fold(self, |group, entry| add_entry(group, entry, client.clone()))
+        let approval = config.approval();
+        let entries = config.servers.into_iter();
+        entries.fold(self, |group, entry| {
+            add_entry(group, entry, client.clone(), approval.clone())
+        })
     }
 
     fn target(
@@ -113,12 +119,18 @@ impl AddServers for GroupBuilder {
     }
 }
 
-fn add_entry(group: GroupBuilder, entry: ServerEntry, client: ClientBuilder) -> GroupBuilder {
+fn add_entry(
+    group: GroupBuilder,
+    entry: ServerEntry,
+    client: ClientBuilder,
+    approval: Approval,
+) -> GroupBuilder {
     let name: Arc<str> = entry.name.into();
     match entry.spec {
         _ if entry.is_disabled => group.unused(&name, "it is disabled in the configuration file"),
         Ok(spec) => group.server(&name.clone(), move || {
-            connect_spec(spec.clone(), Some(name.clone()), client.clone())
+            let name = Some(name.clone());
+            connect_spec(spec.clone(), name, client.clone(), approval.clone())
         }),
         Err(error) => group.unused(&name, error.to_string()),
     }
@@ -128,14 +140,17 @@ impl target::sealed::Sealed for ServerSpec {}
 
 impl Target for ServerSpec {
     async fn connect(self, builder: ClientBuilder) -> Result<Client> {
-        connect_spec(self, None, builder).await
+        connect_spec(self, None, builder, Approval::default()).await
     }
 }
 
 /// Connects to the server of an `mcp.json` entry. Errors of a child process contain `name`.
 #[cfg_attr(
     not(feature = "stdio"),
-    expect(unused_variables, reason = "only child processes use the name")
+    expect(
+        unused_variables,
+        reason = "only child processes use the name and the approval"
+    )
 )]
 #[cfg_attr(
     not(any(feature = "stdio", feature = "http-client")),
@@ -148,14 +163,22 @@ async fn connect_spec(
     spec: ServerSpec,
     name: Option<Arc<str>>,
     builder: ClientBuilder,
+    approval: Approval,
 ) -> Result<Client> {
     match &spec {
         #[cfg(feature = "stdio")]
         ServerSpec::Command {
             command, args, cwd, ..
         } => {
+            let server = name.clone().unwrap_or_default();
+            let mut pending = PendingCommand::new(server, command);
+            pending.args.clone_from(args);
+            pending.cwd.clone_from(cwd);
+            pending.env = read_variables(spec.clone()).await?;
+            approval.check(pending.clone()).await?;
+            // The process receives exactly what was approved.
             let mut command = ServerCommand::new(command).args(args);
-            for (name, value) in read_variables(spec.clone()).await? {
+            for (name, value) in pending.env {
                 command = command.env(name, value);
             }
             if let Some(directory) = cwd {

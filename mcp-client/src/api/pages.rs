@@ -78,6 +78,7 @@ impl Client {
         PreparedCall::new(self, P::call(Page::first()), read).paginated(Pagination {
             empty: Vec::new,
             append: |all, mut page| all.append(&mut page),
+            count: Vec::len,
             call: P::call,
             next_cursor: P::next_cursor,
         })

@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use super::event::GroupEvent;
 use super::handle::Group;
 use super::member::Member;
-use super::names::{Naming, sanitize, unique_name};
+use super::names::{Naming, UniqueNames, sanitize};
 use crate::client::Client;
 use crate::error::Error;
 
@@ -49,7 +49,6 @@ impl GroupBuilder {
     }
 
     fn add(mut self, member: Member) -> Self {
-        self.members.retain(|known| known.name != member.name);
         self.members.push(member);
         self
     }
@@ -69,14 +68,23 @@ impl GroupBuilder {
 
     /// Creates the group. No server is started yet.
     pub fn build(self) -> Group {
-        let mut members = self.members;
-        let mut taken = HashSet::new();
+        let mut members = without_replaced(self.members);
+        let mut prefixes = UniqueNames::default();
         for member in &mut members {
-            let prefix = unique_name(sanitize(&member.name), &mut taken);
+            let prefix = prefixes.take(sanitize(&member.name));
             member.join(prefix, self.events.clone(), self.listens);
         }
         Group::new(members, self.naming, self.events)
     }
+}
+
+/// Keeps the last one of the servers with the same name.
+fn without_replaced(mut members: Vec<Member>) -> Vec<Member> {
+    let mut names = HashSet::new();
+    members.reverse();
+    members.retain(|member| names.insert(member.name.clone()));
+    members.reverse();
+    members
 }
 
 impl fmt::Debug for GroupBuilder {

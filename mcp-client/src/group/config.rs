@@ -5,18 +5,21 @@
 //!
 //! | module | contents, lowest first |
 //! |---|---|
+//! | `approval` | [`Approval`], [`PendingCommand`] |
 //! | `spec` | [`GroupConfig`], [`ServerSpec`] and errors |
 //! | `json` | JSON with comments and trailing commas |
 //! | `variables` | [`Variables`] |
 //! | `parse` | parsing of a file's content |
 //! | `files` | reading of files |
 
+mod approval;
 mod files;
 mod json;
 mod parse;
 mod spec;
 mod variables;
 
+pub use approval::{Approval, PendingCommand};
 pub use spec::{ConfigError, EntryError, GroupConfig, ServerEntry, ServerSpec};
 pub use variables::Variables;
 

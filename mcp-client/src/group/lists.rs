@@ -4,11 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use mcp_types::{Prompt, Resource, ResourceTemplate, Tool};
+use mcp_types::{Prompt, Resource, ResourceTemplate, ServerCapabilities, Tool};
 
 use super::handle::Group;
 use super::member::Member;
-use super::names::{Naming, prefixed, unique_name};
+use super::names::{Naming, UniqueNames, prefixed};
 use super::routes::Routes;
 use crate::client::Client;
 use crate::error::Error;
@@ -39,38 +39,45 @@ pub struct Listed<T> {
 
 impl Group {
     /// Lists the tools of all servers. A server whose list cannot be requested is among the
-    /// failures.
+    /// failures. A server without tools is not asked.
     pub async fn list_tools(&self) -> GroupList<Tool> {
-        let lists = self.gather(Client::list_all_tools).await;
-        let list = self.with_unique_names(lists, |tool| &tool.name);
+        let lists = self
+            .gather(|it| it.tools.is_some(), Client::list_all_tools)
+            .await;
+        let list = self.with_unique_names(lists, &self.inner.tools, |tool| &tool.name);
         update_routes(&self.inner.tools, &list, |tool| &tool.name);
         list
     }
 
     /// Lists the prompts of all servers, like [`list_tools`](Self::list_tools).
     pub async fn list_prompts(&self) -> GroupList<Prompt> {
-        let lists = self.gather(Client::list_all_prompts).await;
-        let list = self.with_unique_names(lists, |prompt| &prompt.name);
+        let offers = |it: &ServerCapabilities| it.prompts.is_some();
+        let lists = self.gather(offers, Client::list_all_prompts).await;
+        let list = self.with_unique_names(lists, &self.inner.prompts, |prompt| &prompt.name);
         update_routes(&self.inner.prompts, &list, |prompt| &prompt.name);
         list
     }
 
     /// Lists the resources of all servers. Each is named `server__uri`, regardless of [`Naming`].
     pub async fn list_resources(&self) -> GroupList<Resource> {
-        let lists = self.gather(Client::list_all_resources).await;
+        let list = Client::list_all_resources;
+        let lists = self.gather(offers_resources, list).await;
         lists.into_list(|member, resource| prefixed(&member.prefix, &resource.uri))
     }
 
     /// Lists the resource templates of all servers. Each is named `server__uri_template`. With
     /// values in place of its variables, the name is that of a resource.
     pub async fn list_resource_templates(&self) -> GroupList<ResourceTemplate> {
-        let lists = self.gather(Client::list_all_resource_templates).await;
+        let list = Client::list_all_resource_templates;
+        let lists = self.gather(offers_resources, list).await;
         lists.into_list(|member, template| prefixed(&member.prefix, &template.uri_template))
     }
 
-    /// Requests the lists of all enabled servers concurrently.
+    /// Requests the lists of all enabled servers concurrently. A server that does not offer the
+    /// feature has an empty list.
     async fn gather<T: Send + 'static>(
         &self,
+        offers: fn(&ServerCapabilities) -> bool,
         list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
     ) -> ServerLists<'_, T> {
         let members = self
@@ -79,7 +86,10 @@ impl Group {
             .iter()
             .filter(|member| member.is_enabled());
         let requests = members.map(|member| async move {
-            let list = async { list(&member.client().await?).await };
+            let list = async {
+                let client = member.client().await?;
+                list_if_offered(&client, offers, list).await
+            };
             (member, list.await)
         });
         let mut gathered = ServerLists {
@@ -95,17 +105,24 @@ impl Group {
         gathered
     }
 
-    /// Gives each item a unique name. `own` returns the name on its server.
+    /// Gives each item a unique name. `own` returns the name on its server. The names of servers
+    /// whose list could not be requested stay taken, so that no other server receives their calls.
     fn with_unique_names<T>(
         &self,
         gathered: ServerLists<'_, T>,
+        routes: &Routes,
         own: fn(&T) -> &str,
     ) -> GroupList<T> {
         let mut count: HashMap<String, usize> = HashMap::new();
         for item in gathered.lists.iter().flat_map(|(_, list)| list) {
             *count.entry(own(item).to_owned()).or_default() += 1;
         }
-        let mut taken = HashSet::new();
+        let mut names = UniqueNames::default();
+        let failed: HashSet<_> = gathered.failures.iter().map(|(name, _)| name).collect();
+        for (name, (_, own)) in routes.kept(|server| failed.contains(server)) {
+            *count.entry(own).or_default() += 1;
+            names.take(name);
+        }
         let is_plain = |plain: &str| {
             self.inner.naming == Naming::PlainUnlessTaken && count.get(plain) == Some(&1)
         };
@@ -114,15 +131,35 @@ impl Group {
                 plain if is_plain(plain) => plain.to_owned(),
                 plain => prefixed(&member.prefix, plain),
             };
-            unique_name(wanted, &mut taken)
+            names.take(wanted)
         })
+    }
+}
+
+fn offers_resources(capabilities: &ServerCapabilities) -> bool {
+    capabilities.resources.is_some()
+}
+
+/// Requests a list. It is empty when the server does not offer the feature, or does not know the
+/// method. A server whose capabilities are unknown is asked.
+async fn list_if_offered<T: Send + 'static>(
+    client: &Client,
+    offers: fn(&ServerCapabilities) -> bool,
+    list: fn(&Client) -> PreparedCall<'static, Vec<T>>,
+) -> Result<Vec<T>, Error> {
+    if client.server_capabilities().is_some_and(|it| !offers(&it)) {
+        return Ok(Vec::new());
+    }
+    match list(client).await {
+        Err(error) if error.is_unknown_method() => Ok(Vec::new()),
+        listed => listed,
     }
 }
 
 /// Replaces the routes by those of a list. Routes of failed servers stay.
 fn update_routes<T>(routes: &Routes, list: &GroupList<T>, own: impl Fn(&T) -> &str) {
-    let failures = &list.failures;
-    let has_failed = |server: &Arc<str>| failures.iter().any(|(failed, _)| failed == server);
+    let failures: HashSet<_> = list.failures.iter().map(|(failed, _)| failed).collect();
+    let has_failed = |server: &Arc<str>| failures.contains(server);
     let listed = list.items.iter().map(|listed| {
         let own = own(&listed.item).to_owned();
         (listed.name.clone(), (listed.server.clone(), own))

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::event::{GroupEvent, Health};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
+use crate::probe_memory::ProbeMemory;
 
 /// A server that ran for this time is started again without a delay.
 const HEALTHY: Duration = Duration::from_secs(60);
@@ -30,6 +31,7 @@ pub(super) struct Member {
     /// `None` for a disabled server.
     connect: Option<Connect>,
     lifecycle: Mutex<Lifecycle>,
+    probe_memory: ProbeMemory,
     health: Arc<RwLock<Health>>,
     events: Option<broadcast::Sender<GroupEvent>>,
     /// Subscribes to list changes while the server runs.
@@ -87,6 +89,7 @@ impl Member {
                 state: ServerState::Idle,
                 backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
             }),
+            probe_memory: ProbeMemory::default(),
             health: Arc::new(RwLock::new(health)),
             events: None,
             listens: false,
@@ -141,7 +144,7 @@ impl Member {
             ServerState::Closed => return Err(self.error(ErrorKind::closed(CloseReason::Local))),
             _ => {}
         }
-        match connect().await {
+        match self.probe_memory.scope(connect()).await {
             Ok(client) => {
                 self.reporter().set_health(Health::Running);
                 let watcher = tokio::spawn(watch(client.clone(), self.reporter(), self.listens));

@@ -1,6 +1,6 @@
 //! Unique names of tools, prompts and resources in a group.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The names of tools and prompts in the group. Resources are always named `server__uri`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -31,13 +31,54 @@ pub(super) fn sanitize(server: &str) -> String {
         .collect()
 }
 
-/// Returns `wanted`, or `wanted` with the smallest number that makes it unique among `taken`.
-pub(super) fn unique_name(wanted: String, taken: &mut HashSet<String>) -> String {
-    let mut name = wanted.clone();
-    let mut number = 2_usize;
-    while !taken.insert(name.clone()) {
-        name = format!("{wanted}_{number}");
-        number += 1;
+/// Names that are unique among each other.
+#[derive(Debug, Default)]
+pub(super) struct UniqueNames {
+    taken: HashSet<String>,
+    /// The next number to try after a name. Without it, equal names would cost quadratic time.
+    next_numbers: HashMap<String, usize>,
+}
+
+impl UniqueNames {
+    /// Returns `wanted`, or `wanted` with the smallest number that makes it unique.
+    pub(super) fn take(&mut self, wanted: String) -> String {
+        if self.taken.insert(wanted.clone()) {
+            return wanted;
+        }
+        let number = self.next_numbers.entry(wanted.clone()).or_insert(2);
+        loop {
+            let name = format!("{wanted}_{number}");
+            *number += 1;
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
     }
-    name
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::UniqueNames;
+
+    #[test]
+    fn equal_names_receive_smallest_free_number() {
+        let mut names = UniqueNames::default();
+        let taken = ["a", "a_3", "a", "a", "a_2", "a_2", "a"];
+        let taken = taken.map(|wanted| names.take(wanted.to_owned()));
+        assert_eq!(taken, ["a", "a_3", "a_2", "a_4", "a_2_2", "a_2_3", "a_5"]);
+    }
+
+    #[test]
+    fn many_equal_names_cost_linear_time() {
+        let mut names = UniqueNames::default();
+        let start = Instant::now();
+        for number in 2..50_000 {
+            names.take(format!("a_{number}"));
+        }
+        (0..50_000).for_each(|_| drop(names.take("a".to_owned())));
+        // Quadratic time takes minutes.
+        assert!(start.elapsed() < Duration::from_secs(10));
+    }
 }

@@ -17,6 +17,14 @@ impl Routes {
         self.0.read().get(name).cloned()
     }
 
+    /// Returns the routes of servers for which `is_kept` returns true.
+    pub(super) fn kept(&self, is_kept: impl Fn(&Arc<str>) -> bool) -> Vec<(String, Route)> {
+        let current = self.0.read();
+        let kept = current.iter().filter(|(_, (server, _))| is_kept(server));
+        kept.map(|(name, route)| (name.clone(), route.clone()))
+            .collect()
+    }
+
     /// Replaces the routes. Routes of servers for which `is_kept` returns true stay: their list could
     /// not be requested.
     pub(super) fn replace(

@@ -5,7 +5,7 @@ use std::fmt;
 
 use mcp_core::Fault;
 use mcp_core::mrtr::{InputResponseError, MrtrError};
-use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method};
+use mcp_types::{BrokenConversation, ElicitParams, FormError, InputRequest, Method, UrlError};
 
 /// The error of a handler.
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
@@ -100,6 +100,11 @@ pub enum InputError {
     // spec: SAMP-03
     #[error("the server requests sampling with tools, which this client does not declare")]
     NoSamplingTools,
+    /// The server requests a visit of a URL that must not be opened: neither `https` nor `http` on the
+    /// same machine. No handler has received it.
+    // spec: ELIC-14
+    #[error("the server requests a visit of a URL that is not opened: {0}")]
+    UnsafeUrl(#[from] UrlError),
     /// The user did not agree to visit a URL that the server requires.
     // spec: ELIC-18
     #[error("the user does not visit {url}, which the server requires")]
@@ -151,7 +156,7 @@ impl InputError {
             Self::Failed { source, .. } if source.is::<Rejected>() => {
                 Fault::UserRejected(source.to_string().into())
             }
-            error @ (Self::NoSamplingTools | Self::Conversation(_)) => {
+            error @ (Self::NoSamplingTools | Self::Conversation(_) | Self::UnsafeUrl(_)) => {
                 Fault::bad_params(error.to_string())
             }
             _ => Fault::internal("the client could not obtain the answer"),

@@ -12,7 +12,7 @@ use mcp_core::BoxFuture;
 use mcp_core::mrtr::InputRound;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-    InputRequest, InputResponse, ListRootsResult, Root,
+    InputRequest, InputRequests, InputResponse, ListRootsResult, Root,
 };
 use parking_lot::RwLock;
 
@@ -190,9 +190,11 @@ impl Inputs {
                 Ok(answer)
             }
             ElicitParams::Url(params) => {
+                let url = params.checked_url()?;
                 let elicitation = self.url_elicitations.get_or_insert(&params);
                 let request = UrlRequest {
                     params,
+                    url,
                     asker,
                     elicitation,
                 };
@@ -219,6 +221,24 @@ impl Inputs {
 pub(crate) fn first_invalid_root(roots: &[Root]) -> Option<String> {
     let invalid = roots.iter().find(|root| !root.is_file())?;
     Some(invalid.uri.clone())
+}
+
+/// Checks the URLs of a round before the first handler runs. A browser or the operating system would
+/// run code or programs for other schemes than `https` and `http`.
+///
+/// # Errors
+///
+/// Returns [`InputError::UnsafeUrl`] for the first URL that must not be opened.
+// spec: ELIC-14
+pub(crate) fn check_urls(requests: &InputRequests) -> Result<(), InputError> {
+    for request in requests.values() {
+        if let InputRequest::Elicit(params) = request
+            && let ElicitParams::Url(params) = &**params
+        {
+            params.checked_url()?;
+        }
+    }
+    Ok(())
 }
 
 fn check_sampling(

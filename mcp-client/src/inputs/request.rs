@@ -7,6 +7,7 @@ use mcp_types::{
     Implementation, JsonObject, RawObject, RawObjectError,
 };
 use serde::Serialize;
+use url::Url;
 
 use super::error::InputError;
 use super::url_elicitations::UrlElicitation;
@@ -110,6 +111,7 @@ pub(super) fn finish_form(
 pub struct UrlRequest {
     /// The parameters of the request.
     pub params: ElicitUrlParams,
+    pub(super) url: Url,
     /// The origin of the request.
     pub asker: Arc<Asker>,
     pub(super) elicitation: Arc<UrlElicitation>,
@@ -121,9 +123,11 @@ impl UrlRequest {
         &self.params.message
     }
 
-    /// Returns the URL.
-    pub fn url(&self) -> &str {
-        &self.params.url
+    /// Returns the URL. Its scheme is `https`, or `http` with a host of this machine; the client
+    /// refuses other URLs before it runs the handler. Pass it to a browser as one argument, never as
+    /// part of a command line of a shell.
+    pub fn url(&self) -> &Url {
+        &self.url
     }
 
     /// Waits until the user has finished at the URL. Only servers of 2025-11-25 may report this, so

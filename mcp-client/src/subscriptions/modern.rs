@@ -11,8 +11,8 @@ use mcp_types::{Message, RequestId, SubscriptionFilter};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::subscription::{SubscribeOptions, Subscription};
-use crate::attempt::{check_id, send};
-use crate::call_timer::CallTimer;
+use crate::attempt::{foreign_response_id, send};
+use crate::call_timer::{CallTimer, deadline_after};
 use crate::change::Change;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
@@ -120,7 +120,7 @@ impl Listener {
     /// Opens the stream again after a break. Retries until `retry_for` has passed.
     // spec: SUB-11
     async fn reopen(&mut self) -> Result<Change, ErrorKind> {
-        let end = Instant::now() + self.request.options.retry_for;
+        let end = deadline_after(self.request.options.retry_for);
         loop {
             let delay = self.backoff.next_delay();
             match select(
@@ -183,7 +183,7 @@ impl ListenRequest {
 
     fn invalidate_cache(&self, change: &Change) {
         let inner = &self.client.inner;
-        inner.cache.invalidate(&inner.channel.peer(), change);
+        inner.cache.invalidate(inner.identity, change);
     }
 
     fn to_request(&self) -> ClientRequest {
@@ -234,7 +234,9 @@ async fn next_event(
             })
         }
         Message::Response(response) => {
-            check_id(&response, &stream.id, frame.status)?;
+            if foreign_response_id(&response, &stream.id, frame.status).is_some() {
+                return Ok(ListenEvent::Ignored);
+            }
             let listen = request.to_request();
             let reply = inner.wire().decode_reply(&listen, &response);
             match reply.map_err(ErrorKind::Decode)? {

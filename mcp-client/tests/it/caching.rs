@@ -142,3 +142,29 @@ async fn refused_cursor_invalidates_all_pages() {
     client.list_all_tools().await.unwrap();
     assert_eq!(script.sent().len(), 3);
 }
+
+#[tokio::test]
+async fn clients_of_one_builder_have_separate_caches() {
+    let builder = Client::builder().principal("ada");
+    let scripts = [0, 1].map(|_| Script::new([tools("public", 60_000)]));
+    for script in &scripts {
+        let client = client(script, builder.clone()).await;
+        client.list_all_tools().await.unwrap();
+        client.list_all_tools().await.unwrap();
+        assert_eq!(script.sent().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn shared_cache_separates_servers_with_the_same_name() {
+    let builder = Client::builder().principal("ada").cache(Cache::default());
+    // Both channels are named `script:` in errors.
+    let scripts = [0, 1].map(|_| Script::new([tools("public", 60_000)]));
+    for script in &scripts {
+        for _ in 0..2 {
+            let client = client(script, builder.clone()).await;
+            client.list_all_tools().await.unwrap();
+        }
+        assert_eq!(script.sent().len(), 1);
+    }
+}

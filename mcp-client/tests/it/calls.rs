@@ -418,3 +418,21 @@ async fn extension_request_returns_raw_result() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn response_with_foreign_id_is_ignored_until_own_response() {
+    let answer = |id: &str| {
+        say(format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"result":{{"resultType":"complete","content":[]}}}}"#
+        ))
+    };
+    let steps = vec![
+        answer("4711"),
+        answer("\"1\""),
+        answer("\"$ID\""),
+        progress(1.0),
+        say(r#"{"jsonrpc":"2.0","id":99,"error":{"code":-32603,"message":"no"}}"#),
+        text("own"),
+    ];
+    assert_eq!(call(steps).await.unwrap().text(), "own");
+}

@@ -8,7 +8,7 @@ use mcp_types::codes;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::script::{Script, Step, error, refuse, result, wait};
+use crate::script::{Script, Step, error, refuse, result, say, wait};
 use crate::session::{methods, no_method, opened, text};
 
 #[tokio::test]
@@ -172,4 +172,46 @@ async fn slow_discover_is_retried_after_initialize() {
         methods(&script),
         ["server/discover", "initialize", "server/discover"]
     );
+}
+
+fn end(reason: &str) -> Vec<Step> {
+    let reason = CloseReason::Broken(reason.to_owned());
+    vec![Step::Fail(ChannelError::Closed(reason))]
+}
+
+#[tokio::test]
+async fn server_that_refuses_initialize_after_discover_is_started_again() {
+    let refused = || vec![say(error(codes::INVALID_REQUEST, &json!(null)))];
+    let exits = || end("exit status: 1");
+    for spoiled in [refused(), exits(), vec![]] {
+        let script = Script::pipe([no_method(), spoiled, opened("2025-06-18")]);
+        let client = Client::over(script.channel()).await.unwrap();
+        assert_eq!(client.protocol_version(), V2025_06_18);
+        assert_eq!(script.reopened(), 1);
+        let expected = ["server/discover", "initialize", "initialize"];
+        assert_eq!(methods(&script), expected);
+    }
+    // A fresh process that refuses `initialize` as well is not started a third time.
+    let script = Script::pipe([no_method(), refused(), refused()]);
+    let error = Client::over(script.channel()).await.unwrap_err();
+    assert!(error.fault().is_some(), "{error}");
+    assert_eq!((script.reopened(), script.sent().len()), (1, 3));
+    // Without a probe nothing is started again.
+    let script = Script::pipe([refused()]);
+    let legacy = Client::builder().mode(ConnectMode::Legacy);
+    assert!(legacy.over(script.channel()).await.is_err());
+    assert_eq!(script.reopened(), 0);
+}
+
+#[tokio::test]
+async fn server_that_ends_at_its_start_is_reported_with_its_last_lines_once() {
+    let reason = "the server has ended with exit status: 1; its standard error ends with:\nno key";
+    let script = Script::pipe([end(reason), end(reason)]);
+    let error = Client::over(script.channel()).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("initialize at script:: the server ended at its start: {reason}")
+    );
+    assert!(error.is_closed());
+    assert_eq!(script.reopened(), 1);
 }

@@ -8,11 +8,12 @@ use futures::StreamExt;
 use mcp_client::group::{Group, GroupBuilder, GroupEvent, Health, Naming};
 use mcp_client::{Change, Client, ConnectMode, Error};
 use mcp_core::{ChannelError, CloseReason};
-use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion};
+use mcp_types::{CompleteParams, CompletionReference, ProtocolVersion, codes};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use crate::script::{Script, Step, result, say, text};
+use crate::script::{Script, Step, error, result, say, text};
+use crate::session::{methods, opened as session_opened};
 
 fn tools(names: &[&str]) -> Vec<Step> {
     let tools: Vec<_> = names
@@ -369,4 +370,79 @@ async fn group_routes_resources_prompts_and_completion() {
         .await;
     assert_eq!(found.unwrap().completion.values, ["rust"]);
     assert_eq!(crm.sent()[7].body["params"]["ref"]["name"], "review");
+}
+
+/// A legacy server that offers only these features.
+fn session_with(capabilities: serde_json::Value, lists: Vec<Vec<Step>>) -> Arc<Script> {
+    let opened = vec![result(&json!({
+        "protocolVersion": "2025-11-25", "capabilities": capabilities,
+        "serverInfo": {"name": "old", "version": "1"},
+    }))];
+    Script::session([opened].into_iter().chain(lists)).0
+}
+
+async fn connect_session(script: Arc<Script>) -> Result<Client, Error> {
+    let mode = ConnectMode::Legacy;
+    Client::builder().mode(mode).over(script.channel()).await
+}
+
+#[tokio::test]
+async fn group_asks_servers_for_what_they_offer() {
+    let no_method = || vec![say(error(codes::METHOD_NOT_FOUND, &json!(null)))];
+    let list = vec![result(
+        &json!({"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}),
+    )];
+    let tools_only = session_with(json!({"tools": {}}), vec![list]);
+    // Declares resources, but has no templates.
+    let resources = vec![result(&json!({"resources": [{"uri": "a:", "name": "a"}]}))];
+    let without_templates = session_with(json!({"resources": {}}), vec![resources, no_method()]);
+    let (a, b) = (tools_only.clone(), without_templates.clone());
+    let group = quiet()
+        .server("a", move || connect_session(a.clone()))
+        .server("b", move || connect_session(b.clone()))
+        .build();
+    let (tools, prompts) = (group.list_tools().await, group.list_prompts().await);
+    assert_eq!((tools.items.len(), tools.failures.len()), (1, 0));
+    assert_eq!((prompts.items.len(), prompts.failures.len()), (0, 0));
+    let resources = group.list_resources().await;
+    assert_eq!((resources.items.len(), resources.failures.len()), (1, 0));
+    let templates = group.list_resource_templates().await;
+    assert_eq!((templates.items.len(), templates.failures.len()), (0, 0));
+    assert_eq!(methods(&tools_only), ["initialize", "tools/list"]);
+    let expected = ["initialize", "resources/list", "resources/templates/list"];
+    assert_eq!(methods(&without_templates), expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn group_remembers_server_that_does_not_survive_discover() {
+    let initialize = || session_opened("2025-11-25");
+    let ends = || vec![Step::Fail(ChannelError::Closed(CloseReason::Remote))];
+    let first = Script::pipe([ends(), initialize()]);
+    let second = Script::pipe([initialize()]);
+    // The memory ends when a start fails: the server may have been updated.
+    let third = Script::pipe([ends()]);
+    let fourth = Script::pipe([ends(), initialize()]);
+    let scripts = [first, second, third, fourth];
+    let starting = scripts.clone();
+    let count = Arc::new(AtomicUsize::new(0));
+    let group = quiet()
+        .server("old", move || {
+            let script = starting[count.fetch_add(1, Ordering::SeqCst)].clone();
+            async move { Client::over(script.channel()).await }
+        })
+        .build();
+    for (script, is_started) in scripts.iter().zip([true, true, false, true]) {
+        let client = group.client("old").await;
+        assert_eq!(client.is_ok(), is_started, "{:?}", methods(script));
+        sleep(Duration::from_secs(100)).await;
+        if let Ok(client) = client {
+            client.close().await.unwrap();
+        }
+    }
+    let sent = scripts.each_ref().map(|script| methods(script));
+    let probed = ["server/discover", "initialize"]
+        .map(str::to_owned)
+        .to_vec();
+    let direct = vec!["initialize".to_owned()];
+    assert_eq!(sent, [probed.clone(), direct.clone(), direct, probed]);
 }

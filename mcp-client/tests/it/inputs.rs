@@ -95,7 +95,7 @@ async fn call_with_all_input_kinds_runs_all_handlers() {
     let builder = ada()
         .on_elicit_url(|ask: UrlRequest| async move {
             assert_eq!(
-                (ask.message(), ask.url()),
+                (ask.message(), ask.url().as_str()),
                 ("Pay", "https://example.com/pay")
             );
             assert_eq!(ask.asker.server, "script:");

@@ -1,6 +1,8 @@
 //! Tests of the client over a scripted channel and over HTTP.
 
 #[cfg(test)]
+mod advisories;
+#[cfg(test)]
 mod caching;
 #[cfg(test)]
 mod calls;

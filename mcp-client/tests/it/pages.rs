@@ -246,3 +246,29 @@ async fn manual_list_returns_items() {
     let Turn::Done(list) = turn else { panic!() };
     assert_eq!(list.len(), 2);
 }
+
+#[tokio::test]
+async fn list_over_item_or_byte_limit_fails() {
+    let names: Vec<String> = (0..4000).map(|number| format!("tool{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let pages = || (0..4).map(|page| tools(&names, json!(page.to_string())));
+    let script = Script::new(pages());
+    let error = script.client().await.list_all_tools().await.unwrap_err();
+    let text = error.to_string();
+    assert!(
+        text.ends_with("the list has more than 10000 items"),
+        "{text}"
+    );
+    assert_eq!(script.sent().len(), 3);
+
+    let client = Script::new(pages()).client().await;
+    let list = client.list_all_tools().max_items(3999).await;
+    assert!(list.unwrap_err().to_string().ends_with("3999 items"));
+
+    // One page of 4,000 tools has more than 100,000 bytes, and two have more than 300,000.
+    let script = Script::new(pages());
+    let client = script.client().await;
+    let list = client.list_all_tools().max_list_bytes(300_000).await;
+    assert!(list.unwrap_err().to_string().ends_with("300000 bytes"));
+    assert_eq!(script.sent().len(), 2);
+}

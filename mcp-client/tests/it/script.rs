@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use mcp_client::{Client, ConnectMode};
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frame, Frames, MirroredHeaders, OneWayMessage,
-    OutgoingRequest,
+    OutgoingRequest, ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
@@ -220,6 +220,11 @@ impl Channel for Scripted {
 
     fn peer(&self) -> Cow<'_, str> {
         "script:".into()
+    }
+
+    fn identity(&self) -> Option<ServerIdentity> {
+        let script = format!("{:p}", Arc::as_ptr(&self.0));
+        Some(ServerIdentity::from_parts("script", [script]))
     }
 
     fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {

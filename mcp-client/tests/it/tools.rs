@@ -223,3 +223,20 @@ async fn result_violating_output_schema_fails_call() {
     assert!(error.contains("nothing is fetched"), "{error}");
     client.call("unlisted", ()).await.unwrap();
 }
+
+#[tokio::test]
+async fn many_invalid_tools_cost_linear_time() {
+    let tools: Vec<_> = (0..9000)
+        .map(|number| annotated(&format!("bad{number}"), "no name"))
+        .chain((0..500).map(|_| annotated("bad0", "Region")))
+        .collect();
+    let pages: Vec<_> = (0..3).map(|_| list(json!(tools), None)).collect();
+    let script = Script::new(pages);
+    let client = client(&script).await;
+    for _ in 0..3 {
+        let page = client.list_tools_page(None).fresh().await.unwrap();
+        // Of two definitions with one name, an invalid one removes both.
+        assert!(page.tools.is_empty());
+    }
+    assert_eq!(client.dropped_tools().len(), 9000);
+}

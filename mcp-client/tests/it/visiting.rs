@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_client::{Client, ClientBuilder, ConnectMode, Error, InputError, Turn, UrlRequest};
+use mcp_client::{
+    Client, ClientBuilder, ConnectMode, ElicitRequest, Error, InputError, Turn, UrlRequest,
+};
 use mcp_core::{Fault, Frame};
 use mcp_types::{ElicitResult, codes};
 use serde_json::{Value, json};
@@ -76,7 +78,7 @@ async fn call_is_repeated_after_all_visits() {
         let at = count.fetch_add(1, Ordering::SeqCst);
         async move {
             assert_eq!(
-                visit.url(),
+                visit.url().as_str(),
                 format!("https://example.com/{}", ["a", "b"][at])
             );
             assert_eq!(visit.asker.item.as_deref(), Some("pay"));
@@ -212,4 +214,87 @@ async fn session_elicitation_waits_for_completion() {
         answer,
         json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept"}})
     );
+}
+
+/// URLs that would run code or programs, or that are read by anybody on the way.
+const UNSAFE_URLS: [&str; 6] = [
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "vscode://extension/install",
+    "http://example.com/login",
+    "data:text/html,<script>1</script>",
+    "no url",
+];
+
+fn never_asked() -> ClientBuilder {
+    Client::builder().on_elicit_url(|visit: UrlRequest| async move {
+        panic!("the handler receives {}", visit.url());
+        #[expect(unreachable_code, reason = "the type of the handler")]
+        ElicitResult::accept_url()
+    })
+}
+
+#[tokio::test]
+async fn unsafe_url_never_reaches_handler_or_manual_caller() {
+    for url in UNSAFE_URLS {
+        // A round of 2026-07-28 with a harmless request before it.
+        let form = json!({"method": "elicitation/create", "params": {
+            "message": "m", "requestedSchema": {"type": "object", "properties": {}},
+        }});
+        let visit = json!({"method": "elicitation/create", "params": {
+            "mode": "url", "message": "Sign in", "url": url,
+        }});
+        let round = || {
+            vec![result(&json!({
+                "resultType": "input_required", "inputRequests": {"a": form, "b": visit},
+            }))]
+        };
+        let builder = never_asked().on_elicit(|_: ElicitRequest| async {
+            panic!("no handler of the round runs");
+            #[expect(unreachable_code, reason = "the type of the handler")]
+            ElicitResult::decline()
+        });
+        let mode = ConnectMode::Pin(mcp_types::ProtocolVersion::LATEST);
+        let script = Script::new([round(), round()]);
+        let client = builder.mode(mode).over(script.channel()).await.unwrap();
+        let error = client.call("pay", ()).await.unwrap_err();
+        let is_refused = matches!(error.input(), Some(InputError::UnsafeUrl(_)));
+        assert!(is_refused, "{url}: {error}");
+        let error = client.call("pay", ()).manual().await.unwrap_err();
+        assert!(error.input().is_some(), "{url}: {error}");
+
+        // The error -32042 of 2025-11-25.
+        let required = json!({"elicitations": [
+            {"mode": "url", "message": "Sign in", "elicitationId": "e", "url": url},
+        ]});
+        let answers = [vec![say(error_text(&required))]];
+        let (client, script, _inbound) = session(never_asked(), answers).await;
+        let error = client.call("pay", ()).await.unwrap_err();
+        let is_refused = matches!(error.input(), Some(InputError::UnsafeUrl(_)));
+        assert!(is_refused, "{url}: {error}");
+        assert_eq!(calls(&script).len(), 1);
+
+        // A request in a session.
+        let (_client, script, inbound) = session(never_asked(), []).await;
+        let params = json!({"mode": "url", "message": "m", "url": url, "elicitationId": "e"});
+        let ask =
+            json!({"jsonrpc": "2.0", "id": 7, "method": "elicitation/create", "params": params});
+        inbound.send(Frame::new(ask.to_string())).unwrap();
+        let answer = script.notes(2).await.pop().unwrap().body;
+        assert_eq!(answer["error"]["code"], codes::INVALID_PARAMS, "{answer}");
+    }
+}
+
+fn error_text(data: &Value) -> String {
+    error(codes::URL_ELICITATION_REQUIRED, data)
+}
+
+#[tokio::test]
+async fn many_required_urls_are_refused() {
+    let ids: Vec<_> = (0..5000).map(|number| number.to_string()).collect();
+    let ids: Vec<_> = ids.iter().map(String::as_str).collect();
+    let (client, script, _inbound) = session(never_asked(), [visit_first(&ids)]).await;
+    let error = client.call("pay", ()).await.unwrap_err();
+    assert!(is_visit_first(&error), "{error}");
+    assert_eq!(calls(&script).len(), 1);
 }

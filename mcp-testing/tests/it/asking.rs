@@ -98,7 +98,7 @@ fn client_with_handlers() -> ClientBuilder {
             form.accept(json!({"name": "production"}))
         })
         .on_elicit_url(|visit: UrlRequest| async move {
-            assert_eq!(visit.url(), "https://example.com/login");
+            assert_eq!(visit.url().as_str(), "https://example.com/login");
             ElicitResult::accept_url()
         })
         .on_sample(|_: SampleRequest| async { CreateMessageResult::new("model", "all new") })

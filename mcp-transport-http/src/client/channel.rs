@@ -11,6 +11,7 @@ use http_body::Body;
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+    ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
 use tower_service::Service;
@@ -69,6 +70,8 @@ pub struct HttpChannel {
     settings: SessionSettings,
     closing: CloseSignal<CloseReason>,
     sessions: OnceLock<ChannelSessions>,
+    /// `None` for a service of the program, which may reach any server.
+    identity: Option<ServerIdentity>,
 }
 
 impl HttpChannel {
@@ -80,7 +83,10 @@ impl HttpChannel {
     ///
     /// Returns [`ChannelError::Unsendable`] when `url` is no `http:` or `https:` URL.
     pub fn new(url: impl AsRef<str>) -> Result<Self, ChannelError> {
-        Self::with_service(url, HttpClient::new()?)
+        let mut channel = Self::with_service(url, HttpClient::new()?)?;
+        let uri = channel.http.server_url.uri.to_string();
+        channel.identity = Some(ServerIdentity::from_parts("url", [uri]));
+        Ok(channel)
     }
 
     /// Creates a channel to `url` over any HTTP client that is a tower service, such as a
@@ -118,6 +124,7 @@ impl HttpChannel {
             settings: SessionSettings::default(),
             closing: CloseSignal::default(),
             sessions: OnceLock::new(),
+            identity: None,
         })
     }
 
@@ -236,6 +243,12 @@ impl Channel for HttpChannel {
 
     fn peer(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.http.server_url.shown)
+    }
+
+    /// Hashes the URL with its query. A channel of [`with_service`](Self::with_service) has no
+    /// identity, because the service decides which server it reaches.
+    fn identity(&self) -> Option<ServerIdentity> {
+        self.identity
     }
 
     // spec: XHDR-02

@@ -203,7 +203,7 @@ fn root_cause(error: &reqwest::Error) -> String {
 }
 
 /// Returns whether `uri` is on this machine, which a proxy cannot reach.
-fn is_loopback(uri: &Uri) -> bool {
+pub(super) fn is_loopback(uri: &Uri) -> bool {
     let host = uri.host().unwrap_or_default();
     let literal = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

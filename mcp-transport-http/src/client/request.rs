@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::{Buf, Bytes};
 use http::{HeaderMap, HeaderName, Method, Request, Response, Uri};
@@ -13,6 +14,7 @@ use parking_lot::Mutex;
 use tower_service::Service;
 
 use super::body::{BoxError, broken};
+use super::http_client::is_loopback;
 use super::server_url::ServerUrl;
 use crate::headers::names;
 use crate::sse::SseLimits;
@@ -46,6 +48,8 @@ pub(super) struct RequestSender {
     pub(super) headers: HeaderMap,
     pub(super) provider: Option<Arc<HeaderProvider>>,
     pub(super) limits: ResponseLimits,
+    /// The warning about credentials over plain HTTP was logged.
+    warned: Arc<AtomicBool>,
     service: Arc<dyn HttpService>,
 }
 
@@ -75,6 +79,7 @@ impl RequestSender {
             headers: HeaderMap::new(),
             provider: None,
             limits: ResponseLimits::default(),
+            warned: Arc::default(),
             service: Arc::new(TowerService(Mutex::new(service))),
         }
     }
@@ -99,6 +104,9 @@ impl RequestSender {
         }
         replace_headers(headers, parts.call_headers);
         headers.extend(parts.protocol_headers);
+        if headers.contains_key(names::AUTHORIZATION) {
+            self.warn_about_plain_http(parts.uri);
+        }
         let with_server_url = |error| match error {
             ChannelError::Connect { source, .. } => ChannelError::Connect {
                 peer: self.server_url.shown.to_string(),
@@ -107,6 +115,22 @@ impl RequestSender {
             other => other,
         };
         self.service.send(request).await.map_err(with_server_url)
+    }
+}
+
+impl RequestSender {
+    /// Logs once per channel that a token is sent without encryption to another machine.
+    fn warn_about_plain_http(&self, uri: &Uri) {
+        if uri.scheme_str() == Some("http")
+            && !is_loopback(uri)
+            && !self.warned.swap(true, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                server = &*self.server_url.shown,
+                "the header `Authorization` is sent over plain http to another machine, where \
+                 anybody on the way can read it; use https"
+            );
+        }
     }
 }
 

@@ -121,10 +121,10 @@ impl ChannelState {
                 tracing::debug!(peer = &*self.peer, %id, "a response arrives after its call has ended");
             }
             (None, _) => {
-                tracing::warn!(
+                tracing::debug!(
                     peer = &*self.peer,
                     line = excerpt(&frame.message),
-                    "a response belongs to no request"
+                    "a response to no request is ignored"
                 );
             }
         }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use mcp_core::{
     BoxFuture, Channel, ChannelError, CloseReason, Frames, OneWayMessage, OutgoingRequest,
+    ServerIdentity,
 };
 use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;
@@ -28,8 +29,10 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 /// [`close`](Channel::close) closes the server's standard input and waits for
 /// [`close_timeout`](ServerCommand::close_timeout), then sends SIGTERM and waits for
 /// [`term_timeout`](ServerCommand::term_timeout), then sends SIGKILL. Dropping the channel skips the
-/// first wait and needs no runtime: a thread sends SIGKILL. On Windows the process is terminated
-/// where Unix sends SIGTERM.
+/// first wait and needs no runtime: a watchdog process (a `/bin/sh` in the process group) sends the
+/// signals, also when this program ends at the same time, and also when it crashes or is killed.
+/// Without `/bin/sh`, dropping the channel sends SIGKILL at once. On Windows the process is
+/// terminated where Unix sends SIGTERM.
 ///
 /// Output on standard error is no error. Its last lines are part of the close reason when the server
 /// ends by itself.
@@ -158,22 +161,11 @@ impl Child {
     }
 }
 
-/// Terminates the process, and kills it after `term_timeout`.
+/// Ends the process without waiting for it, and without a thread that would end with this program.
 impl Drop for Child {
     fn drop(&mut self) {
-        if matches!(*self.process.state().borrow(), ProcessState::Ended(_)) {
-            return;
-        }
-        self.process.terminate();
-        let (process, term_timeout) = (self.process.clone(), self.term_timeout);
-        let name = "mcp-child-end".to_owned();
-        let thread = std::thread::Builder::new().name(name);
-        let spawned = thread.spawn(move || {
-            std::thread::sleep(term_timeout);
-            process.kill();
-        });
-        if spawned.is_err() {
-            self.process.kill();
+        if !matches!(*self.process.state().borrow(), ProcessState::Ended(_)) {
+            self.process.end_in_background();
         }
     }
 }
@@ -210,6 +202,11 @@ impl Channel for ChildChannel {
 
     fn peer(&self) -> Cow<'_, str> {
         Cow::Borrowed(&self.shared.peer)
+    }
+
+    /// Hashes the program, its arguments, its environment and its working directory.
+    fn identity(&self) -> Option<ServerIdentity> {
+        Some(self.shared.command.identity())
     }
 
     fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+
+use mcp_core::ServerIdentity;
 
 use super::process::ProcessPipes;
 use super::{Process, environment};
@@ -18,7 +21,7 @@ use crate::channel::PipeChannel;
 /// need (`PATH`, `HOME`, `LANG` and a few more) and no variable that may contain a secret. Pass
 /// others with [`env`](Self::env) or [`inherit_env`](Self::inherit_env).
 // spec: STDIO-18
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use = "starts nothing by itself"]
 pub struct ServerCommand {
     program: OsString,
@@ -56,7 +59,7 @@ pub enum SpawnError {
     /// The program does not exist.
     #[error("there is no program {program:?}{}", if *has_space { "; pass its arguments apart from its name" } else { "; is it installed, and its folder in PATH?" })]
     NoProgram {
-        /// The name of the program.
+        /// The name of the program, up to its first space.
         program: OsString,
         /// The name contains a space, so it may be a whole command line.
         has_space: bool,
@@ -160,10 +163,43 @@ impl ServerCommand {
 
     pub(super) fn peer(&self) -> String {
         let file = || {
-            let name = Path::new(&self.program).file_name();
-            name.unwrap_or(&self.program).to_string_lossy().into_owned()
+            let program = self.shown_program();
+            let name = Path::new(&program).file_name();
+            name.unwrap_or(&program).to_string_lossy().into_owned()
         };
         self.name.clone().unwrap_or_else(file)
+    }
+
+    /// Returns the identity of the server: everything that decides which program runs and what it
+    /// receives.
+    pub(super) fn identity(&self) -> ServerIdentity {
+        let inherits: &[u8] = if self.inherits_all { b"all" } else { b"some" };
+        let folder = self
+            .folder
+            .as_ref()
+            .map_or(OsStr::new(""), |it| it.as_os_str());
+        let count = self.args.len().to_le_bytes();
+        let (program, folder) = (self.program.as_encoded_bytes(), folder.as_encoded_bytes());
+        let mut parts = vec![inherits, program, folder, &count];
+        parts.extend(self.args.iter().map(|arg| arg.as_encoded_bytes()));
+        for (key, value) in &self.env {
+            parts.push(key.as_encoded_bytes());
+            match value {
+                Some(value) => parts.extend([b"set" as &[u8], value.as_encoded_bytes()]),
+                None => parts.push(b"removed"),
+            }
+        }
+        ServerIdentity::from_parts("command", parts)
+    }
+
+    /// Returns the program for messages. A whole command line that was passed as the program is cut
+    /// at its first space, because its arguments may be secrets.
+    fn shown_program(&self) -> OsString {
+        let text = self.program.to_string_lossy();
+        match text.split_once(char::is_whitespace) {
+            Some((first, _)) if !Path::new(&self.program).is_file() => first.into(),
+            _ => self.program.clone(),
+        }
     }
 
     pub(super) fn spawn(&self) -> Result<(Arc<Process>, ProcessPipes), SpawnError> {
@@ -193,9 +229,9 @@ impl ServerCommand {
             Stderr::Inherit => Stdio::inherit(),
             Stderr::Discard => Stdio::null(),
         });
-        Process::spawn(command).map_err(|error| match error.kind() {
+        Process::spawn(command, self.term_timeout).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SpawnError::NoProgram {
-                program: self.program.clone(),
+                program: self.shown_program(),
                 has_space: self.program.to_string_lossy().contains(' '),
             },
             _ => SpawnError::Io(error),
@@ -222,6 +258,22 @@ impl ServerCommand {
             Path::is_file,
         )
         .map_or_else(|| self.program.clone(), PathBuf::into_os_string)
+    }
+}
+
+/// Shows how many arguments there are and which variables are set. Their values may be secrets.
+impl fmt::Debug for ServerCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set: Vec<_> = self.env.keys().collect();
+        f.debug_struct("ServerCommand")
+            .field("program", &self.shown_program())
+            .field("args", &self.args.len())
+            .field("env", &set)
+            .field("inherits_all", &self.inherits_all)
+            .field("folder", &self.folder)
+            .field("stderr", &self.stderr)
+            .field("name", &self.name)
+            .finish_non_exhaustive()
     }
 }
 

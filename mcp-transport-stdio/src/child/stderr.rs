@@ -21,14 +21,24 @@ const MAX_BYTES: usize = 8 * 1024;
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The last lines that a server has written to its standard error: at most 20 lines and 8 KiB.
-/// Clones share the lines.
+/// When the server is started again, the lines of its former process are removed. Clones share the
+/// lines.
 #[derive(Debug, Clone, Default)]
-pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+pub struct StderrTail(Arc<Mutex<TailLines>>);
+
+#[derive(Debug, Default)]
+struct TailLines {
+    lines: VecDeque<String>,
+    /// The number of the process that the lines belong to.
+    process: u64,
+}
 
 /// Standard error of one process of a server. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct StderrCapture {
     tail: StderrTail,
+    /// The number of the process.
+    process: u64,
     /// Becomes true at the end of standard error.
     ended: Arc<watch::Sender<bool>>,
 }
@@ -36,16 +46,18 @@ pub(super) struct StderrCapture {
 impl StderrTail {
     /// Returns the lines, separated by line feeds. The string is empty when there are none.
     pub fn text(&self) -> String {
-        let lines = self.0.lock();
-        lines
-            .iter()
-            .map(String::as_str)
-            .collect::<Vec<_>>()
-            .join("\n")
+        self.0.lock().text()
+    }
+}
+
+impl TailLines {
+    fn text(&self) -> String {
+        let lines: Vec<_> = self.lines.iter().map(String::as_str).collect();
+        lines.join("\n")
     }
 
-    fn push(&self, line: String) {
-        let mut lines = self.0.lock();
+    fn push(&mut self, line: String) {
+        let lines = &mut self.lines;
         lines.push_back(line);
         let mut bytes: usize = lines.iter().map(String::len).sum();
         while lines.len() > MAX_LINES || (bytes > MAX_BYTES && lines.len() > 1) {
@@ -55,10 +67,26 @@ impl StderrTail {
 }
 
 impl StderrCapture {
-    /// Creates a capture for a new process, whose lines are appended to `tail`.
+    /// Creates a capture for a new process, whose lines replace those of the former process.
     pub(super) fn new(tail: StderrTail) -> Self {
-        let ended = Arc::default();
-        Self { tail, ended }
+        let mut shared = tail.0.lock();
+        shared.lines.clear();
+        shared.process += 1;
+        let process = shared.process;
+        drop(shared);
+        Self {
+            tail,
+            process,
+            ended: Arc::default(),
+        }
+    }
+
+    /// Appends a line, unless a later process has replaced this one.
+    fn push(&self, line: String) {
+        let mut shared = self.tail.0.lock();
+        if shared.process == self.process {
+            shared.push(line);
+        }
     }
 
     /// Returns the last lines after the process has ended. Waits shortly for lines that are not read
@@ -66,7 +94,11 @@ impl StderrCapture {
     pub(super) async fn final_text(&self) -> String {
         let mut ended = self.ended.subscribe();
         let _ = timeout(READ_TIMEOUT, ended.wait_for(|ended| *ended)).await;
-        self.tail.text()
+        let shared = self.tail.0.lock();
+        match shared.process == self.process {
+            true => shared.text(),
+            false => String::new(),
+        }
     }
 }
 
@@ -78,25 +110,25 @@ pub(super) async fn read(mut from: impl AsyncRead + Unpin, capture: StderrCaptur
         let read = from.read_buf(lines.buffer()).await;
         let is_end = !matches!(read, Ok(count) if count > 0);
         while let Some(line) = lines.next_line() {
-            record(line, &capture.tail, &peer);
+            record(line, &capture, &peer);
         }
         if is_end {
             break;
         }
     }
     if let Some(line) = lines.finish() {
-        record(line, &capture.tail, &peer);
+        record(line, &capture, &peer);
     }
     capture.ended.send_replace(true);
 }
 
-fn record(line: Line, tail: &StderrTail, peer: &str) {
+fn record(line: Line, capture: &StderrCapture, peer: &str) {
     let text = match &line {
         Line::Text(text) | Line::TooLong(text) => String::from_utf8_lossy(text),
         _ => return,
     };
     tracing::debug!(target: "mcp::server_stderr", peer, "{text}");
-    tail.push(text.into_owned());
+    capture.push(text.into_owned());
 }
 
 #[cfg(test)]

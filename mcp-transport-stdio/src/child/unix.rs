@@ -3,39 +3,58 @@
 //! A thread waits for each process, so that it is reaped even after the runtime has ended. Signals
 //! are sent under a lock that is also held while the process is reaped: a process id that the
 //! operating system may have reused is never signalled.
+//!
+//! Each group has a watchdog ([`watchdog`]), which ends the group when this program drops its channel
+//! or ends itself.
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::process::{Child, ChildStdin, Command};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::sync::watch;
 
 use super::process::{ProcessPipes, ProcessState, running};
+use super::watchdog;
 
 /// A process and its process group.
 #[derive(Debug)]
 pub(super) struct Process {
     group: Pid,
     is_reaped: Mutex<bool>,
+    /// The pipe to the watchdog, which ends the group when it is closed.
+    watchdog_pipe: Mutex<Option<ChildStdin>>,
     state: watch::Sender<ProcessState>,
 }
 
 impl Process {
-    pub(super) fn spawn(mut command: Command) -> io::Result<(Arc<Self>, ProcessPipes)> {
+    /// Starts a process and the watchdog of its group. The group has `term_timeout` to exit after
+    /// SIGTERM when the watchdog ends it.
+    pub(super) fn spawn(
+        mut command: Command,
+        term_timeout: Duration,
+    ) -> io::Result<(Arc<Self>, ProcessPipes)> {
         command.process_group(0);
         let mut child = command.spawn()?;
+        let group = Pid::from_child(&child);
+        let mut watchdog = watchdog::spawn(group, term_timeout)
+            .inspect_err(|error| tracing::debug!(%error, "a server has no watchdog"))
+            .ok();
         let process = Arc::new(Self {
-            group: Pid::from_child(&child),
+            group,
             is_reaped: Mutex::new(false),
+            watchdog_pipe: Mutex::new(watchdog.as_mut().and_then(|it| it.stdin.take())),
             state: running(),
         });
         let pipes = ProcessPipes::new(child.stdin.take(), child.stdout.take(), child.stderr.take());
         let waiting = process.clone();
         let thread = std::thread::Builder::new().name("mcp-child".to_owned());
-        let spawned = thread.spawn(move || waiting.reap(child)).map(drop);
+        let spawned = thread
+            .spawn(move || waiting.reap(child, watchdog))
+            .map(drop);
         // On an error the started process is killed.
         spawned
             .and(pipes)
@@ -43,9 +62,9 @@ impl Process {
             .map(|pipes| (process, pipes))
     }
 
-    /// Waits for the end of the process, and then kills the rest of its group.
+    /// Waits for the end of the process, and then kills the rest of its group with the watchdog.
     // spec: STDIO-12
-    fn reap(&self, mut child: Child) {
+    fn reap(&self, mut child: Child, watchdog: Option<Child>) {
         let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
         while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.group), ended) {}
         let mut is_reaped = self.is_reaped.lock();
@@ -55,6 +74,19 @@ impl Process {
         *is_reaped = true;
         drop(is_reaped);
         self.state.send_replace(ProcessState::Ended(status));
+        if let Some(mut watchdog) = watchdog {
+            // An error means that it is reaped already.
+            let _ = watchdog.wait();
+        }
+    }
+
+    /// Ends the process group without waiting: the watchdog sends SIGTERM, and SIGKILL after
+    /// `term_timeout`, also when this program has ended by then. Without a watchdog the group is
+    /// killed at once.
+    pub(super) fn end_in_background(&self) {
+        if self.watchdog_pipe.lock().take().is_none() {
+            self.kill();
+        }
     }
 
     /// Sends SIGTERM to the process group.

@@ -23,7 +23,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn spawn(command: Command) -> io::Result<(Arc<Self>, ProcessPipes)> {
+    pub(super) fn spawn(command: Command, _: Duration) -> io::Result<(Arc<Self>, ProcessPipes)> {
         let mut command = CommandWrap::from(command);
         command
             .wrap(CreationFlags(CREATE_NO_WINDOW))
@@ -64,6 +64,11 @@ impl Process {
 
     /// Kills the process: Windows has no equivalent of SIGTERM.
     pub(super) fn terminate(&self) {
+        self.kill();
+    }
+
+    /// Kills the process, without a wait that this program may not survive.
+    pub(super) fn end_in_background(&self) {
         self.kill();
     }
 

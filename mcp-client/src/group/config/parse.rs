@@ -34,11 +34,8 @@ impl GroupConfig {
         let variables = variables.clone().defaults(defaults);
         let servers = file.mcp_servers.or(file.servers);
         let servers = servers.ok_or(ConfigError::NoServers)?.into_iter();
-        Ok(Self {
-            servers: servers
-                .map(|(name, entry)| parse_entry(name, entry, &variables))
-                .collect(),
-        })
+        let entries = servers.map(|(name, entry)| parse_entry(name, entry, &variables));
+        Ok(Self::new(entries.collect()))
     }
 }
 

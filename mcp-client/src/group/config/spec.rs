@@ -1,7 +1,10 @@
 //! The servers of a configuration file, and the errors of its entries.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::{fmt, io};
+
+use super::approval::{Approval, PendingCommand};
 
 /// The servers of a configuration file, in the order of the file.
 #[derive(Debug, Clone)]
@@ -9,6 +12,53 @@ use std::{fmt, io};
 pub struct GroupConfig {
     /// The servers.
     pub servers: Vec<ServerEntry>,
+    approval: Approval,
+}
+
+impl GroupConfig {
+    pub(super) fn new(servers: Vec<ServerEntry>) -> Self {
+        Self {
+            servers,
+            approval: Approval::default(),
+        }
+    }
+
+    /// Sets a hook that is called before a command of the file is run for the first time, and again
+    /// before it is run with other arguments or variables. A command for which it returns false is
+    /// not run: its server cannot be started. Default: every command is run.
+    ///
+    /// A configuration file can run any program with the permissions of this process. Set a hook
+    /// unless the user has written the file: files of repositories and files that another program
+    /// or a language model can write are not trusted. Remember decisions by
+    /// [`PendingCommand::fingerprint`], never by the name of the server.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp_client::group::{GroupConfig, PendingCommand};
+    ///
+    /// # async fn user_agrees(_: &str) -> bool { true }
+    /// let config = GroupConfig::read("mcp.json")?.approve(|command: PendingCommand| async move {
+    ///     let line = format!("{} {:?} {:?}", command.command, command.args, command.env);
+    ///     user_agrees(&format!("Run {line} as the server {}?", command.server)).await
+    /// });
+    /// # Ok::<(), mcp_client::group::ConfigError>(())
+    /// ```
+    #[must_use]
+    pub fn approve<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(PendingCommand) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = bool> + Send + 'static,
+    {
+        self.approval = Approval::with_hook(hook);
+        self
+    }
+
+    /// Returns the hook of [`approve`](Self::approve), for programs that start the commands
+    /// themselves.
+    pub fn approval(&self) -> Approval {
+        self.approval.clone()
+    }
 }
 
 /// A server of a configuration file.

@@ -37,7 +37,7 @@ impl Session {
     }
 
     async fn deliver_one(&self, stream_owner: Option<&PendingCall>, frame: Frame) {
-        match self.destination(stream_owner, &frame.message) {
+        match self.destination(stream_owner, &frame) {
             Destination::Response(call) => call.respond(frame),
             Destination::OwnResponse => {
                 if let Some(call) = stream_owner {
@@ -61,7 +61,8 @@ impl Session {
         }
     }
 
-    fn destination(&self, stream_owner: Option<&PendingCall>, message: &[u8]) -> Destination {
+    fn destination(&self, stream_owner: Option<&PendingCall>, frame: &Frame) -> Destination {
+        let (message, status) = (&*frame.message, frame.status);
         let own_response = if stream_owner.is_some() {
             Destination::OwnResponse
         } else {
@@ -70,14 +71,22 @@ impl Session {
         match Message::parse(message) {
             Ok(Message::Response(response)) => match response.id {
                 Some(id) if stream_owner.is_none_or(|call| call.id != id) => {
-                    // A response with an unknown id: on the stream of a call the caller reports it
-                    // as an error. Elsewhere it answers a call that was cancelled.
-                    // spec: BASE-06, CAN-06
-                    self.calls
-                        .lock()
-                        .get(&id)
-                        .cloned()
-                        .map_or(own_response, Destination::Response)
+                    let found = self.calls.lock().get(&id).cloned();
+                    if let Some(call) = found {
+                        return Destination::Response(call);
+                    }
+                    // A response with an unknown id answers a call that was cancelled, or the server
+                    // invented the id. The stream continues: the right response may follow. Only an
+                    // error status answers this POST whatever the id is.
+                    // spec: BASE-06, CAN-06, COMPAT-11
+                    let is_refusal = response.outcome.is_err()
+                        && status.is_some_and(|status| !status.is_success());
+                    match stream_owner {
+                        Some(_) if is_refusal => Destination::OwnResponse,
+                        // The caller ignores it, and reports it when no other response follows.
+                        Some(_) => Destination::OwnNotification,
+                        None => Destination::Discard,
+                    }
                 }
                 _ => own_response,
             },
