@@ -419,3 +419,77 @@ fn replace_headers_keeps_repeated_values() {
     let values: Vec<_> = headers.get_all("a").iter().collect();
     assert_eq!(values, ["1", "2"]);
 }
+
+#[test]
+fn identity_depends_on_the_whole_url() {
+    let identity = |url: &str| HttpChannel::new(url).unwrap().identity();
+    let first = identity("https://example.com/mcp?tenant=1");
+    assert!(first.is_some());
+    assert_eq!(identity("https://example.com/mcp?tenant=1#x"), first);
+    for other in [
+        "https://example.com/mcp?tenant=2",
+        "https://example.com/mcp",
+        "https://example.com/other?tenant=1",
+        "http://example.com/mcp?tenant=1",
+        "https://example.com:444/mcp?tenant=1",
+    ] {
+        assert_ne!(identity(other), first, "{other}");
+    }
+    // A service of the program may reach any server.
+    assert_eq!(channel(|_| response(200, None, "")).identity(), None);
+}
+
+/// Collects the lines of the log.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Returns the log of two calls to a URL with these headers.
+fn logged(url: &str, headers: &[(&'static str, &'static str)]) -> String {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone());
+    tracing::subscriber::with_default(subscriber.finish(), || {
+        let answer = |_: Request<Bytes>| response(200, Some("application/json"), "{}");
+        let mut channel = HttpChannel::with_service(url, Canned(answer)).unwrap();
+        for (name, value) in headers {
+            channel = channel.header(*name, *value).unwrap();
+        }
+        frames(&channel);
+        frames(&channel);
+    });
+    let bytes = log.0.lock().unwrap().clone();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn token_over_plain_http_to_another_machine_is_logged_once() {
+    let token = [("authorization", "Bearer hunter2")];
+    for url in ["http://example.com/mcp", "http://10.0.0.1/mcp"] {
+        let log = logged(url, &token);
+        assert_eq!(log.matches("plain http").count(), 1, "{log}");
+        assert!(log.contains("WARN") && log.contains(url), "{log}");
+        assert!(!log.contains("hunter2"), "{log}");
+    }
+    let with_password = logged("http://u:hunter2@example.com/mcp", &[]);
+    assert!(with_password.contains("plain http"));
+    for url in [
+        "https://example.com/mcp",
+        "http://127.0.0.1:1/mcp",
+        "http://localhost/mcp",
+        "http://[::1]/mcp",
+    ] {
+        assert_eq!(logged(url, &token), "", "{url}");
+    }
+    assert_eq!(logged("http://example.com/mcp", &[("x-tenant", "1")]), "");
+}

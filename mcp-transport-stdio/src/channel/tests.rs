@@ -358,3 +358,16 @@ async fn second_call_with_pending_id_fails() {
     yield_now().await;
     assert_eq!(channel.pending_count(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn response_with_foreign_id_ends_no_call() {
+    let (channel, mut server) = pipe(4096);
+    let mut frames = start_call(&channel, &mut server, 1, "tools/call").await;
+    for id in [json!(4711), json!("1"), json!("unknown")] {
+        let foreign = json!({ "jsonrpc": "2.0", "id": id, "result": { "foreign": true } });
+        server.send(foreign).await;
+    }
+    server.respond(1).await;
+    assert_eq!(message(&mut frames).await["result"], json!({}));
+    assert!(next(&mut frames).await.is_none());
+}

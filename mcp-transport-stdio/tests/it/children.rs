@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use mcp_core::{Channel, ChannelError, CloseReason, Frames, MirroredHeaders, OutgoingRequest};
-use mcp_transport_stdio::{ChildChannel, ServerCommand, SpawnError};
+use mcp_transport_stdio::{ChildChannel, PipeChannel, ServerCommand, SpawnError};
 use mcp_types::ProtocolVersion;
 use serde_json::{Value, json};
 use tokio::time::timeout;
@@ -244,5 +244,110 @@ async fn reopen_starts_child_again() {
         assert!(matches!(channel.closed().await, CloseReason::Broken(_)));
         assert!(next(&mut channel.call(request())).await.is_err());
         channel.reopen().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn reopened_child_reports_its_own_last_lines_once() {
+    let ends = "echo 'no key' >&2; exit 3";
+    let channel = ChildChannel::spawn(script(ends)).unwrap();
+    assert!(
+        channel
+            .closed()
+            .await
+            .to_string()
+            .ends_with("with:\nno key")
+    );
+    channel.reopen().await.unwrap();
+    let reason = channel.closed().await.to_string();
+    assert_eq!(reason.matches("no key").count(), 1, "{reason}");
+    assert_eq!(channel.stderr_tail().text(), "no key");
+}
+
+#[test]
+fn debug_and_errors_show_no_arguments_or_values() {
+    let command = ServerCommand::new("npx")
+        .args(["-y", "server", "--token=hunter2"])
+        .env("API_KEY", "hunter2");
+    let shown = format!("{command:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    for part in ["npx", "args: 3", "API_KEY"] {
+        assert!(shown.contains(part), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn error_of_command_line_as_program_omits_its_arguments() {
+    let line = ServerCommand::new("no-such-program --token=hunter2/x");
+    let error = ChildChannel::spawn(line).unwrap_err();
+    let source = error.source().unwrap();
+    let shown = format!("{error} {error:?} {source} {source:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    assert!(shown.contains("no-such-program"), "{shown}");
+}
+
+#[tokio::test]
+async fn identity_depends_on_command_arguments_environment_and_folder() {
+    let identity = |command: ServerCommand| ChildChannel::spawn(command).unwrap().identity();
+    let command = || script("cat");
+    let first = identity(command());
+    assert!(first.is_some());
+    assert_eq!(identity(command().name("other")), first);
+    for other in [
+        script("cat; true"),
+        command().arg("x"),
+        command().env("TENANT", "1"),
+        command().env("TENANT", "2"),
+        command().inherit_all_env(),
+        command().current_dir("/"),
+    ] {
+        assert_ne!(identity(other), first);
+    }
+    let (reader, writer) = tokio::io::split(tokio::io::duplex(64).0);
+    assert_eq!(PipeChannel::new(reader, writer).identity(), None);
+}
+
+/// The test of this file that is run as a program of its own.
+const PROGRAM: &str = "children::program_with_child_that_ignores_sigterm";
+/// Selects how the program ends.
+const END: &str = "MCP_TEST_END";
+
+/// A program that starts a child and ends in the way that the environment variable selects.
+#[tokio::test]
+#[ignore = "is run by the tests below"]
+async fn program_with_child_that_ignores_sigterm() {
+    let Ok(end) = std::env::var(END) else { return };
+    let channel = ChildChannel::spawn(script(IGNORES_SIGTERM)).unwrap();
+    let pids = pids(&channel).await;
+    println!("pids {} {}", pids[0], pids[1]);
+    match &*end {
+        "drop" => drop(channel),
+        "kill" => {
+            let own = std::process::id().to_string();
+            Command::new("kill").args(["-9", &own]).status().unwrap();
+        }
+        _ => {}
+    }
+    std::process::exit(0);
+}
+
+/// Runs the program and returns the process ids of its child.
+fn run_program(end: &str) -> Vec<u64> {
+    let program = std::env::current_exe().unwrap();
+    let output = Command::new(program)
+        .args([PROGRAM, "--exact", "--ignored", "--nocapture"])
+        .env(END, end)
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line = text.lines().find_map(|line| line.split_once("pids "));
+    let (_, pids) = line.unwrap_or_else(|| panic!("{text}"));
+    pids.split(' ').map(|pid| pid.parse().unwrap()).collect()
+}
+
+#[test]
+fn child_that_ignores_sigterm_ends_with_the_program() {
+    for end in ["drop", "exit", "kill"] {
+        assert_end(&run_program(end));
     }
 }

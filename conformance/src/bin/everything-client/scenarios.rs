@@ -7,20 +7,28 @@ use serde_json::{Value, json};
 
 use crate::arguments;
 
+/// Runs a scenario and closes the client, which deletes a session.
 pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
     let client = connect(scenario, url).await?;
+    let outcome = run_with(&client, scenario).await;
+    let closed = client.close().await;
+    outcome?;
+    Ok(closed?)
+}
+
+async fn run_with(client: &Client, scenario: &str) -> Result<()> {
     match scenario {
-        "initialize" => list_tools(&client).await,
+        "initialize" => list_tools(client).await,
         "tools_call"
         | "request-metadata"
         | "sep-2322-client-request-state"
         | "sse-retry"
-        | "elicitation-sep1034-client-defaults" => call_every_tool(&client).await,
-        "http-standard-headers" => request_all_features(&client).await,
-        "json-schema-ref-no-deref" => list_tools(&client).await,
-        "http-custom-headers" => call_listed_in_context(&client).await,
-        "http-invalid-tool-headers" => call_every_tool(&client).await,
-        "json-schema-2020-12-preservation" => echo_schema(&client).await,
+        | "elicitation-sep1034-client-defaults" => call_every_tool(client).await,
+        "http-standard-headers" => request_all_features(client).await,
+        "json-schema-ref-no-deref" => list_tools(client).await,
+        "http-custom-headers" => call_listed_in_context(client).await,
+        "http-invalid-tool-headers" => call_every_tool(client).await,
+        "json-schema-2020-12-preservation" => echo_schema(client).await,
         _ => Err(std::io::Error::other("unknown scenario").into()),
     }
 }
@@ -54,12 +62,12 @@ fn accept(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
     form.accept(answers.collect::<JsonObject>())
 }
 
-/// Returns the mode for the revision under test. Each server of the suite supports one revision, and the
-/// servers of legacy revisions require `initialize` as the first message.
+/// Returns the mode for the revision under test. The servers of legacy revisions require `initialize` as
+/// the first message, and may answer it with an older revision.
 fn mode() -> ConnectMode {
     let revision = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     match revision.parse::<ProtocolVersion>() {
-        Ok(version) if !version.is_modern() => ConnectMode::Pin(version),
+        Ok(version) if !version.is_modern() => ConnectMode::Legacy,
         _ => ConnectMode::Auto,
     }
 }

@@ -262,3 +262,23 @@ async fn immediate_stream_ends_slow_reconnects_down() {
     // Backoff leads to two connections per minute, or four with the smallest jitter.
     assert!(connections < 4 * 60 * 24 + 20, "{connections}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn response_with_foreign_id_does_not_end_stream() {
+    // spec: BASE-06
+    let (channel, mut server) = connect();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let events = request.events();
+    let with_text_id = result(2).replace(r#""id":2"#, r#""id":"2""#);
+    let foreign = [result(4711), with_text_id];
+    // The client ignores them, but the stream goes on until the own response has come.
+    for text in &foreign {
+        events.message(text);
+        assert_eq!(next(&mut frames).await, *text);
+    }
+    events.message(&result(2));
+    assert_eq!(next(&mut frames).await, result(2));
+    drop(events);
+    assert!(frames.next().await.is_none());
+}

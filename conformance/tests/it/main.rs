@@ -1,0 +1,4 @@
+//! Tests of the programs for the conformance suite.
+
+#[cfg(test)]
+mod client;
