@@ -1,5 +1,7 @@
 //! Tests of the facade over real transports, with well-behaved and hostile peers.
 
+#[cfg(all(test, unix, feature = "stdio"))]
+mod children;
 #[cfg(test)]
 mod dropped;
 #[cfg(test)]
