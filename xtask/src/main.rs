@@ -49,9 +49,10 @@ const HELP: [Help; 8] = [
         name: "ci",
         description: "every check in order, with a summary",
         flags: &[
-            "[--no-test] [--no-conformance] [--no-interop]",
+            "[--no-test] [--no-conformance] [--no-interop] [--strict]",
             "--only STEP: fmt test clippy doc tidy api llms features msrv package wasm fuzz",
             "             machete deny advisories conformance interop soak",
+            "--strict: a step that is skipped, or that checks only a part, fails",
         ],
     },
     Help {
