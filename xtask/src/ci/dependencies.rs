@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::{StepOutcome, tools};
+use super::outcome::StepOutcome;
+use super::tools;
 use crate::Result;
 use crate::process;
 use crate::workspace::Workspace;

@@ -12,7 +12,7 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
@@ -39,6 +39,16 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("conformance", &["mcp", "mcp-testing"]),
     ("examples", &["mcp", "mcp-testing"]),
     ("bench", &["mcp", "mcp-testing"]),
+    (
+        "fuzz",
+        &[
+            "mcp-types",
+            "mcp-core",
+            "mcp-server",
+            "mcp-client",
+            "mcp-transport-http",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
@@ -115,16 +125,13 @@ fn folder(workspace: &Workspace, package: &Package) -> Option<Finding> {
     (found != expected).then(|| Finding::new(&path.to_string_lossy(), 1, message))
 }
 
-/// A separate workspace, so that no other command builds the fuzz targets.
-const SEPARATE: &str = "fuzz";
-
 /// Checks that every package at the top of the repository is a member.
 fn packages_outside(workspace: &Workspace, members: &BTreeSet<&str>) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for entry in std::fs::read_dir(workspace.root())? {
         let entry = entry?;
         let folder = entry.file_name().to_string_lossy().into_owned();
-        let known = members.contains(folder.as_str()) || folder == SEPARATE;
+        let known = members.contains(folder.as_str());
         if entry.path().join("Cargo.toml").is_file() && !known {
             let message =
                 format!("{folder} is not a workspace member; add it to `members` in Cargo.toml");

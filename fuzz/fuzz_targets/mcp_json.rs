@@ -1,0 +1,5 @@
+//! The target `mcp_json`.
+
+#![cfg_attr(fuzzing, no_main)]
+
+fuzz::program!("mcp_json");

@@ -1,0 +1,5 @@
+//! The target `sse`.
+
+#![cfg_attr(fuzzing, no_main)]
+
+fuzz::program!("sse");

@@ -1,0 +1,148 @@
+//! Header values with the Base64 sentinel: every string survives encoding, a decoded value is what
+//! was encoded, and headers that a client writes match its arguments.
+
+use std::sync::LazyLock;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use mcp_core::{MirroredHeaders, ParamHeaders};
+use mcp_transport_http::headers::{decode, emit, encode, verify_arguments};
+use mcp_types::{JsonObject, Method, ProtocolVersion, RawObject};
+
+use crate::target::Target;
+
+pub(crate) const TARGET: Target = Target {
+    name: "headers",
+    run,
+    examples: &[
+        b"=?base64?WsO8cmljaA==?=\n{\"text\":\"Z\\u00fcrich\",\"count\":12}",
+        b"  plain\t\n{\"text\":\" a \",\"count\":1.0,\"on\":true}",
+        b"=?base64?=\n{\"on\":\"true\",\"count\":9007199254740993}",
+        b"12\n{\"count\":12}",
+    ],
+    fragments: &[
+        "=?base64?",
+        "?=",
+        "=?BASE64?",
+        "WsO8cmljaA==",
+        "WsO8cmljaA",
+        "AA==",
+        "/+8=",
+        " ",
+        "\t",
+        "\n",
+        "\r",
+        "\0",
+        "é",
+        "plain",
+        "true",
+        "12",
+        "{",
+        "}",
+        "\"text\":",
+        "\"count\":",
+        "\"on\":",
+        "\"",
+        ",",
+        "1e1",
+        "-0",
+        "null",
+        "[]",
+        "\\n",
+        "\\u0000",
+        "\\ud800",
+    ],
+};
+
+static PLAN: LazyLock<ParamHeaders> = LazyLock::new(|| {
+    let schema: JsonObject = serde_json::from_str(
+        r#"{"type": "object", "properties": {
+            "text": {"type": "string", "x-mcp-header": "Text"},
+            "count": {"type": "integer", "x-mcp-header": "Count"},
+            "on": {"type": "boolean", "x-mcp-header": "On"}
+        }}"#,
+    )
+    .expect("the schema is JSON");
+    let plan = ParamHeaders::from_schema(&schema).expect("the schema is valid");
+    plan.expect("the schema has annotations")
+});
+
+/// The input: a header value, then the JSON of arguments.
+fn run(input: &[u8]) {
+    let end = input.iter().position(|&byte| byte == b'\n');
+    let (value, rest) = input.split_at(end.unwrap_or(input.len()));
+    let decoded = decode(value);
+    if let Ok(text) = &decoded {
+        survives(text);
+    }
+    if let Ok(text) = std::str::from_utf8(input) {
+        survives(text);
+    }
+    let arguments = std::str::from_utf8(rest.trim_ascii_start());
+    if let Some(arguments) = arguments
+        .ok()
+        .and_then(|text| RawObject::from_text(text).ok())
+    {
+        client_headers_match(&arguments);
+        if let Ok(value) = HeaderValue::from_bytes(value) {
+            matching_header_says_the_same(value, decoded.ok().as_deref(), &arguments);
+        }
+    }
+}
+
+fn survives(text: &str) {
+    let encoded = encode(text);
+    assert!(
+        encoded
+            .as_bytes()
+            .iter()
+            .all(|byte| (b' '..=b'~').contains(byte))
+    );
+    assert_eq!(decode(encoded.as_bytes()).as_deref(), Ok(text));
+}
+
+/// The headers that a client writes for arguments are accepted by a server.
+fn client_headers_match(arguments: &RawObject) {
+    let Ok(values) = PLAN.values(Some(arguments)) else {
+        return;
+    };
+    let has_unsafe = values.iter().any(|it| {
+        it.value
+            .as_ref()
+            .is_some_and(|value| value.is_unsafe_integer())
+    });
+    let params = values.iter().filter_map(|argument| {
+        let text = argument.value.as_ref()?.text()?;
+        Some((argument.header.into(), text.into()))
+    });
+    let mirrored = MirroredHeaders::new(
+        ProtocolVersion::LATEST,
+        Method::CallTool.as_str(),
+        Some("t"),
+    );
+    let mut headers = HeaderMap::new();
+    emit(&mirrored.params(params.collect()), &mut headers);
+    let verified = verify_arguments(&headers, &PLAN, Some(arguments));
+    assert_eq!(verified.is_ok(), !has_unsafe, "{arguments:?}: {verified:?}");
+}
+
+/// A server that accepts a header for a string has seen exactly this string.
+fn matching_header_says_the_same(value: HeaderValue, decoded: Option<&str>, arguments: &RawObject) {
+    let mut headers = HeaderMap::new();
+    headers.insert(HeaderName::from_static("mcp-param-text"), value);
+    let only_text = arguments.parse::<serde_json::Map<_, _>>().is_ok_and(
+        |members: serde_json::Map<String, serde_json::Value>| {
+            members
+                .get("text")
+                .is_some_and(serde_json::Value::is_string)
+                && !members.contains_key("count")
+                && !members.contains_key("on")
+        },
+    );
+    if only_text && verify_arguments(&headers, &PLAN, Some(arguments)).is_ok() {
+        let values = PLAN
+            .values(Some(arguments))
+            .expect("verified arguments have values");
+        let text = values.iter().find_map(|it| it.value.as_ref()?.text());
+        assert_eq!(text.as_deref(), decoded);
+    }
+}

@@ -1,0 +1,151 @@
+//! URI templates: a match gives every variable a value that cannot leave a directory, and the URI of
+//! these values gives the same values again.
+
+use std::fmt::Write as _;
+
+use mcp_core::{Call, InputState, Reply, ResultBody};
+use mcp_server::{RawArgs, ResourceExt as _, Server};
+use mcp_types::{JsonObject, ReadResourceParams, ResourceContents, ResourceTemplate};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use crate::input::two_texts;
+use crate::server::send;
+use crate::target::Target;
+
+pub(crate) const TARGET: Target = Target {
+    name: "uri_template",
+    run,
+    examples: &[
+        b"file:///docs/{name}.md\nfile:///docs/a%20b.md",
+        b"file:///{+path}\nfile:///a/b/../c",
+        b"a://x/{+path}/y-{b}\na://x/1/2/y-3",
+        b"a://x{/b}{/c}{?d,e}\na://x/1?e=2&d=3",
+        b"a://{a}-{b}-{c}/x\na://1-2-3/x",
+    ],
+    fragments: &[
+        "a://", "file:///", "{a}", "{b}", "{+c}", "{/d}", "{/e}", "{?f,g}", "{?f}", "{", "}", "/",
+        "-", ".", "..", "%2e", "%2F", "%5c", "%00", "%", "%ff", "%C3%A9", "\\", "\n", "?", "f=",
+        "g=1", "&", "#", ":", "C:", "x", "1", "é", " ",
+    ],
+};
+
+/// Characters that a value has in a URI as they are.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+/// Plain characters of `{+name}`.
+const PLAIN_PATH: &AsciiSet = &PLAIN.remove(b'/');
+
+/// The input: a template, then a URI.
+fn run(input: &[u8]) {
+    let Some((template, uri)) = two_texts(input) else {
+        return;
+    };
+    let read = async |arguments: RawArgs| arguments.as_str().to_owned();
+    let server = Server::new("s", "1").template(ResourceTemplate::new(template).read(read));
+    let values = values(&server, uri);
+    if server.check().is_err() {
+        assert!(values.is_none(), "a refused template matches {uri}");
+        return;
+    }
+    let Some(values) = values else {
+        return;
+    };
+    for (name, value) in &values {
+        let value = value.as_str().expect("a value is a string");
+        assert!(!value.contains(['\0', '\\']), "{name}: {value:?}");
+        assert!(!value.starts_with('/'), "{name}: {value:?}");
+        assert!(
+            !value.split('/').any(|segment| segment == ".."),
+            "{name}: {value:?}"
+        );
+        let is_path = template.contains(&format!("{{+{name}}}"));
+        let is_query = template
+            .rfind('?')
+            .is_some_and(|at| template[at..].contains(&**name));
+        assert!(
+            is_path || is_query || !value.contains('/'),
+            "{name}: {value:?}"
+        );
+    }
+    let again = expand(template, &values);
+    assert_eq!(
+        self::values(&server, &again).as_ref(),
+        Some(&values),
+        "{again}"
+    );
+}
+
+/// Returns the values of the variables, if the server reads the URI.
+fn values(server: &Server, uri: &str) -> Option<JsonObject> {
+    let call = Call::ReadResource(ReadResourceParams::new(uri));
+    let Reply::Complete {
+        body: ResultBody::ReadResource(read),
+        ..
+    } = send(server, call, InputState::default())
+    else {
+        return None;
+    };
+    let Some(ResourceContents::Text(contents)) = read.contents.first() else {
+        panic!("a template with a text handler reads no text");
+    };
+    Some(serde_json::from_str(&contents.text).expect("the arguments are JSON"))
+}
+
+/// Expands a valid template.
+fn expand(template: &str, values: &JsonObject) -> String {
+    let mut uri = String::new();
+    let mut rest = template;
+    while let Some((literal, after)) = rest.split_once('{') {
+        uri.push_str(literal);
+        let (expression, after) = after.split_once('}').unwrap_or((after, ""));
+        rest = after;
+        let names = expression.trim_start_matches(['+', '/', '?']).split(',');
+        let operator = expression.chars().next().unwrap_or_default();
+        let mut separator = '?';
+        for name in names {
+            let Some(value) = values.get(name).and_then(Value::as_str) else {
+                continue;
+            };
+            let encoded = utf8_percent_encode(
+                value,
+                match operator {
+                    '+' => PLAIN_PATH,
+                    _ => PLAIN,
+                },
+            );
+            // Writing to a string does not fail.
+            let _ = match operator {
+                '/' => write!(uri, "/{encoded}"),
+                '?' => write!(
+                    uri,
+                    "{}{name}={encoded}",
+                    std::mem::replace(&mut separator, '&')
+                ),
+                _ => write!(uri, "{encoded}"),
+            };
+        }
+    }
+    uri + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{expand, values};
+    use mcp_server::{RawArgs, ResourceExt as _, Server};
+    use mcp_types::ResourceTemplate;
+
+    #[test]
+    fn values_of_a_match_are_expanded_to_its_uri() {
+        let template = "a://x/{b}{/c}{?d,e}";
+        let read = async |arguments: RawArgs| arguments.as_str().to_owned();
+        let server = Server::new("s", "1").template(ResourceTemplate::new(template).read(read));
+        let uri = "a://x/1%202/3?d=%26&e=4";
+        let values = values(&server, uri).expect("the template matches");
+        assert_eq!(values.len(), 4, "{values:?}");
+        assert_eq!(expand(template, &values), uri);
+    }
+}
