@@ -16,6 +16,8 @@ mod json_schema;
 mod limits;
 mod lint;
 pub(crate) mod param_headers;
+#[cfg(feature = "json-schema")]
+mod patterns;
 mod validate;
 mod walk;
 

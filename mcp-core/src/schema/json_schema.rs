@@ -2,21 +2,26 @@
 
 use std::sync::Arc;
 
+use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::paths::{Location, LocationSegment};
-use jsonschema::{PatternOptions, ValidationError};
 use mcp_types::JsonObject;
 use serde_json::Value;
 
 use super::limits::Cost;
+use super::patterns::Patterns;
 use super::validate::{property_path, summarize};
 use super::{Check, SchemaError, Validator, Violation, Violations};
 
 /// A validator for all of JSON Schema: 2020-12 (the default), 2019-09, draft-07, draft-06 and draft-04.
 ///
 /// References are resolved within a schema only. Limits: 256 KiB, 4096 subschemas and 64 levels per
-/// schema, 5,000,000 evaluations of a subschema per value; all are computed before a validation
-/// starts. `format` is an annotation, as 2020-12 specifies.
+/// schema, 1 MiB per compiled pattern and 4 MiB for all of them, 5,000,000 evaluations of a subschema
+/// per value; all are computed before a validation starts. `format` is an annotation, as 2020-12
+/// specifies.
+///
+/// Patterns are matched in linear time. Those with look-around or back-references need backtracking and
+/// are refused with [`SchemaError::Invalid`].
 ///
 /// # Examples
 ///
@@ -43,25 +48,22 @@ use super::{Check, SchemaError, Validator, Violation, Violations};
 )]
 pub struct JsonSchema;
 
-/// The backtracking limit of patterns with look-around or back-references.
-const BACKTRACK_LIMIT: usize = 100_000;
-/// The largest compiled pattern, in bytes.
-const PATTERN_SIZE: usize = 1 << 20;
-
 impl Validator for JsonSchema {
     // spec: JSCH-02, JSCH-05, JSCH-06, JSCH-07
     fn compile(&self, schema: &JsonObject) -> Result<Arc<dyn Check>, SchemaError> {
         let schema = Value::Object(schema.clone());
-        let cost = Cost::new(&schema)?;
-        let patterns = PatternOptions::fancy_regex()
-            .backtrack_limit(BACKTRACK_LIMIT)
-            .size_limit(PATTERN_SIZE);
+        let (cost, subschemas) = Cost::new(&schema)?;
+        let patterns = Patterns::new(&subschemas)?;
         let validator = jsonschema::options()
-            .with_pattern_options(patterns)
+            .with_pattern_options(patterns.options())
             .offline()
             .build(&schema)
             .map_err(|error| SchemaError::Invalid(error.to_string()))?;
-        Ok(Arc::new(Compiled { validator, cost }))
+        Ok(Arc::new(Compiled {
+            validator,
+            cost,
+            patterns,
+        }))
     }
 }
 
@@ -69,11 +71,13 @@ impl Validator for JsonSchema {
 struct Compiled {
     validator: jsonschema::Validator,
     cost: Cost,
+    patterns: Patterns,
 }
 
 impl Check for Compiled {
     fn check(&self, value: &Value) -> Result<(), Violations> {
         let affordable = self.cost.check(value);
+        let affordable = affordable.and_then(|each| self.patterns.check(value, each));
         affordable.map_err(|error| Violations::from(Violation::new("", error.to_string())))?;
         let errors = self.validator.iter_errors(value);
         let violations = errors.map(|error| Violation::new(path(&error), reason(&error)));
@@ -304,7 +308,69 @@ mod tests {
         let value = (0..100).fold(json!({}), |inner, _| json!({"a": inner}));
         let text = check(doubling, &value).unwrap_err();
         assert!(text.contains("too deep"), "{text}");
-        let catastrophic = json!({"pattern": "^(?=(a+)+$)b"});
-        assert!(check(catastrophic, &json!("a".repeat(5_000))).is_err());
+    }
+
+    #[test]
+    fn pattern_that_needs_backtracking_is_refused() {
+        for pattern in ["^(?=(a+)+$)b", "(?<!x)y", r"^(a+)\1$"] {
+            for schema in [
+                json!({"pattern": pattern}),
+                json!({"patternProperties": {pattern: {}}}),
+                json!({"$defs": {"a": {"pattern": pattern}}}),
+                json!({"$ref": "#/data/0", "data": [{"pattern": pattern}]}),
+            ] {
+                let error = compile(schema.clone()).expect_err(&schema.to_string());
+                let text = error.to_string();
+                assert!(text.contains("look-around"), "{text}");
+                assert!(text.contains(&format!("{pattern:?}")), "{text}");
+            }
+        }
+        let linear = json!({"pattern": "^(a+)+$"});
+        assert!(check(linear, &json!("a".repeat(100_000) + "b")).is_err());
+    }
+
+    #[test]
+    fn patterns_are_limited_in_total() {
+        let large = |index: usize| format!("^[a-z]{{{}}}$", 10_000 + index);
+        let schema = |count: usize| {
+            let alternatives: Vec<_> = (0..count)
+                .map(|index| json!({"pattern": large(index)}))
+                .collect();
+            json!({"anyOf": alternatives})
+        };
+        assert_eq!(compile(schema(1)), Ok(()));
+        let error = compile(schema(100)).unwrap_err();
+        assert!(
+            matches!(error, SchemaError::PatternsTooLarge { .. }),
+            "{error}"
+        );
+        let alone = compile(json!({"pattern": "^[a-z]{20000}$"})).unwrap_err();
+        assert!(
+            matches!(alone, SchemaError::PatternsTooLarge { .. }),
+            "{alone}"
+        );
+        let keys: serde_json::Map<_, _> = (0..100).map(|it| (large(it), json!({}))).collect();
+        assert!(compile(json!({"patternProperties": keys})).is_err());
+        // Small patterns are many.
+        let small: Vec<_> = (0..500)
+            .map(|it| json!({"pattern": format!("^a{it}$")}))
+            .collect();
+        assert_eq!(compile(json!({"anyOf": small})), Ok(()));
+        // A member that only has the name of a keyword.
+        assert_eq!(
+            compile(json!({"properties": {"pattern": {"const": "("}}})),
+            Ok(())
+        );
+        assert_eq!(compile(json!({"const": {"pattern": "("}})), Ok(()));
+    }
+
+    #[test]
+    fn long_string_for_a_large_pattern_is_a_violation() {
+        let schema = json!({"pattern": "^([a-z]|[a-f]x){1000}$"});
+        let text = check(schema.clone(), &json!("a".repeat(1_000_000))).unwrap_err();
+        assert!(text.contains("too large"), "{text}");
+        assert_eq!(check(schema, &json!("a".repeat(1_000))), Ok(()));
+        let simple = json!({"pattern": "^[a-z]+$"});
+        assert_eq!(check(simple, &json!("a".repeat(1_000_000))), Ok(()));
     }
 }

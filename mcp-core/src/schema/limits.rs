@@ -34,14 +34,15 @@ pub(crate) struct Cost(Vec<u64>);
 pub(crate) struct TooMuchWork;
 
 impl Cost {
-    /// Computes the cost of a schema.
+    /// Computes the cost of a schema. Returns the subschemas as well, including the targets of
+    /// references.
     ///
     /// # Errors
     ///
     /// Returns [`SchemaError`] when the schema exceeds a limit, or when a reference cannot be
     /// resolved.
     // spec: JSCH-05, JSCH-06, JSCH-07
-    pub(crate) fn new(schema: &Value) -> Result<Self, SchemaError> {
+    pub(crate) fn new(schema: &Value) -> Result<(Self, Vec<&Value>), SchemaError> {
         let bytes = schema.to_string().len();
         if bytes > MAX_BYTES {
             let limit = MAX_BYTES;
@@ -51,21 +52,23 @@ impl Cost {
         graph.add(schema, "#".to_owned(), 0, None)?;
         graph.connect()?;
         let order = graph.order()?;
-        Ok(Self(graph.costs(&order)))
+        let subschemas = graph.nodes.iter().map(|node| node.schema).collect();
+        Ok((Self(graph.costs(&order)), subschemas))
     }
 
-    /// Checks that the validation of a value stays within the limit.
+    /// Checks that the validation of a value stays within the limit. Returns the number of evaluations
+    /// per value.
     ///
     /// # Errors
     ///
     /// Returns [`TooMuchWork`] when it does not.
     // spec: JSCH-07
-    pub(crate) fn check(&self, value: &Value) -> Result<(), TooMuchWork> {
+    pub(crate) fn check(&self, value: &Value) -> Result<u64, TooMuchWork> {
         let (count, depth) = measure(value, 0);
         let index = depth.min(self.0.len().saturating_sub(1));
         let each = self.0.get(index).copied().unwrap_or(u64::MAX);
         match each.saturating_mul(count) {
-            0..=MAX_WORK => Ok(()),
+            0..=MAX_WORK => Ok(each),
             _ => Err(TooMuchWork),
         }
     }
@@ -349,8 +352,12 @@ mod tests {
     use super::{Cost, MAX_SCHEMAS};
     use crate::schema::SchemaError;
 
+    fn cost_of(schema: &Value) -> Result<Cost, SchemaError> {
+        Cost::new(schema).map(|(cost, _)| cost)
+    }
+
     fn refused(schema: &Value) -> String {
-        Cost::new(schema).unwrap_err().to_string()
+        cost_of(schema).unwrap_err().to_string()
     }
 
     fn nested(depth: usize, name: &str) -> Value {
@@ -371,7 +378,7 @@ mod tests {
             // Data that resembles a reference.
             json!({"const": {"$ref": "https://example.com"}, "default": {"$ref": "#/nowhere"}}),
         ] {
-            Cost::new(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
+            cost_of(&good).unwrap_or_else(|error| panic!("{good}: {error}"));
         }
         for external in [
             "https://example.com/x.json",
@@ -388,7 +395,7 @@ mod tests {
         for missing in ["#/$defs/a", "#a", "#/%ff"] {
             let schema = json!({"$ref": missing});
             assert_eq!(
-                Cost::new(&schema),
+                cost_of(&schema),
                 Err(SchemaError::Unresolved(missing.to_owned()))
             );
         }
@@ -407,7 +414,7 @@ mod tests {
         ] {
             assert!(refused(&endless).contains("without end"), "{endless}");
         }
-        Cost::new(&json!({"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}})).unwrap();
+        cost_of(&json!({"items": {"$ref": "#"}, "additionalProperties": {"$ref": "#"}})).unwrap();
     }
 
     #[test]
@@ -424,11 +431,11 @@ mod tests {
     #[test]
     fn costly_validation_is_refused_before_it_starts() {
         let tree = json!({"properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}});
-        let cost = Cost::new(&tree).unwrap();
+        let cost = cost_of(&tree).unwrap();
         assert!(cost.check(&nested(120, "left")).is_ok());
         let numbers: Vec<_> = (0..200_000).collect();
         assert!(
-            Cost::new(&json!({"items": {"type": "integer"}}))
+            cost_of(&json!({"items": {"type": "integer"}}))
                 .unwrap()
                 .check(&json!(numbers))
                 .is_ok()
@@ -439,7 +446,7 @@ mod tests {
             {"properties": {"left": {"$ref": "#"}, "kind": {"const": "a"}}},
             {"properties": {"left": {"$ref": "#"}, "kind": {"const": "b"}}},
         ]});
-        let cost = Cost::new(&doubling).unwrap();
+        let cost = cost_of(&doubling).unwrap();
         assert!(cost.check(&nested(8, "left")).is_ok());
         assert!(cost.check(&nested(100, "left")).is_err());
 
@@ -449,6 +456,6 @@ mod tests {
             let below = json!({"$ref": format!("#/$defs/a{}", level - 1)});
             bomb["$defs"][format!("a{level}")] = json!({"allOf": [below, below]});
         }
-        assert!(Cost::new(&bomb).unwrap().check(&json!(1)).is_err());
+        assert!(cost_of(&bomb).unwrap().check(&json!(1)).is_err());
     }
 }

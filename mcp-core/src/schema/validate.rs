@@ -56,6 +56,20 @@ pub enum SchemaError {
         /// The limit of subschemas.
         limit: usize,
     },
+    /// The regular expressions of the schema are too large, alone or together.
+    #[error(
+        "the patterns of the schema are too large, at {pattern:?}: compiled, one can have {limit} \
+         bytes, and all can have {total}; make them smaller, for example with `maxLength` in place \
+         of a repetition"
+    )]
+    PatternsTooLarge {
+        /// The pattern that exceeds a limit.
+        pattern: String,
+        /// The limit of one compiled pattern in bytes.
+        limit: usize,
+        /// The limit of all compiled patterns in bytes.
+        total: usize,
+    },
     /// A reference leads out of the schema. References are not fetched.
     // spec: JSCH-05, JSCH-06
     #[error(

@@ -1,0 +1,136 @@
+//! Limits of the regular expressions of a schema: their size when they are compiled, and the work of
+//! matching them.
+
+use jsonschema::PatternOptions;
+use jsonschema::Regex as LinearEngine;
+use mcp_types::JsonObject;
+use serde_json::{Value, json};
+
+use super::SchemaError;
+use super::limits::TooMuchWork;
+
+/// The maximum size of one compiled pattern in bytes: 1 MiB.
+const MAX_SIZE: usize = 1 << 20;
+/// The maximum size of all compiled patterns in bytes: 4 MiB.
+const MAX_TOTAL_SIZE: usize = 4 << 20;
+/// The size of a compiled pattern below which it is not measured more precisely, in bytes.
+const MIN_SIZE: usize = 4 << 10;
+/// The memory for the lazy automata of all patterns in bytes: 16 MiB.
+const MAX_CACHE: usize = 16 << 20;
+/// The memory for the lazy automaton of one pattern in bytes.
+const CACHE_RANGE: (usize, usize) = (32 << 10, 1 << 20);
+
+/// Bytes of a compiled pattern that one step passes. At worst, the engine visits all states of a
+/// pattern for each byte of a string.
+const BYTES_PER_STEP: u64 = 100;
+/// The maximum number of steps in one validation: at worst some seconds.
+const MAX_STEPS: u64 = 50_000_000;
+
+/// The regular expressions of one schema, which are within the limits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Patterns {
+    count: usize,
+    /// Upper bound of the size of the largest compiled pattern.
+    largest: usize,
+}
+
+impl Patterns {
+    /// Measures the patterns of a schema, given by its subschemas.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SchemaError`] when a pattern is invalid, when it needs backtracking, and when the
+    /// patterns are too large.
+    pub(super) fn new(subschemas: &[&Value]) -> Result<Self, SchemaError> {
+        let schemas = subschemas.iter().filter_map(|schema| schema.as_object());
+        let sources: Vec<_> = schemas.flat_map(sources).collect();
+        let (mut largest, mut total) = (0, 0);
+        for source in &sources {
+            let size = size(source, MAX_TOTAL_SIZE - total)?;
+            total += size;
+            largest = largest.max(size);
+        }
+        let count = sources.len();
+        Ok(Self { count, largest })
+    }
+
+    /// Returns the options of the engine, which matches in linear time.
+    pub(super) fn options(&self) -> PatternOptions<LinearEngine> {
+        let (min, max) = CACHE_RANGE;
+        let cache = (MAX_CACHE / self.count.max(1)).clamp(min, max);
+        PatternOptions::regex()
+            .size_limit(MAX_SIZE)
+            .dfa_size_limit(cache)
+    }
+
+    /// Checks that matching the strings of a value stays within the limit, if each is matched at most
+    /// `evaluations` times.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`TooMuchWork`] when it does not.
+    pub(super) fn check(self, value: &Value, evaluations: u64) -> Result<(), TooMuchWork> {
+        if self.count == 0 {
+            return Ok(());
+        }
+        let steps_per_byte = 1 + self.largest as u64 / BYTES_PER_STEP;
+        let steps = string_bytes(value)
+            .saturating_mul(evaluations)
+            .saturating_mul(steps_per_byte);
+        match steps {
+            0..=MAX_STEPS => Ok(()),
+            _ => Err(TooMuchWork),
+        }
+    }
+}
+
+/// Returns the patterns of one schema, without those of its subschemas.
+fn sources(schema: &JsonObject) -> impl Iterator<Item = &str> {
+    let pattern = schema.get("pattern").and_then(Value::as_str);
+    let keys = schema.get("patternProperties").and_then(Value::as_object);
+    let keys = keys.into_iter().flat_map(|members| members.keys());
+    pattern.into_iter().chain(keys.map(String::as_str))
+}
+
+/// Returns an upper bound of the size of a compiled pattern.
+///
+/// # Errors
+///
+/// Returns [`SchemaError`] when the pattern is invalid, or larger than `available` bytes.
+fn size(source: &str, available: usize) -> Result<usize, SchemaError> {
+    let schema = json!({ "pattern": source });
+    let compiles = |size| {
+        let options = PatternOptions::regex().size_limit(size);
+        let options = jsonschema::options().with_pattern_options(options);
+        options.offline().build(&schema).is_ok()
+    };
+    let limit = available.min(MAX_SIZE);
+    let sizes = std::iter::successors(Some(MIN_SIZE), |size| Some(size * 2));
+    let size = sizes
+        .take_while(|size| *size <= limit)
+        .find(|size| compiles(*size));
+    size.ok_or_else(|| match compiles(4 * MAX_SIZE) {
+        true => SchemaError::PatternsTooLarge {
+            pattern: source.chars().take(100).collect(),
+            limit: MAX_SIZE,
+            total: MAX_TOTAL_SIZE,
+        },
+        false => SchemaError::Invalid(format!(
+            "the pattern {source:?} is no regular expression, needs look-around or \
+             back-references, or is far too large"
+        )),
+    })
+}
+
+/// Returns the total length of the strings and keys of a value.
+fn string_bytes(value: &Value) -> u64 {
+    match value {
+        Value::String(text) => text.len() as u64,
+        Value::Array(elements) => elements.iter().map(string_bytes).sum(),
+        Value::Object(members) => members
+            .iter()
+            .map(|(key, value)| key.len() as u64 + string_bytes(value))
+            .sum(),
+        _ => 0,
+    }
+}
