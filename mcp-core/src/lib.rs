@@ -32,8 +32,8 @@
 //!
 //! | layer | modules |
 //! |---|---|
-//! | 0 | `backoff`, `call`, `close_signal`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `server_identity`, `stream_control` |
-//! | 1 | `extensions`, `gate`, `input`, `lines`, `reply`, `server_request` |
+//! | 0 | `backoff`, `call`, `close_signal`, `deadline`, `deserialize`, `facts`, `fault`, `framing`, `headers`, `notification`, `panic`, `pending`, `schema`, `server_identity`, `stream_control` |
+//! | 1 | `extensions`, `gate`, `header_mismatch`, `input`, `lines`, `reply`, `server_request` |
 //! | 2 | `changes`, `mrtr`, `wire` |
 //! | 3 | `channel`, `outlet`, `reply_target`, `versioning` |
 //! | 4 | `exchange` |
@@ -53,6 +53,8 @@ mod channel;
 #[doc(hidden)]
 pub mod close_signal;
 #[doc(hidden)]
+pub mod deadline;
+#[doc(hidden)]
 pub mod deserialize;
 mod exchange;
 mod extensions;
@@ -60,6 +62,7 @@ mod facts;
 mod fault;
 mod framing;
 mod gate;
+mod header_mismatch;
 #[doc(hidden)]
 pub mod headers;
 mod in_process;
@@ -99,6 +102,7 @@ pub use facts::{ClientFacts, ClientProfile, Principal, ServerProfile};
 pub use fault::{ErrorData, Fault, ItemKind};
 pub use framing::Framing;
 pub use gate::{AllowAll, Gate};
+pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
 pub use input::{BackChannel, BackChannelError, Input, InputState};

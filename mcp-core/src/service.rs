@@ -26,6 +26,10 @@ pub trait Service: Send + Sync + 'static {
 
     /// Returns the arguments of a tool that clients repeat in headers, so that a transport can compare
     /// them. `None` when there are none.
+    ///
+    /// The transport does not know whether the caller may see the tool. It passes a mismatch as
+    /// [`HeaderMismatch`](crate::HeaderMismatch) in the extensions of the call, and the service
+    /// answers with it.
     // spec: XHDR-17
     fn header_plan(&self, _tool: &str) -> Option<Arc<ParamHeaders>> {
         None

@@ -4,14 +4,19 @@
 //! continue each other's sessions and streams.
 
 mod events;
+mod memory_events;
 mod sessions;
 
 use std::error::Error;
 
-pub use events::{EventStore, MemoryEventStore, Replay, ReplayError, StoredEvent, StreamId};
+pub use events::{EventStore, Replay, ReplayError, StoredEvent, StreamId};
+pub use memory_events::MemoryEventStore;
 pub use sessions::{MemorySessionStore, SessionStore};
 
 /// The failure of a store.
+///
+/// Its message may contain secrets, such as the URL of a database with its password. Servers write it
+/// to the log, and answer clients with a fixed message.
 #[derive(Debug, thiserror::Error)]
 #[error("the store failed: {0}")]
 pub struct StoreError(#[source] Box<dyn Error + Send + Sync>);

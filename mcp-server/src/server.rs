@@ -466,8 +466,8 @@ impl Service for Server {
         Some(self.registry.current().changes.clone())
     }
 
-    // The caller is not known yet, so the plan of a hidden tool is returned as well; its headers are
-    // compared before the call fails.
+    // The transport does not know the caller. The route of the tool reports a mismatch, after its
+    // visibility was checked.
     fn header_plan(&self, tool: &str) -> Option<Arc<ParamHeaders>> {
         self.registry.current().header_plans.get(tool).cloned()
     }

@@ -2,7 +2,7 @@
 //!
 //! | layer | module | contents |
 //! |---|---|---|
-//! | 1 | `request_body`, `response`, `running_calls`, `service_source`, `keep_alive` | parts without rules of the protocol |
+//! | 1 | `request_body`, `response`, `running_calls`, `service_source`, `store_guard`, `keep_alive` | parts without rules of the protocol |
 //! | 2 | `rejection` | requests that are answered with an error |
 //! | 3 | `guard` | checks of a request head |
 //! | 4 | `config`, `route` | settings; classification of a message |
@@ -37,6 +37,7 @@ mod service;
 mod service_source;
 mod session;
 mod sse_2024;
+mod store_guard;
 
 pub use config::{AnswerMode, SessionEnd, SessionEvent, Sessions};
 #[cfg(feature = "serve")]

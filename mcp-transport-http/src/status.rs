@@ -1,7 +1,7 @@
 //! HTTP status codes for JSON-RPC errors.
 //!
 //! Errors of the protocol layer have the status that the specification requires. Errors of a
-//! service are results: their status is 200, with two exceptions that clients evaluate. Legacy
+//! service are results: their status is 200, with three exceptions that clients evaluate. Legacy
 //! clients do not know these statuses: errors within a session have the status 200.
 
 use http::StatusCode;
@@ -27,6 +27,8 @@ pub(crate) fn for_reply(fault: &Fault, version: ProtocolVersion) -> StatusCode {
         _ if !version.is_modern() => StatusCode::OK,
         Fault::NoSuchMethod { .. } => StatusCode::NOT_FOUND,
         Fault::MissingCapability { .. } => StatusCode::BAD_REQUEST,
+        // spec: HTTP-SM-10
+        Fault::HeaderMismatch(_) => StatusCode::BAD_REQUEST,
         _ => StatusCode::OK,
     }
 }
@@ -66,7 +68,7 @@ mod tests {
             (Fault::no_such_tool("x"), 400, 200, 200),
             (missing, 400, 400, 200),
             (unsupported, 400, 200, 200),
-            (Fault::HeaderMismatch("x".into()), 400, 200, 200),
+            (Fault::HeaderMismatch("x".into()), 400, 400, 200),
             (Fault::Refused("x".into()), 403, 200, 200),
             (Fault::Deadline, 504, 200, 200),
             (Fault::internal("x"), 500, 200, 200),

@@ -31,6 +31,11 @@ impl RequestIds {
         self.last.into()
     }
 
+    /// Returns the number of the id that was made last.
+    pub(crate) fn last(&self) -> i64 {
+        self.last
+    }
+
     /// Returns true if this generator has made the id. A response with such an id is late rather
     /// than foreign.
     pub(crate) fn contains(&self, id: &RequestId) -> bool {

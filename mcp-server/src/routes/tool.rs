@@ -7,7 +7,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use mcp_core::schema::Lint;
-use mcp_core::{BoxFuture, ParamHeaders, Reply};
+use mcp_core::{BoxFuture, HeaderMismatch, ParamHeaders, Reply};
 use mcp_types::{CallToolResult, Tool};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
@@ -120,6 +120,12 @@ impl ToolRoute {
     }
 
     pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        // spec: XHDR-17
+        if self.param_headers.is_some()
+            && let Some(mismatch) = call.extensions().get::<HeaderMismatch>()
+        {
+            return Box::pin(ready(mismatch.fault().clone().into()));
+        }
         self.scope.run(call, self, Self::call_checked)
     }
 

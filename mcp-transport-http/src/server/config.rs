@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::request::Parts;
-use mcp_core::Gate;
 use mcp_core::store::EventStore;
+use mcp_core::{Gate, catch_panic_sync};
 use uuid::Uuid;
 
 use super::guard::Guard;
 use super::request_body::BodyLimits;
+use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
 use crate::Shutdown;
 
 pub use session_event::{SessionEnd, SessionEvent};
@@ -30,6 +31,8 @@ pub(super) struct Config {
     pub(super) session_id: Option<Arc<MakeSessionId>>,
     pub(super) session_hook: Option<Arc<SessionHook>>,
     pub(super) events: Option<EventStorage>,
+    /// Maximum time of one operation of a store.
+    pub(super) store_timeout: Duration,
     pub(super) gate: Option<Arc<dyn Gate>>,
     shutdown: Option<Shutdown>,
 }
@@ -53,7 +56,7 @@ pub(super) struct StreamConfig {
 /// Store for the events of sessions.
 #[derive(Clone)]
 pub(super) struct EventStorage {
-    pub(super) store: Arc<dyn EventStore>,
+    pub(super) store: Arc<GuardedEvents>,
     /// Prefix of stream names. Servers with the same store number their streams independently.
     pub(super) stream_prefix: Arc<str>,
 }
@@ -75,6 +78,7 @@ impl Default for Config {
             session_id: None,
             session_hook: None,
             events: None,
+            store_timeout: STORE_TIMEOUT,
             gate: None,
             shutdown: None,
         }
@@ -99,10 +103,28 @@ impl Config {
         }
     }
 
-    /// Calls the hook for session events.
+    /// Calls the hook for session events. A panic of the hook has no effect on the session, on its
+    /// request, and on the task that ends sessions.
     pub(super) fn notify_session_hook(&self, event: SessionEvent<'_>) {
-        if let Some(hook) = &self.session_hook {
-            hook(event);
+        if let Some(hook) = &self.session_hook
+            && let Err(panic) = catch_panic_sync(|| hook(event))
+        {
+            tracing::error!(panic = panic.text(), "the hook for sessions panicked");
+        }
+    }
+
+    /// Stores the events of sessions in `store`.
+    pub(super) fn set_event_store(&mut self, store: Arc<dyn EventStore>) {
+        self.events = Some(EventStorage::new(store, self.store_timeout));
+    }
+
+    pub(super) fn set_store_timeout(&mut self, timeout: Duration) {
+        self.store_timeout = timeout;
+        if let Some(events) = &mut self.events {
+            events.store = Arc::new(GuardedEvents {
+                timeout,
+                ..GuardedEvents::clone(&events.store)
+            });
         }
     }
 }
@@ -119,10 +141,10 @@ impl fmt::Debug for Config {
 }
 
 impl EventStorage {
-    pub(super) fn new(store: impl EventStore) -> Self {
+    fn new(store: Arc<dyn EventStore>, timeout: Duration) -> Self {
         let (prefix, ..) = Uuid::new_v4().as_fields();
         Self {
-            store: Arc::new(store),
+            store: Arc::new(GuardedEvents { store, timeout }),
             stream_prefix: format!("{prefix:x}").into(),
         }
     }

@@ -14,7 +14,8 @@ use bytes::Bytes;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
-    BoxFuture, Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, Service,
+    BoxFuture, Extensions, Fault, InboundRequest, NotificationBuffer, Principal, Reply,
+    ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -79,14 +80,14 @@ pub(super) fn start(
     config: &Arc<Config>,
     target: ReplyTarget,
     mut request: InboundRequest,
-    head: Box<request::Parts>,
+    extensions: Extensions,
     options: ResponseOptions,
 ) -> CallResponse {
     if request.is_subscription() {
         limit_subscription(&mut request, config);
     }
     let (notifications, permit) = (options.notifications, options.permit);
-    let call = HttpCall::start(service, target, request, head.into(), notifications, permit);
+    let call = HttpCall::start(service, target, request, extensions, notifications, permit);
     CallResponse {
         call: Some(call),
         config: Arc::clone(config),

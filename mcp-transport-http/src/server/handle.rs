@@ -4,10 +4,14 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http::request::Parts;
 use http::{HeaderMap, Method, Response, StatusCode};
 use mcp_core::wire::MODERN;
-use mcp_core::{InboundRequest, ReplyTarget, ServerProfile, Service};
+use mcp_core::{
+    Call, ClientRequest, Extensions, Fault, HeaderMismatch, InboundRequest, ReplyTarget,
+    ServerProfile, Service, catch_panic,
+};
 
 use super::config::{AnswerMode, SessionMode};
 use super::endpoint::EndpointState;
@@ -18,10 +22,26 @@ use super::request_body::{self, BodyError};
 use super::response::{self, Body};
 use super::route::{self, Route};
 use super::{session, sse_2024};
-use crate::headers::{McpHeaders, names};
+use crate::headers::{self, McpHeaders, names};
 
-/// Responds to a request.
-pub(super) async fn handle<B: http_body::Body>(
+/// Responds to a request. A panic of the closures and services of the user, such as that of
+/// [`per_request`](super::StreamableHttp::per_request), is answered with the status 500. Without the
+/// guard it would end the connection with all requests on it.
+pub(super) fn handle<B: http_body::Body>(
+    endpoint: Arc<EndpointState>,
+    head: Box<Parts>,
+    body: B,
+) -> impl Future<Output = Response<Body>> {
+    let response = catch_panic(respond(endpoint, head, body));
+    response.map(|response| {
+        response.unwrap_or_else(|panic| {
+            tracing::error!(panic = panic.text(), "a request was not handled");
+            Rejection::modern(None, Fault::internal("internal error")).into_response()
+        })
+    })
+}
+
+async fn respond<B: http_body::Body>(
     endpoint: Arc<EndpointState>,
     head: Box<Parts>,
     body: B,
@@ -124,7 +144,7 @@ async fn start(
     }
     let headers = McpHeaders::collect(&head.headers);
     let profile = endpoint.profile(&*service);
-    let message = match classify(endpoint, &*service, &profile, &head, &headers, message)? {
+    let message = match classify(endpoint, &profile, &headers, message)? {
         Route::Modern { id, request } => {
             let wire = MODERN;
             let target = ReplyTarget { id, profile, wire };
@@ -144,23 +164,14 @@ async fn start(
     session::post(&context, target, head, &message).await
 }
 
-/// Classifies the message of a POST. `profile` is the profile of `service`.
+/// Classifies the message of a POST. `profile` is the profile of its service.
 fn classify<'m>(
     endpoint: &EndpointState,
-    service: &dyn Service,
     profile: &ServerProfile,
-    head: &Parts,
     headers: &McpHeaders<'_>,
     message: &'m Bytes,
 ) -> Result<Route<'m>, Rejection> {
-    route::route(
-        &head.headers,
-        headers,
-        message,
-        profile,
-        endpoint.serves_legacy(profile),
-        |tool| service.header_plan(tool),
-    )
+    route::route(headers, message, profile, endpoint.serves_legacy(profile))
 }
 
 fn start_modern(
@@ -173,9 +184,31 @@ fn start_modern(
     let config = &endpoint.config;
     exchange::authorize(config, &mut request, &head)
         .map_err(|fault| Rejection::modern(Some(target.id.clone()), fault))?;
+    let mut extensions = Extensions::from(head);
+    // After the gate: a refused caller must not learn the arguments of a tool.
+    if let Some(mismatch) = header_mismatch(service, &request, &extensions) {
+        extensions.insert(mismatch);
+    }
     let options = ResponseOptions::stateless(AnswerMode::Auto);
-    let call = exchange::start(service, config, target, request, head, options);
+    let call = exchange::start(service, config, target, request, extensions, options);
     Ok(MessageOutcome::Call(call))
+}
+
+/// Compares the headers of a `tools/call` with its arguments. The service reports a mismatch, if the
+/// caller may see the tool.
+// spec: XHDR-17
+fn header_mismatch(
+    service: &dyn Service,
+    request: &InboundRequest,
+    extensions: &Extensions,
+) -> Option<HeaderMismatch> {
+    let ClientRequest::Call(Call::CallTool(params)) = &request.request else {
+        return None;
+    };
+    let plan = service.header_plan(&params.name)?;
+    let headers = &extensions.parts()?.headers;
+    let compared = headers::verify_arguments(headers, &plan, params.arguments.as_ref());
+    compared.err().map(HeaderMismatch::new)
 }
 
 /// Responds to a GET.

@@ -50,6 +50,13 @@ impl Rejection {
         Self::session(StatusCode::BAD_REQUEST, codes::BAD_REQUEST, message)
     }
 
+    /// Creates a rejection of a legacy request whose session does not exist.
+    // spec: SESS-07
+    pub(super) fn session_not_found() -> Self {
+        let message = "session not found; open another one with `initialize`";
+        Self::session(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
+    }
+
     fn new(
         wire: &'static dyn Wire,
         status: StatusCode,

@@ -25,5 +25,5 @@ mod stream_reader;
 pub(super) use event_id::EventId;
 pub(super) use reader_slot::{ReaderLease, ReaderSlot};
 pub(super) use respond::{complete, resume, running};
-pub(super) use standalone::{STANDALONE_STREAM, append, missed_events};
+pub(super) use standalone::{MissedEvents, STANDALONE_STREAM, append, missed_events};
 pub(super) use stored_stream::{StoredStream, StoredStreams};

@@ -3,16 +3,13 @@
 //! The order of the checks is that of HTTP-SM-22. [`modern::read_request`] does the second half.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use http::HeaderMap;
 use mcp_core::versioning::{self, RequestEra, classify};
-use mcp_core::wire::Envelope;
-use mcp_core::{Call, ClientRequest, Fault, InboundRequest, ParamHeaders, ServerProfile, modern};
-use mcp_types::{Message, ParseError, Request, RequestId};
+use mcp_core::{Fault, InboundRequest, ServerProfile, modern};
+use mcp_types::{Message, ParseError, RequestId};
 
 use super::rejection::Rejection;
-use crate::headers::{self, McpHeaders};
+use crate::headers::McpHeaders;
 
 /// Kind of a POST.
 #[derive(Debug)]
@@ -30,19 +27,17 @@ pub(super) enum Route<'a> {
     Notification,
 }
 
-/// Classifies a POST. `param_headers` returns the arguments of a tool that have headers.
+/// Classifies a POST.
 ///
 /// # Errors
 ///
 /// Returns a rejection when the message is not valid or not supported.
 // spec: HTTP-SM-22, GAP-06
 pub(super) fn route<'a>(
-    headers: &HeaderMap,
     mcp_headers: &McpHeaders<'_>,
     body: &'a [u8],
     profile: &ServerProfile,
     serves_legacy: bool,
-    param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
 ) -> Result<Route<'a>, Rejection> {
     let request = match Message::parse(body) {
         Ok(Message::Request(request)) => request,
@@ -84,7 +79,7 @@ pub(super) fn route<'a>(
     };
     let inbound = envelope.and_then(|envelope| {
         mcp_headers.verify(&request, &envelope.version)?;
-        read_modern(headers, &request, envelope, profile, param_headers)
+        modern::read_request(&request, envelope, profile)
     });
     let id = request.id;
     match inbound {
@@ -93,26 +88,9 @@ pub(super) fn route<'a>(
     }
 }
 
-fn read_modern(
-    headers: &HeaderMap,
-    request: &Request<'_>,
-    envelope: Envelope<'_>,
-    profile: &ServerProfile,
-    param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-) -> Result<InboundRequest, Fault> {
-    let inbound = modern::read_request(request, envelope, profile)?;
-    // spec: XHDR-17
-    if let ClientRequest::Call(Call::CallTool(params)) = &inbound.request
-        && let Some(param_headers) = param_headers(&params.name)
-    {
-        headers::verify_arguments(headers, &param_headers, params.arguments.as_ref())?;
-    }
-    Ok(inbound)
-}
-
 #[cfg(test)]
 mod tests {
-    use http::HeaderValue;
+    use http::{HeaderMap, HeaderValue};
     use mcp_core::wire::MODERN;
     use mcp_types::{Implementation, ProtocolVersion, codes};
 
@@ -124,14 +102,9 @@ mod tests {
     const OTHER: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"v999.0.0","io.modelcontextprotocol/clientCapabilities":{}}"#;
     const HALF: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
 
-    fn classify_post<'a>(
-        headers: &HeaderMap,
-        body: &'a str,
-        param_headers: impl FnOnce(&str) -> Option<Arc<ParamHeaders>>,
-    ) -> Result<Route<'a>, Rejection> {
+    fn classify_post<'a>(headers: &HeaderMap, body: &'a str) -> Result<Route<'a>, Rejection> {
         let (mcp_headers, profile) = (McpHeaders::collect(headers), profile());
-        let body = body.as_bytes();
-        route(headers, &mcp_headers, body, &profile, false, param_headers)
+        route(&mcp_headers, body.as_bytes(), &profile, false)
     }
 
     fn profile() -> ServerProfile {
@@ -245,7 +218,7 @@ mod tests {
             ),
         ];
         for (body, headers, code) in table {
-            match classify_post(&headers, &body, |_| None) {
+            match classify_post(&headers, &body) {
                 Err(rejection) => {
                     let error = MODERN.error(&rejection.fault);
                     assert_eq!(error.code, code, "{body} {headers:?}");
@@ -279,7 +252,7 @@ mod tests {
             ),
         ];
         for (body, headers) in table {
-            let route = classify_post(&headers, &body, |_| None);
+            let route = classify_post(&headers, &body);
             assert!(
                 matches!(route, Ok(Route::Modern { .. })),
                 "{route:?} {body}"
@@ -310,7 +283,7 @@ mod tests {
             ),
         ];
         for (body, headers, requested) in table {
-            let route = classify_post(&headers, &body, |_| None);
+            let route = classify_post(&headers, &body);
             let rejection = route.expect_err(&body);
             assert_eq!(rejection.id, Some("x".into()));
             let supported = vec![VERSION.to_owned()];
@@ -322,52 +295,5 @@ mod tests {
                 }
             );
         }
-    }
-
-    fn param_headers() -> Option<Arc<ParamHeaders>> {
-        let schema = serde_json::from_str(
-            r#"{"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": "City"}}}"#,
-        );
-        ParamHeaders::from_schema(&schema.unwrap())
-            .unwrap()
-            .map(Arc::new)
-    }
-
-    // spec: HTTP-SM-22, XHDR-17
-    #[test]
-    fn route_compares_argument_headers_last() {
-        let right = headers(Some(VERSION), Some("tools/call"), Some("t"));
-        let body =
-            |arguments: &str| request("tools/call", &format!(r#""name":"t",{arguments}{META}"#));
-        let code = |headers: &HeaderMap, body: &str| {
-            let params = |tool: &str| (tool == "t").then(param_headers)?;
-            let route = classify_post(headers, body, params);
-            route
-                .err()
-                .map(|rejection| MODERN.error(&rejection.fault).code)
-        };
-        let mismatch = Some(codes::HEADER_MISMATCH);
-        assert_eq!(code(&right, &body("")), None);
-        assert_eq!(code(&right, &body(r#""arguments":{"city":null},"#)), None);
-        assert_eq!(
-            code(&right, &body(r#""arguments":{"city":"x"},"#)),
-            mismatch
-        );
-        let wrong = body(r#""arguments":[],"#);
-        assert_eq!(code(&right, &wrong), Some(codes::INVALID_PARAMS));
-        let mut repeated = right.clone();
-        repeated.insert("mcp-param-city", HeaderValue::from_static("x"));
-        assert_eq!(code(&repeated, &body(r#""arguments":{"city":"x"},"#)), None);
-        assert_eq!(
-            code(&repeated, &body(r#""arguments":{"city":"y"},"#)),
-            mismatch
-        );
-        // The other tool has no arguments with headers.
-        let other = headers(Some(VERSION), Some("tools/call"), Some("u"));
-        let body = request(
-            "tools/call",
-            &format!(r#""name":"u","arguments":{{"city":"x"}},{META}"#),
-        );
-        assert_eq!(code(&other, &body), None);
     }
 }

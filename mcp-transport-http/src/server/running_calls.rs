@@ -1,9 +1,11 @@
 //! The running calls of a session. The client can cancel a call by its id, and a session with a
 //! running call is not idle.
 
+use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use mcp_core::Fault;
 use mcp_types::RequestId;
@@ -25,6 +27,37 @@ struct CallTable {
     active: usize,
     last_activity: Instant,
     is_ended: bool,
+    /// Cancellations of calls that have not arrived. Allocated for the first one.
+    early: Option<Box<EarlyCancellations>>,
+}
+
+/// Cancellations that arrived before their calls. A client sends both in POST requests, and the
+/// network may reorder them. They are kept for a short time, and only the newest ones.
+#[derive(Debug, Default)]
+struct EarlyCancellations(VecDeque<(RequestId, Instant)>);
+
+impl EarlyCancellations {
+    /// Time in which the call has to arrive.
+    const LIFETIME: Duration = Duration::from_secs(5);
+    const MAX: usize = 16;
+    const MAX_ID_LEN: usize = 256;
+
+    fn add(&mut self, id: &RequestId) {
+        if matches!(id, RequestId::String(id) if id.len() > Self::MAX_ID_LEN) {
+            return;
+        }
+        if self.0.len() >= Self::MAX {
+            self.0.pop_front();
+        }
+        self.0.push_back((id.clone(), Instant::now()));
+    }
+
+    /// Removes the cancellation of a call. Returns whether there was one.
+    fn take(&mut self, id: &RequestId) -> bool {
+        self.0.retain(|(_, at)| at.elapsed() < Self::LIFETIME);
+        let index = self.0.iter().position(|(early, _)| early == id);
+        index.and_then(|index| self.0.remove(index)).is_some()
+    }
 }
 
 /// A running call.
@@ -74,6 +107,7 @@ impl RunningCalls {
                 active: 0,
                 last_activity: Instant::now(),
                 is_ended: false,
+                early: None,
             }),
         }
     }
@@ -99,6 +133,7 @@ impl RunningCalls {
             let message = format!("this session has {running} running calls already; let some end");
             return Err(Fault::Refused(message.into()));
         }
+        let is_cancelled = state.early.as_mut().is_some_and(|early| early.take(id));
         state.calls.push(Entry {
             id: id.clone(),
             stop_reason: None,
@@ -108,6 +143,7 @@ impl RunningCalls {
         Ok(CallPermit {
             id: id.clone(),
             calls: Arc::clone(self),
+            is_cancelled,
         })
     }
 
@@ -122,13 +158,18 @@ impl RunningCalls {
         self.state.lock().last_activity = Instant::now();
     }
 
-    /// Stops the call `id` because the client cancelled it. A call that has ended is ignored.
+    /// Stops the call `id` because the client cancelled it. If there is no such call, it has ended or
+    /// is still to arrive.
     // spec: CAN-05, CAN-07
     pub(super) fn cancel(&self, id: &RequestId) {
         let mut state = self.state.lock();
-        let waker = state
-            .call(id)
-            .and_then(|call| call.stop(StopReason::Cancelled));
+        let waker = match state.call(id) {
+            Some(call) => call.stop(StopReason::Cancelled),
+            None => {
+                state.early.get_or_insert_default().add(id);
+                None
+            }
+        };
         drop(state);
         waker.into_iter().for_each(Waker::wake);
     }
@@ -173,6 +214,16 @@ impl Drop for ActivityGuard {
 pub(super) struct CallPermit {
     id: RequestId,
     calls: Arc<RunningCalls>,
+    is_cancelled: bool,
+}
+
+impl CallPermit {
+    /// Returns true when the client cancelled the call before it arrived. The call must not start, and
+    /// has no reply.
+    // spec: CAN-04
+    pub(super) fn is_cancelled(&self) -> bool {
+        self.is_cancelled
+    }
 }
 
 impl Future for CallPermit {

@@ -14,7 +14,7 @@ use http::{Request, Response};
 use mcp_core::store::EventStore;
 use mcp_core::{BoxFuture, Gate, Service};
 
-use super::config::{Config, EventStorage, SessionEvent, Sessions};
+use super::config::{Config, SessionEvent, Sessions};
 use super::endpoint::EndpointState;
 use super::handle::handle;
 use super::response::Body;
@@ -73,7 +73,8 @@ impl StreamableHttp {
     /// service that was chosen for its `initialize` request.
     ///
     /// `make` is called for each request before any check of its body. It should be fast, for example
-    /// by looking up a server and returning a clone of its `Arc`.
+    /// by looking up a server and returning a clone of its `Arc`. A request for which it panics is
+    /// answered with the status 500.
     #[must_use]
     pub fn per_request<S: Service>(make: impl Fn(&Parts) -> S + Send + Sync + 'static) -> Self {
         Self::from_source(ServiceSource::PerRequest(Arc::new(move |head| {
@@ -181,7 +182,7 @@ impl StreamableHttp {
     }
 
     /// Sets a hook that is called when a session is opened, continued or closed. It runs in the task that
-    /// causes the event, so it must not block.
+    /// causes the event, so it must not block. A panic of the hook is logged and has no other effect.
     #[must_use]
     pub fn on_session(mut self, hook: impl Fn(SessionEvent<'_>) + Send + Sync + 'static) -> Self {
         self.config().session_hook = Some(Arc::new(hook));
@@ -196,7 +197,18 @@ impl StreamableHttp {
     // spec: RSM-01
     #[must_use]
     pub fn events(mut self, store: impl EventStore) -> Self {
-        self.config().events = Some(EventStorage::new(store));
+        self.config().set_event_store(Arc::new(store));
+        self
+    }
+
+    /// Sets the maximum time of one operation of the session store ([`Sessions::store`]) or of the
+    /// event store ([`events`](Self::events)), 5 s by default.
+    ///
+    /// An operation that takes longer counts as failed: a request that needs the session store is
+    /// answered with the status 500, and events that cannot be stored are sent without an id.
+    #[must_use]
+    pub fn store_timeout(mut self, time: Duration) -> Self {
+        self.config().set_store_timeout(time);
         self
     }
 

@@ -16,14 +16,15 @@
 //! |---|---|---|
 //! | 1 | `quota`, `subscriber` | limits of sessions; the receiver of notifications about changes |
 //! | 2 | `http_session` | one session |
-//! | 3 | `table`, `store` | the sessions of this server; the store that servers share |
-//! | 4 | `expiry` | ends sessions at their deadline |
-//! | 5 | `context` | everything that a request of a legacy client needs |
-//! | 6 | `lookup` | finds the session of a request |
-//! | 7 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
-//! | 8 | `batch` | joins the responses of a batch |
-//! | 9 | `stateless` | requests without sessions |
-//! | 10 | `methods` | POST, GET and DELETE |
+//! | 3 | `table` | the sessions of this server |
+//! | 4 | `store` | the store that servers share |
+//! | 5 | `expiry` | ends sessions at their deadline |
+//! | 6 | `context` | everything that a request of a legacy client needs |
+//! | 7 | `lookup` | finds the session of a request |
+//! | 8 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
+//! | 9 | `batch` | joins the responses of a batch |
+//! | 10 | `stateless` | requests without sessions |
+//! | 11 | `methods` | POST, GET and DELETE |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 

@@ -12,7 +12,7 @@ use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{HandledRequest, Session};
 use mcp_core::{Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget};
-use mcp_types::{Message, Request, codes};
+use mcp_types::{Message, Method, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
 use super::exchange;
@@ -74,26 +74,17 @@ pub(super) fn post(
     let connection = connection_id(&head).and_then(|id| connections.find(id));
     let connection = connection.ok_or_else(session_not_found)?;
     let message = session::parse(body)?;
-    let Some(open) = connection.session.get() else {
-        return match message {
-            Message::Request(request) => initialize(context, &head, &connection, &request),
-            _ => Err(Rejection::bad_session_request(
-                "a session begins with `initialize`",
-            )),
-        };
-    };
-    let OpenSession { session, output } = open;
-    if !session
-        .protocol
-        .belongs_to(head.extensions.get::<Principal>())
+    if let Message::Request(request) = &message
+        && request.method == Method::Initialize.as_str()
     {
-        return Err(session_not_found());
+        return initialize(context, &head, &connection, request);
     }
-    if output.buffered() > MAX_BUFFERED {
-        let message = "too much waits to be read on the connection; read it first";
-        let status = StatusCode::SERVICE_UNAVAILABLE;
-        return Err(Rejection::session(status, codes::BAD_REQUEST, message));
-    }
+    let Some(open) = connection.session() else {
+        let message = "a session begins with `initialize`";
+        return Err(Rejection::bad_session_request(message));
+    };
+    open.check_client(&head)?;
+    let OpenSession { session, output } = &*open;
     match message {
         Message::Request(request) => handle_request(session, output, head, &request),
         Message::Notification(notification) => {
@@ -105,7 +96,8 @@ pub(super) fn post(
     Ok(response::accepted())
 }
 
-/// Opens the session of a connection.
+/// Opens the session of a connection, in place of the previous one: bridges initialize one connection
+/// again for each of their clients. Running calls of the previous session continue.
 fn initialize(
     context: &SessionContext,
     head: &Parts,
@@ -116,25 +108,69 @@ fn initialize(
         |fault| Rejection::legacy(StatusCode::BAD_REQUEST, Some(request.id.clone()), fault);
     let params = session::decode_initialize(request).map_err(reject)?;
     let principal = head.extensions.get::<Principal>();
-    let limits = context.config.sessions.limits;
+    let mut limits = context.config.sessions.limits;
+    // Locked, so that two requests at once open one session after the other.
+    let mut slot = connection.session.lock();
+    if let Some(previous) = &*slot {
+        previous.check_client(head)?;
+        limits.request_ids_after = previous.session.protocol.last_request_number();
+    }
     let (protocol, reply) =
         Session::open(&params, &context.service, principal, limits).map_err(reject)?;
-    let Some(permit) = connection.take_permit() else {
-        return Err(Rejection::bad_session_request(
-            "the session is being initialized already",
-        ));
+    let (session, output) = match &*slot {
+        Some(previous) => {
+            let session = Arc::new(previous.session.successor(protocol));
+            let replaced = context.table.replace(&session);
+            replaced.map_err(|_| session_not_found())?;
+            (session, Arc::clone(&previous.output))
+        }
+        None => open_first(context, connection, protocol)?,
     };
+    send(&output, &session.reply_target(&request.id), reply);
+    let open = Arc::new(OpenSession { session, output });
+    let previous = slot.replace(Arc::clone(&open));
+    drop(slot);
+    if let Some(previous) = previous {
+        previous.session.end_replaced();
+    }
+    open.session.announce_opened();
+    connection.reader.wake();
+    Ok(response::accepted())
+}
+
+/// Opens the first session of a connection.
+fn open_first(
+    context: &SessionContext,
+    connection: &SseConnection,
+    protocol: Session,
+) -> Result<(Arc<HttpSession>, Arc<NotificationBuffer>), Rejection> {
+    let permit = connection.take_permit().ok_or_else(session_not_found)?;
     let (id, reader) = (Arc::clone(&connection.id), Arc::clone(&connection.reader));
     let session = context.new_session(id, protocol, permit, Some(reader));
     context.insert(&session).map_err(|_| session_not_found())?;
     let wire = session.protocol.wire();
     let output = Arc::new(new_buffer(wire).replacing_when_full());
-    send(&output, &session.reply_target(&request.id), reply);
-    session.announce_opened();
-    // The permit was taken once, so the session is set once.
-    let _ = connection.session.set(OpenSession { session, output });
-    connection.reader.wake();
-    Ok(response::accepted())
+    Ok((session, output))
+}
+
+impl OpenSession {
+    /// Checks that a message is from the client of the session, and that the client reads.
+    ///
+    /// # Errors
+    ///
+    /// Returns a rejection for a message with another principal, and for a client that does not read.
+    fn check_client(&self, head: &Parts) -> Result<(), Rejection> {
+        let principal = head.extensions.get::<Principal>();
+        if !self.session.protocol.belongs_to(principal) {
+            return Err(session_not_found());
+        }
+        if self.output.buffered() > MAX_BUFFERED {
+            let message = "too much waits to be read on the connection; read it first";
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            return Err(Rejection::session(status, codes::BAD_REQUEST, message));
+        }
+        Ok(())
+    }
 }
 
 fn send(output: &NotificationBuffer, target: &ReplyTarget, reply: Reply) {
@@ -154,6 +190,7 @@ fn handle_request(
             start_call(session, output, head, *inbound, target, permit);
         }
         Ok(StartedRequest::Reply(reply)) => send(output, &target, reply),
+        Ok(StartedRequest::Cancelled) => {}
         Err(fault) => send(output, &target, fault.into()),
     }
 }
@@ -161,6 +198,8 @@ fn handle_request(
 enum StartedRequest {
     Call(Box<InboundRequest>, CallPermit),
     Reply(Reply),
+    /// The client cancelled the call before it arrived.
+    Cancelled,
 }
 
 fn start_request(
@@ -174,7 +213,10 @@ fn start_request(
         HandledRequest::Call(mut inbound) => {
             exchange::authorize(config, &mut inbound, head)?;
             let permit = session.calls.insert(&request.id)?;
-            Ok(StartedRequest::Call(inbound, permit))
+            match permit.is_cancelled() {
+                true => Ok(StartedRequest::Cancelled),
+                false => Ok(StartedRequest::Call(inbound, permit)),
+            }
         }
         HandledRequest::Reply(reply) => Ok(StartedRequest::Reply(reply)),
         _ => Err(Fault::internal("the session returned no reply")),

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use mcp_core::deadline::finite;
 use mcp_core::legacy::{
     self, HandledNotification, HandledRequest, MessageSink, Session, SessionLimits,
 };
@@ -15,7 +16,7 @@ use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
     ClientNotification, ClientRequest, Fault, InboundRequest, Principal, Reply, ReplyTarget,
-    RunningCall, ServerNotification, Service, SessionRequest, Subscriber, modern,
+    RunningCall, ServerNotification, Service, SessionRequest, Subscriber, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -47,7 +48,18 @@ pub(super) struct Driver {
     draining: watch::Sender<bool>,
     /// The client as a subscriber of changes.
     subscriber: Subscriber,
+    /// The end of the input, when it was noticed while received lines wait to be handled.
+    input_end: Option<InputEnd>,
 }
+
+/// The end of the input.
+struct InputEnd {
+    result: io::Result<()>,
+    at: Instant,
+}
+
+/// The future that ends the server.
+type ShutdownSignal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// An event that the driver waits for.
 enum Event {
@@ -72,28 +84,25 @@ impl Driver {
             session: None,
             draining: watch::Sender::new(false),
             subscriber,
+            input_end: None,
         }
     }
 
-    pub(super) async fn run(
-        mut self,
-        mut shutdown: Pin<Box<dyn Future<Output = ()> + Send>>,
-    ) -> io::Result<()> {
+    pub(super) async fn run(mut self, mut shutdown: ShutdownSignal) -> io::Result<()> {
         loop {
             match self.next_event(&mut shutdown).await {
                 Event::WriterEnded(ended) => return ignore_closed(ended),
                 Event::Shutdown => return self.drain().await,
                 Event::Incoming(None) => {
-                    let read = self.pipe.reader.ended().await;
+                    let read = match self.input_end.take() {
+                        Some(end) => end.result,
+                        None => self.pipe.reader.ended().await,
+                    };
                     return self.drain().await.and(ignore_closed(read));
                 }
                 Event::Incoming(Some(batch)) => {
-                    for line in batch {
-                        // Requests wait until the client reads its responses. An error means that
-                        // the writer has ended, which is the next event.
-                        if self.pipe.write_queue.wait_for_space().await.is_ok() {
-                            self.handle_line(line);
-                        }
+                    if !self.handle_lines(batch, &mut shutdown).await {
+                        return self.drain().await;
                     }
                 }
                 Event::CallEnded => {}
@@ -107,10 +116,39 @@ impl Driver {
         }
     }
 
-    async fn next_event(
-        &mut self,
-        shutdown: &mut Pin<Box<dyn Future<Output = ()> + Send>>,
-    ) -> Event {
+    /// Handles the lines of one read, each when the client has read enough of its responses.
+    ///
+    /// Returns false when the server has to end before all lines are handled: on shutdown, or when the
+    /// client has closed its side and does not read for the drain timeout.
+    // spec: STDIO-13
+    async fn handle_lines(&mut self, batch: Batch, shutdown: &mut ShutdownSignal) -> bool {
+        for line in batch {
+            let has_space = loop {
+                let Self {
+                    pipe, input_end, ..
+                } = self;
+                let drain_timeout = finite(self.settings.drain_timeout);
+                let deadline = input_end.as_ref().map(|end| end.at + drain_timeout);
+                tokio::select! {
+                    biased;
+                    // An error means that the writer has ended, which is the next event.
+                    space = pipe.write_queue.wait_for_space() => break space.is_ok(),
+                    () = &mut *shutdown => return false,
+                    () = at(deadline) => return false,
+                    result = pipe.reader.ended(), if input_end.is_none() => {
+                        let at = Instant::now();
+                        *input_end = Some(InputEnd { result, at });
+                    }
+                }
+            };
+            if has_space {
+                self.handle_line(line);
+            }
+        }
+        true
+    }
+
+    async fn next_event(&mut self, shutdown: &mut ShutdownSignal) -> Event {
         let session = self.session.as_deref();
         let queue = &self.pipe.write_queue;
         tokio::select! {
@@ -125,7 +163,7 @@ impl Driver {
     }
 
     /// Lets running calls finish and writes their responses. Called when the client has closed its
-    /// side, or on shutdown.
+    /// side, or on shutdown. The last responses have a second more than the drain timeout.
     // spec: STDIO-13
     async fn drain(mut self) -> io::Result<()> {
         // The client can no longer answer requests of the server. Subscriptions end.
@@ -133,7 +171,9 @@ impl Driver {
             session.close();
         }
         self.draining.send_replace(true);
-        let deadline = Instant::now() + self.settings.drain_timeout;
+        let start = self.input_end.as_ref().map(|end| end.at);
+        let start = start.unwrap_or_else(Instant::now);
+        let deadline = start + finite(self.settings.drain_timeout);
         tokio::select! {
             biased;
             ended = self.pipe.writer.ended() => return ignore_closed(ended),
@@ -211,8 +251,18 @@ impl Driver {
         }
     }
 
-    /// Starts a call or answers the request at once. Errors are encoded for the era of the request.
+    /// Starts a call or answers the request at once. A panic of the service, for example in its
+    /// profile, is answered with an error. It does not end the server.
     fn handle_request(&mut self, request: &Request<'_>) {
+        if let Err(panic) = catch_panic_sync(|| self.try_handle_request(request)) {
+            tracing::error!(panic = panic.text(), "a request was not handled");
+            let fault = Fault::internal("internal error");
+            self.refuse(MODERN, Some(&request.id), &fault);
+        }
+    }
+
+    /// Starts a call or answers the request at once. Errors are encoded for the era of the request.
+    fn try_handle_request(&mut self, request: &Request<'_>) {
         let id = &request.id;
         let (wire, inbound) = match classify(request, None) {
             RequestEra::Modern(envelope) => {
@@ -275,8 +325,8 @@ impl Driver {
         request: &Request<'_>,
     ) -> Result<Option<InboundRequest>, Fault> {
         let handled = match &self.session {
+            _ if request.method == Method::Initialize.as_str() => self.open_session(request)?,
             Some(session) => session.handle_request(request, || self.subscriber.clone())?,
-            None if request.method == Method::Initialize.as_str() => self.open_session(request)?,
             None => {
                 legacy::read_stateless(request, legacy::DEFAULT_VERSION, &self.service.profile())?
             }
@@ -297,6 +347,8 @@ impl Driver {
         }
     }
 
+    /// Opens a session, in place of the previous one: programs that start a server often keep its
+    /// process and initialize it again for each of their clients. Running calls continue.
     fn open_session(&mut self, request: &Request<'_>) -> Result<HandledRequest, Fault> {
         let decoded = wire::for_version(legacy::DEFAULT_VERSION).decode_request(request)?;
         let ClientRequest::Session(SessionRequest::Initialize(params)) = decoded.request else {
@@ -304,9 +356,14 @@ impl Driver {
         };
         let mut limits = SessionLimits::default();
         limits.clock = || Instant::now().into_std();
+        if let Some(previous) = &self.session {
+            limits.request_ids_after = previous.last_request_number();
+        }
         let principal = self.settings.extensions.get::<Principal>();
         let (session, reply) = Session::open(&params, &*self.service, principal, limits)?;
-        self.session = Some(Arc::new(session));
+        if let Some(previous) = self.session.replace(Arc::new(session)) {
+            previous.close();
+        }
         Ok(HandledRequest::Reply(reply))
     }
 
@@ -389,12 +446,18 @@ impl MessageSink for QueueSink {
     }
 }
 
-/// Waits until a request to the client times out.
-async fn next_expiry(session: Option<&Session>) {
-    match session.and_then(Session::next_deadline) {
-        Some(deadline) => sleep_until(deadline.into()).await,
+/// Waits for a deadline, or forever without one.
+async fn at(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
         None => pending().await,
     }
+}
+
+/// Waits until a request to the client times out.
+async fn next_expiry(session: Option<&Session>) {
+    let deadline = session.and_then(Session::next_deadline);
+    at(deadline.map(Instant::from)).await;
 }
 
 /// Waits for space in the queue, and then for the next change. Changes that arrive while the queue

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mcp_core::{Gate, Service};
+use mcp_core::{Gate, Service, catch_panic};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tracing::Instrument;
 
@@ -18,7 +18,8 @@ use crate::standard;
 /// byte streams.
 ///
 /// Both eras are served on the same pipe: a modern request (2026-07-28) carries all metadata, and
-/// `initialize` opens a session for legacy requests. Calls run concurrently. Each call is polled
+/// `initialize` opens a session for legacy requests. A second `initialize` opens a new session in place
+/// of the first one, whose subscriptions, log level and open questions end. Its running calls continue. Calls run concurrently. Each call is polled
 /// once when it arrives, and moves to its own task when it is not ready.
 ///
 /// After the client has closed its side, running calls may finish within
@@ -69,7 +70,8 @@ impl StdioServer {
     }
 
     /// Sets the time for running calls to finish after the client has closed its side. Calls that
-    /// still run after it are cancelled. Default: 10 seconds.
+    /// still run after it are cancelled, and lines that wait because the client does not read its
+    /// responses are dropped. The last responses then have one second. Default: 10 seconds.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.settings.drain_timeout = time;
         self
@@ -90,9 +92,15 @@ impl StdioServer {
     }
 
     /// Stops reading when `signal` resolves. Running calls may then finish within
-    /// [`drain_timeout`](Self::drain_timeout), as after the end of the input.
+    /// [`drain_timeout`](Self::drain_timeout), as after the end of the input. A signal that panics
+    /// is logged and never ends the server.
     pub fn shutdown_on(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
-        self.shutdown = Box::pin(signal);
+        self.shutdown = Box::pin(async {
+            if let Err(panic) = catch_panic(signal).await {
+                tracing::error!(panic = panic.text(), "the shutdown signal panicked");
+                std::future::pending().await
+            }
+        });
         self
     }
 

@@ -138,6 +138,15 @@ impl Session {
         sent.is_some_and(|sent| sent.ids().contains(id))
     }
 
+    /// Returns the number of the last request to the client, for
+    /// [`SessionLimits::request_ids_after`] of a session that replaces this one on the same
+    /// connection. A late response then belongs to no request of the new session.
+    pub fn last_request_number(&self) -> i64 {
+        let state = self.state.lock();
+        let sent = state.sent.as_ref();
+        sent.map_or(self.limits.request_ids_after, |sent| sent.ids().last())
+    }
+
     pub(super) fn remove_sent(&self, id: &RequestId) -> Option<SentRequest> {
         self.state.lock().sent.as_mut()?.remove(id)
     }

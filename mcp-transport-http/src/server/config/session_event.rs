@@ -42,6 +42,8 @@ pub enum SessionEnd {
     NeverReady,
     /// The connection that carried the session ended (HTTP+SSE).
     Disconnected,
+    /// The client sent `initialize` again on the same connection (HTTP+SSE).
+    Replaced,
     /// Another server with the same store ended the session.
     Elsewhere,
     /// The server ended the session.
@@ -56,6 +58,7 @@ impl fmt::Display for SessionEnd {
             Self::Idle => "the session was idle for too long",
             Self::NeverReady => "the client did not complete the handshake",
             Self::Disconnected => "the connection of the client ended",
+            Self::Replaced => "the client opened another session on the connection",
             Self::Elsewhere => "another server ended the session",
             Self::Closed => "the server ended the session",
         })

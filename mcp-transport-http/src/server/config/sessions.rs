@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use mcp_core::deadline::finite;
 use mcp_core::legacy::SessionLimits;
 use mcp_core::store::SessionStore;
 use tokio::time::Instant;
@@ -185,6 +186,11 @@ impl Sessions {
     ///
     /// Running calls and pending requests of handlers are not saved: a response that reaches another
     /// server is rejected there.
+    ///
+    /// A session that one server has ended stays ended at all of them. When the store fails, requests of
+    /// sessions are answered with the status 500, and the error is in the log only. See
+    /// [`StreamableHttp::store_timeout`](super::super::StreamableHttp::store_timeout) for a store that
+    /// hangs.
     #[must_use]
     pub fn store(mut self, store: impl SessionStore) -> Self {
         // Servers with the same store use ranges of request ids that do not overlap.
@@ -194,14 +200,15 @@ impl Sessions {
         self
     }
 
-    /// Returns the time after which a session in use is saved again, although it did not change.
+    /// Returns the time after which the store is told again that a session is in use.
     pub(in crate::server) fn save_interval(&self) -> Duration {
         self.idle_timeout / 4
     }
 
     /// Returns the time for which the store keeps a session: longer than the memory does.
     pub(in crate::server) fn store_lifetime(&self) -> Duration {
-        self.idle_timeout.saturating_mul(2)
+        // Few stores accept the largest durations.
+        finite(self.idle_timeout.saturating_mul(2))
     }
 }
 

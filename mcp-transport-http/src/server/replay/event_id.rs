@@ -39,13 +39,17 @@ impl EventId {
     }
 }
 
-/// Returns the rejection for a stream that cannot be resumed.
+/// Returns the rejection for a stream that cannot be resumed. The message of the store is not for
+/// clients.
 pub(super) fn rejection(error: &ReplayError) -> Rejection {
-    let status = match error {
-        ReplayError::Store(_) => StatusCode::INTERNAL_SERVER_ERROR,
-        _ => StatusCode::BAD_REQUEST,
+    let (status, message) = match error {
+        ReplayError::Unknown | ReplayError::TooOld => (StatusCode::BAD_REQUEST, error.to_string()),
+        _ => {
+            let message = "the event store failed; try again";
+            (StatusCode::INTERNAL_SERVER_ERROR, message.to_owned())
+        }
     };
-    Rejection::session(status, codes::BAD_REQUEST, error.to_string())
+    Rejection::session(status, codes::BAD_REQUEST, message)
 }
 
 /// Encodes a stored event with its id. An event without a message is the first or the last event of

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::Response;
-use mcp_core::store::StreamId;
+use mcp_core::store::{EventStore, StreamId};
 use mcp_core::wire::Wire;
 use tracing::Instrument;
 
@@ -16,7 +16,7 @@ use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::event_id::{self, EventId};
 use super::stored_stream::{StoredStream, StoredStreams};
-use super::stream_reader::StreamReader;
+use super::stream_reader::{Source, StreamReader};
 
 /// Stores the events of a call that has ended, and returns the response that sends them.
 pub(in crate::server) async fn complete(
@@ -53,7 +53,7 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
     match stream.reader.lease() {
         Ok(lease) => {
             let mut reader = StreamReader::new(stream.name.clone(), config.streams);
-            reader.source = Some((stream, lease));
+            reader.source = Source::Written(stream, lease);
             response::events(reader)
         }
         // Unreachable: the stream is new, so it has no other reader.
@@ -71,32 +71,39 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
 pub(in crate::server) async fn resume(
     storage: &EventStorage,
     streams: &StoredStreams,
-    session: &str,
+    session: &Arc<str>,
     activity: ActivityGuard,
     config: &Config,
-    last: EventId,
+    last: &EventId,
 ) -> Result<Response<Body>, Rejection> {
     let stream = streams.find(&last.stream);
+    // The lease comes before the events: a client that has to wait loads none.
+    let lease = match &stream {
+        Some(stream) => {
+            stream.progress().is_released = false;
+            Some(stream.reader.lease()?)
+        }
+        None => None,
+    };
     let id = StreamId::new(session, &last.stream);
     let missed = storage.store.after(id, Some(last.number)).await;
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
-    let mut reader = StreamReader::new(last.stream, config.streams);
+    let mut reader = StreamReader::new(last.stream.clone(), config.streams);
     reader.activity = Some(activity);
     // An event number beyond the end of the stream is replaced by the number of the last event.
     let end = stream
         .as_ref()
         .and_then(|stream| stream.progress().last_event);
     reader.last_event = Some(end.map_or(last.number, |end| last.number.min(end)));
+    reader.source = match stream.zip(lease) {
+        Some((stream, lease)) => Source::Written(stream, lease),
+        // Another server writes the stream.
+        None => Source::Stored {
+            store: Arc::clone(&storage.store) as _,
+            session: Arc::clone(session),
+            has_more: missed.has_more,
+        },
+    };
     reader.send(missed);
-    match stream {
-        Some(stream) => {
-            stream.progress().is_released = false;
-            let lease = stream.reader.lease()?;
-            reader.source = Some((stream, lease));
-        }
-        // Another server writes the stream. This response ends after the stored events, and the client
-        // reconnects until the stream is complete.
-        None => reader.end_and_retry(),
-    }
     Ok(response::events(reader))
 }

@@ -13,7 +13,15 @@ use crate::sse::encode as sse;
 /// Name of the GET stream.
 pub(in crate::server) const STANDALONE_STREAM: &str = "0";
 
-/// Returns the events after the event `last`, encoded.
+/// Stored events that a client has missed.
+pub(in crate::server) struct MissedEvents {
+    /// The events, encoded.
+    pub(in crate::server) events: Vec<u8>,
+    /// Number of the last of them, when the store has more.
+    pub(in crate::server) more_after: Option<u64>,
+}
+
+/// Returns the first events after the event `last`.
 ///
 /// # Errors
 ///
@@ -23,7 +31,7 @@ pub(in crate::server) async fn missed_events(
     session: &str,
     last: u64,
     retry: Duration,
-) -> Result<Vec<u8>, Rejection> {
+) -> Result<MissedEvents, Rejection> {
     let id = StreamId::new(session, STANDALONE_STREAM);
     let missed = store.after(id, Some(last)).await;
     let missed = missed.map_err(|error| event_id::rejection(&error))?;
@@ -31,7 +39,11 @@ pub(in crate::server) async fn missed_events(
     for (number, event) in &missed.events {
         event_id::encode(&mut events, STANDALONE_STREAM, *number, event, retry);
     }
-    Ok(events)
+    let end = missed.events.last().map(|(number, _)| *number);
+    Ok(MissedEvents {
+        events,
+        more_after: end.filter(|_| missed.has_more),
+    })
 }
 
 /// Stores a message and returns its event. An empty message starts a stream. A message that cannot

@@ -34,7 +34,7 @@ impl StoredStreams {
         let number = self.last_number.fetch_add(1, Ordering::Relaxed) + 1;
         let name: Box<str> = format!("{}-{number}", storage.stream_prefix).into();
         let stream = Arc::new(StoredStream {
-            store: Arc::clone(&storage.store),
+            store: Arc::clone(&storage.store) as _,
             session: Arc::clone(session),
             name: name.clone(),
             reader: Arc::default(),
@@ -53,7 +53,7 @@ impl StoredStreams {
 /// Stored event stream of a call.
 pub(in crate::server) struct StoredStream {
     pub(super) store: Arc<dyn EventStore>,
-    session: Arc<str>,
+    pub(super) session: Arc<str>,
     pub(super) name: Box<str>,
     pub(super) reader: Arc<ReaderSlot>,
     progress: Mutex<Progress>,
@@ -63,6 +63,8 @@ pub(in crate::server) struct StoredStream {
 /// State of a stream for its reader.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
+    /// Number of the first stored event.
+    first_event: Option<u64>,
     /// Number of the last stored event.
     pub(super) last_event: Option<u64>,
     /// The last stored event ends the stream.
@@ -73,8 +75,17 @@ pub(super) struct Progress {
     pub(super) is_released: bool,
 }
 
+impl Progress {
+    /// Returns a number before the first event of the stream. A reader that starts with the stream asks
+    /// for the events after it: a store that has dropped events of other streams does not know whether
+    /// this one is complete.
+    pub(super) fn before_first(&self) -> Option<u64> {
+        self.first_event?.checked_sub(1)
+    }
+}
+
 impl StoredStream {
-    pub(super) fn id(&self) -> StreamId<'_> {
+    fn id(&self) -> StreamId<'_> {
         StreamId::new(&self.session, &self.name)
     }
 
@@ -130,7 +141,10 @@ impl StoredStream {
         let stored = self.store.append(self.id(), event.clone()).await;
         let mut progress = self.progress();
         match stored {
-            Ok(number) => progress.last_event = Some(number),
+            Ok(number) => {
+                progress.first_event.get_or_insert(number);
+                progress.last_event = Some(number);
+            }
             Err(_) if event.text.is_empty() => {}
             Err(_) => progress.unsaved.extend(sse::message_event(&event.text)),
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_core::Stream;
 use mcp_core::BoxFuture;
-use mcp_core::store::{Replay, ReplayError};
+use mcp_core::store::{EventStore, Replay, ReplayError, StreamId};
 
 use super::super::config::StreamConfig;
 use super::super::keep_alive::KeepAlive;
@@ -17,11 +17,25 @@ use super::event_id;
 use super::reader_slot::{ReaderEnd, ReaderLease};
 use super::stored_stream::StoredStream;
 
+/// Source of the events.
+pub(super) enum Source {
+    /// A stream that this server still writes, and the lease of its reader.
+    Written(Arc<StoredStream>, ReaderLease),
+    /// Events in the store. The response ends after them, and the client reconnects until the stream
+    /// is complete.
+    Stored {
+        store: Arc<dyn EventStore>,
+        session: Arc<str>,
+        has_more: bool,
+    },
+    /// No events.
+    Nothing,
+}
+
 /// Reader of the stored event stream of a call.
 pub(super) struct StreamReader {
     name: Box<str>,
-    /// The stream, when this server still writes it, and the lease of this reader.
-    pub(super) source: Option<(Arc<StoredStream>, ReaderLease)>,
+    pub(super) source: Source,
     /// Keeps the session alive while a client reads.
     pub(super) activity: Option<ActivityGuard>,
     /// Number of the last event that the client has received.
@@ -39,7 +53,7 @@ impl StreamReader {
     pub(super) fn new(name: Box<str>, config: StreamConfig) -> Self {
         Self {
             name,
-            source: None,
+            source: Source::Nothing,
             activity: None,
             last_event: None,
             query: None,
@@ -52,6 +66,9 @@ impl StreamReader {
 
     /// Sends events from the store.
     pub(super) fn send(&mut self, replay: Replay) {
+        if let Source::Stored { has_more, .. } = &mut self.source {
+            *has_more = replay.has_more;
+        }
         for (number, event) in replay.events {
             if self.last_event.is_none_or(|last| number > last) {
                 event_id::encode(&mut self.out, &self.name, number, &event, self.retry);
@@ -62,11 +79,19 @@ impl StreamReader {
     }
 
     /// Ends this response, if the stream is not complete. The client reconnects after a while.
-    pub(super) fn end_and_retry(&mut self) {
+    fn end_and_retry(&mut self) {
         if !self.is_done {
             event_id::encode_retry(&mut self.out, self.retry);
             self.is_done = true;
         }
+    }
+
+    /// Starts to load the events after the number `after`.
+    fn query(&mut self, store: Arc<dyn EventStore>, session: Arc<str>, after: Option<u64>) {
+        let name = self.name.clone();
+        self.query = Some(Box::pin(async move {
+            store.after(StreamId::new(&session, &name), after).await
+        }));
     }
 
     /// Polls for more events to send, or for the end.
@@ -81,9 +106,21 @@ impl StreamReader {
             }
             return Poll::Ready(());
         }
-        let Some((stream, lease)) = &self.source else {
-            self.is_done = true;
-            return Poll::Ready(());
+        let (stream, lease) = match &self.source {
+            Source::Written(stream, lease) => (stream, lease),
+            Source::Stored {
+                store,
+                session,
+                has_more: true,
+            } => {
+                let (store, session) = (Arc::clone(store), Arc::clone(session));
+                self.query(store, session, self.last_event);
+                return Poll::Ready(());
+            }
+            Source::Stored { .. } | Source::Nothing => {
+                self.end_and_retry();
+                return Poll::Ready(());
+            }
         };
         let reader_end = lease.poll_end(cx);
         if reader_end == Poll::Ready(ReaderEnd::Replaced) {
@@ -92,11 +129,10 @@ impl StreamReader {
         }
         let mut progress = stream.progress();
         if progress.last_event > self.last_event {
+            let after = self.last_event.or_else(|| progress.before_first());
             drop(progress);
-            let (stream, last_event) = (Arc::clone(stream), self.last_event);
-            self.query = Some(Box::pin(async move {
-                stream.store.after(stream.id(), last_event).await
-            }));
+            let (store, session) = (Arc::clone(&stream.store), Arc::clone(&stream.session));
+            self.query(store, session, after);
             return Poll::Ready(());
         }
         self.out.append(&mut progress.unsaved);

@@ -13,7 +13,7 @@ use super::super::config::Config;
 use super::super::keep_alive::KeepAlive;
 use super::super::lifetime;
 use super::super::rejection::Rejection;
-use super::super::replay::{self, EventId, ReaderLease, STANDALONE_STREAM};
+use super::super::replay::{self, EventId, MissedEvents, ReaderLease, STANDALONE_STREAM};
 use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::http_session::HttpSession;
@@ -34,22 +34,35 @@ pub(super) async fn open(
     head: Box<Parts>,
     config: &Config,
 ) -> Result<Response<Body>, Rejection> {
-    let mut missed = Vec::new();
-    if let Some(storage) = &config.events
-        && let Some(last) = head.headers.get(names::LAST_EVENT_ID)
+    let last = match &config.events {
+        Some(_) => head.headers.get(names::LAST_EVENT_ID),
+        None => None,
+    };
+    let last = last.map(EventId::parse).transpose()?;
+    if let (Some(storage), Some(last)) = (&config.events, &last)
+        && &*last.stream != STANDALONE_STREAM
     {
-        let last = EventId::parse(last)?;
-        if &*last.stream != STANDALONE_STREAM {
-            let activity = session.calls.keep_alive();
-            let streams = session.stored_streams();
-            return replay::resume(storage, streams, &session.id, activity, config, last).await;
-        }
-        let (store, retry) = (&*storage.store, config.streams.retry);
-        missed = replay::missed_events(store, &session.id, last.number, retry).await?;
+        let activity = session.calls.keep_alive();
+        let streams = session.stored_streams();
+        let response =
+            replay::resume(storage, streams, &session.id, activity, config, last).await?;
+        return check_open(session).map(|()| response);
     }
+    // The lease comes before the events: a client that has to wait loads none.
     let lease = session.standalone_reader().lease()?;
-    if missed.is_empty() {
-        missed.extend_from_slice(sse::OPENING_COMMENT);
+    let mut ready = Vec::new();
+    let mut more_after = None;
+    if let (Some(storage), Some(last)) = (&config.events, &last) {
+        let (store, retry) = (&*storage.store, config.streams.retry);
+        let missed = replay::missed_events(store, &session.id, last.number, retry).await?;
+        MissedEvents {
+            events: ready,
+            more_after,
+        } = missed;
+    }
+    check_open(session)?;
+    if ready.is_empty() {
+        ready.extend_from_slice(sse::OPENING_COMMENT);
     }
     // Boxed, because `unfold` stores its state twice.
     let stream = Box::new(StandaloneStream {
@@ -59,7 +72,8 @@ pub(super) async fn open(
         keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
         end: lifetime::stream_end(config),
         needs_first_event: session.protocol.wire().version().has_stream_polling(),
-        ready: missed.into(),
+        ready: ready.into(),
+        more_after,
         session: Arc::clone(session),
     });
     Ok(response::events(stream::unfold(
@@ -86,6 +100,8 @@ struct StandaloneStream {
     needs_first_event: bool,
     /// Encoded events to send first.
     ready: Bytes,
+    /// Number of the last event in `ready`, when the store has more events that the client missed.
+    more_after: Option<u64>,
 }
 
 impl StandaloneStream {
@@ -93,6 +109,10 @@ impl StandaloneStream {
     async fn next(&mut self) -> Option<Bytes> {
         let mut events = std::mem::take(&mut self.ready);
         while events.is_empty() {
+            if let Some(last) = self.more_after.take() {
+                events = self.load_missed(last).await?;
+                continue;
+            }
             if std::mem::take(&mut self.needs_first_event) {
                 events = store(&self.session, Bytes::new()).await;
                 continue;
@@ -113,6 +133,28 @@ impl StandaloneStream {
         self.keep_alive.reset();
         Some(events)
     }
+
+    /// Loads more events that the client missed. Returns `None` when that fails: the stream ends, and
+    /// the client reconnects with the id of the last event that it received.
+    async fn load_missed(&mut self, last: u64) -> Option<Bytes> {
+        let config = &self.session.config;
+        let store = &*config.events.as_ref()?.store;
+        let (id, retry) = (&self.session.id, config.streams.retry);
+        // Boxed, because each GET stream would keep memory for this future.
+        let missed = Box::pin(replay::missed_events(store, id, last, retry)).await;
+        let missed = missed.ok()?;
+        self.more_after = missed.more_after;
+        Some(missed.events.into())
+    }
+}
+
+/// Checks that a session has not ended while its request waited. A stream that was opened after the
+/// end of its session would never end.
+fn check_open(session: &HttpSession) -> Result<(), Rejection> {
+    match session.is_ended() {
+        true => Err(Rejection::session_not_found()),
+        false => Ok(()),
+    }
 }
 
 /// Stores a message, where events are stored, and returns its event. An empty message starts the
@@ -121,7 +163,7 @@ async fn store(session: &HttpSession, message: Bytes) -> Bytes {
     match &session.config.events {
         // Boxed, because each GET stream would keep memory for this future.
         Some(storage) => Box::pin(replay::append(
-            Arc::clone(&storage.store),
+            Arc::clone(&storage.store) as _,
             Arc::clone(&session.id),
             message,
             session.config.streams.retry,

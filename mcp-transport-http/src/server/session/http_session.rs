@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use http::HeaderValue;
+use mcp_core::deadline::finite;
 use mcp_core::legacy::{Session, SessionRecord};
+use mcp_core::store::EventStore;
 use mcp_core::{ReplyTarget, Service};
 use mcp_types::RequestId;
 use parking_lot::Mutex;
@@ -15,6 +17,14 @@ use super::super::config::{Config, SessionEnd, SessionEvent, Sessions};
 use super::super::replay::{ReaderSlot, StoredStreams};
 use super::super::running_calls::RunningCalls;
 use super::quota::SessionPermit;
+
+/// Part of a session that the session store does not have yet.
+pub(super) enum Unsaved {
+    /// The state has changed.
+    State(SessionRecord),
+    /// The state is stored, and its lifetime has to be extended.
+    Lifetime,
+}
 
 /// One session over HTTP. It ends once: when a client, the server or the expiry task ends it, and at
 /// the latest when it is dropped.
@@ -37,7 +47,8 @@ pub(in crate::server) struct HttpSession {
     /// The hook was called for the start of the session.
     is_announced: AtomicBool,
     is_ended: AtomicBool,
-    _permit: SessionPermit,
+    /// `None` after a successor has taken it.
+    permit: Mutex<Option<SessionPermit>>,
 }
 
 impl HttpSession {
@@ -63,8 +74,34 @@ impl HttpSession {
             saved: Mutex::default(),
             is_announced: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
-            _permit: permit,
+            permit: Mutex::new(Some(permit)),
         }
+    }
+
+    /// Creates a session with the same id, calls and streams, and a new state. Insert it with
+    /// [`SessionTable::replace`](super::table::SessionTable::replace).
+    pub(in crate::server) fn successor(&self, protocol: Session) -> Self {
+        Self {
+            id: Arc::clone(&self.id),
+            id_header: self.id_header.clone(),
+            service: Arc::clone(&self.service),
+            protocol: Arc::new(protocol),
+            calls: Arc::clone(&self.calls),
+            standalone_reader: self.standalone_reader.clone(),
+            stored_streams: self.stored_streams.clone(),
+            config: Arc::clone(&self.config),
+            opened_at: Instant::now(),
+            saved: Mutex::default(),
+            is_announced: AtomicBool::new(false),
+            is_ended: AtomicBool::new(false),
+            permit: Mutex::new(None),
+        }
+    }
+
+    /// Takes the permit of the previous session, which this one replaces.
+    pub(super) fn take_permit(&self, previous: &Self) {
+        let permit = previous.permit.lock().take();
+        *self.permit.lock() = permit;
     }
 
     /// Returns the slot for the reader of the GET stream.
@@ -94,19 +131,18 @@ impl HttpSession {
         &self.config.sessions
     }
 
-    /// Returns the state to save, or `None` when the same state was saved recently.
-    pub(super) fn unsaved_record(&self) -> Option<SessionRecord> {
+    /// Returns what the session store does not have yet, or `None` when it is up to date.
+    pub(super) fn unsaved(&self) -> Option<Unsaved> {
         let record = self.protocol.record();
-        let now = Instant::now();
-        let mut saved = self.saved.lock();
-        if let Some((last, at)) = saved.as_deref()
-            && *last == record
-            && now.duration_since(*at) < self.settings().save_interval()
-        {
-            return None;
+        let saved = self.saved.lock();
+        match saved.as_deref() {
+            Some((last, _)) if *last != record => Some(Unsaved::State(record)),
+            Some((_, at)) if at.elapsed() >= self.settings().save_interval() => {
+                Some(Unsaved::Lifetime)
+            }
+            // A session of HTTP+SSE is not in the store.
+            _ => None,
         }
-        *saved = Some(Box::new((record.clone(), now)));
-        Some(record)
     }
 
     /// Returns true when the session is in the session store.
@@ -114,9 +150,28 @@ impl HttpSession {
         self.saved.lock().is_some()
     }
 
-    /// Records that the session store has the current state.
-    pub(super) fn mark_saved(&self) {
-        *self.saved.lock() = Some(Box::new((self.protocol.record(), Instant::now())));
+    /// Records that the session store has this state.
+    pub(super) fn mark_saved(&self, record: SessionRecord) {
+        *self.saved.lock() = Some(Box::new((record, Instant::now())));
+    }
+
+    /// Records that the session store keeps the session for its whole lifetime from now on.
+    pub(super) fn mark_kept(&self) {
+        if let Some((_, at)) = self.saved.lock().as_deref_mut() {
+            *at = Instant::now();
+        }
+    }
+
+    /// Updates the session to the state that was loaded from the session store. Changes of this
+    /// server that are not saved yet take precedence.
+    pub(super) fn apply_stored(&self, record: SessionRecord) {
+        let mut saved = self.saved.lock();
+        if let Some((last, _)) = saved.as_deref_mut()
+            && *last == self.protocol.record()
+        {
+            last.clone_from(&record);
+            self.protocol.update(record);
+        }
     }
 
     /// Returns the current deadline of the session and the reason to end it then, or `None` while
@@ -125,11 +180,11 @@ impl HttpSession {
     pub(super) fn deadline(&self) -> Option<(Instant, SessionEnd)> {
         let idle_since = self.calls.idle_since()?;
         let settings = self.settings();
-        let idle = (idle_since + settings.idle_timeout, SessionEnd::Idle);
+        let idle = (idle_since + finite(settings.idle_timeout), SessionEnd::Idle);
         if self.protocol.is_ready() {
             return Some(idle);
         }
-        let never_ready = self.opened_at + settings.init_timeout;
+        let never_ready = self.opened_at + finite(settings.init_timeout);
         Some(if never_ready < idle.0 {
             (never_ready, SessionEnd::NeverReady)
         } else {
@@ -154,6 +209,11 @@ impl HttpSession {
         self.config.notify_session_hook(event);
     }
 
+    /// Returns true after the end of the session.
+    pub(super) fn is_ended(&self) -> bool {
+        self.is_ended.load(Ordering::Acquire)
+    }
+
     /// Stops the calls of the session, ends its streams and cancels its requests to the client.
     pub(super) fn end(&self, reason: SessionEnd) {
         if self.is_ended.swap(true, Ordering::AcqRel) {
@@ -168,6 +228,19 @@ impl HttpSession {
         if reason == SessionEnd::Deleted || self.settings().store.is_none() {
             self.delete_events();
         }
+        self.announce_closed(reason);
+    }
+
+    /// Ends the state of the session after a successor has replaced it. Its requests to the client fail,
+    /// and its calls continue.
+    pub(in crate::server) fn end_replaced(&self) {
+        if !self.is_ended.swap(true, Ordering::AcqRel) {
+            self.protocol.close();
+            self.announce_closed(SessionEnd::Replaced);
+        }
+    }
+
+    fn announce_closed(&self, reason: SessionEnd) {
         if self.is_announced.load(Ordering::Acquire) {
             let id = &*self.id;
             let event = SessionEvent::Closed { id, reason };

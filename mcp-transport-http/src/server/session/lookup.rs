@@ -7,7 +7,7 @@ use http::request::Parts;
 use mcp_core::legacy::Session;
 use mcp_core::store::SessionStore;
 use mcp_core::{Principal, Service};
-use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
+use mcp_types::{Message, Method, ProtocolVersion, Request};
 
 use super::super::config::{SessionEnd, SessionMode};
 use super::super::rejection::Rejection;
@@ -52,20 +52,23 @@ async fn load_from(
     store: &dyn SessionStore,
     id: &str,
 ) -> Result<(), Rejection> {
-    let Some(record) = store::load(store, id).await? else {
+    let Some(record) = store::load(&context.config, store, id).await? else {
         context.table.end(id, SessionEnd::Elsewhere);
         return Ok(());
     };
     if let Some(session) = context.table.find(id) {
-        session.protocol.update(record);
+        session.apply_stored(record);
         return Ok(());
     }
     let permit = context.reserve(record.principal().as_ref())?;
-    let protocol = Session::restore(record, &context.service, context.config.sessions.limits);
+    let limits = context.config.sessions.limits;
+    let protocol = Session::restore(record.clone(), &context.service, limits);
     let session = context.new_session(id.into(), protocol, permit, None);
-    session.mark_saved();
+    session.mark_saved(record);
     // An error means that a concurrent request has continued the session.
     if context.insert(&session).is_ok() {
+        // The session may have ended since it was loaded. From now on its end reaches this server.
+        store::keep(&context.table, &session).await?;
         session.announce_continued();
     }
     Ok(())
@@ -140,8 +143,7 @@ fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a str, Rejection> {
 
 /// Returns the rejection of a request whose session does not exist.
 pub(in crate::server) fn session_not_found() -> Rejection {
-    let message = "session not found; open another one with `initialize`";
-    Rejection::session(StatusCode::NOT_FOUND, codes::SESSION_NOT_FOUND, message)
+    Rejection::session_not_found()
 }
 
 /// Returns the version in the headers of a request, or `None` when there is no version.

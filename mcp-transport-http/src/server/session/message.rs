@@ -25,12 +25,16 @@ use crate::status;
 ///
 /// # Errors
 ///
-/// Returns a rejection when the message is a response that the server does not expect.
+/// Returns a rejection when the message is a response that the server does not expect, or when the
+/// session has ended since it was looked up.
 pub(super) fn handle(
     session: &Arc<HttpSession>,
     head: Box<Parts>,
     message: &Message<'_>,
 ) -> Result<MessageOutcome, Rejection> {
+    if session.is_ended() {
+        return Err(Rejection::session_not_found());
+    }
     if let Message::Request(request) = message {
         let storage = session.config.events.as_ref();
         let stored_stream =
@@ -90,7 +94,17 @@ fn try_handle_request(
             return Err(session_error(fault));
         }
     };
-    let permit = session.calls.insert(&target.id).map_err(session_error)?;
+    let permit = session.calls.insert(&target.id);
+    let permit = permit.map_err(|fault| match session.is_ended() {
+        true => {
+            let Rejection { status, fault, .. } = Rejection::session_not_found();
+            (status, fault)
+        }
+        false => session_error(fault),
+    })?;
+    if permit.is_cancelled() {
+        return Ok(MessageOutcome::Response(response::no_events()));
+    }
     exchange::authorize(config, &mut inbound, &head)
         .map_err(|fault| (status::for_rejection(&fault), fault))?;
     let call = start_call(session, head, inbound, target, permit, stored_stream);
@@ -137,7 +151,7 @@ fn start_call(
         &session.config,
         target,
         inbound,
-        head,
+        head.into(),
         options,
     )
 }

@@ -38,7 +38,7 @@ pub(in crate::server) async fn post(
         }
         Target::Session(session) => {
             let outcome = message::handle(&session, head, message)?;
-            store::save(&session).await?;
+            store::save(&context.table, &session).await?;
             Ok(outcome)
         }
     }
@@ -60,7 +60,7 @@ pub(in crate::server) async fn post_batch(
     }
     let session = find(context, &head).await?;
     let response = respond_to_batch(&session, head, body).await;
-    store::save(&session).await?;
+    store::save(&context.table, &session).await?;
     response
 }
 

@@ -42,11 +42,10 @@ pub(super) async fn open(
         Session::open(&params, &context.service, principal, limits).map_err(reject)?;
     let id = new_id(context, head).map_err(reject)?;
     let session = context.new_session(id, protocol, permit, None);
-    context.insert(&session).map_err(|_| {
-        let message = "the id of the new session is in use; see StreamableHttp::session_id";
-        reject(Fault::internal(message))
-    })?;
-    if let Err(rejection) = store::save(&session).await {
+    context
+        .insert(&session)
+        .map_err(|_| reject(store::id_in_use()))?;
+    if let Err(rejection) = store::insert(&session).await {
         context.table.end(&session.id, SessionEnd::Closed);
         return Err(rejection);
     }

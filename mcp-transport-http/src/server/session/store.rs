@@ -1,31 +1,107 @@
 //! Sessions in a store that several servers share.
 
 use http::StatusCode;
+use mcp_core::Fault;
 use mcp_core::legacy::SessionRecord;
 use mcp_core::store::{SessionStore, StoreError};
-use mcp_core::{BoxFuture, Fault};
 
+use super::super::config::{Config, SessionEnd};
 use super::super::rejection::Rejection;
-use super::http_session::HttpSession;
+use super::super::store_guard::guard;
+use super::http_session::{HttpSession, Unsaved};
+use super::table::SessionTable;
 
-/// Saves the state of a session, when it changed or was not saved for a while. Does nothing without
-/// a store.
+/// Stores a new session. Does nothing without a store.
 ///
 /// # Errors
 ///
-/// Returns a rejection when the store fails.
-pub(super) async fn save(session: &HttpSession) -> Result<(), Rejection> {
-    match start_save(session) {
-        Some(save) => save.await.map_err(rejection),
-        None => Ok(()),
+/// Returns a rejection when the store fails, or when another server has a session with this id.
+pub(super) async fn insert(session: &HttpSession) -> Result<(), Rejection> {
+    let Some(store) = &session.settings().store else {
+        return Ok(());
+    };
+    let record = session.protocol.record();
+    let (new, ttl) = (record.clone(), session.settings().store_lifetime());
+    let call = async { store.insert(&session.id, new, ttl).await };
+    let inserted = guard("insert a session", session.config.store_timeout, call).await;
+    if inserted.map_err(rejection)? {
+        session.mark_saved(record);
+        return Ok(());
+    }
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    Err(Rejection::legacy(status, None, id_in_use()))
+}
+
+/// Returns the fault of `initialize` when the configured function has created an id twice.
+pub(super) fn id_in_use() -> Fault {
+    Fault::internal("the id of the new session is in use; see StreamableHttp::session_id")
+}
+
+/// Saves the state of a session when it changed, or extends its lifetime in the store when that was
+/// not done for a while. Does nothing without a store.
+///
+/// A session that is not in the store was ended by another server, and ends here as well.
+///
+/// # Errors
+///
+/// Returns a rejection when the store fails, or when the session has ended.
+// spec: SESS-07
+pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<(), Rejection> {
+    match (&session.settings().store, session.unsaved()) {
+        (Some(store), Some(Unsaved::State(record))) => {
+            let (new, ttl) = (record.clone(), session.settings().store_lifetime());
+            let call = async { store.replace(&session.id, new, ttl).await };
+            let replaced = guard("replace a session", session.config.store_timeout, call).await;
+            end_unless_stored(table, session, replaced)?;
+            session.mark_saved(record);
+            Ok(())
+        }
+        (Some(_), Some(Unsaved::Lifetime)) => keep(table, session).await,
+        _ => Ok(()),
     }
 }
 
-fn start_save(session: &HttpSession) -> Option<BoxFuture<'_, Result<(), StoreError>>> {
-    let settings = session.settings();
-    let store = settings.store.as_ref()?;
-    let record = session.unsaved_record()?;
-    Some(store.save(&session.id, record, settings.store_lifetime()))
+/// Extends the lifetime of a session in the store. Does nothing without a store.
+///
+/// # Errors
+///
+/// Returns a rejection when the store fails, or when the session has ended.
+pub(super) async fn keep(table: &SessionTable, session: &HttpSession) -> Result<(), Rejection> {
+    let Some(store) = &session.settings().store else {
+        return Ok(());
+    };
+    let ttl = session.settings().store_lifetime();
+    let call = async { store.touch(&session.id, ttl).await };
+    let kept = guard("keep a session", session.config.store_timeout, call).await;
+    end_unless_stored(table, session, kept)?;
+    session.mark_kept();
+    Ok(())
+}
+
+/// Updates a session in use to the state in the store, and extends its lifetime there.
+///
+/// # Errors
+///
+/// Returns a rejection when the store fails, or when the session has ended.
+pub(super) async fn refresh(table: &SessionTable, session: &HttpSession) -> Result<(), Rejection> {
+    if let Some(store) = &session.settings().store
+        && let Some(record) = load(&session.config, &**store, &session.id).await?
+    {
+        session.apply_stored(record);
+    }
+    save(table, session).await
+}
+
+fn end_unless_stored(
+    table: &SessionTable,
+    session: &HttpSession,
+    is_stored: Result<bool, StoreError>,
+) -> Result<(), Rejection> {
+    if is_stored.map_err(rejection)? {
+        return Ok(());
+    }
+    table.end(&session.id, SessionEnd::Elsewhere);
+    Err(Rejection::session_not_found())
 }
 
 /// Loads the state of the session `id`, or `None` when it has ended.
@@ -34,10 +110,13 @@ fn start_save(session: &HttpSession) -> Option<BoxFuture<'_, Result<(), StoreErr
 ///
 /// Returns a rejection when the store fails.
 pub(super) async fn load(
+    config: &Config,
     store: &dyn SessionStore,
     id: &str,
 ) -> Result<Option<SessionRecord>, Rejection> {
-    store.load(id).await.map_err(rejection)
+    let call = async { store.load(id).await };
+    let loaded = guard("load a session", config.store_timeout, call).await;
+    loaded.map_err(rejection)
 }
 
 /// Removes a session. Does nothing without a store.
@@ -46,14 +125,16 @@ pub(super) async fn load(
 ///
 /// Returns a rejection when the store fails.
 pub(super) async fn remove(session: &HttpSession) -> Result<(), Rejection> {
-    match &session.settings().store {
-        Some(store) => store.remove(&session.id).await.map_err(rejection),
-        None => Ok(()),
-    }
+    let Some(store) = &session.settings().store else {
+        return Ok(());
+    };
+    let call = async { store.remove(&session.id).await };
+    let removed = guard("remove a session", session.config.store_timeout, call).await;
+    removed.map_err(rejection)
 }
 
-/// The message of the store is not for clients.
+/// The message of the store is not for clients. It is in the log.
 fn rejection(_: StoreError) -> Rejection {
-    let fault = Fault::internal("the store of sessions failed; try again");
+    let fault = Fault::internal("the session store failed; try again");
     Rejection::legacy(StatusCode::INTERNAL_SERVER_ERROR, None, fault)
 }

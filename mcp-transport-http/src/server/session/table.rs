@@ -35,6 +35,10 @@ struct TableState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::server) struct SessionIdInUse;
 
+/// Error of [`SessionTable::replace`]: the session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::server) struct SessionEnded;
+
 /// Result of [`SessionTable::insert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
@@ -61,6 +65,23 @@ impl SessionTable {
             true => Inserted::WithExpiryTask,
             false => Inserted::StartExpiryTask,
         })
+    }
+
+    /// Puts the successor of a session in its place. The successor receives its permit. The caller ends
+    /// the previous session with [`HttpSession::end_replaced`].
+    ///
+    /// # Errors
+    ///
+    /// Returns [`SessionEnded`] when there is no session with this id.
+    pub(in crate::server) fn replace(
+        &self,
+        session: &Arc<HttpSession>,
+    ) -> Result<(), SessionEnded> {
+        let mut state = self.state.lock();
+        let slot = state.sessions.get_mut(&session.id).ok_or(SessionEnded)?;
+        session.take_permit(slot);
+        *slot = Arc::clone(session);
+        Ok(())
     }
 
     pub(super) fn find(&self, id: &str) -> Option<Arc<HttpSession>> {
@@ -97,6 +118,12 @@ impl SessionTable {
         let mut state = self.state.lock();
         state.has_expiry_task = !state.sessions.is_empty();
         !state.has_expiry_task
+    }
+
+    /// Records that the expiry task was dropped, for example together with its runtime. The next
+    /// [`insert`](Self::insert) starts a new one.
+    pub(super) fn expiry_task_dropped(&self) {
+        self.state.lock().has_expiry_task = false;
     }
 }
 

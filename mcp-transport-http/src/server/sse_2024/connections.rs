@@ -1,7 +1,7 @@
 //! The open connections of HTTP+SSE.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use mcp_core::NotificationBuffer;
 use parking_lot::Mutex;
@@ -24,7 +24,7 @@ pub(super) struct SseConnection {
     /// Permission for a session, until `initialize` opens it.
     permit: Mutex<Option<SessionPermit>>,
     /// Set by `initialize`.
-    pub(super) session: OnceLock<OpenSession>,
+    pub(super) session: Mutex<Option<Arc<OpenSession>>>,
 }
 
 /// Session of a connection.
@@ -40,8 +40,13 @@ impl SseConnection {
             id: Uuid::new_v4().to_string().into(),
             reader: Arc::default(),
             permit: Mutex::new(Some(permit)),
-            session: OnceLock::new(),
+            session: Mutex::default(),
         })
+    }
+
+    /// Returns the session that the last `initialize` has opened.
+    pub(super) fn session(&self) -> Option<Arc<OpenSession>> {
+        self.session.lock().clone()
     }
 
     /// Returns the permission for a session once.

@@ -86,9 +86,10 @@ impl SseConnectionStream {
 
     /// Polls for messages of the session.
     fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Some(OpenSession { session, output }) = self.connection.session.get() else {
+        let Some(open) = self.connection.session() else {
             return Poll::Pending;
         };
+        let OpenSession { session, output } = &*open;
         self.activity
             .get_or_insert_with(|| session.calls.keep_alive());
         let protocol = &session.protocol;
@@ -125,8 +126,8 @@ impl Drop for SseConnectionStream {
         if let Some(sessions) = self.sessions.upgrade() {
             sessions.end(id, SessionEnd::Disconnected);
         }
-        if let Some(OpenSession { output, .. }) = self.connection.session.get() {
-            output.close();
+        if let Some(open) = self.connection.session() {
+            open.output.close();
         }
     }
 }
