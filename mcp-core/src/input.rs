@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use mcp_types::{InputRequest, InputResponse, RawObject};
 use serde_json::value::RawValue;
 
@@ -17,7 +18,12 @@ pub enum Input {
     /// The reply asks for missing input, and the client repeats the call.
     Recorded(Option<Box<InputState>>),
     /// A channel to ask the client while the call runs (a session of the legacy era).
-    Live(Arc<dyn BackChannel>),
+    Live {
+        /// The session of the client.
+        channel: Arc<dyn BackChannel>,
+        /// The stream of the call, which carries the questions.
+        sink: Arc<dyn MessageSink>,
+    },
     /// A legacy client without a session, which cannot be asked.
     Absent,
 }
@@ -35,10 +41,22 @@ impl From<InputState> for Input {
     }
 }
 
+/// A stream that carries messages to the client: the stream of the call that they belong to, or
+/// the pipe.
+pub trait MessageSink: Send + Sync + 'static {
+    /// Queues a message. Never waits. Returns false if the message cannot reach the client.
+    fn send(&self, message: Bytes) -> bool;
+}
+
+impl fmt::Debug for dyn MessageSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MessageSink")
+    }
+}
+
 /// A channel from a running call to its client, for requests for input.
 pub trait BackChannel: Send + Sync + 'static {
-    /// Asks the client, on the stream that belongs to the call. Dropping the future cancels the
-    /// request.
+    /// Asks the client on `sink`. Dropping the future cancels the request.
     ///
     /// # Errors
     ///
@@ -46,6 +64,7 @@ pub trait BackChannel: Send + Sync + 'static {
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
+        sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>>;
 }
 

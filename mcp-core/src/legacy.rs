@@ -12,7 +12,5 @@ mod session;
 mod stateless;
 
 pub use record::SessionRecord;
-pub use session::{
-    HandledNotification, HandledRequest, MessageSink, PendingResponse, Session, SessionLimits,
-};
+pub use session::{HandledNotification, HandledRequest, PendingResponse, Session, SessionLimits};
 pub use stateless::{DEFAULT_VERSION, read_stateless};

@@ -105,7 +105,7 @@ pub use gate::{AllowAll, Gate};
 pub use header_mismatch::HeaderMismatch;
 pub use in_process::InProcessChannel;
 pub use inbound::InboundRequest;
-pub use input::{BackChannel, BackChannelError, Input, InputState};
+pub use input::{BackChannel, BackChannelError, Input, InputState, MessageSink};
 pub use notification::{ClientNotification, ServerNotification};
 pub use outlet::{NotificationBuffer, NotificationSink, Outlet};
 pub use panic::{CatchPanic, Panicked, catch_panic, catch_panic_sync};

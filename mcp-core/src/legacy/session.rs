@@ -20,7 +20,6 @@ use parking_lot::Mutex;
 pub use back_channel::PendingResponse;
 pub use handle::{HandledNotification, HandledRequest};
 pub use limits::SessionLimits;
-pub use sent_request::MessageSink;
 use sent_request::SentRequest;
 
 use super::handshake;

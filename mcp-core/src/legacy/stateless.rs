@@ -31,7 +31,7 @@ pub fn read_stateless(
         ClientRequest::Call(call) => {
             let facts = ClientFacts::new(version).log_level(Some(DEFAULT_LEVEL));
             let inbound = InboundRequest::from_legacy(call, decoded, Arc::new(facts));
-            Ok(HandledRequest::Call(Box::new(inbound)))
+            Ok(HandledRequest::Call(inbound))
         }
         ClientRequest::Session(SessionRequest::Initialize(params)) => {
             let capabilities = without_changes(profile.capabilities.clone());

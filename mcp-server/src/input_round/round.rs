@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, ClientFacts, Exchange, Fault, Input, InputState,
-    Reply,
+    MessageSink, Reply,
 };
 use mcp_types::{InputRequest, InputRequests, InputRequired, InputResponse, RawObject};
 use parking_lot::Mutex;
@@ -48,7 +48,10 @@ enum InputMode {
         sealer: Arc<Sealer>,
     },
     /// The session sends each question while the handler waits.
-    BackChannel(Arc<dyn BackChannel>),
+    Live {
+        channel: Arc<dyn BackChannel>,
+        sink: Arc<dyn MessageSink>,
+    },
 }
 
 /// State of a run: questions and answers so far.
@@ -99,10 +102,10 @@ impl InputRound {
                 let sealer = sealer.clone();
                 (InputMode::Reply { binding, sealer }, inputs)
             }
-            Input::Live(channel) => (
-                InputMode::BackChannel(channel.clone()),
-                PendingInputs::default(),
-            ),
+            Input::Live { channel, sink } => {
+                let (channel, sink) = (channel.clone(), sink.clone());
+                (InputMode::Live { channel, sink }, PendingInputs::default())
+            }
             _ => return Ok(None),
         };
         Ok(Some(Arc::new(Self {
@@ -149,8 +152,9 @@ impl InputRound {
             return Err(AskError::KeyReused { key: key.clone() });
         }
         match &self.mode {
-            InputMode::BackChannel(channel) => {
-                Ok(InputStatus::Sent(channel.clone().ask(request.clone())))
+            InputMode::Live { channel, sink } => {
+                let answer = channel.clone().ask(request.clone(), sink.clone());
+                Ok(InputStatus::Sent(answer))
             }
             InputMode::Reply { .. } => match inputs.find_answer(key, request)? {
                 Some(answer) => Ok(InputStatus::Answered(answer)),
@@ -239,7 +243,7 @@ impl InputRound {
         let raw = to_raw_value(value).map_err(|error| unkeepable(error.to_string()))?;
         let most = match &self.mode {
             InputMode::Reply { sealer, .. } => sealer.size_limit(),
-            InputMode::BackChannel(_) => StateKeys::MAX_BYTES,
+            InputMode::Live { .. } => StateKeys::MAX_BYTES,
         };
         let bytes = raw.get().len();
         if bytes > most {

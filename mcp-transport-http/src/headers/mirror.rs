@@ -12,7 +12,7 @@ use mcp_types::ProtocolVersion;
 use mcp_types::{Method, Request};
 
 use super::single::{RepeatedHeader, SingleHeader};
-use super::value::{decode, encode, trim_blanks};
+use super::value::{decode, encode};
 use super::{names, params};
 
 /// Writes the headers that mirror a request. For clients.
@@ -47,7 +47,8 @@ pub fn version(headers: &HeaderMap) -> Option<&str> {
 }
 
 fn parse_version(value: &HeaderValue) -> Option<&str> {
-    std::str::from_utf8(trim_blanks(value.as_bytes())).ok()
+    // A version is ASCII: no need for the slower check for UTF-8.
+    Some(value.to_str().ok()?.trim_matches([' ', '\t']))
 }
 
 /// Compares the headers of a request with its body. For servers. `version` is the version in the
@@ -95,8 +96,9 @@ impl<'a> McpHeaders<'a> {
     /// Returns true when the request has the protocol version `version`.
     #[cfg(feature = "server")]
     pub(crate) fn has_version(&self, version: ProtocolVersion) -> bool {
-        let value = self.version.first.map(HeaderValue::as_bytes);
-        value.is_some_and(|value| trim_blanks(value) == version.as_str().as_bytes())
+        let version = version.as_str();
+        let value = self.version.first;
+        value.is_some_and(|value| value == version || parse_version(value) == Some(version))
     }
 
     /// Compares the headers with the body, see [`verify`].
@@ -145,11 +147,11 @@ fn compare(
     )))
 }
 
-/// Returns true when `value` decodes to itself: printable ASCII without surrounding blanks and
-/// without the Base64 sentinel.
+/// Returns true when `value` decodes to itself: ASCII without surrounding blanks and without the
+/// Base64 sentinel. A [`HeaderValue`] has no control characters except tabs.
 fn is_plain(value: &[u8]) -> bool {
-    let may_change = matches!(value, [b'=' | b' ', ..] | [.., b' ']);
-    !may_change && value.iter().all(|byte| matches!(byte, b' '..=b'~'))
+    let may_change = matches!(value, [b'=' | b' ' | b'\t', ..] | [.., b' ' | b'\t']);
+    !may_change && value.is_ascii()
 }
 
 /// Returns the value of a header that must occur exactly once.

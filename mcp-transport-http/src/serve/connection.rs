@@ -77,10 +77,10 @@ where
                 true => endpoint
                     .call(request)
                     .map_ok(|response| response.map(body::Either::Left))
-                    .boxed(),
-                false => not_found(request, Arc::clone(&shared))
+                    .left_future(),
+                false => Box::pin(not_found(request, Arc::clone(&shared)))
                     .map(|response| Ok(response.map(body::Either::Right)))
-                    .boxed(),
+                    .right_future(),
             };
             response.map_ok(move |response| {
                 response.map(|body| MonitoredBody {
@@ -92,6 +92,7 @@ where
         let mut connection = pin!(
             http1::Builder::new()
                 .max_buf_size(MAX_BUFFER_SIZE)
+                .writev(false)
                 .serve_connection(io, service)
         );
         let mut timed_out = pin!(activity.timed_out(&settings.timeouts));

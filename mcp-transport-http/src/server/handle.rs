@@ -159,7 +159,9 @@ async fn start(
         Route::Notification => return Ok(MessageOutcome::Response(response::accepted())),
     };
     let context = endpoint.session_context(service);
-    session::load(&context, &headers).await?;
+    if context.config.sessions.store.is_some() {
+        session::load(&context, &headers).await?;
+    }
     let target = session::find_target(&context, &head, &headers, &message)?;
     session::post(&context, target, head, &message).await
 }

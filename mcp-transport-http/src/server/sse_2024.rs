@@ -187,7 +187,7 @@ fn handle_request(
     let target = session.reply_target(&request.id);
     match start_request(session, &head, request) {
         Ok(StartedRequest::Call(inbound, permit)) => {
-            start_call(session, output, head, *inbound, target, permit);
+            start_call(session, output, head, inbound, target, permit);
         }
         Ok(StartedRequest::Reply(reply)) => send(output, &target, reply),
         Ok(StartedRequest::Cancelled) => {}
@@ -196,7 +196,7 @@ fn handle_request(
 }
 
 enum StartedRequest {
-    Call(Box<InboundRequest>, CallPermit),
+    Call(InboundRequest, CallPermit),
     Reply(Reply),
     /// The client cancelled the call before it arrived.
     Cancelled,

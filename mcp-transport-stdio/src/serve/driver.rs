@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::deadline::finite;
-use mcp_core::legacy::{
-    self, HandledNotification, HandledRequest, MessageSink, Session, SessionLimits,
-};
+use mcp_core::legacy::{self, HandledNotification, HandledRequest, Session, SessionLimits};
 use mcp_core::lines::{LINE_FRAMING, Line};
 use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    ClientNotification, ClientRequest, Fault, InboundRequest, Principal, Reply, ReplyTarget,
-    RunningCall, ServerNotification, Service, SessionRequest, Subscriber, catch_panic_sync, modern,
+    ClientNotification, ClientRequest, Fault, InboundRequest, MessageSink, Principal, Reply,
+    ReplyTarget, RunningCall, ServerNotification, Service, SessionRequest, Subscriber,
+    catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -337,7 +336,7 @@ impl Driver {
                     let sink = Arc::new(QueueSink(self.pipe.write_queue.clone()));
                     inbound.input = session.input(sink);
                 }
-                Ok(Some(*inbound))
+                Ok(Some(inbound))
             }
             HandledRequest::Reply(reply) => {
                 self.send_reply(&request.id, reply);

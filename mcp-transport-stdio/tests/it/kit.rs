@@ -91,11 +91,11 @@ async fn run_tool(exchange: Exchange) -> Reply {
 }
 
 async fn ask(input: Input) -> Reply {
-    let Input::Live(client) = input else {
+    let Input::Live { channel, sink } = input else {
         return Fault::internal("nobody to ask").into();
     };
     let form = ElicitParams::form("Sure?", FormSchema::new());
-    match client.ask(InputRequest::from(form)).await {
+    match channel.ask(InputRequest::from(form), sink).await {
         Ok(answer) => text(&format!("{answer:?}")),
         Err(error) => text(&error.to_string()),
     }

@@ -12,25 +12,22 @@ use std::time::Instant;
 use futures_channel::oneshot;
 use mcp_types::{InputRequest, InputResponse, RequestId};
 
-use super::sent_request::{MessageSink, SentRequest};
+use super::sent_request::SentRequest;
 use super::{Session, SessionLimits, SessionState};
 use crate::pending::{InsertError, PendingRequests, RequestIds};
 use crate::wire::ServerRequestContext;
-use crate::{BackChannel, BackChannelError, BoxFuture, ClientResponse, Input, ServerRequest};
+use crate::{
+    BackChannel, BackChannelError, BoxFuture, ClientResponse, Input, MessageSink, ServerRequest,
+};
 
-/// The back channel of one call.
-struct CallChannel {
-    session: Arc<Session>,
-    sink: Arc<dyn MessageSink>,
-}
-
-impl BackChannel for CallChannel {
+impl BackChannel for Session {
     // spec: HTTP-SL-04
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
+        sink: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-        let pending = self.session.send_request(request.into(), &self.sink);
+        let pending = self.send_request(request.into(), &sink);
         Box::pin(async move {
             match pending?.await? {
                 ClientResponse::Input(response) => Ok(response),
@@ -77,8 +74,8 @@ impl Drop for PendingResponse {
 impl Session {
     /// Returns the input of a call that asks its client on `sink`, the stream of that call.
     pub fn input(self: &Arc<Self>, sink: Arc<dyn MessageSink>) -> Input {
-        let session = self.clone();
-        Input::Live(Arc::new(CallChannel { session, sink }))
+        let channel: Arc<dyn BackChannel> = self.clone();
+        Input::Live { channel, sink }
     }
 
     /// Sends a request to the client.

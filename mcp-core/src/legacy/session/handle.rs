@@ -16,7 +16,7 @@ use crate::{
 #[non_exhaustive]
 pub enum HandledRequest {
     /// A call for the service.
-    Call(Box<InboundRequest>),
+    Call(InboundRequest),
     /// The reply of the session itself.
     Reply(Reply),
 }
@@ -53,7 +53,7 @@ impl Session {
         match std::mem::replace(&mut decoded.request, ClientRequest::Discover) {
             ClientRequest::Call(call) => {
                 let inbound = InboundRequest::from_legacy(call, decoded, self.facts());
-                Ok(HandledRequest::Call(Box::new(inbound)))
+                Ok(HandledRequest::Call(inbound))
             }
             ClientRequest::Session(request) => {
                 self.handle_session_request(&request, subscriber)?;

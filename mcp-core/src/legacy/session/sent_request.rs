@@ -8,15 +8,9 @@ use mcp_types::{Cancelled, RequestId};
 
 use crate::wire::Wire;
 use crate::{
-    BackChannelError, ClientResponse, NotificationBuffer, ServerNotification, ServerRequest,
+    BackChannelError, ClientResponse, MessageSink, NotificationBuffer, ServerNotification,
+    ServerRequest,
 };
-
-/// A stream that carries messages to the client: the stream of the call that they belong to, or
-/// the pipe.
-pub trait MessageSink: Send + Sync + 'static {
-    /// Queues a message. Never waits. Returns false if the message cannot reach the client.
-    fn send(&self, message: Bytes) -> bool;
-}
 
 impl MessageSink for NotificationBuffer {
     fn send(&self, message: Bytes) -> bool {

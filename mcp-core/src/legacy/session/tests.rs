@@ -15,12 +15,12 @@ use mcp_types::{
 };
 
 use super::{HandledNotification, HandledRequest, Session, SessionLimits};
-use crate::legacy::{MessageSink, SessionRecord, read_stateless};
+use crate::legacy::{SessionRecord, read_stateless};
 use crate::subscriptions::{MAX_URI_BYTES, MAX_URI_LEN};
 use crate::{
     BackChannelError, BoxFuture, Call, ChangeBus, ChangeEvent, Changes, ClientFacts, Exchange,
-    Fault, Gate, Input, MemoryBus, Principal, Reply, ResultBody, ServerNotification, ServerProfile,
-    Service, Subscriber,
+    Fault, Gate, Input, MemoryBus, MessageSink, Principal, Reply, ResultBody, ServerNotification,
+    ServerProfile, Service, Subscriber,
 };
 
 /// A server with changes.
@@ -439,10 +439,10 @@ fn ask(
     session: &Arc<Session>,
     sink: &Arc<Sent>,
 ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
-    let Input::Live(channel) = session.input(sink.clone()) else {
+    let Input::Live { channel, sink } = session.input(sink.clone()) else {
         panic!()
     };
-    channel.ask(form())
+    channel.ask(form(), sink)
 }
 
 fn settle(session: &Session, text: &str) -> bool {

@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
+use bytes::Bytes;
 use futures::executor::block_on;
 use mcp_core::{
     BackChannel, BackChannelError, BoxFuture, Call, ClientFacts, Exchange, Fault, Input,
-    InputState, Principal, Reply, ResultBody, Service,
+    InputState, MessageSink, Principal, Reply, ResultBody, Service,
 };
 use mcp_server::Server;
 use mcp_types::{
@@ -160,7 +161,16 @@ impl Session {
     }
 
     pub(crate) fn input(self: &Arc<Self>) -> Input {
-        Input::Live(self.clone())
+        Input::Live {
+            channel: self.clone(),
+            sink: self.clone(),
+        }
+    }
+}
+
+impl MessageSink for Session {
+    fn send(&self, _: Bytes) -> bool {
+        true
     }
 }
 
@@ -168,6 +178,7 @@ impl BackChannel for Session {
     fn ask(
         self: Arc<Self>,
         request: InputRequest,
+        _: Arc<dyn MessageSink>,
     ) -> BoxFuture<'static, Result<InputResponse, BackChannelError>> {
         self.asked.lock().unwrap().push(request);
         let answer = self.answers.lock().unwrap().pop_front();

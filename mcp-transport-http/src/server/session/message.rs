@@ -83,7 +83,7 @@ fn try_handle_request(
         .handle_request(request, || subscriber(head.clone(), config))
         .map_err(session_error)?;
     let mut inbound = match handled {
-        HandledRequest::Call(inbound) => *inbound,
+        HandledRequest::Call(inbound) => inbound,
         HandledRequest::Reply(reply) => {
             session.calls.record_activity();
             let response = exchange::ready(config.sessions.answer, &target, reply);

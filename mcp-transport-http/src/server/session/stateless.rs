@@ -98,7 +98,7 @@ fn handle_request(
             }
             let options = ResponseOptions::stateless(mode);
             let (service, config) = (&*context.service, &context.config);
-            let call = exchange::start(service, config, target, *inbound, head.into(), options);
+            let call = exchange::start(service, config, target, inbound, head.into(), options);
             return MessageOutcome::Call(call);
         }
         Ok(HandledRequest::Reply(reply)) => reply,

@@ -19,10 +19,10 @@ pub(super) async fn roots(exchange: Exchange) -> Reply {
 }
 
 async fn answer_of(exchange: &Exchange, question: InputRequest) -> Reply {
-    let Input::Live(channel) = &exchange.input else {
+    let Input::Live { channel, sink } = &exchange.input else {
         return text("nobody to ask");
     };
-    match channel.clone().ask(question).await {
+    match channel.clone().ask(question, sink.clone()).await {
         Ok(_) => text("accepted"),
         Err(error) => text(&error.to_string()),
     }
