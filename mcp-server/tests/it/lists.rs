@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use mcp_core::{Call, Exchange, Fault, Principal, Reply, ResultBody, Service};
+use mcp_core::{Call, Exchange, Fault, HeaderMismatch, Principal, Reply, ResultBody, Service};
 use mcp_server::{
     Caller, Prompt, PromptExt, Resource, ResourceExt, ResourceTemplate, Server, Tool, ToolExt,
 };
@@ -220,4 +220,40 @@ fn panicking_filter_hides_route() {
         true
     }));
     assert_eq!(names(&page(&server, None)), ["t1"]);
+}
+
+#[test]
+fn mismatch_of_headers_is_reported_to_callers_that_see_the_tool() {
+    // spec: XHDR-17
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"share": {"type": "string", "x-mcp-header": "Share"}},
+    });
+    let schema: mcp_types::JsonObject = serde_json::from_value(schema).unwrap();
+    let server = server(
+        Server::new("s", "1").tool(
+            Tool::raw("shred", schema)
+                .handler(|| -> &'static str { panic!("the handler must not run") })
+                .visible_to(is_admin),
+        ),
+    );
+    assert!(server.header_plan("shred").is_some());
+    let mismatch = Fault::HeaderMismatch("the header says \"a\"".into());
+    let call = |scopes: &[&str]| {
+        let mut exchange = by(scopes, Call::CallTool(CallToolParams::new("shred", None)));
+        exchange
+            .extensions
+            .insert(HeaderMismatch::new(mismatch.clone()));
+        block_on(server.call(exchange))
+    };
+    let seen = call(&["admin"]);
+    assert!(
+        matches!(&seen, Reply::Fault(fault) if *fault == mismatch),
+        "{seen:?}"
+    );
+    let hidden = call(&["user"]);
+    assert!(
+        matches!(&hidden, Reply::Fault(Fault::NoSuchItem { .. })),
+        "{hidden:?}"
+    );
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response};
+use mcp_core::deadline::finite;
 use mcp_core::store::EventStore;
 use mcp_core::{BoxFuture, Gate, Service};
 
@@ -216,7 +217,7 @@ impl StreamableHttp {
     // spec: RSM-06
     #[must_use]
     pub fn reconnect_after(mut self, time: Duration) -> Self {
-        self.config().streams.retry = time;
+        self.config().streams.retry = finite(time);
         self
     }
 

@@ -80,8 +80,12 @@ pub(super) fn post(
         return initialize(context, &head, &connection, request);
     }
     let Some(open) = connection.session() else {
-        let message = "a session begins with `initialize`";
-        return Err(Rejection::bad_session_request(message));
+        return match message {
+            Message::Request(request) => initialize(context, &head, &connection, &request),
+            _ => Err(Rejection::bad_session_request(
+                "a session begins with `initialize`",
+            )),
+        };
     };
     open.check_client(&head)?;
     let OpenSession { session, output } = &*open;

@@ -15,12 +15,12 @@ pub(super) const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 /// A store that did not answer in time.
 #[derive(Debug, thiserror::Error)]
 #[error("the store did not answer within {0:?}")]
-struct Timeout(Duration);
+struct StoreTimedOut(Duration);
 
 /// A store that panicked.
 #[derive(Debug, thiserror::Error)]
 #[error("the store panicked")]
-struct Panic;
+struct StorePanicked;
 
 /// Runs one operation of a store for at most `limit`.
 ///
@@ -46,9 +46,9 @@ async fn limited<T, E: From<StoreError>>(
         Ok(Ok(result)) => result,
         Ok(Err(panic)) => {
             tracing::error!(panic = panic.text(), "a store panicked");
-            Err(StoreError::new(Panic).into())
+            Err(StoreError::new(StorePanicked).into())
         }
-        Err(_) => Err(StoreError::new(Timeout(limit)).into()),
+        Err(_) => Err(StoreError::new(StoreTimedOut(limit)).into()),
     }
 }
 

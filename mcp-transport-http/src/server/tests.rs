@@ -1,5 +1,6 @@
 //! The endpoint as a tower service, without a socket.
 
+mod closures;
 mod streams;
 mod subscriptions;
 

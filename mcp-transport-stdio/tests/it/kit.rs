@@ -135,13 +135,21 @@ impl Peer {
     /// Starts a server over a pipe with this capacity in bytes.
     pub(crate) fn start_with(room: usize, set: impl FnOnce(StdioServer) -> StdioServer) -> Self {
         let service = ToolNameService::default();
+        let server = set(StdioServer::new(service.clone()));
+        Self {
+            service,
+            ..Self::start_server(room, server)
+        }
+    }
+
+    /// Starts a server with a service of its own.
+    pub(crate) fn start_server(room: usize, server: StdioServer) -> Self {
         let (here, there) = duplex(room);
         let (reader, writer) = split(there);
-        let server = set(StdioServer::new(service.clone()));
         let server = tokio::spawn(server.serve(reader, writer));
         let (reader, writer) = split(here);
         Self {
-            service,
+            service: ToolNameService::default(),
             reader: BufReader::new(reader),
             writer,
             server,

@@ -1,12 +1,16 @@
 //! Calls over a pipe, and clients that misbehave.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use mcp_core::{BoxFuture, Exchange, Reply, ServerProfile, Service};
+use mcp_transport_stdio::StdioServer;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::kit::{Peer, cancel, modern};
+use crate::kit::{Peer, ToolNameService, cancel, modern};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -281,4 +285,98 @@ async fn slow_pipe_delivers_every_response() {
         tokio::join!(write, read);
         server.await.unwrap().unwrap();
     }
+}
+
+/// Fills the pipe and the write queue of a server, so that received lines wait.
+async fn fill(peer: &mut Peer) {
+    for id in 1..=20 {
+        peer.call(id, "raw 100000").await;
+    }
+    sleep(Duration::from_millis(100)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn shutdown_ends_server_whose_client_does_not_read() {
+    let mut peer = Peer::start_with(64, |server| {
+        server.drain_timeout(SECOND).shutdown_on(sleep(10 * SECOND))
+    });
+    fill(&mut peer).await;
+    let start = Instant::now();
+    let ended = timeout(20 * SECOND, peer.server).await;
+    ended.unwrap().unwrap().unwrap();
+    assert!(start.elapsed() < 13 * SECOND, "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn input_end_ends_server_whose_client_does_not_read() {
+    let mut peer = Peer::start_with(64, |server| server.drain_timeout(SECOND));
+    fill(&mut peer).await;
+    let start = Instant::now();
+    peer.writer.shutdown().await.unwrap();
+    let ended = timeout(20 * SECOND, peer.server).await;
+    ended.unwrap().unwrap().unwrap();
+    assert!(start.elapsed() < 3 * SECOND, "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn client_that_reads_after_the_input_end_receives_all_responses() {
+    let mut peer = Peer::start_with(64, |server| server.drain_timeout(10 * SECOND));
+    fill(&mut peer).await;
+    peer.writer.shutdown().await.unwrap();
+    sleep(5 * SECOND).await;
+    for _ in 1..=20 {
+        assert!(peer.expect().await["result"].is_object());
+    }
+    assert_eq!(peer.next().await, None);
+    peer.server.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn largest_drain_timeout_does_not_overflow() {
+    let mut peer = Peer::start_with(64, |server| server.drain_timeout(Duration::MAX));
+    fill(&mut peer).await;
+    peer.writer.shutdown().await.unwrap();
+    sleep(1000 * SECOND).await;
+    for _ in 1..=20 {
+        assert!(peer.expect().await["result"].is_object());
+    }
+    assert_eq!(peer.next().await, None);
+    peer.server.await.unwrap().unwrap();
+}
+
+/// A service whose profile panics when it is on.
+struct PanickingProfile {
+    inner: ToolNameService,
+    is_on: Arc<AtomicBool>,
+}
+
+impl Service for PanickingProfile {
+    fn profile(&self) -> Arc<ServerProfile> {
+        assert!(!self.is_on.load(Ordering::SeqCst), "as told");
+        self.inner.profile()
+    }
+
+    fn call(&self, exchange: Exchange) -> BoxFuture<'static, Reply> {
+        self.inner.call(exchange)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn panic_of_the_service_or_the_signal_does_not_end_server() {
+    let is_on = Arc::<AtomicBool>::default();
+    let service = PanickingProfile {
+        inner: ToolNameService::default(),
+        is_on: is_on.clone(),
+    };
+    let server = StdioServer::new(service).shutdown_on(async { panic!("as told") });
+    let mut peer = Peer::start_server(64 * 1024, server);
+    for id in 1..4 {
+        is_on.store(true, Ordering::SeqCst);
+        peer.call(id, "now").await;
+        assert_eq!(peer.refusal(json!(id)).await, -32603);
+        is_on.store(false, Ordering::SeqCst);
+        peer.call(id, "now").await;
+        assert_eq!(peer.answer(id).await, "now");
+    }
+    peer.close().await;
 }

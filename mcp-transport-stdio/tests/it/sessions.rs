@@ -164,6 +164,57 @@ async fn changes_after_initialized_are_notified() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn second_initialize_opens_a_new_session() {
+    let mut peer = Peer::start();
+    let bus = peer.service.bus.clone();
+    initialize(&mut peer, "2025-11-25").await;
+    peer.send(request(1, "resources/subscribe", &json!({ "uri": "a:b" })))
+        .await;
+    assert_eq!(peer.expect().await["id"], 1);
+    call(&mut peer, 2, "ask").await;
+    let question = peer.expect().await;
+    call(&mut peer, 3, "wait 5").await;
+
+    let params = json!({
+        "protocolVersion": "2025-06-18", "capabilities": { "elicitation": {} },
+        "clientInfo": { "name": "the next client", "version": "1" },
+    });
+    peer.send(request(4, "initialize", &params)).await;
+    let mut answers = [peer.expect().await, peer.expect().await];
+    answers.sort_by_key(|answer| answer["id"].as_i64());
+    let failed = answers[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(failed.contains("session ended"), "{failed}");
+    assert_eq!(answers[1]["result"]["protocolVersion"], "2025-06-18");
+    peer.send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        .await;
+    // The subscription has ended.
+    bus.publish(ChangeEvent::Resource { uri: "a:b".into() });
+    bus.publish(ChangeEvent::Tools);
+    let note = peer.expect().await;
+    assert_eq!(note["method"], "notifications/tools/list_changed");
+    // A late response to the first session is no response to the second one.
+    call(&mut peer, 5, "ask").await;
+    let second = peer.expect().await;
+    assert_eq!(second["method"], "elicitation/create");
+    assert_ne!(second["id"], question["id"]);
+    let decline =
+        |id: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": { "action": "decline" } });
+    peer.send(decline(&question["id"])).await;
+    call(&mut peer, 6, "now").await;
+    assert_eq!(peer.answer(6).await, "now");
+    peer.send(decline(&second["id"])).await;
+    assert!(peer.answer(5).await.contains("Decline"));
+    // The call of the first session goes on.
+    assert_eq!(peer.answer(3).await, "wait 5");
+    // A handshake that fails changes nothing.
+    peer.send(request(7, "initialize", &json!({}))).await;
+    assert_eq!(peer.refusal(json!(7)).await, -32602);
+    call(&mut peer, 8, "now").await;
+    assert_eq!(peer.answer(8).await, "now");
+    peer.close().await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn batch_is_accepted_in_2025_03_26_only() {
     let batch = |id: i64| {
         let ping = request(id, "ping", &json!({}));

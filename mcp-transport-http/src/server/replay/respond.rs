@@ -16,7 +16,7 @@ use super::super::response::{self, Body};
 use super::super::running_calls::ActivityGuard;
 use super::event_id::{self, EventId};
 use super::stored_stream::{StoredStream, StoredStreams};
-use super::stream_reader::{Source, StreamReader};
+use super::stream_reader::{ReplaySource, StreamReader};
 
 /// Stores the events of a call that has ended, and returns the response that sends them.
 pub(in crate::server) async fn complete(
@@ -53,7 +53,7 @@ fn read_from_start(stream: Arc<StoredStream>, config: &Config) -> Response<Body>
     match stream.reader.lease() {
         Ok(lease) => {
             let mut reader = StreamReader::new(stream.name.clone(), config.streams);
-            reader.source = Source::Written(stream, lease);
+            reader.source = ReplaySource::Written(stream, lease);
             response::events(reader)
         }
         // Unreachable: the stream is new, so it has no other reader.
@@ -96,9 +96,9 @@ pub(in crate::server) async fn resume(
         .and_then(|stream| stream.progress().last_event);
     reader.last_event = Some(end.map_or(last.number, |end| last.number.min(end)));
     reader.source = match stream.zip(lease) {
-        Some((stream, lease)) => Source::Written(stream, lease),
+        Some((stream, lease)) => ReplaySource::Written(stream, lease),
         // Another server writes the stream.
-        None => Source::Stored {
+        None => ReplaySource::Stored {
             store: Arc::clone(&storage.store) as _,
             session: Arc::clone(session),
             has_more: missed.has_more,

@@ -17,8 +17,8 @@ use super::event_id;
 use super::reader_slot::{ReaderEnd, ReaderLease};
 use super::stored_stream::StoredStream;
 
-/// Source of the events.
-pub(super) enum Source {
+/// ReplaySource of the events.
+pub(super) enum ReplaySource {
     /// A stream that this server still writes, and the lease of its reader.
     Written(Arc<StoredStream>, ReaderLease),
     /// Events in the store. The response ends after them, and the client reconnects until the stream
@@ -35,7 +35,7 @@ pub(super) enum Source {
 /// Reader of the stored event stream of a call.
 pub(super) struct StreamReader {
     name: Box<str>,
-    pub(super) source: Source,
+    pub(super) source: ReplaySource,
     /// Keeps the session alive while a client reads.
     pub(super) activity: Option<ActivityGuard>,
     /// Number of the last event that the client has received.
@@ -53,7 +53,7 @@ impl StreamReader {
     pub(super) fn new(name: Box<str>, config: StreamConfig) -> Self {
         Self {
             name,
-            source: Source::Nothing,
+            source: ReplaySource::Nothing,
             activity: None,
             last_event: None,
             query: None,
@@ -66,7 +66,7 @@ impl StreamReader {
 
     /// Sends events from the store.
     pub(super) fn send(&mut self, replay: Replay) {
-        if let Source::Stored { has_more, .. } = &mut self.source {
+        if let ReplaySource::Stored { has_more, .. } = &mut self.source {
             *has_more = replay.has_more;
         }
         for (number, event) in replay.events {
@@ -107,8 +107,8 @@ impl StreamReader {
             return Poll::Ready(());
         }
         let (stream, lease) = match &self.source {
-            Source::Written(stream, lease) => (stream, lease),
-            Source::Stored {
+            ReplaySource::Written(stream, lease) => (stream, lease),
+            ReplaySource::Stored {
                 store,
                 session,
                 has_more: true,
@@ -117,7 +117,7 @@ impl StreamReader {
                 self.query(store, session, self.last_event);
                 return Poll::Ready(());
             }
-            Source::Stored { .. } | Source::Nothing => {
+            ReplaySource::Stored { .. } | ReplaySource::Nothing => {
                 self.end_and_retry();
                 return Poll::Ready(());
             }

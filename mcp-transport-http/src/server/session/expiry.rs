@@ -54,7 +54,7 @@ impl ExpiryTask {
             let Some(table) = self.0.upgrade() else {
                 return;
             };
-            let mut check = Check::new(interval);
+            let mut check = ExpiryCheck::new(interval);
             for session in table.all() {
                 if let Err(panic) = catch_panic_sync(|| check.check_session(&table, session)) {
                     tracing::error!(panic = panic.text(), "a session was not checked");
@@ -83,7 +83,7 @@ impl Drop for ExpiryTask {
 }
 
 /// One check of all sessions.
-struct Check {
+struct ExpiryCheck {
     now: Instant,
     /// Time of the next check.
     next: Instant,
@@ -91,7 +91,7 @@ struct Check {
     in_use: Vec<Arc<HttpSession>>,
 }
 
-impl Check {
+impl ExpiryCheck {
     fn new(interval: Duration) -> Self {
         let now = Instant::now();
         Self {

@@ -4,9 +4,11 @@ mod asking;
 mod batches;
 mod http_sse;
 mod limits;
+mod races;
 mod reference_go;
 mod reference_typescript;
 mod shared;
+mod stores;
 mod streams;
 mod transcripts;
 

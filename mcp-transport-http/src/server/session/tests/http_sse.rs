@@ -118,6 +118,86 @@ async fn closed_sse_connection_ends_its_session() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn second_initialize_replaces_the_session_of_a_connection() {
+    let (endpoint, tools) = serving();
+    let told = Arc::<Mutex<Vec<String>>>::default();
+    let seen = told.clone();
+    let endpoint = endpoint.on_session(move |event| {
+        let what = match event {
+            SessionEvent::Closed { reason, .. } => format!("{reason:?}"),
+            _ => "Opened".to_owned(),
+        };
+        seen.lock().unwrap().push(what);
+    });
+    let mut old = Old::open(&endpoint).await;
+    let request = |id: i32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let subscribe = request(1, "resources/subscribe", json!({ "uri": "file:///a" }));
+    assert_eq!(old.send(subscribe).await.status, 202);
+    assert_eq!(old.message().await["id"], 1);
+    // An open question and a running call of the first session.
+    assert_eq!(old.send(tool(2, "roots")).await.status, 202);
+    let question = old.message().await;
+    assert_eq!(question["method"], "roots/list");
+    assert_eq!(old.send(tool(3, "wait")).await.status, 202);
+    settle().await;
+
+    let mut again = initialize("2024-11-05");
+    again["id"] = json!("again");
+    assert_eq!(old.send(again).await.status, 202);
+    let mut answers = [old.message().await, old.message().await];
+    answers.sort_by_key(|answer| answer["id"].is_string());
+    assert_eq!(answers[0]["id"], 2);
+    let failed = answers[0]["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(failed.contains("session"), "{failed}");
+    assert_eq!(answers[1]["result"]["protocolVersion"], "2024-11-05");
+    assert_eq!(*told.lock().unwrap(), ["Opened", "Replaced", "Opened"]);
+    assert_eq!((tools.waiting(), endpoint.session_count()), ((1, 0), 1));
+
+    assert_eq!(old.send(initialized()).await.status, 202);
+    // The subscription has ended.
+    let uri = "file:///a".into();
+    mcp_core::ChangeBus::publish(&*tools.bus, ChangeEvent::Resource { uri });
+    mcp_core::ChangeBus::publish(&*tools.bus, ChangeEvent::Tools);
+    let change = old.message().await;
+    assert_eq!(change["method"], "notifications/tools/list_changed");
+    // A late response to the first session is no response to the second one.
+    assert_eq!(old.send(tool(4, "roots")).await.status, 202);
+    let second = old.message().await;
+    assert_ne!(second["id"], question["id"]);
+    let roots = |id: &Value| json!({ "jsonrpc": "2.0", "id": id, "result": { "roots": [] } });
+    let late = old.send(roots(&question["id"])).await.status;
+    assert!(late == 202 || late == 400, "{late}");
+    assert_eq!(old.stream.frame_now(), None);
+    assert_eq!(old.send(roots(&second["id"])).await.status, 202);
+    assert_eq!(old.message().await["id"], 4);
+    // The call of the first session goes on.
+    tools.go.notify_one();
+    let answer = old.message().await;
+    assert_eq!((&answer["id"], tools.waiting()), (&json!(3), (0, 1)));
+    drop(old);
+    settle().await;
+    assert_eq!(endpoint.session_count(), 0);
+    assert_eq!(told.lock().unwrap().last().unwrap(), "Disconnected");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_of_one_connection_count_once() {
+    let (endpoint, _) = endpoint();
+    let endpoint = endpoint.sessions(Sessions::in_memory().http_sse().max(1));
+    let mut old = Old::open(&endpoint).await;
+    for _ in 0..3 {
+        assert_eq!(old.send(initialize("2024-11-05")).await.status, 202);
+        assert!(old.message().await["result"].is_object());
+        assert_eq!(endpoint.session_count(), 1);
+    }
+    assert_eq!(Peer::new(&endpoint).get().await.status, 503);
+    drop(old);
+    settle().await;
+    assert_eq!(endpoint.session_count(), 0);
+    Old::open(&endpoint).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn sse_connections_are_limited_and_time_out_before_initialize() {
     let (endpoint, _) = endpoint();
     let endpoint = endpoint.sessions(Sessions::in_memory().http_sse().max(1));

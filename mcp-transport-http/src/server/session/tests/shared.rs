@@ -198,3 +198,58 @@ async fn client_response_at_another_server_is_rejected() {
     assert_eq!(here.send(answer).await.status, 202);
     assert_eq!(mine.messages().await.len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn deleted_session_is_not_written_back_by_an_open_stream() {
+    // spec: SESS-07
+    let nodes = nodes();
+    let here = Peer::open(&nodes.endpoints[0]).await;
+    let there = nodes.other(&here);
+    let stream = here.get().await;
+    assert_eq!(there.delete().await.status, 200);
+    tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+    assert!(nodes.sessions.is_empty());
+    assert_eq!(there.tool(1, "echo").await.status, 404);
+    assert_eq!(here.tool(2, "echo").await.status, 404);
+    assert_eq!(stream.rest().await, []);
+    let ends = [
+        "a opened",
+        "b continued",
+        "b closed Deleted",
+        "a closed Elsewhere",
+    ];
+    assert_eq!(*nodes.told.lock().unwrap(), ends);
+}
+
+#[tokio::test(start_paused = true)]
+async fn state_of_another_server_is_not_overwritten_and_reaches_an_open_stream() {
+    let nodes = nodes();
+    let mut here = Peer::new(&nodes.endpoints[0]);
+    here.session = here
+        .send(initialize("2025-11-25"))
+        .await
+        .header("mcp-session-id");
+    let there = nodes.other(&here);
+    let mut stream = here.get().await;
+    assert_eq!(stream.frame().await.as_deref(), Some(":\n\n"));
+    assert!(stream.event().await.id.is_some());
+    // The first server receives none of these messages.
+    assert_eq!(there.send(initialized()).await.status, 202);
+    let subscribe = json!({
+        "jsonrpc": "2.0", "id": 3, "method": "resources/subscribe",
+        "params": { "uri": "file:///a" },
+    });
+    assert_eq!(there.send(subscribe).await.status, 200);
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    let uri = || "file:///a".into();
+    nodes
+        .tools
+        .bus
+        .publish(ChangeEvent::Resource { uri: uri() });
+    let change = stream.event().await.data.unwrap();
+    assert_eq!(change["params"]["uri"], "file:///a");
+    let id = here.session.as_deref().unwrap();
+    let record = mcp_core::store::SessionStore::load(&*nodes.sessions, id).await;
+    let record = record.unwrap().unwrap();
+    assert_eq!((record.subscriptions, record.ready), (vec![uri()], true));
+}

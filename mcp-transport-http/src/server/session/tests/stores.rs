@@ -1,0 +1,385 @@
+//! Stores and hooks that fail, panic and hang, and the largest timeouts.
+
+use std::future::pending;
+
+use async_trait::async_trait;
+use mcp_core::legacy::SessionRecord;
+use mcp_core::store::{
+    EventStore, MemoryEventStore, MemorySessionStore, Replay, ReplayError, SessionStore,
+    StoreError, StoredEvent, StreamId,
+};
+use mcp_core::{ChangeBus as _, ChangeEvent};
+
+use super::*;
+use crate::server::SessionEvent;
+
+const SECRET: &str = "redis://:hunter2@db";
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mode {
+    Works,
+    Fails,
+    Panics,
+    Hangs,
+}
+
+/// A store of sessions and events that can be made to misbehave.
+pub(super) struct Faulty {
+    mode: Mutex<Mode>,
+    pub(super) sessions: MemorySessionStore,
+    pub(super) events: MemoryEventStore,
+    /// Number of loads of events.
+    loads: Mutex<usize>,
+}
+
+fn clock() -> std::time::Instant {
+    tokio::time::Instant::now().into_std()
+}
+
+impl Faulty {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            mode: Mutex::new(Mode::Works),
+            sessions: MemorySessionStore::new().clock(clock),
+            events: MemoryEventStore::new().clock(clock),
+            loads: Mutex::default(),
+        })
+    }
+
+    fn set(&self, mode: Mode) {
+        *self.mode.lock().unwrap() = mode;
+    }
+
+    async fn misbehave(&self) -> Result<(), StoreError> {
+        let mode = *self.mode.lock().unwrap();
+        match mode {
+            Mode::Works => Ok(()),
+            Mode::Fails => Err(StoreError::new(SECRET)),
+            Mode::Panics => panic!("{SECRET}"),
+            Mode::Hangs => pending().await,
+        }
+    }
+}
+
+#[async_trait]
+impl SessionStore for Faulty {
+    async fn load(&self, id: &str) -> Result<Option<SessionRecord>, StoreError> {
+        self.misbehave().await?;
+        self.sessions.load(id).await
+    }
+
+    async fn insert(
+        &self,
+        id: &str,
+        record: SessionRecord,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
+        self.misbehave().await?;
+        self.sessions.insert(id, record, ttl).await
+    }
+
+    async fn replace(
+        &self,
+        id: &str,
+        record: SessionRecord,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
+        self.misbehave().await?;
+        self.sessions.replace(id, record, ttl).await
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), StoreError> {
+        self.misbehave().await?;
+        self.sessions.remove(id).await
+    }
+}
+
+#[async_trait]
+impl EventStore for Faulty {
+    async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
+        self.misbehave().await?;
+        self.events.append(stream, event).await
+    }
+
+    async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
+        *self.loads.lock().unwrap() += 1;
+        self.misbehave().await?;
+        self.events.after(stream, after).await
+    }
+
+    async fn forget(&self, session: &str) -> Result<(), StoreError> {
+        self.misbehave().await?;
+        self.events.forget(session).await
+    }
+}
+
+fn serving() -> (Endpoint, Arc<Tools>, Arc<Faulty>) {
+    let (endpoint, tools) = endpoint();
+    let store = Faulty::new();
+    let endpoint = endpoint
+        .sessions(Sessions::in_memory().store(store.clone()))
+        .events(store.clone());
+    (endpoint, tools, store)
+}
+
+/// Returns the status and the message of an error response.
+async fn error(got: Got) -> (u16, String) {
+    let status = got.status;
+    let body = got.json().await;
+    let text = body.to_string();
+    assert!(!text.contains("hunter2"), "{text}");
+    (
+        status,
+        body["error"]["message"].as_str().unwrap().to_owned(),
+    )
+}
+
+#[tokio::test(start_paused = true)]
+async fn store_that_misbehaves_fails_requests_without_its_message() {
+    let (endpoint, _, store) = serving();
+    let endpoint = endpoint.store_timeout(2 * SECOND);
+    let peer = Peer::open(&endpoint).await;
+    let first = peer.send(steps(1)).await.rest().await[0]
+        .id
+        .clone()
+        .unwrap();
+    let failed = |what: &str| (500, format!("the {what} store failed; try again"));
+    for mode in [Mode::Fails, Mode::Panics, Mode::Hangs] {
+        store.set(mode);
+        let begin = tokio::time::Instant::now();
+        assert_eq!(error(peer.tool(2, "echo").await).await, failed("session"));
+        let opened = Peer::new(&endpoint).send(initialize("2025-11-25")).await;
+        assert_eq!(error(opened).await, failed("session"));
+        assert_eq!(error(peer.delete().await).await, failed("session"));
+        let waited = if mode == Mode::Hangs {
+            6 * SECOND
+        } else {
+            Duration::ZERO
+        };
+        assert_eq!(begin.elapsed(), waited, "{mode:?}");
+        store.set(Mode::Works);
+        assert_eq!(endpoint.session_count(), 1);
+        assert_eq!(peer.tool(3, "echo").await.status, 200);
+    }
+    // Without a session store, so that requests reach the event store.
+    let (endpoint, tools) = super::endpoint();
+    let endpoint = endpoint.events(store.clone()).store_timeout(2 * SECOND);
+    let peer = Peer::open(&endpoint).await;
+    for mode in [Mode::Fails, Mode::Panics, Mode::Hangs] {
+        store.set(mode);
+        assert_eq!(error(peer.resume("0_1").await).await, failed("event"));
+        assert_eq!(error(peer.resume(&first).await).await, failed("event"));
+        // Events that cannot be stored are sent without an id.
+        let events = peer.send(steps(1)).await.rest().await;
+        assert_eq!(events.len(), 7, "{mode:?}");
+        assert!(events.iter().all(|event| event.id.is_none()));
+        let mut stream = peer.get().await;
+        tools.bus.publish(ChangeEvent::Tools);
+        let change = stream.event().await;
+        assert_eq!((change.id, change.data.is_some()), (None, true));
+        tokio::time::sleep(MINUTE).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn panicking_hook_changes_nothing() {
+    let (endpoint, _) = endpoint();
+    let told = Arc::<Mutex<usize>>::default();
+    let seen = told.clone();
+    let endpoint = endpoint.on_session(move |_: SessionEvent<'_>| {
+        *seen.lock().unwrap() += 1;
+        panic!("as told");
+    });
+    for round in 1..4 {
+        let deleted = Peer::open(&endpoint).await;
+        assert_eq!(deleted.delete().await.status, 200);
+        let idle = Peer::open(&endpoint).await;
+        assert_eq!(idle.tool(1, "echo").await.status, 200);
+        Peer::open(&endpoint).await;
+        assert_eq!(endpoint.session_count(), 2);
+        tokio::time::sleep(31 * MINUTE).await;
+        assert_eq!(endpoint.session_count(), 0);
+        assert_eq!(*told.lock().unwrap(), 6 * round);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sessions_expire_in_time_whatever_the_store_does() {
+    for mode in [Mode::Fails, Mode::Panics, Mode::Hangs] {
+        let (endpoint, _, store) = serving();
+        let mut streams = Vec::new();
+        for _ in 0..100 {
+            let reading = Peer::open(&endpoint).await;
+            streams.push(reading.get().await);
+        }
+        let idle = Peer::open(&endpoint).await;
+        store.set(mode);
+        tokio::time::sleep(29 * MINUTE).await;
+        assert_eq!(endpoint.session_count(), 101);
+        tokio::time::sleep(61 * SECOND).await;
+        assert_eq!(endpoint.session_count(), 100, "{mode:?}");
+        store.set(Mode::Works);
+        assert_eq!(idle.tool(1, "echo").await.status, 200);
+        // The sessions in use are saved again before they expire in the store.
+        tokio::time::sleep(24 * 60 * MINUTE).await;
+        assert_eq!(endpoint.session_count(), 100, "{mode:?}");
+        assert_eq!(store.sessions.len(), 101);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn largest_timeouts_do_not_overflow() {
+    let (endpoint, tools, _) = serving();
+    let max = Duration::MAX;
+    let store = Faulty::new();
+    let sessions = Sessions::in_memory()
+        .idle_timeout(max)
+        .init_timeout(MINUTE)
+        .ask_timeout(max)
+        .http_sse()
+        .store(store.clone());
+    let endpoint = endpoint
+        .sessions(sessions.clone())
+        .store_timeout(max)
+        .body_timeout(max)
+        .commit_after(max)
+        .ping_interval(max)
+        .max_stream_age(max)
+        .reconnect_after(max);
+    let peer = Peer::open(&endpoint).await;
+    let stream = peer.get().await;
+    assert_eq!(peer.send(steps(1)).await.messages().await.len(), 7);
+    let mut asked = peer.tool(2, "ask").await;
+    let question = loop {
+        if let Some(question) = asked.event().await.data {
+            break question;
+        }
+    };
+    let waiting = tokio::spawn({
+        let peer = peer.clone();
+        async move { peer.tool(3, "wait").await.status }
+    });
+    let never_ready = Peer::new(&endpoint);
+    assert_eq!(never_ready.send(initialize("2025-11-25")).await.status, 200);
+    tokio::time::sleep(365 * 24 * 60 * MINUTE).await;
+    // The task that expires sessions runs.
+    assert_eq!((endpoint.session_count(), store.sessions.len()), (1, 2));
+    assert_eq!(peer.send(asking::accept(&question["id"])).await.status, 202);
+    assert_eq!(asked.messages().await.len(), 1);
+    tools.go.notify_one();
+    assert_eq!(waiting.await.unwrap(), 200);
+    drop(stream);
+    // All times at once.
+    let endpoint = endpoint.sessions(sessions.init_timeout(max));
+    let peer = Peer::new(&endpoint);
+    assert_eq!(peer.send(initialize("2025-11-25")).await.status, 200);
+    let stream = Peer::new(&endpoint).get().await;
+    tokio::time::sleep(24 * 60 * MINUTE).await;
+    assert_eq!(stream.status, 200);
+}
+
+#[test]
+fn sessions_expire_after_the_runtime_was_replaced() {
+    let (endpoint, _) = endpoint();
+    for _ in 0..2 {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            Peer::open(&endpoint).await;
+        });
+        drop(runtime);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        Peer::open(&endpoint).await;
+        tokio::time::sleep(32 * MINUTE).await;
+        assert_eq!(endpoint.session_count(), 0);
+    });
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_reader_loads_no_events() {
+    let (endpoint, tools, store) = serving();
+    let peer = Peer::open(&endpoint).await;
+    let mut first = peer.tool(1, "wait").await;
+    let id = first.event().await.id.unwrap();
+    let second = peer.resume(&id).await;
+    let loads = *store.loads.lock().unwrap();
+    assert_eq!(peer.resume(&id).await.status, 409);
+    assert_eq!(*store.loads.lock().unwrap(), loads);
+    tools.go.notify_one();
+    assert_eq!(second.messages().await.len(), 1);
+    // The GET stream.
+    let mut stream = peer.get().await;
+    let id = stream.event().await.id.unwrap();
+    let _second = peer.resume(&id).await;
+    let loads = *store.loads.lock().unwrap();
+    assert_eq!(peer.resume(&id).await.status, 409);
+    assert_eq!(*store.loads.lock().unwrap(), loads);
+}
+
+#[tokio::test(start_paused = true)]
+async fn long_replay_is_loaded_while_the_client_reads() {
+    let (endpoint, tools, store) = serving();
+    let peer = Peer::open(&endpoint).await;
+    let session = peer.session.clone().unwrap();
+    for (stream, is_call) in [("0", false), ("elsewhere-1", true)] {
+        let id = StreamId::new(&session, stream);
+        let mut last = 0;
+        for number in 0..100 {
+            let text = json!({ "id": number, "x": "x".repeat(50_000) }).to_string();
+            let event = StoredEvent::new(text.into());
+            let event = if is_call && number == 99 {
+                event.last()
+            } else {
+                event
+            };
+            last = store.append(id, event).await.unwrap();
+        }
+        let before = *store.loads.lock().unwrap();
+        let mut got = peer.resume(&format!("{stream}_{}", last - 99)).await;
+        assert_eq!(*store.loads.lock().unwrap(), before + 1);
+        let mut seen = Vec::new();
+        while seen.len() < 99 {
+            let frame = got.frame().await.unwrap();
+            assert!(frame.len() < 400_000, "{}", frame.len());
+            let messages = events(&frame).into_iter().filter_map(|event| event.data);
+            seen.extend(messages.map(|message| message["id"].as_u64().unwrap()));
+        }
+        assert_eq!(seen, (1..100).collect::<Vec<_>>());
+        assert!(*store.loads.lock().unwrap() > before + 10);
+        match is_call {
+            true => assert_eq!(got.rest().await, []),
+            false => {
+                tools.bus.publish(ChangeEvent::Tools);
+                while got.event().await.data.is_none() {}
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_after_dropped_events_is_complete() {
+    let (endpoint, tools) = endpoint();
+    let store = MemoryEventStore::new().max_age(MINUTE).clock(clock);
+    let endpoint = endpoint.events(store);
+    for version in ["2025-11-25", "2025-06-18"] {
+        let peer = Peer::new(&endpoint).speaking(version).begin().await;
+        for id in 1..4 {
+            assert_eq!(peer.send(steps(id)).await.messages().await.len(), 7, "{id}");
+            let waiting = peer.tool(10 + id, "wait").await;
+            tools.go.notify_one();
+            assert_eq!(waiting.messages().await.len(), 1);
+            tokio::time::sleep(2 * MINUTE).await;
+        }
+    }
+}
