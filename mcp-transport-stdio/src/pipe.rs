@@ -104,7 +104,14 @@ async fn write(to: impl AsyncWrite, queue: Arc<WriteQueue>) -> io::Result<()> {
     let mut to = std::pin::pin!(to);
     let mut bytes = Vec::new();
     while queue.next_batch(&mut bytes).await {
-        to.write_all(&bytes).await?;
+        let mut rest = &bytes[..];
+        while !rest.is_empty() {
+            match to.write(rest).await? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => rest = rest.get(written..).unwrap_or_default(),
+            }
+            queue.record_write();
+        }
         to.flush().await?;
         bytes.clear();
         if bytes.capacity() > MAX_KEPT_BUFFER {

@@ -1,7 +1,7 @@
 //! A bounded queue of bytes to write. The writer takes all queued bytes at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
@@ -20,6 +20,8 @@ pub(crate) struct WriteQueue {
     has_bytes: Notify,
     /// Wakes the first waiting sender.
     has_space: Notify,
+    /// Number of writes of the writer. It grows while the other side reads.
+    writes: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +63,7 @@ impl WriteQueue {
             send_order: tokio::sync::Mutex::new(()),
             has_bytes: Notify::new(),
             has_space: Notify::new(),
+            writes: AtomicUsize::new(0),
         }
     }
 
@@ -159,6 +162,17 @@ impl WriteQueue {
         }
         state.bytes.push(b'\n');
         self.has_bytes.notify_one();
+    }
+
+    /// Records that the other side has accepted bytes.
+    pub(crate) fn record_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns the number of writes so far.
+    #[cfg(feature = "server")]
+    pub(crate) fn writes(&self) -> usize {
+        self.writes.load(Ordering::Relaxed)
     }
 
     /// Waits for messages and swaps all of them into `buffer`, which must be empty. Returns `false`

@@ -47,14 +47,8 @@ pub(super) struct Driver {
     draining: watch::Sender<bool>,
     /// The client as a subscriber of changes.
     subscriber: Subscriber,
-    /// The end of the input, when it was noticed while received lines wait to be handled.
-    input_end: Option<InputEnd>,
-}
-
-/// The end of the input.
-struct InputEnd {
-    result: io::Result<()>,
-    at: Instant,
+    /// The end of the input, if it was noticed while received lines waited to be handled.
+    input_end: Option<io::Result<()>>,
 }
 
 /// The future that ends the server.
@@ -91,17 +85,18 @@ impl Driver {
         loop {
             match self.next_event(&mut shutdown).await {
                 Event::WriterEnded(ended) => return ignore_closed(ended),
-                Event::Shutdown => return self.drain().await,
+                Event::Shutdown => return self.drain(Instant::now()).await,
                 Event::Incoming(None) => {
                     let read = match self.input_end.take() {
-                        Some(end) => end.result,
+                        Some(result) => result,
                         None => self.pipe.reader.ended().await,
                     };
-                    return self.drain().await.and(ignore_closed(read));
+                    let drained = self.drain(Instant::now()).await;
+                    return drained.and(ignore_closed(read));
                 }
                 Event::Incoming(Some(batch)) => {
-                    if !self.handle_lines(batch, &mut shutdown).await {
-                        return self.drain().await;
+                    if let Some(start) = self.handle_lines(batch, &mut shutdown).await {
+                        return self.drain(start).await;
                     }
                 }
                 Event::CallEnded => {}
@@ -117,26 +112,38 @@ impl Driver {
 
     /// Handles the lines of one read, each when the client has read enough of its responses.
     ///
-    /// Returns false when the server has to end before all lines are handled: on shutdown, or when the
-    /// client has closed its side and does not read for the drain timeout.
+    /// Returns the start of the drain timeout when the server has to end before all lines are handled:
+    /// on shutdown, or when the client has closed its side and reads nothing for the drain timeout.
     // spec: STDIO-13
-    async fn handle_lines(&mut self, batch: Batch, shutdown: &mut ShutdownSignal) -> bool {
+    async fn handle_lines(
+        &mut self,
+        batch: Batch,
+        shutdown: &mut ShutdownSignal,
+    ) -> Option<Instant> {
+        let drain_timeout = finite(self.settings.drain_timeout);
         for line in batch {
+            let Self {
+                pipe, input_end, ..
+            } = self;
+            // The clock is read only after the end of the input.
+            let mut stalled_since = input_end.as_ref().map(|_| Instant::now());
+            let mut writes = pipe.write_queue.writes();
             let has_space = loop {
-                let Self {
-                    pipe, input_end, ..
-                } = self;
-                let drain_timeout = finite(self.settings.drain_timeout);
-                let deadline = input_end.as_ref().map(|end| end.at + drain_timeout);
                 tokio::select! {
                     biased;
                     // An error means that the writer has ended, which is the next event.
                     space = pipe.write_queue.wait_for_space() => break space.is_ok(),
-                    () = &mut *shutdown => return false,
-                    () = at(deadline) => return false,
-                    result = pipe.reader.ended(), if input_end.is_none() => {
-                        let at = Instant::now();
-                        *input_end = Some(InputEnd { result, at });
+                    () = &mut *shutdown => return Some(Instant::now()),
+                    () = at(stalled_since.map(|since| since + drain_timeout)) => {
+                        let before = std::mem::replace(&mut writes, pipe.write_queue.writes());
+                        if before == writes {
+                            return stalled_since;
+                        }
+                        stalled_since = Some(Instant::now());
+                    }
+                    result = pipe.reader.ended(), if stalled_since.is_none() => {
+                        *input_end = Some(result);
+                        stalled_since = Some(Instant::now());
                     }
                 }
             };
@@ -144,7 +151,7 @@ impl Driver {
                 self.handle_line(line);
             }
         }
-        true
+        None
     }
 
     async fn next_event(&mut self, shutdown: &mut ShutdownSignal) -> Event {
@@ -162,16 +169,15 @@ impl Driver {
     }
 
     /// Lets running calls finish and writes their responses. Called when the client has closed its
-    /// side, or on shutdown. The last responses have a second more than the drain timeout.
+    /// side, or on shutdown. `start` is the start of the drain timeout. The last responses have a second
+    /// more.
     // spec: STDIO-13
-    async fn drain(mut self) -> io::Result<()> {
+    async fn drain(mut self, start: Instant) -> io::Result<()> {
         // The client can no longer answer requests of the server. Subscriptions end.
         if let Some(session) = &self.session {
             session.close();
         }
         self.draining.send_replace(true);
-        let start = self.input_end.as_ref().map(|end| end.at);
-        let start = start.unwrap_or_else(Instant::now);
         let deadline = start + finite(self.settings.drain_timeout);
         tokio::select! {
             biased;

@@ -70,8 +70,8 @@ impl StdioServer {
     }
 
     /// Sets the time for running calls to finish after the client has closed its side. Calls that
-    /// still run after it are cancelled, and lines that wait because the client does not read its
-    /// responses are dropped. The last responses then have one second. Default: 10 seconds.
+    /// still run after it are cancelled. Lines that wait because the client reads none of its responses
+    /// for this time are dropped. The last responses then have one second. Default: 10 seconds.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
         self.settings.drain_timeout = time;
         self

@@ -287,17 +287,18 @@ async fn slow_pipe_delivers_every_response() {
     }
 }
 
-/// Fills the pipe and the write queue of a server, so that received lines wait.
+/// Sends requests whose responses fill the pipe and the write queue, so that some requests wait.
 async fn fill(peer: &mut Peer) {
-    for id in 1..=20 {
-        peer.call(id, "raw 100000").await;
-    }
+    let calls: String = (1..=20)
+        .map(|id| format!("{}\n", modern(id, "raw 100000")))
+        .collect();
+    peer.write(calls.as_bytes()).await;
     sleep(Duration::from_millis(100)).await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn shutdown_ends_server_whose_client_does_not_read() {
-    let mut peer = Peer::start_with(64, |server| {
+    let mut peer = Peer::start_with(64 * 1024, |server| {
         server.drain_timeout(SECOND).shutdown_on(sleep(10 * SECOND))
     });
     fill(&mut peer).await;
@@ -309,7 +310,7 @@ async fn shutdown_ends_server_whose_client_does_not_read() {
 
 #[tokio::test(start_paused = true)]
 async fn input_end_ends_server_whose_client_does_not_read() {
-    let mut peer = Peer::start_with(64, |server| server.drain_timeout(SECOND));
+    let mut peer = Peer::start_with(64 * 1024, |server| server.drain_timeout(SECOND));
     fill(&mut peer).await;
     let start = Instant::now();
     peer.writer.shutdown().await.unwrap();
@@ -320,7 +321,7 @@ async fn input_end_ends_server_whose_client_does_not_read() {
 
 #[tokio::test(start_paused = true)]
 async fn client_that_reads_after_the_input_end_receives_all_responses() {
-    let mut peer = Peer::start_with(64, |server| server.drain_timeout(10 * SECOND));
+    let mut peer = Peer::start_with(64 * 1024, |server| server.drain_timeout(10 * SECOND));
     fill(&mut peer).await;
     peer.writer.shutdown().await.unwrap();
     sleep(5 * SECOND).await;
@@ -332,8 +333,21 @@ async fn client_that_reads_after_the_input_end_receives_all_responses() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn client_that_reads_slowly_after_the_input_end_receives_all_responses() {
+    let mut peer = Peer::start_with(64 * 1024, |server| server.drain_timeout(8 * SECOND));
+    fill(&mut peer).await;
+    peer.writer.shutdown().await.unwrap();
+    for _ in 1..=20 {
+        sleep(SECOND).await;
+        assert!(peer.expect().await["result"].is_object());
+    }
+    assert_eq!(peer.next().await, None);
+    peer.server.await.unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
 async fn largest_drain_timeout_does_not_overflow() {
-    let mut peer = Peer::start_with(64, |server| server.drain_timeout(Duration::MAX));
+    let mut peer = Peer::start_with(64 * 1024, |server| server.drain_timeout(Duration::MAX));
     fill(&mut peer).await;
     peer.writer.shutdown().await.unwrap();
     sleep(1000 * SECOND).await;

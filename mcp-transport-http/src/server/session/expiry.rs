@@ -87,7 +87,7 @@ struct ExpiryCheck {
     now: Instant,
     /// Time of the next check.
     next: Instant,
-    /// Sessions in use that are in the session store. Saving them prevents that they expire there.
+    /// Sessions in use that have to be saved, so that they do not expire in the session store.
     in_use: Vec<Arc<HttpSession>>,
 }
 
@@ -109,7 +109,7 @@ impl ExpiryCheck {
         match session.deadline() {
             Some((deadline, reason)) if deadline <= self.now => table.end(&session.id, reason),
             Some((deadline, _)) => self.next = self.next.min(deadline),
-            None if session.is_saved() => self.in_use.push(session),
+            None if session.unsaved().is_some() => self.in_use.push(session),
             None => {}
         }
     }

@@ -145,11 +145,6 @@ impl HttpSession {
         }
     }
 
-    /// Returns true when the session is in the session store.
-    pub(super) fn is_saved(&self) -> bool {
-        self.saved.lock().is_some()
-    }
-
     /// Records that the session store has this state.
     pub(super) fn mark_saved(&self, record: SessionRecord) {
         *self.saved.lock() = Some(Box::new((record, Instant::now())));

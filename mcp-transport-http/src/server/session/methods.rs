@@ -129,8 +129,9 @@ pub(in crate::server) async fn delete(
     head: &Parts,
 ) -> Result<Response<Body>, Rejection> {
     let session = find(context, head).await?;
-    context.table.end(&session.id, SessionEnd::Deleted);
+    // The store comes first: a request that arrives in between must not continue the session.
     store::remove(&session).await?;
+    context.table.end(&session.id, SessionEnd::Deleted);
     Ok(response::empty(StatusCode::OK))
 }
 

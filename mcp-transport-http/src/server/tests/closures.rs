@@ -60,9 +60,10 @@ fn argument_headers_are_compared_after_the_gate_and_the_visibility() {
         (response.status().as_u16(), body["error"].clone())
     };
     for value in [None, Some("2"), Some("1")] {
-        for (who, message) in [(Some("refused"), "no"), (None, "unknown tool: t")] {
+        for who in [Some("refused"), None] {
             let (_, error) = send(who, value);
-            assert_eq!(error["message"], message, "{who:?} {value:?}");
+            assert_ne!(error["code"], codes::HEADER_MISMATCH, "{who:?} {value:?}");
+            assert!(error.is_object() && !error.to_string().contains("secret"));
         }
     }
     for value in [None, Some("2")] {
@@ -75,8 +76,8 @@ fn argument_headers_are_compared_after_the_gate_and_the_visibility() {
     assert_eq!(send(Some("ann"), Some("1")), (200, Value::Null));
 }
 
-#[tokio::test]
-async fn panic_of_a_closure_is_answered_with_500() {
+#[test]
+fn panic_of_a_closure_is_answered_with_500() {
     let service = |head: &http::request::Parts| -> Scripted {
         assert!(!head.headers.contains_key("panic"), "as told: hunter2");
         let profile = Arc::new(ServerProfile::new(Implementation::new("test", "1.0.0")));

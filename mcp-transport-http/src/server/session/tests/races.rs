@@ -56,7 +56,7 @@ async fn call_that_arrives_after_its_cancellation_does_not_run() {
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(peer.tool(6, "echo").await.json().await["id"], 6);
     // Many cancellations use little memory, and the newest ones are kept.
-    for id in 100..10_000 {
+    for id in 100..1_000 {
         assert_eq!(peer.send(cancelled(id)).await.status, 202);
     }
     let long = "x".repeat(1000);
@@ -66,7 +66,7 @@ async fn call_that_arrives_after_its_cancellation_does_not_run() {
         peer.tool(long.clone(), "echo").await.json().await["id"],
         long
     );
-    assert_eq!(peer.tool(9_999, "wait").await.messages().await.len(), 0);
+    assert_eq!(peer.tool(999, "wait").await.messages().await.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]

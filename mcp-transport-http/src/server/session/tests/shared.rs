@@ -241,15 +241,16 @@ async fn state_of_another_server_is_not_overwritten_and_reaches_an_open_stream()
     });
     assert_eq!(there.send(subscribe).await.status, 200);
     tokio::time::sleep(Duration::from_secs(3600)).await;
-    let uri = || "file:///a".into();
-    nodes
-        .tools
-        .bus
-        .publish(ChangeEvent::Resource { uri: uri() });
+    nodes.tools.bus.publish(ChangeEvent::Resource {
+        uri: "file:///a".into(),
+    });
     let change = stream.event().await.data.unwrap();
     assert_eq!(change["params"]["uri"], "file:///a");
     let id = here.session.as_deref().unwrap();
     let record = mcp_core::store::SessionStore::load(&*nodes.sessions, id).await;
     let record = record.unwrap().unwrap();
-    assert_eq!((record.subscriptions, record.ready), (vec![uri()], true));
+    assert_eq!(
+        (record.subscriptions, record.ready),
+        (vec!["file:///a".to_owned()], true)
+    );
 }
