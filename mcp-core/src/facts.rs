@@ -1,5 +1,6 @@
 //! The two sides of a connection: their identity and capabilities.
 
+use std::time::SystemTime;
 use std::{fmt, io};
 
 use mcp_types::meta::keys;
@@ -262,15 +263,19 @@ pub struct Principal {
     pub subject: String,
     /// The scopes that the issuer has granted.
     pub scopes: Vec<String>,
+    /// The end of the authorization, such as the `exp` of a token. Streams of the caller end then.
+    /// `None`: no end.
+    pub expires_at: Option<SystemTime>,
 }
 
 impl Principal {
-    /// A principal without scopes.
+    /// A principal without scopes and without an end of its authorization.
     pub fn new(issuer: impl Into<String>, subject: impl Into<String>) -> Self {
         Self {
             issuer: issuer.into(),
             subject: subject.into(),
             scopes: Vec::new(),
+            expires_at: None,
         }
     }
 
@@ -278,6 +283,28 @@ impl Principal {
     #[must_use]
     pub fn scopes(mut self, scopes: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the end of the authorization. Over HTTP, event streams of the caller end at this time:
+    /// GET streams, subscriptions, and calls that are answered with an event stream. The client opens
+    /// them again with a new token.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, UNIX_EPOCH};
+    /// use mcp_core::Principal;
+    ///
+    /// // The claim `exp` of a token: seconds since 1970.
+    /// let exp = 1_900_000_000;
+    /// let expires_at = UNIX_EPOCH + Duration::from_secs(exp);
+    /// let caller = Principal::new("https://issuer.example", "ada").expires_at(expires_at);
+    /// assert_eq!(caller.expires_at, Some(expires_at));
+    /// ```
+    #[must_use]
+    pub fn expires_at(mut self, time: SystemTime) -> Self {
+        self.expires_at = Some(time);
         self
     }
 }
