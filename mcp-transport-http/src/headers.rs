@@ -4,9 +4,11 @@
 //! | layer | module | contents |
 //! |---|---|---|
 //! | 1 | [`names`], `value`, `single` | constants, the Base64 sentinel, headers that may occur once |
+//! | 2 | [`cors`] | headers that a browser must be told about |
 //! | 2 | `params` | `Mcp-Param-*`: arguments of tools |
 //! | 3 | `mirror` | `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` |
 
+pub mod cors;
 mod mirror;
 pub mod names;
 mod params;
