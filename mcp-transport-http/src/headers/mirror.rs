@@ -8,8 +8,10 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, MirroredHeaders};
 #[cfg(feature = "server")]
+use mcp_types::Message;
+#[cfg(feature = "server")]
 use mcp_types::ProtocolVersion;
-use mcp_types::{Method, Request};
+use mcp_types::{Method, Params, Request};
 
 use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode};
@@ -111,8 +113,9 @@ impl<'a> McpHeaders<'a> {
         let source = &"`method`";
         compare(self.method, &names::MCP_METHOD, source, &request.method)?;
         // spec: HTTP-SM-07, HTTP-SM-08, GAP-11
-        let param = Method::from_name(&request.method).and_then(|method| method.spec().name_param);
-        let Some(param) = param else { return Ok(()) };
+        let Some(param) = name_param(&request.method) else {
+            return Ok(());
+        };
         match request.params.text(param) {
             Ok(Some(name)) => {
                 let source = &format_args!("`params.{param}`");
@@ -122,6 +125,74 @@ impl<'a> McpHeaders<'a> {
             Ok(None) | Err(_) => required(self.name, &names::MCP_NAME).map(drop),
         }
     }
+
+    /// Compares `Mcp-Method` and `Mcp-Name` with a message of a legacy client. Legacy clients need not
+    /// send them, but a proxy may route by them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::HeaderMismatch`] when a header differs from the body.
+    // spec: HTTP-SM-10
+    #[cfg(feature = "server")]
+    pub(crate) fn verify_legacy(&self, message: &Message<'_>) -> Result<(), Fault> {
+        if self.names_no_message() {
+            return Ok(());
+        }
+        match message {
+            Message::Request(request) => self.verify_named(&request.method, &request.params),
+            Message::Notification(notification) => {
+                self.verify_named(&notification.method, &notification.params)
+            }
+            _ => Err(not_one_message("a response has neither")),
+        }
+    }
+
+    /// Checks that a batch of a legacy client has neither `Mcp-Method` nor `Mcp-Name`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Fault::HeaderMismatch`] when it has one of them.
+    #[cfg(feature = "server")]
+    pub(crate) fn verify_legacy_batch(&self) -> Result<(), Fault> {
+        match self.names_no_message() {
+            true => Ok(()),
+            false => Err(not_one_message("a batch has several messages")),
+        }
+    }
+
+    #[cfg(feature = "server")]
+    fn names_no_message(&self) -> bool {
+        self.method.first.is_none() && self.name.first.is_none()
+    }
+
+    #[cfg(feature = "server")]
+    fn verify_named(&self, method: &str, params: &Params<'_>) -> Result<(), Fault> {
+        if self.method.first.is_some() {
+            compare(self.method, &names::MCP_METHOD, &"`method`", method)?;
+        }
+        if self.name.first.is_some()
+            && let Some(param) = name_param(method)
+            && let Ok(Some(name)) = params.text(param)
+        {
+            let source = &format_args!("`params.{param}`");
+            compare(self.name, &names::MCP_NAME, source, &name)?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the parameter that `Mcp-Name` repeats for requests with this method.
+fn name_param(method: &str) -> Option<&'static str> {
+    Method::from_name(method).and_then(|method| method.spec().name_param)
+}
+
+#[cfg(feature = "server")]
+fn not_one_message(reason: &str) -> Fault {
+    mismatch(format!(
+        "the headers {} and {} name one message, but {reason}",
+        names::MCP_METHOD,
+        names::MCP_NAME
+    ))
 }
 
 /// Compares one header with the value `expected`, which comes from `source` in the body.

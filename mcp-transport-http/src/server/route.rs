@@ -44,14 +44,21 @@ pub(super) fn route<'a>(
         // spec: HTTP-S-07, HTTP-SM-21
         Ok(notification @ Message::Notification(_)) => {
             let is_modern = versioning::is_modern_version(mcp_headers.version());
-            return Ok(if serves_legacy && !is_modern {
-                Route::Legacy(notification)
-            } else {
-                Route::Notification
-            });
+            return match serves_legacy && !is_modern {
+                true => legacy(mcp_headers, notification),
+                false => Ok(Route::Notification),
+            };
         }
-        Ok(response @ Message::Response(_)) if serves_legacy => return Ok(Route::Legacy(response)),
-        Err(ParseError::Batch) if serves_legacy => return Ok(Route::LegacyBatch),
+        Ok(response @ Message::Response(_)) if serves_legacy => {
+            return legacy(mcp_headers, response);
+        }
+        Err(ParseError::Batch) if serves_legacy => {
+            let verified = mcp_headers.verify_legacy_batch();
+            return match verified {
+                Ok(()) => Ok(Route::LegacyBatch),
+                Err(fault) => Err(Rejection::modern(None, fault)),
+            };
+        }
         // spec: HTTP-SM-01, HTTP-C-06
         Ok(_) => {
             let fault = Fault::InvalidRequest(Cow::Borrowed(
@@ -68,7 +75,7 @@ pub(super) fn route<'a>(
     let envelope = match classify(&request, version) {
         RequestEra::Modern(envelope) => Ok(envelope),
         RequestEra::Legacy if serves_legacy => {
-            return Ok(Route::Legacy(Message::Request(request)));
+            return legacy(mcp_headers, Message::Request(request));
         }
         RequestEra::Legacy => {
             let versions = &profile.versions;
@@ -86,6 +93,26 @@ pub(super) fn route<'a>(
         Ok(request) => Ok(Route::Modern { id, request }),
         Err(fault) => Err(Rejection::modern(Some(id), fault)),
     }
+}
+
+/// Routes a message of a legacy client. Headers that differ from it are rejected as those of a modern
+/// client.
+// spec: HTTP-SM-10
+fn legacy<'a>(headers: &McpHeaders<'_>, message: Message<'a>) -> Result<Route<'a>, Rejection> {
+    match headers.verify_legacy(&message) {
+        Ok(()) => Ok(Route::Legacy(message)),
+        Err(fault) => Err(header_mismatch(&message, fault)),
+    }
+}
+
+/// Returns the rejection of a legacy message whose headers differ from it.
+#[cold]
+pub(super) fn header_mismatch(message: &Message<'_>, fault: Fault) -> Rejection {
+    let id = match message {
+        Message::Request(request) => Some(request.id.clone()),
+        _ => None,
+    };
+    Rejection::modern(id, fault)
 }
 
 #[cfg(test)]
@@ -295,5 +322,48 @@ mod tests {
                 }
             );
         }
+    }
+
+    // spec: HTTP-SM-10
+    #[test]
+    fn route_legacy_message_with_other_headers_is_a_mismatch() {
+        let code = |headers: &HeaderMap, body: &str| {
+            let (mcp_headers, profile) = (McpHeaders::collect(headers), profile());
+            let route = route(&mcp_headers, body.as_bytes(), &profile, true);
+            route
+                .err()
+                .map(|it| (it.status.as_u16(), MODERN.error(&it.fault).code))
+        };
+        let call = request("tools/call", r#""name":"t""#);
+        let list = request("tools/list", "");
+        let cancel =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#;
+        let response = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+        let batch = format!("[{call}]");
+        let mismatch = Some((400, codes::HEADER_MISMATCH));
+        let version = Some("2025-11-25");
+        for (body, method, name, expected) in [
+            (&*call, None, None, None),
+            (&*call, Some("tools/call"), None, None),
+            (&*call, Some("tools/call"), Some("t"), None),
+            (&*call, None, Some("t"), None),
+            (&*call, Some("tools/list"), Some("t"), mismatch),
+            (&*call, Some("tools/call"), Some("u"), mismatch),
+            (&*call, None, Some("u"), mismatch),
+            (&*list, Some("tools/list"), Some("whatever"), None),
+            (&*list, Some("tools/call"), None, mismatch),
+            (cancel, Some("notifications/cancelled"), None, None),
+            (cancel, Some("ping"), None, mismatch),
+            (response, None, None, None),
+            (response, Some("ping"), None, mismatch),
+            (&*batch, None, None, None),
+            (&*batch, Some("tools/call"), Some("t"), mismatch),
+        ] {
+            let headers = headers(version, method, name);
+            assert_eq!(code(&headers, body), expected, "{body} {headers:?}");
+        }
+        let mut twice = headers(version, Some("tools/call"), Some("t"));
+        twice.append(names::MCP_NAME, HeaderValue::from_static("u"));
+        assert_eq!(code(&twice, &call), mismatch);
     }
 }
