@@ -8,7 +8,8 @@
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |
 //!
-//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `server` and `client`; `serve`.
+//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer`; `server` and
+//! `client`; `serve`.
 //! Server and client do not use each other.
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http>
@@ -17,7 +18,11 @@
 
 #[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "server")]
+mod connection_scope;
 pub mod headers;
+#[cfg(feature = "server")]
+mod peer;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "server")]
@@ -30,8 +35,10 @@ mod status;
 
 #[cfg(feature = "client")]
 pub use client::HttpChannel;
+#[cfg(feature = "server")]
+pub use peer::PeerAddr;
 #[cfg(feature = "serve")]
-pub use serve::Serve;
+pub use serve::{Serve, ServeError};
 #[cfg(feature = "server")]
 pub use server::StreamableHttp;
 #[cfg(feature = "server")]

@@ -9,6 +9,7 @@
 mod activity;
 mod connection;
 
+use std::any::Any;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture};
@@ -23,21 +24,28 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use mcp_core::BoxFuture;
+use mcp_types::Implementation;
 use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tower_service::Service;
 
 use crate::Shutdown;
+use crate::connection_scope::ConnectionScope;
+use crate::server::StreamableHttp;
 use activity::ConnectionTimeouts;
 use connection::{ConnectionSettings, FINAL_FRAMES_TIMEOUT};
 
 /// A small HTTP server around one endpoint, for programs without a web server. `.await` starts it,
 /// and completes when the server has shut down.
 ///
+/// An endpoint without [`allowed_hosts`](StreamableHttp::allowed_hosts) serves only this machine. Starting
+/// it with a listener that other machines can reach is an error ([`ServeError::NoAllowedHosts`]). Behind
+/// a router or a layer, the endpoint itself rejects the requests of other machines.
+///
 /// The server disables Nagle's algorithm, limits the number of connections, closes slow and idle
 /// ones, and lets running calls finish when it shuts down. The head of a request may have 100 headers
-/// and 64 KiB; larger ones are rejected with the status 431.
+/// and 64 KiB. A head with more headers, or of twice this size, is rejected with the status 431.
 ///
 /// # Examples
 ///
@@ -113,7 +121,8 @@ impl<S> Serve<S> {
         self.listener.local_addr()
     }
 
-    /// Sets the path of the endpoint, `/mcp` by default. All other paths are answered with 404.
+    /// Sets the path of the endpoint, `/mcp` by default. The same path with a slash at its end reaches
+    /// the endpoint as well. All other paths are answered with 404.
     pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
         self.settings.path = path.into();
         self
@@ -164,6 +173,45 @@ impl<S> Serve<S> {
     }
 }
 
+/// Error of [`Serve`]: the listener and the endpoint do not fit together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The listener accepts connections of other machines, but the endpoint serves only this machine,
+    /// because its hosts are not configured.
+    #[error(
+        "cannot serve at {0}: other machines can connect, and the names of this server are not set; \
+         set them with `allowed_hosts`, or listen at a loopback address such as 127.0.0.1"
+    )]
+    NoAllowedHosts(SocketAddr),
+}
+
+impl From<ServeError> for io::Error {
+    fn from(error: ServeError) -> Self {
+        Self::new(io::ErrorKind::InvalidInput, error)
+    }
+}
+
+/// Checks that an endpoint which serves only this machine is not reachable by others.
+// spec: HTTP-S-04
+fn check_exposure(endpoint: &StreamableHttp, address: SocketAddr) -> Result<(), ServeError> {
+    let is_loopback = address.ip().to_canonical().is_loopback();
+    match endpoint.is_local_only() && !is_loopback {
+        true => Err(ServeError::NoAllowedHosts(address)),
+        false => Ok(()),
+    }
+}
+
+fn log_start(server: Option<&Implementation>, address: SocketAddr, path: &str) {
+    match server {
+        Some(server) => {
+            let (name, version) = (&server.name, &server.version);
+            tracing::info!("serving {name} {version} at http://{address}{path}");
+        }
+        None => tracing::info!("serving at http://{address}{path}"),
+    }
+}
+
 /// Pause after an error of `accept`, for example because of too many open files.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -176,6 +224,13 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     async fn run(self) -> io::Result<()> {
+        let address = self.listener.local_addr()?;
+        let endpoint = (&self.service as &dyn Any).downcast_ref::<StreamableHttp>();
+        if let Some(endpoint) = endpoint {
+            check_exposure(endpoint, address)?;
+        }
+        let server = endpoint.and_then(StreamableHttp::server_info);
+        log_start(server.as_ref(), address, &self.settings.path);
         let (settings, stop) = (Arc::new(self.settings), self.stop);
         let shutdown = &settings.shutdown;
         // Connections run in tasks of their own: close them when this future is dropped.
@@ -222,9 +277,12 @@ where
     loop {
         if let Some((stream, permit)) = accept(listener, permits).await {
             let settings = Arc::clone(settings);
-            let shutdown = settings.shutdown.clone();
+            let scope = ConnectionScope {
+                shutdown: settings.shutdown.clone(),
+                peer: stream.peer_addr().ok().map(|peer| peer.ip()),
+            };
             let connection = connection::serve(stream, service.clone(), settings, permit);
-            tokio::spawn(shutdown.scope(connection));
+            tokio::spawn(scope.run(connection));
         }
     }
 }

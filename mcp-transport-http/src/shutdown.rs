@@ -95,24 +95,6 @@ impl Shutdown {
             is_later
         });
     }
-
-    /// Runs `connection` with this handle as [`Shutdown::current`].
-    #[cfg(feature = "serve")]
-    pub(crate) fn scope<F: Future>(self, connection: F) -> impl Future<Output = F::Output> {
-        CURRENT.scope(self, connection)
-    }
-
-    /// Returns the handle of the [`Serve`](crate::Serve) that runs the current task.
-    pub(crate) fn current() -> Option<Self> {
-        CURRENT.try_with(Self::clone).ok()
-    }
-}
-
-tokio::task_local! {
-    /// Handle of the server whose connection the task serves. A task-local variable reaches the endpoint
-    /// through routers and layers. Unlike a request extension, it costs nothing per request and is not
-    /// visible to handlers.
-    static CURRENT: Shutdown;
 }
 
 /// Waits for a signal to terminate the process: Ctrl-C, or SIGTERM on Unix.

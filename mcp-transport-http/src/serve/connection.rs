@@ -42,6 +42,14 @@ pub(super) struct ConnectionSettings {
     pub(super) shutdown: Shutdown,
 }
 
+impl ConnectionSettings {
+    /// Returns true for the path of the endpoint, with or without a slash at its end.
+    fn is_endpoint(&self, path: &str) -> bool {
+        let own = &*self.path;
+        path == own || path.trim_end_matches('/') == own.trim_end_matches('/')
+    }
+}
+
 /// Serves the requests of a connection until the client closes it, until it times out, or until the
 /// server shuts down. `permit` counts the connection until then.
 #[expect(
@@ -73,7 +81,7 @@ where
         let (shared, requests) = (Arc::clone(&settings), Arc::clone(&activity));
         let service = service_fn(move |request: Request<Incoming>| {
             let in_flight = requests.start_request();
-            let response = match request.uri().path() == &*shared.path {
+            let response = match shared.is_endpoint(request.uri().path()) {
                 true => endpoint
                     .call(request)
                     .map_ok(|response| response.map(body::Either::Left))
@@ -99,8 +107,8 @@ where
         tokio::select! {
             biased;
             // Errors of a connection are errors of the client.
-            _ = connection.as_mut() => return,
-            () = timed_out.as_mut() => return,
+            result = connection.as_mut() => return log_error(result),
+            () = timed_out.as_mut() => return log_timeout(),
             () = settings.shutdown.draining() => connection.as_mut().graceful_shutdown(),
         }
         let closed = async {
@@ -109,11 +117,24 @@ where
         };
         tokio::select! {
             biased;
-            _ = connection => {}
-            () = timed_out => {}
+            result = connection => log_error(result),
+            () = timed_out => log_timeout(),
             () = closed => {}
         }
     }
+}
+
+/// Logs the error of a connection. hyper has answered a malformed head with 400, and a head that is too
+/// large with 431.
+fn log_error(result: hyper::Result<()>) {
+    if let Err(error) = result {
+        let reason: &dyn std::error::Error = &error;
+        tracing::debug!(reason, "connection closed");
+    }
+}
+
+fn log_timeout() {
+    tracing::debug!(reason = "timeout", "connection closed");
 }
 
 /// Maximum number of bytes of a body that are discarded.
@@ -127,6 +148,8 @@ async fn not_found(
     let (head, body) = request.into_parts();
     discard(&head.headers, pin!(body), MAX_DISCARDED).await;
     let path = &settings.path;
+    let (method, requested) = (&head.method, head.uri.path());
+    tracing::debug!(status = 404, %method, requested, endpoint = %path, "request refused");
     let message = format!("There is nothing here. The MCP endpoint is at {path}\n");
     let mut response = Response::new(Full::from(message));
     *response.status_mut() = StatusCode::NOT_FOUND;

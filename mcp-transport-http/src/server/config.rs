@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::guard::Guard;
 use super::request_body::BodyLimits;
 use super::store_guard::{GuardedEvents, STORE_TIMEOUT};
-use crate::Shutdown;
+use crate::{Shutdown, connection_scope};
 
 pub use session_event::{SessionEnd, SessionEvent};
 pub(super) use sessions::SessionMode;
@@ -93,7 +93,7 @@ impl Config {
     /// Returns the handle that ends the streams of the current request: that of the
     /// [`Serve`](crate::Serve) that runs it, or the configured one.
     pub(super) fn shutdown(&self) -> Option<Shutdown> {
-        Shutdown::current().or_else(|| self.shutdown.clone())
+        connection_scope::shutdown().or_else(|| self.shutdown.clone())
     }
 
     pub(super) fn body_limits(&self) -> BodyLimits {

@@ -32,6 +32,14 @@ impl EndpointState {
         }
     }
 
+    /// Returns the name and version of the server, or `None` when each request has its own service.
+    #[cfg(feature = "serve")]
+    pub(super) fn server_info(&self) -> Option<mcp_types::Implementation> {
+        self.services
+            .shared()
+            .map(|service| service.profile().info().clone())
+    }
+
     pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
         self.services.service(head)
     }

@@ -7,6 +7,7 @@ mod accept;
 mod authority;
 
 use std::fmt;
+use std::net::IpAddr;
 
 use http::header::{HeaderMap, HeaderValue};
 use http::request::Parts;
@@ -14,6 +15,7 @@ use http::{Method, StatusCode, Uri};
 
 use super::rejection::Rejection;
 use crate::headers::{SingleHeader, names, parse_decimal, trim_blanks};
+use crate::peer::peer_of;
 use authority::AllowList;
 
 /// Rules for the head of a request.
@@ -21,6 +23,8 @@ use authority::AllowList;
 pub(super) struct Guard {
     hosts: AllowList,
     origins: AllowList,
+    /// The hosts are the default: the endpoint serves only clients on its own machine.
+    is_local_only: bool,
     /// Maximum size of a body in bytes.
     pub(super) body_limit: usize,
 }
@@ -34,12 +38,19 @@ impl Guard {
         Self {
             hosts: AllowList::new(LOOPBACK),
             origins: AllowList::new(LOOPBACK),
+            is_local_only: true,
             body_limit,
         }
     }
 
     pub(super) fn allow_hosts<I: IntoIterator<Item: AsRef<str>>>(&mut self, hosts: I) {
         self.hosts = AllowList::new(hosts);
+        self.is_local_only = false;
+    }
+
+    /// Returns true when only clients on this machine are served.
+    pub(super) fn is_local_only(&self) -> bool {
+        self.is_local_only
     }
 
     pub(super) fn allow_origins<I: IntoIterator<Item: AsRef<str>>>(&mut self, origins: I) {
@@ -59,6 +70,7 @@ impl Guard {
     }
 
     fn check_message(&self, head: &Parts, headers: &CheckedHeaders<'_>) -> Result<(), Rejection> {
+        self.check_peer(head)?;
         self.check_host(&head.uri, headers.host)?;
         self.check_origin(&head.headers, headers.origin)?;
         check_method(&head.method)?;
@@ -69,8 +81,22 @@ impl Guard {
     /// Checks the `Host` and the `Origin` of a request.
     pub(super) fn check_host_and_origin(&self, head: &Parts) -> Result<(), Rejection> {
         let headers = CheckedHeaders::collect(&head.headers);
+        self.check_peer(head)?;
         self.check_host(&head.uri, headers.host)?;
         self.check_origin(&head.headers, headers.origin)
+    }
+
+    /// Checks that the client is on this machine, unless hosts are configured: every client can send
+    /// `Host: localhost`. A client whose address is not known is accepted.
+    // spec: HTTP-S-04
+    fn check_peer(&self, head: &Parts) -> Result<(), Rejection> {
+        if !self.is_local_only {
+            return Ok(());
+        }
+        match peer_of(head) {
+            Some(peer) if !peer.is_loopback() => Err(remote_peer(peer)),
+            _ => Ok(()),
+        }
     }
 
     /// Checks the `Host` header and the authority of the request target: HTTP/2 requests have only
@@ -166,10 +192,8 @@ impl<'a> CheckedHeaders<'a> {
 
 /// Returns the rejection of a body that exceeds the limit.
 pub(super) fn too_large(limit: usize) -> Rejection {
-    Rejection::http(
-        StatusCode::PAYLOAD_TOO_LARGE,
-        format!("the body is larger than the limit of {limit} bytes (StreamableHttp::body_limit)"),
-    )
+    let message = format!("the body is larger than the limit of {limit} bytes");
+    Rejection::http(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
 // spec: COMPAT-05, HTTP-SM-19, HTTP-S-10
@@ -253,16 +277,19 @@ fn not_acceptable(headers: &HeaderMap, required: &str) -> Rejection {
     Rejection::http(StatusCode::NOT_ACCEPTABLE, message)
 }
 
+/// Returns the rejection of a foreign host or origin. Only the log names the setting that allows it.
 fn forbidden(header: &str, value: &[u8], setting: &str) -> Rejection {
     let value = Quoted(value);
     tracing::warn!(header, %value, setting, "request rejected");
-    Rejection::http(
-        StatusCode::FORBIDDEN,
-        format!(
-            "{header} {value} is not allowed; if it is one of yours, add it with \
-             StreamableHttp::{setting}([{value}])"
-        ),
-    )
+    let message = format!("{header} {value} is not served here");
+    Rejection::http(StatusCode::FORBIDDEN, message)
+}
+
+#[cold]
+fn remote_peer(peer: IpAddr) -> Rejection {
+    tracing::warn!(%peer, setting = "allowed_hosts", "request of another machine rejected");
+    let message = "this server serves only clients on its own machine";
+    Rejection::http(StatusCode::FORBIDDEN, message)
 }
 
 /// Header value in a message for people: quoted, escaped and truncated.

@@ -8,6 +8,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::Stream;
+use futures_util::StreamExt;
 use http::{HeaderValue, Response, StatusCode};
 use http_body::{Frame, SizeHint};
 use mcp_core::Fault;
@@ -141,7 +142,19 @@ pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Resp
     event_stream(Body(Content::Stream(Box::pin(events))))
 }
 
-/// Returns a response with an event stream without events, for a call that its client cancelled.
+/// Ends the event stream of a response when `end` is ready. Has no effect on complete bodies.
+pub(super) fn end_stream_on(
+    response: Response<Body>,
+    end: impl Future<Output = ()> + Send + 'static,
+) -> Response<Body> {
+    response.map(|body| match body.0 {
+        Content::Stream(events) => Body(Content::Stream(Box::pin(events.take_until(end)))),
+        complete => Body(complete),
+    })
+}
+
+/// Returns a response with an event stream without events, for a call without a reply: its client
+/// cancelled it or deleted its session.
 // spec: CAN-04
 pub(super) fn no_events() -> Response<Body> {
     event_stream(Body::empty())
@@ -175,9 +188,17 @@ pub(super) fn error(
     id: Option<&RequestId>,
     fault: &Fault,
 ) -> Response<Body> {
+    log_refusal(status, fault);
     let mut message = EncodedReply::default();
     wire.encode_error(fault, id, &mut message.head);
     json(status, message)
+}
+
+/// Logs a request whose response has an error status. Errors with the status 200 are results.
+pub(super) fn log_refusal(status: StatusCode, reason: &dyn fmt::Display) {
+    if status != StatusCode::OK {
+        tracing::debug!(status = status.as_u16(), %reason, "request refused");
+    }
 }
 
 fn with_status(status: StatusCode, body: Body) -> Response<Body> {

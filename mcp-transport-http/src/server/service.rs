@@ -24,9 +24,10 @@ use crate::Shutdown;
 
 /// An MCP endpoint: a tower service for hyper, axum and every other tower-based web server.
 ///
-/// All clones share one endpoint. `poll_ready` always returns ready. By default the endpoint accepts only
-/// requests whose `Host` header names this machine. If a request has an `Origin` header, it must also name
-/// this machine. See [`allowed_hosts`](Self::allowed_hosts) and [`allowed_origins`](Self::allowed_origins).
+/// All clones share one endpoint. `poll_ready` always returns ready. By default the endpoint serves only
+/// this machine: the `Host` header of a request must name this machine, and so must its `Origin` header,
+/// if it has one. The client must be on this machine, too, if its address is known: [`Serve`](crate::Serve)
+/// knows it, and other web servers can pass it in a [`PeerAddr`](crate::PeerAddr). See [`allowed_hosts`](Self::allowed_hosts) and [`allowed_origins`](Self::allowed_origins).
 ///
 /// A call that ends without notifications is answered with JSON. A call that sends notifications, or
 /// takes longer than [`commit_after`](Self::commit_after), is answered with an event stream. When a
@@ -101,6 +102,11 @@ impl StreamableHttp {
     ///
     /// Requests with another `Host` are rejected with the status 403. This prevents DNS rebinding: an
     /// attack in which a web page accesses a server that only the local machine should access.
+    ///
+    /// This check does not authenticate clients: every program can send every `Host`. With the default,
+    /// requests of other machines are therefore rejected as well, if their address is known. Calling
+    /// this method, with any names, permits them: use it for servers that other machines should reach, and
+    /// for a container whose port is published to its host.
     // spec: HTTP-S-04
     #[must_use]
     pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(mut self, hosts: I) -> Self {
@@ -247,6 +253,18 @@ impl StreamableHttp {
     pub fn shutdown_with(mut self, shutdown: Shutdown) -> Self {
         self.config().set_shutdown(shutdown);
         self
+    }
+
+    /// Returns true when only clients on this machine are served.
+    #[cfg(feature = "serve")]
+    pub(crate) fn is_local_only(&self) -> bool {
+        self.state.config.guard.is_local_only()
+    }
+
+    /// Returns the name and version of the server, or `None` when each request has its own.
+    #[cfg(feature = "serve")]
+    pub(crate) fn server_info(&self) -> Option<mcp_types::Implementation> {
+        self.state.server_info()
     }
 
     fn config(&mut self) -> &mut Config {

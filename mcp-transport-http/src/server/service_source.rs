@@ -18,6 +18,15 @@ pub(super) enum ServiceSource {
 pub(super) type MakeService = dyn Fn(&Parts) -> Arc<dyn Service> + Send + Sync;
 
 impl ServiceSource {
+    /// Returns the service of all requests.
+    #[cfg(feature = "serve")]
+    pub(super) fn shared(&self) -> Option<&Arc<dyn Service>> {
+        match self {
+            Self::Shared(service) => Some(service),
+            Self::PerRequest(_) => None,
+        }
+    }
+
     pub(super) fn service(&self, head: &Parts) -> Arc<dyn Service> {
         match self {
             Self::Shared(service) => Arc::clone(service),

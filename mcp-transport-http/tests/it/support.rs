@@ -112,6 +112,15 @@ impl Running {
         assert_eq!(client.json().await["result"]["content"][0]["text"], "alive");
     }
 
+    /// Asserts that the server answers a request for another path with 404.
+    pub(crate) async fn assert_not_found(&self) {
+        let mut client = self.connect().await;
+        client
+            .send("GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            .await;
+        assert_eq!(client.head().await.unwrap().status, 404);
+    }
+
     pub(crate) async fn stop(self) {
         self.shutdown.drain();
         within(self.task).await.unwrap().unwrap();

@@ -4,6 +4,9 @@ use http::HeaderName;
 use mcp_core::Fault;
 
 use super::*;
+use crate::PeerAddr;
+#[cfg(feature = "serve")]
+use crate::{Shutdown, connection_scope::ConnectionScope};
 
 const LIMIT: usize = 1000;
 
@@ -210,19 +213,64 @@ fn star_allows_every_host_and_origin() {
 }
 
 #[test]
-fn forbidden_message_contains_value_and_setting() {
+fn forbidden_message_contains_the_value_but_no_setting() {
     let message = |request: Request| match request.check(&guard()).unwrap_err().fault {
         Fault::InvalidRequest(message) => message.into_owned(),
         other => panic!("{other}"),
     };
     assert_eq!(
         message(Request::good().set(names::HOST, "mcp.example.com")),
-        "Host \"mcp.example.com\" is not allowed; if it is one of yours, add it with \
-         StreamableHttp::allowed_hosts([\"mcp.example.com\"])"
+        "Host \"mcp.example.com\" is not served here"
     );
     let long = "x".repeat(10_000);
     let message = message(Request::good().set(names::ORIGIN, &long));
-    assert!(message.contains("allowed_origins") && message.len() < 600);
+    assert!(message.ends_with("is not served here") && message.len() < 600);
+}
+
+#[test]
+fn client_of_another_machine_is_rejected_unless_hosts_are_set() {
+    // spec: HTTP-S-04
+    let mut configured = guard();
+    configured.allow_hosts(["localhost"]);
+    for (address, status) in [
+        ("127.0.0.1", 200),
+        ("127.1.2.3", 200),
+        ("::1", 200),
+        ("::ffff:127.0.0.1", 200),
+        ("192.0.2.1", 403),
+        ("::ffff:192.0.2.1", 403),
+        ("2001:db8::1", 403),
+        ("0.0.0.0", 403),
+    ] {
+        let mut request = Request::good();
+        let peer = PeerAddr(address.parse().unwrap());
+        request.0.extensions.insert(peer);
+        assert_eq!(request.status(&guard()), status, "{address}");
+        assert_eq!(request.status(&configured), 200, "{address}");
+        // GET and DELETE of sessions have a check of their own.
+        let checked = guard().check_host_and_origin(&request.0);
+        assert_eq!(checked.is_ok(), status == 200, "{address}");
+    }
+}
+
+#[cfg(feature = "serve")]
+#[tokio::test]
+async fn client_address_of_the_connection_is_checked() {
+    for (peer, status) in [("127.0.0.1", 200), ("192.0.2.1", 403)] {
+        let scope = ConnectionScope {
+            shutdown: Shutdown::new(),
+            peer: Some(peer.parse().unwrap()),
+        };
+        let checked = scope.run(async {
+            let mut forwarded = Request::good();
+            let local = PeerAddr("127.0.0.1".parse().unwrap());
+            forwarded.0.extensions.insert(local);
+            // The address that a layer passes takes precedence.
+            assert_eq!(forwarded.status(&guard()), 200);
+            Request::good().status(&guard())
+        });
+        assert_eq!(checked.await, status, "{peer}");
+    }
 }
 
 #[test]

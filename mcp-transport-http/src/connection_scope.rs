@@ -1,0 +1,39 @@
+//! The connection of the current task: its client, and the shutdown of its server.
+//!
+//! A task-local variable reaches the endpoint through routers and layers. Unlike a request extension, it
+//! costs nothing per request and is not visible to handlers.
+
+use std::net::IpAddr;
+
+use crate::Shutdown;
+
+/// The connection that [`Serve`](crate::Serve) serves in the current task.
+#[derive(Clone, Debug)]
+pub(crate) struct ConnectionScope {
+    /// Handle of the server.
+    pub(crate) shutdown: Shutdown,
+    /// Address of the client. `None` when the operating system does not know it.
+    pub(crate) peer: Option<IpAddr>,
+}
+
+tokio::task_local! {
+    static CURRENT: ConnectionScope;
+}
+
+impl ConnectionScope {
+    /// Runs `connection` with this scope as the current one.
+    #[cfg(feature = "serve")]
+    pub(crate) fn run<F: Future>(self, connection: F) -> impl Future<Output = F::Output> {
+        CURRENT.scope(self, connection)
+    }
+}
+
+/// Returns the shutdown handle of the [`Serve`](crate::Serve) that runs the current task.
+pub(crate) fn shutdown() -> Option<Shutdown> {
+    CURRENT.try_with(|current| current.shutdown.clone()).ok()
+}
+
+/// Returns the address of the client of the [`Serve`](crate::Serve) that runs the current task.
+pub(crate) fn peer() -> Option<IpAddr> {
+    CURRENT.try_with(|current| current.peer).ok().flatten()
+}

@@ -1,0 +1,39 @@
+//! The address of the client of a request.
+
+use std::net::IpAddr;
+
+use http::request::Parts;
+
+use crate::connection_scope;
+
+/// Address of the client of a request, for limits per address
+/// ([`Sessions::max_per_address`](crate::server::Sessions::max_per_address)) and for endpoints that serve
+/// only their own machine.
+///
+/// [`Serve`](crate::Serve) knows the address of each connection. With another web server, or behind a
+/// reverse proxy, insert this value into the extensions of each request with a layer. A value in the
+/// extensions takes precedence. Take an address from a header such as `X-Forwarded-For` only when a proxy
+/// of yours sets the header: clients can send it, too.
+///
+/// # Examples
+///
+/// ```
+/// use std::net::{IpAddr, Ipv4Addr};
+/// use mcp_transport_http::PeerAddr;
+///
+/// let address = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
+/// let request = http::Request::post("/mcp").extension(PeerAddr(address)).body(())?;
+/// assert_eq!(request.extensions().get(), Some(&PeerAddr(address)));
+/// # Ok::<(), http::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PeerAddr(pub IpAddr);
+
+/// Returns the address of the client that sent a request, if it is known.
+pub(crate) fn peer_of(head: &Parts) -> Option<IpAddr> {
+    let address = match head.extensions.get::<PeerAddr>() {
+        Some(PeerAddr(address)) => Some(*address),
+        None => connection_scope::peer(),
+    };
+    address.map(|address| address.to_canonical())
+}
