@@ -90,7 +90,11 @@ fn index(sources: &Sources) -> Result<String> {
 /// Returns the guide and the items of the facade.
 fn full(sources: &Sources) -> Result<String> {
     let mut text = head(sources)?;
-    let _ = write!(text, "## Overview\n\n{}\n", page::plain(content(sources, OVERVIEW)?));
+    let _ = write!(
+        text,
+        "## Overview\n\n{}\n",
+        page::plain(content(sources, OVERVIEW)?)
+    );
     for page in pages(sources)? {
         let _ = write!(text, "## {}\n\n", page::title(&page.path));
         text.push_str(&page::plain(&page.content));

@@ -28,13 +28,14 @@ pub(super) enum CallEnd {
 }
 
 impl CallEnd {
-    /// Returns the reply to send. The client does not expect one after it cancelled the call.
+    /// Returns the reply to send. The client does not expect one after it cancelled the call or deleted
+    /// its session.
     // spec: CAN-04
     pub(super) fn into_reply(self) -> Option<Reply> {
         match self {
             Self::Reply(reply) => Some(reply),
             Self::Stopped(StopReason::SessionEnded) => Some(running_calls::session_ended().into()),
-            Self::Stopped(StopReason::Cancelled) => None,
+            Self::Stopped(StopReason::Cancelled | StopReason::SessionDeleted) => None,
         }
     }
 }

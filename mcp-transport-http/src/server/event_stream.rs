@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_core::Stream;
@@ -19,7 +19,7 @@ use tracing::Instrument;
 use super::call::{CallEnd, HttpCall, encode_event, new_buffer};
 use super::config::{Config, StreamConfig};
 use super::keep_alive::KeepAlive;
-use super::lifetime::{closed, elapsed};
+use super::lifetime::{closed, elapsed, maybe_expired};
 use crate::Shutdown;
 use crate::sse::encode as sse;
 
@@ -68,15 +68,17 @@ pub(super) enum OnDisconnect {
     Continue,
 }
 
-/// Moves `call` into a task and returns the stream of its events. `first` are the events so far.
+/// Moves `call` into a task and returns the stream of its events. `first` are the events so far. The
+/// call is cancelled at `expiry`, the end of its caller's authorization.
 pub(super) fn start(
     call: HttpCall,
     first: Bytes,
     config: &Config,
     on_disconnect: OnDisconnect,
+    expiry: Option<SystemTime>,
 ) -> EventStream {
     let buffer = StreamBuffer::new(&call);
-    let task = spawn(call, Arc::clone(&buffer), config);
+    let task = spawn(call, Arc::clone(&buffer), config, expiry);
     // Some proxies forward the head of a response only together with bytes of its body.
     let first = if first.is_empty() {
         Bytes::from_static(sse::OPENING_COMMENT)
@@ -97,15 +99,21 @@ pub(super) fn start(
 pub(super) fn start_detached(call: HttpCall, config: &Config) -> Arc<NotificationBuffer> {
     let buffer = StreamBuffer::new(&call);
     let messages = Arc::clone(&buffer.messages);
-    spawn(call, buffer, config);
+    spawn(call, buffer, config, None);
     messages
 }
 
 /// Runs `call` in a task, in the `tracing` span of its request.
-fn spawn(call: HttpCall, buffer: Arc<StreamBuffer>, config: &Config) -> AbortHandle {
+fn spawn(
+    call: HttpCall,
+    buffer: Arc<StreamBuffer>,
+    config: &Config,
+    expiry: Option<SystemTime>,
+) -> AbortHandle {
     let task = StreamTask {
         call,
         buffer,
+        expiry,
         is_finished: false,
     };
     let run = task.run(config.streams, config.shutdown());
@@ -116,6 +124,8 @@ fn spawn(call: HttpCall, buffer: Arc<StreamBuffer>, config: &Config) -> AbortHan
 struct StreamTask {
     call: HttpCall,
     buffer: Arc<StreamBuffer>,
+    /// End of the caller's authorization.
+    expiry: Option<SystemTime>,
     is_finished: bool,
 }
 
@@ -125,6 +135,10 @@ impl StreamTask {
             biased;
             end = self.call.end() => end,
             () = elapsed(streams.max_age) => CallEnd::Reply(Fault::Deadline.into()),
+            () = maybe_expired(self.expiry) => {
+                let message = "the authorization of the caller has expired; call again with a new token";
+                CallEnd::Reply(Fault::Refused(message.into()).into())
+            }
             () = closed(shutdown) => {
                 CallEnd::Reply(Fault::Refused("the server is shutting down".into()).into())
             }

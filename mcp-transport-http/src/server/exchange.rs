@@ -8,7 +8,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::future::Either;
@@ -83,8 +83,9 @@ pub(super) fn start(
     extensions: Extensions,
     options: ResponseOptions,
 ) -> CallResponse {
+    let expiry = lifetime::expiry(&head);
     if request.is_subscription() {
-        limit_subscription(&mut request, config);
+        limit_subscription(&mut request, config, expiry);
     }
     let (notifications, permit) = (options.notifications, options.permit);
     let call = HttpCall::start(service, target, request, extensions, notifications, permit);
@@ -95,17 +96,18 @@ pub(super) fn start(
         on_disconnect: options.on_disconnect,
         stored_stream: options.stored_stream,
         session_id: options.session_id,
+        expiry,
     }
 }
 
 /// Time between two notifications about changes. Changes in between are combined.
 const CHANGE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Sets the timers of a subscription. It ends properly when the server drains, and at the maximum
-/// age of streams.
+/// Sets the timers of a subscription. It ends properly when the server drains, at the maximum age of
+/// streams, and when the authorization of its caller expires.
 // spec: SUB-09
-fn limit_subscription(request: &mut InboundRequest, config: &Config) {
-    request.end_subscription_on(lifetime::stream_end(config));
+fn limit_subscription(request: &mut InboundRequest, config: &Config, expiry: Option<SystemTime>) {
+    request.end_subscription_on(lifetime::stream_end(config, expiry));
     request.pace_subscription(|| Box::pin(sleep(CHANGE_INTERVAL)));
 }
 
@@ -155,6 +157,8 @@ pub(super) struct CallResponse {
     on_disconnect: OnDisconnect,
     stored_stream: Option<Arc<StoredStream>>,
     session_id: Option<HeaderValue>,
+    /// End of the caller's authorization.
+    expiry: Option<SystemTime>,
 }
 
 /// First output of a call.
@@ -220,9 +224,9 @@ impl CallResponse {
         };
         let target = call.target();
         let status = match &end {
-            CallEnd::Stopped(StopReason::SessionEnded) => StatusCode::GONE,
+            CallEnd::Stopped(StopReason::SessionEnded) => StatusCode::NOT_FOUND,
             CallEnd::Reply(Reply::Fault(fault)) => status::for_reply(fault, target.wire.version()),
-            CallEnd::Reply(_) | CallEnd::Stopped(StopReason::Cancelled) => StatusCode::OK,
+            CallEnd::Reply(_) | CallEnd::Stopped(_) => StatusCode::OK,
         };
         let Some(reply) = end.into_reply() else {
             return Either::Left(response::no_events());
@@ -233,6 +237,9 @@ impl CallResponse {
         // and the notifications before it are discarded.
         let is_json = events.is_empty() && self.mode != AnswerMode::AlwaysSse;
         if is_json || status != StatusCode::OK {
+            if let Reply::Fault(fault) = &reply {
+                response::log_refusal(status, fault);
+            }
             let message = target.encode(reply, new_message());
             return Either::Left(response::json(status, message));
         }
@@ -255,17 +262,21 @@ impl CallResponse {
         let Some(call) = self.call.take() else {
             return response::no_events();
         };
+        let (config, expiry) = (&self.config, self.expiry);
         match self.stored_stream.take() {
             None => {
                 let on_disconnect = self.on_disconnect;
-                response::events(event_stream::start(
-                    call,
-                    first,
-                    &self.config,
-                    on_disconnect,
-                ))
+                let events = event_stream::start(call, first, config, on_disconnect, expiry);
+                response::events(events)
             }
-            Some(stream) => replay::running(stream, call, first, &self.config),
+            Some(stream) => {
+                let response = replay::running(stream, call, first, config);
+                // The call continues: the client resumes the stream with a new token.
+                match expiry {
+                    Some(expiry) => response::end_stream_on(response, lifetime::expired(expiry)),
+                    None => response,
+                }
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ use super::config::{AnswerMode, SessionMode};
 use super::endpoint::EndpointState;
 use super::exchange::{self, MessageOutcome, ResponseOptions};
 use super::guard;
+use super::lifetime;
 use super::rejection::Rejection;
 use super::request_body::{self, BodyError};
 use super::response::{self, Body};
@@ -160,7 +161,7 @@ async fn start(
     };
     let context = endpoint.session_context(service);
     if context.config.sessions.store.is_some() {
-        session::load(&context, &headers).await?;
+        session::load(&context, &head, &headers).await?;
     }
     let target = session::find_target(&context, &head, &headers, &message)?;
     session::post(&context, target, head, &message).await
@@ -213,8 +214,20 @@ fn header_mismatch(
     compared.err().map(HeaderMismatch::new)
 }
 
-/// Responds to a GET.
+/// Responds to a GET. Its stream ends when the authorization of the caller expires.
 async fn get(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
+    let expiry = lifetime::expiry(&head);
+    let response = open_stream(endpoint, head).await?;
+    Ok(match expiry {
+        Some(expiry) => response::end_stream_on(response, lifetime::expired(expiry)),
+        None => response,
+    })
+}
+
+async fn open_stream(
+    endpoint: &EndpointState,
+    head: Box<Parts>,
+) -> Result<Response<Body>, Rejection> {
     let service = endpoint.service(&head);
     if !endpoint.serves_legacy(&service.profile()) {
         return Err(guard::method_not_allowed(&head.method));

@@ -1,10 +1,13 @@
-//! Optional ends of event streams: the maximum age, and the shutdown of the server.
+//! Optional ends of event streams: the maximum age, the shutdown of the server, and the expiry of the
+//! caller's authorization.
 
 use std::future::pending;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
-use mcp_core::BoxFuture;
+use futures_util::future::select;
+use http::request::Parts;
+use mcp_core::{BoxFuture, Principal};
 use tokio::time::{sleep, timeout};
 
 use super::config::Config;
@@ -34,12 +37,35 @@ pub(super) async fn draining(shutdown: Option<Shutdown>) {
     }
 }
 
-/// Waits until a stream without an end of its own must end: when the server drains, or when the
-/// stream reaches its maximum age.
-pub(super) fn stream_end(config: &Config) -> BoxFuture<'static, ()> {
+/// Returns the time at which the authorization of a caller expires.
+pub(super) fn expiry(head: &Parts) -> Option<SystemTime> {
+    head.extensions.get::<Principal>()?.expires_at
+}
+
+/// Waits until an authorization has expired. The time that is left is measured once, at the start.
+pub(super) async fn expired(expiry: SystemTime) {
+    let left = expiry.duration_since(SystemTime::now());
+    sleep(left.unwrap_or_default()).await;
+}
+
+/// Waits until an authorization has expired, or forever without an expiry.
+pub(super) async fn maybe_expired(expiry: Option<SystemTime>) {
+    match expiry {
+        Some(expiry) => expired(expiry).await,
+        None => pending().await,
+    }
+}
+
+/// Waits until a stream without an end of its own must end: when the server drains, when the stream
+/// reaches its maximum age, or when the authorization of its caller has expired.
+pub(super) fn stream_end(config: &Config, expiry: Option<SystemTime>) -> BoxFuture<'static, ()> {
     let draining = draining(config.shutdown());
-    match config.streams.max_age {
+    let end: BoxFuture<'static, ()> = match config.streams.max_age {
         None => Box::pin(draining),
         Some(max_age) => Box::pin(timeout(max_age, draining).map(drop)),
+    };
+    match expiry {
+        None => end,
+        Some(expiry) => Box::pin(select(end, Box::pin(expired(expiry))).map(drop)),
     }
 }

@@ -93,7 +93,9 @@ impl CallTable {
 pub(super) enum StopReason {
     /// The client cancelled the call.
     Cancelled,
-    /// The session ended.
+    /// The client deleted the session.
+    SessionDeleted,
+    /// The session ended for another reason.
     SessionEnded,
 }
 
@@ -174,14 +176,17 @@ impl RunningCalls {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Stops all calls and rejects further ones.
-    pub(super) fn end(&self) {
+    /// Returns true after [`end`](Self::end).
+    pub(super) fn is_ended(&self) -> bool {
+        self.state.lock().is_ended
+    }
+
+    /// Stops all calls for `reason` and rejects further ones.
+    pub(super) fn end(&self, reason: StopReason) {
         let mut state = self.state.lock();
         state.is_ended = true;
         let calls = state.calls.iter_mut();
-        let wakers: Vec<_> = calls
-            .filter_map(|call| call.stop(StopReason::SessionEnded))
-            .collect();
+        let wakers: Vec<_> = calls.filter_map(|call| call.stop(reason)).collect();
         drop(state);
         wakers.into_iter().for_each(Waker::wake);
     }

@@ -16,20 +16,22 @@
 //! |---|---|---|
 //! | 1 | `quota`, `subscriber` | limits of sessions; the receiver of notifications about changes |
 //! | 2 | `http_session` | one session |
-//! | 3 | `table` | the sessions of this server |
-//! | 4 | `store` | the store that servers share |
-//! | 5 | `expiry` | ends sessions at their deadline |
-//! | 6 | `context` | everything that a request of a legacy client needs |
-//! | 7 | `lookup` | finds the session of a request |
-//! | 8 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
-//! | 9 | `batch` | joins the responses of a batch |
-//! | 10 | `stateless` | requests without sessions |
-//! | 11 | `methods` | POST, GET and DELETE |
+//! | 3 | `eviction` | the order in which sessions make room for others |
+//! | 4 | `table` | the sessions of this server |
+//! | 5 | `store` | the store that servers share |
+//! | 6 | `expiry` | ends sessions at their deadline |
+//! | 7 | `context` | everything that a request of a legacy client needs |
+//! | 8 | `lookup` | finds the session of a request |
+//! | 9 | `open`, `message`, `get_stream` | `initialize`; other messages; the GET stream |
+//! | 10 | `batch` | joins the responses of a batch |
+//! | 11 | `stateless` | requests without sessions |
+//! | 12 | `methods` | POST, GET and DELETE |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>
 
 mod batch;
 mod context;
+mod eviction;
 mod expiry;
 mod get_stream;
 mod http_session;

@@ -11,15 +11,20 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use mcp_core::legacy::{HandledRequest, Session};
-use mcp_core::{Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget};
-use mcp_types::{Message, Method, Request, codes};
+use mcp_core::wire;
+use mcp_core::{
+    Fault, InboundRequest, NotificationBuffer, Principal, Reply, ReplyTarget, ResultBody,
+};
+use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
 use super::exchange;
 use super::rejection::Rejection;
 use super::response::{self, Body};
+use super::route;
 use super::running_calls::CallPermit;
 use super::session::{self, HttpSession, SessionContext, session_not_found};
+use crate::headers::McpHeaders;
 pub(super) use connections::SseConnections;
 use connections::{OpenSession, SseConnection};
 use stream::SseConnectionStream;
@@ -35,7 +40,8 @@ pub(super) fn connection_id(head: &Parts) -> Option<&str> {
     params.find_map(|param| param.strip_prefix(CONNECTION_ID))
 }
 
-/// Opens a connection. Its first event is the URI for the messages of the client.
+/// Opens a connection. Its first event is the URI for the messages of the client: the path of the
+/// request, behind the configured prefix.
 ///
 /// # Errors
 ///
@@ -46,25 +52,37 @@ pub(super) fn open(
     context: &SessionContext,
     head: Box<Parts>,
 ) -> Result<Response<Body>, Rejection> {
-    let permit = context.reserve(head.extensions.get::<Principal>())?;
-    let connection = SseConnection::new(permit);
+    let principal = head.extensions.get::<Principal>();
+    let permit = context.reserve(principal, &head)?;
+    let connection = SseConnection::new(permit, principal);
     let lease = connection.reader.lease()?;
     connections.insert(&connection);
-    // A relative URI stays valid behind a proxy with a path prefix.
+    let path = endpoint_path(&context.config.sessions.http_sse_prefix, head.uri.path());
     let id = &connection.id;
-    let endpoint = format!("event: endpoint\ndata: ?{CONNECTION_ID}{id}\n\n");
+    let endpoint = format!("event: endpoint\ndata: {path}?{CONNECTION_ID}{id}\n\n");
     let subscriber = session::long_lived_subscriber(head, &context.config);
     let stream = SseConnectionStream::new(connections, context, connection, lease, subscriber);
     Ok(response::events(stream.into_events(endpoint.into())))
+}
+
+/// Returns the path of the endpoint as clients see it. It has one slash at its start, because a client
+/// would read `//name` as the name of another host.
+fn endpoint_path(prefix: &str, path: &str) -> String {
+    let (prefix, path) = (prefix.trim_matches('/'), path.trim_start_matches('/'));
+    match (prefix, path) {
+        ("", path) => format!("/{path}"),
+        (prefix, "") => format!("/{prefix}"),
+        (prefix, path) => format!("/{prefix}/{path}"),
+    }
 }
 
 /// Handles a message of a client. The reply is sent on the connection.
 ///
 /// # Errors
 ///
-/// Returns a rejection when the connection does not exist, when the message is invalid, or when the
-/// client does not read.
-// spec: SSE-03, SSE-04
+/// Returns a rejection when the connection does not exist or belongs to another principal, when the
+/// message is invalid, or when the client does not read.
+// spec: SSE-03, SSE-04, SESS-11
 pub(super) fn post(
     connections: &SseConnections,
     context: &SessionContext,
@@ -72,32 +90,67 @@ pub(super) fn post(
     body: &[u8],
 ) -> Result<Response<Body>, Rejection> {
     let connection = connection_id(&head).and_then(|id| connections.find(id));
-    let connection = connection.ok_or_else(session_not_found)?;
+    let connection = connection
+        .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))
+        .ok_or_else(session_not_found)?;
     let message = session::parse(body)?;
-    if let Message::Request(request) = &message
-        && request.method == Method::Initialize.as_str()
-    {
-        return initialize(context, &head, &connection, request);
+    McpHeaders::collect(&head.headers)
+        .verify_legacy(&message)
+        .map_err(|fault| route::header_mismatch(&message, fault))?;
+    if connection.unread() > MAX_BUFFERED {
+        let message = "too much waits to be read on the connection; read it first";
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        return Err(Rejection::session(status, codes::BAD_REQUEST, message));
     }
-    let Some(open) = connection.session() else {
-        return match message {
-            Message::Request(request) => initialize(context, &head, &connection, &request),
-            _ => Err(Rejection::bad_session_request(
-                "a session begins with `initialize`",
-            )),
-        };
-    };
-    open.check_client(&head)?;
-    let OpenSession { session, output } = &*open;
-    match message {
-        Message::Request(request) => handle_request(session, output, head, &request),
-        Message::Notification(notification) => {
-            session::handle_notification(session, &notification);
+    match (message, connection.session()) {
+        (Message::Request(request), _) if request.method == Method::Initialize.as_str() => {
+            if let Err(fault) = initialize(context, &head, &connection, &request) {
+                connection.send(&session_target(context, &request), fault.into());
+            }
         }
-        Message::Response(response) => session::handle_response(session, &response)?,
+        (Message::Request(request), Some(open)) => {
+            handle_request(&open.session, &open.output, head, &request);
+        }
+        (Message::Request(request), None) => {
+            connection.send(&session_target(context, &request), early_reply(&request));
+        }
+        (Message::Notification(notification), Some(open)) => {
+            session::handle_notification(&open.session, &notification);
+        }
+        (Message::Response(response), Some(open)) => {
+            session::handle_response(&open.session, &response)?;
+        }
+        (Message::Response(_), None) => {
+            return Err(Rejection::bad_session_request(
+                "a session begins with `initialize`",
+            ));
+        }
+        // Before `initialize` there is nothing that a notification could change. A client that probes
+        // for other revisions may cancel its request.
         _ => {}
     }
     Ok(response::accepted())
+}
+
+/// Returns the target of a reply that does not come from a session.
+fn session_target(context: &SessionContext, request: &Request<'_>) -> ReplyTarget {
+    ReplyTarget {
+        id: request.id.clone(),
+        profile: context.service.profile(),
+        wire: wire::for_version(ProtocolVersion::V2024_11_05),
+    }
+}
+
+/// Returns the reply to a request before the session is open.
+fn early_reply(request: &Request<'_>) -> Reply {
+    if request.method == Method::Ping.as_str() {
+        ResultBody::Empty.into()
+    } else if request.method == Method::Discover.as_str() {
+        // spec: COMPAT-16
+        Fault::no_such_method(Method::Discover.as_str()).into()
+    } else {
+        Fault::InvalidRequest("a session begins with `initialize`".into()).into()
+    }
 }
 
 /// Opens the session of a connection, in place of the previous one: bridges initialize one connection
@@ -107,25 +160,21 @@ fn initialize(
     head: &Parts,
     connection: &SseConnection,
     request: &Request<'_>,
-) -> Result<Response<Body>, Rejection> {
-    let reject =
-        |fault| Rejection::legacy(StatusCode::BAD_REQUEST, Some(request.id.clone()), fault);
-    let params = session::decode_initialize(request).map_err(reject)?;
+) -> Result<(), Fault> {
+    let params = session::decode_initialize(request)?;
     let principal = head.extensions.get::<Principal>();
     let mut limits = context.config.sessions.limits;
     // Locked, so that two requests at once open one session after the other.
     let mut slot = connection.session.lock();
     if let Some(previous) = &*slot {
-        previous.check_client(head)?;
         limits.request_ids_after = previous.session.protocol.last_request_number();
     }
-    let (protocol, reply) =
-        Session::open(&params, &context.service, principal, limits).map_err(reject)?;
+    let (protocol, reply) = Session::open(&params, &context.service, principal, limits)?;
     let (session, output) = match &*slot {
         Some(previous) => {
             let session = Arc::new(previous.session.successor(protocol));
             let replaced = context.table.replace(&session);
-            replaced.map_err(|_| session_not_found())?;
+            replaced.map_err(|_| session_not_found().fault)?;
             (session, Arc::clone(&previous.output))
         }
         None => open_first(context, connection, protocol)?,
@@ -139,7 +188,7 @@ fn initialize(
     }
     open.session.announce_opened();
     connection.reader.wake();
-    Ok(response::accepted())
+    Ok(())
 }
 
 /// Opens the first session of a connection.
@@ -147,34 +196,17 @@ fn open_first(
     context: &SessionContext,
     connection: &SseConnection,
     protocol: Session,
-) -> Result<(Arc<HttpSession>, Arc<NotificationBuffer>), Rejection> {
-    let permit = connection.take_permit().ok_or_else(session_not_found)?;
+) -> Result<(Arc<HttpSession>, Arc<NotificationBuffer>), Fault> {
+    let permit = connection.take_permit();
+    let permit = permit.ok_or_else(|| session_not_found().fault)?;
     let (id, reader) = (Arc::clone(&connection.id), Arc::clone(&connection.reader));
     let session = context.new_session(id, protocol, permit, Some(reader));
-    context.insert(&session).map_err(|_| session_not_found())?;
+    if context.insert(&session).is_err() {
+        return Err(Fault::internal("the server has no id for the new session"));
+    }
     let wire = session.protocol.wire();
     let output = Arc::new(new_buffer(wire).replacing_when_full());
     Ok((session, output))
-}
-
-impl OpenSession {
-    /// Checks that a message is from the client of the session, and that the client reads.
-    ///
-    /// # Errors
-    ///
-    /// Returns a rejection for a message with another principal, and for a client that does not read.
-    fn check_client(&self, head: &Parts) -> Result<(), Rejection> {
-        let principal = head.extensions.get::<Principal>();
-        if !self.session.protocol.belongs_to(principal) {
-            return Err(session_not_found());
-        }
-        if self.output.buffered() > MAX_BUFFERED {
-            let message = "too much waits to be read on the connection; read it first";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Rejection::session(status, codes::BAD_REQUEST, message));
-        }
-        Ok(())
-    }
 }
 
 fn send(output: &NotificationBuffer, target: &ReplyTarget, reply: Reply) {
@@ -250,4 +282,25 @@ fn start_call(
             send(&output, call.target(), reply);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::endpoint_path;
+
+    #[test]
+    fn endpoint_path_is_below_the_prefix_and_on_this_host() {
+        for (prefix, path, expected) in [
+            ("", "/mcp", "/mcp"),
+            ("", "/a/b/", "/a/b/"),
+            ("", "/", "/"),
+            ("", "//evil.example/mcp", "/evil.example/mcp"),
+            ("/tools", "/mcp", "/tools/mcp"),
+            ("tools/", "/mcp", "/tools/mcp"),
+            ("/mcp", "/", "/mcp"),
+            ("//evil.example", "/mcp", "/evil.example/mcp"),
+        ] {
+            assert_eq!(endpoint_path(prefix, path), expected, "{prefix} {path}");
+        }
+    }
 }

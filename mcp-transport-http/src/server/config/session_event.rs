@@ -46,6 +46,8 @@ pub enum SessionEnd {
     Replaced,
     /// Another server with the same store ended the session.
     Elsewhere,
+    /// The session made room for another one ([`Sessions::max`](super::Sessions::max)).
+    Evicted,
     /// The server ended the session.
     Closed,
 }
@@ -60,6 +62,7 @@ impl fmt::Display for SessionEnd {
             Self::Disconnected => "the connection of the client ended",
             Self::Replaced => "the client opened another session on the connection",
             Self::Elsewhere => "another server ended the session",
+            Self::Evicted => "the session made room for another one",
             Self::Closed => "the server ended the session",
         })
     }

@@ -41,9 +41,12 @@ pub struct Sessions {
     pub(in crate::server) init_timeout: Duration,
     pub(in crate::server) max: usize,
     pub(in crate::server) max_per_principal: usize,
+    pub(in crate::server) max_per_address: usize,
     pub(in crate::server) max_calls: usize,
     pub(in crate::server) answer: AnswerMode,
     pub(in crate::server) http_sse: bool,
+    /// Prefix of the path that HTTP+SSE clients send their messages to.
+    pub(in crate::server) http_sse_prefix: Arc<str>,
     pub(in crate::server) limits: SessionLimits,
     pub(in crate::server) store: Option<Arc<dyn SessionStore>>,
 }
@@ -82,9 +85,11 @@ impl Sessions {
             init_timeout: Duration::from_secs(60),
             max: 10_000,
             max_per_principal: 1_000,
+            max_per_address: 1_000,
             max_calls: 256,
             answer: AnswerMode::Auto,
             http_sse: false,
+            http_sse_prefix: Arc::default(),
             limits,
             store: None,
         }
@@ -126,8 +131,11 @@ impl Sessions {
         self
     }
 
-    /// Sets the maximum number of sessions, 10,000 by default. Further clients get the status 503
-    /// with `Retry-After`.
+    /// Sets the maximum number of sessions, 10,000 by default. At the limit, a new session takes the
+    /// place of another one: of the oldest one whose client did not complete the handshake, or else of
+    /// the session without a [`Principal`](mcp_core::Principal), a running call or an open stream that
+    /// is idle for the longest time ([`SessionEnd::Evicted`](super::SessionEnd::Evicted)). When there is
+    /// none, further clients get the status 503 with `Retry-After`.
     // spec: SESS-13
     #[must_use]
     pub fn max(mut self, sessions: usize) -> Self {
@@ -136,10 +144,24 @@ impl Sessions {
     }
 
     /// Sets the maximum number of sessions per [`Principal`](mcp_core::Principal), 1,000 by default.
-    /// Clients without a verified principal count only towards [`max`](Self::max).
+    /// Further clients of a principal get the status 503 with `Retry-After`.
     #[must_use]
     pub fn max_per_principal(mut self, sessions: usize) -> Self {
         self.max_per_principal = sessions;
+        self
+    }
+
+    /// Sets the maximum number of sessions without a [`Principal`](mcp_core::Principal) per client
+    /// address, 1,000 by default. At the limit, a new session takes the place of another one of the same
+    /// address, as with [`max`](Self::max).
+    ///
+    /// IPv6 addresses with the same first 64 bits count as one. Loopback addresses have no limit,
+    /// because most of them belong to a reverse proxy. Behind a proxy on another machine, insert a
+    /// [`PeerAddr`](crate::PeerAddr) into each request, or raise this limit.
+    // spec: SESS-13
+    #[must_use]
+    pub fn max_per_address(mut self, sessions: usize) -> Self {
+        self.max_per_address = sessions;
         self
     }
 
@@ -168,6 +190,18 @@ impl Sessions {
     #[must_use]
     pub fn http_sse(mut self) -> Self {
         self.http_sse = true;
+        self
+    }
+
+    /// Sets the part of the path that a reverse proxy or a router has removed before the request
+    /// reaches this endpoint, for example `"/tools"` when the proxy sends `/tools/mcp` here as `/mcp`,
+    /// or `"/mcp"` behind `nest_service("/mcp", …)` of axum. Empty by default.
+    ///
+    /// HTTP+SSE tells clients the path for their messages: this prefix and the path of their GET.
+    // spec: SSE-02
+    #[must_use]
+    pub fn http_sse_prefix(mut self, prefix: impl Into<Arc<str>>) -> Self {
+        self.http_sse_prefix = prefix.into();
         self
     }
 
@@ -225,6 +259,7 @@ impl fmt::Debug for Sessions {
             .field("init_timeout", &self.init_timeout)
             .field("max", &self.max)
             .field("max_per_principal", &self.max_per_principal)
+            .field("max_per_address", &self.max_per_address)
             .field("max_calls", &self.max_calls)
             .field("answer", &self.answer)
             .finish_non_exhaustive()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
+use http::request::Parts;
 use mcp_core::legacy::Session;
 use mcp_core::{Principal, Service};
 use mcp_types::codes;
@@ -12,9 +13,10 @@ use super::super::rejection::Rejection;
 use super::super::replay::ReaderSlot;
 use super::expiry;
 use super::http_session::HttpSession;
-use super::quota::SessionPermit;
+use super::quota::{QuotaExceeded, SessionOwner, SessionPermit};
 use super::table::{Inserted, SessionIdInUse, SessionTable};
 use crate::headers::names;
+use crate::peer::peer_of;
 
 /// Everything that a request of a legacy client needs.
 pub(in crate::server) struct SessionContext {
@@ -24,23 +26,45 @@ pub(in crate::server) struct SessionContext {
 }
 
 impl SessionContext {
-    /// Reserves a session.
+    /// Reserves a session for a principal, or for an anonymous client. When a limit is reached, another
+    /// session makes room for it, see [`SessionTable::evict`].
     ///
     /// # Errors
     ///
-    /// Returns a rejection when the maximum number of sessions is reached.
+    /// Returns a rejection when a limit is reached and no session may be ended.
     pub(in crate::server) fn reserve(
         &self,
         principal: Option<&Principal>,
+        head: &Parts,
     ) -> Result<SessionPermit, Rejection> {
         const RETRY_AFTER_SECONDS: u64 = 5;
 
-        let reserved = self.table.quota.reserve(&self.config.sessions, principal);
-        reserved.map_err(|exceeded| {
+        let owner = SessionOwner::new(principal, peer_of(head));
+        self.try_reserve(owner.as_ref()).map_err(|exceeded| {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Rejection::session(status, codes::BAD_REQUEST, exceeded.to_string())
                 .with_header(names::RETRY_AFTER, RETRY_AFTER_SECONDS)
         })
+    }
+
+    fn try_reserve(&self, owner: Option<&SessionOwner>) -> Result<SessionPermit, QuotaExceeded> {
+        // A concurrent request may take the place of the session that was ended.
+        const MAX_EVICTIONS: usize = 4;
+
+        let reserve = || self.table.quota.reserve(&self.config.sessions, owner);
+        let mut reserved = reserve();
+        for _ in 0..MAX_EVICTIONS {
+            let has_room = match reserved {
+                Err(QuotaExceeded::Total) => self.table.evict(None),
+                Err(QuotaExceeded::Address(block)) => self.table.evict(Some(block)),
+                Err(QuotaExceeded::Principal) | Ok(_) => false,
+            };
+            if !has_room {
+                break;
+            }
+            reserved = reserve();
+        }
+        reserved
     }
 
     /// Creates a session with the service of this request. `reader` is the slot of its reader, when

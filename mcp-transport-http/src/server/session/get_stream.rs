@@ -70,7 +70,7 @@ pub(super) async fn open(
         subscriber: long_lived_subscriber(head, config),
         lease,
         keep_alive: KeepAlive::new(config.streams.keep_alive_interval),
-        end: lifetime::stream_end(config),
+        end: lifetime::stream_end(config, None),
         needs_first_event: session.protocol.wire().version().has_stream_polling(),
         ready: ready.into(),
         more_after,

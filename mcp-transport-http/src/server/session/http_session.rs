@@ -15,8 +15,8 @@ use tokio::time::Instant;
 
 use super::super::config::{Config, SessionEnd, SessionEvent, Sessions};
 use super::super::replay::{ReaderSlot, StoredStreams};
-use super::super::running_calls::RunningCalls;
-use super::quota::SessionPermit;
+use super::super::running_calls::{RunningCalls, StopReason};
+use super::quota::{AddressBlock, SessionPermit};
 
 /// Part of a session that the session store does not have yet.
 pub(super) enum Unsaved {
@@ -47,8 +47,8 @@ pub(in crate::server) struct HttpSession {
     /// The hook was called for the start of the session.
     is_announced: AtomicBool,
     is_ended: AtomicBool,
-    /// `None` after a successor has taken it.
-    permit: Mutex<Option<SessionPermit>>,
+    /// Shared with the session that this one replaces.
+    permit: Arc<SessionPermit>,
 }
 
 impl HttpSession {
@@ -74,7 +74,7 @@ impl HttpSession {
             saved: Mutex::default(),
             is_announced: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
-            permit: Mutex::new(Some(permit)),
+            permit: Arc::new(permit),
         }
     }
 
@@ -94,14 +94,18 @@ impl HttpSession {
             saved: Mutex::default(),
             is_announced: AtomicBool::new(false),
             is_ended: AtomicBool::new(false),
-            permit: Mutex::new(None),
+            permit: Arc::clone(&self.permit),
         }
     }
 
-    /// Takes the permit of the previous session, which this one replaces.
-    pub(super) fn take_permit(&self, previous: &Self) {
-        let permit = previous.permit.lock().take();
-        *self.permit.lock() = permit;
+    /// Returns true when the session has no verified principal.
+    pub(super) fn is_anonymous(&self) -> bool {
+        self.permit.is_anonymous()
+    }
+
+    /// Returns the addresses whose share contains the session.
+    pub(super) fn address(&self) -> Option<AddressBlock> {
+        self.permit.address()
     }
 
     /// Returns the slot for the reader of the GET stream.
@@ -214,7 +218,12 @@ impl HttpSession {
         if self.is_ended.swap(true, Ordering::AcqRel) {
             return;
         }
-        self.calls.end();
+        self.permit.release();
+        self.calls.end(match reason {
+            // spec: SESS-07
+            SessionEnd::Deleted => StopReason::SessionDeleted,
+            _ => StopReason::SessionEnded,
+        });
         self.protocol.close();
         if let Some(reader) = self.standalone_reader.get() {
             reader.end();

@@ -34,6 +34,7 @@ pub(in crate::server) enum Target<'m> {
 /// Returns a rejection when the store fails, or when the maximum number of sessions is reached.
 pub(in crate::server) async fn load(
     context: &SessionContext,
+    head: &Parts,
     headers: &McpHeaders<'_>,
 ) -> Result<(), Rejection> {
     let sessions = &context.config.sessions;
@@ -42,13 +43,14 @@ pub(in crate::server) async fn load(
         && sessions.mode == SessionMode::InMemory
         && let Ok(id) = session_id(headers)
     {
-        load_from(context, &**store, id).await?;
+        load_from(context, head, &**store, id).await?;
     }
     Ok(())
 }
 
 async fn load_from(
     context: &SessionContext,
+    head: &Parts,
     store: &dyn SessionStore,
     id: &str,
 ) -> Result<(), Rejection> {
@@ -60,7 +62,7 @@ async fn load_from(
         session.apply_stored(record);
         return Ok(());
     }
-    let permit = context.reserve(record.principal().as_ref())?;
+    let permit = context.reserve(record.principal().as_ref(), head)?;
     let limits = context.config.sessions.limits;
     let protocol = Session::restore(record.clone(), &context.service, limits);
     let session = context.new_session(id.into(), protocol, permit, None);

@@ -137,6 +137,6 @@ pub(in crate::server) async fn delete(
 
 async fn find(context: &SessionContext, head: &Parts) -> Result<Arc<HttpSession>, Rejection> {
     let headers = McpHeaders::collect(&head.headers);
-    lookup::load(context, &headers).await?;
+    lookup::load(context, head, &headers).await?;
     lookup::find(context, head, &headers)
 }

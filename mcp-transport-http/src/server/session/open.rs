@@ -36,7 +36,7 @@ pub(super) async fn open(
     };
     let params = decode_initialize(request).map_err(reject)?;
     let principal = head.extensions.get::<Principal>();
-    let permit = context.reserve(principal)?;
+    let permit = context.reserve(principal, head)?;
     let limits = context.config.sessions.limits;
     let (protocol, reply) =
         Session::open(&params, &context.service, principal, limits).map_err(reject)?;
@@ -82,9 +82,9 @@ fn new_id(context: &SessionContext, head: &Parts) -> Result<Arc<str>, Fault> {
     let id = make(head);
     let is_visible = id.bytes().all(|byte| byte.is_ascii_graphic());
     if id.is_empty() || id.len() > MAX_LENGTH || !is_visible {
-        let message = "a session id has 1 to 1024 visible ASCII characters; \
-                       see StreamableHttp::session_id";
-        return Err(Fault::internal(message));
+        let reason = "a session id has 1 to 1024 visible ASCII characters";
+        tracing::error!(setting = "session_id", reason, "no session opened");
+        return Err(Fault::internal("the server has no id for the new session"));
     }
     Ok(id.into())
 }

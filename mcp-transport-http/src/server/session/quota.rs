@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use mcp_core::Principal;
 use parking_lot::Mutex;
 
 use super::super::config::Sessions;
 
-/// Number of sessions of an endpoint, in total and per principal.
+/// Number of sessions of an endpoint, in total and per owner.
 #[derive(Default)]
 pub(super) struct SessionQuota(Arc<Mutex<Counts>>);
 
@@ -17,11 +19,68 @@ pub(super) struct SessionQuota(Arc<Mutex<Counts>>);
 #[derive(Default)]
 struct Counts {
     total: usize,
-    by_principal: HashMap<PrincipalKey, usize>,
+    by_owner: HashMap<SessionOwner, usize>,
 }
 
-/// Issuer and subject.
-type PrincipalKey = (String, String);
+/// Holder of a share of the sessions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(in crate::server) enum SessionOwner {
+    /// Verified principal.
+    Principal { issuer: String, subject: String },
+    /// Anonymous clients with the same address.
+    Address(AddressBlock),
+}
+
+/// Addresses that one client can have: an IPv4 address, or the first 64 bits of an IPv6 address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(in crate::server) struct AddressBlock(IpAddr);
+
+impl AddressBlock {
+    /// Returns the block of `address`, or `None` for loopback addresses: they have no share, because
+    /// most of them belong to a reverse proxy.
+    fn new(address: IpAddr) -> Option<Self> {
+        let block = match address {
+            _ if address.is_loopback() => return None,
+            IpAddr::V4(_) => address,
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                IpAddr::V6(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+            }
+        };
+        Some(Self(block))
+    }
+}
+
+impl SessionOwner {
+    /// Returns the owner of a session. A session without a principal and without a known address has
+    /// none.
+    pub(in crate::server) fn new(
+        principal: Option<&Principal>,
+        peer: Option<IpAddr>,
+    ) -> Option<Self> {
+        match principal {
+            Some(principal) => Some(Self::Principal {
+                issuer: principal.issuer.clone(),
+                subject: principal.subject.clone(),
+            }),
+            None => peer.and_then(AddressBlock::new).map(Self::Address),
+        }
+    }
+
+    fn limit(&self, limits: &Sessions) -> usize {
+        match self {
+            Self::Principal { .. } => limits.max_per_principal,
+            Self::Address(_) => limits.max_per_address,
+        }
+    }
+
+    fn exceeded(&self) -> QuotaExceeded {
+        match self {
+            Self::Principal { .. } => QuotaExceeded::Principal,
+            Self::Address(block) => QuotaExceeded::Address(*block),
+        }
+    }
+}
 
 /// Error: a limit is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,6 +89,8 @@ pub(super) enum QuotaExceeded {
     Total,
     #[error("you have as many sessions as you may; end one, or come back later")]
     Principal,
+    #[error("your address has as many sessions as it may; end one, or come back later")]
+    Address(AddressBlock),
 }
 
 impl SessionQuota {
@@ -43,45 +104,88 @@ impl SessionQuota {
     pub(super) fn reserve(
         &self,
         limits: &Sessions,
-        principal: Option<&Principal>,
+        owner: Option<&SessionOwner>,
     ) -> Result<SessionPermit, QuotaExceeded> {
         let mut counts = self.0.lock();
+        // The share first: a client at its own limit makes no other one lose a session.
+        if let Some(owner) = owner {
+            let count = counts.by_owner.get(owner).copied().unwrap_or(0);
+            if count >= owner.limit(limits) {
+                return Err(owner.exceeded());
+            }
+        }
         if counts.total >= limits.max {
             return Err(QuotaExceeded::Total);
         }
-        let key = principal.map(|it| (it.issuer.clone(), it.subject.clone()));
-        if let Some(key) = &key {
-            let count = counts.by_principal.get(key).copied().unwrap_or(0);
-            if count >= limits.max_per_principal {
-                return Err(QuotaExceeded::Principal);
-            }
-            counts.by_principal.insert(key.clone(), count + 1);
-        }
         counts.total += 1;
+        if let Some(owner) = owner {
+            *counts.by_owner.entry(owner.clone()).or_default() += 1;
+        }
         Ok(SessionPermit {
             counts: Arc::clone(&self.0),
-            key: key.map(Box::new),
+            owner: owner.cloned().map(Box::new),
+            is_released: AtomicBool::new(false),
         })
     }
 }
 
-/// Permission for one session. Dropping it makes room for another session.
+/// Permission for one session. [`release`](Self::release) or dropping it makes room for another session.
 pub(in crate::server) struct SessionPermit {
     counts: Arc<Mutex<Counts>>,
-    key: Option<Box<PrincipalKey>>,
+    owner: Option<Box<SessionOwner>>,
+    is_released: AtomicBool,
 }
 
-impl Drop for SessionPermit {
-    fn drop(&mut self) {
+impl SessionPermit {
+    /// Returns true when the session has no verified principal.
+    pub(super) fn is_anonymous(&self) -> bool {
+        !matches!(self.owner.as_deref(), Some(SessionOwner::Principal { .. }))
+    }
+
+    /// Returns the addresses whose share contains the session.
+    pub(super) fn address(&self) -> Option<AddressBlock> {
+        match self.owner.as_deref() {
+            Some(SessionOwner::Address(block)) => Some(*block),
+            _ => None,
+        }
+    }
+
+    /// Makes room for another session.
+    pub(super) fn release(&self) {
+        if self.is_released.swap(true, Ordering::AcqRel) {
+            return;
+        }
         let mut counts = self.counts.lock();
         counts.total = counts.total.saturating_sub(1);
-        if let Some(key) = self.key.take()
-            && let Entry::Occupied(mut count) = counts.by_principal.entry(*key)
+        if let Some(owner) = self.owner.as_deref()
+            && let Entry::Occupied(mut count) = counts.by_owner.entry(owner.clone())
         {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();
             }
         }
+    }
+}
+
+impl Drop for SessionPermit {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AddressBlock;
+
+    #[test]
+    fn address_block_of_ipv6_is_its_network() {
+        let block = |address: &str| AddressBlock::new(address.parse().unwrap());
+        assert_eq!(block("127.0.0.1"), None);
+        assert_eq!(block("::1"), None);
+        assert_eq!(block("2001:db8::1"), block("2001:db8::ffff:1:2:3"));
+        assert_ne!(block("2001:db8::1"), block("2001:db8:0:1::1"));
+        assert_ne!(block("203.0.113.1"), block("203.0.113.2"));
+        assert_eq!(block("203.0.113.1"), block("203.0.113.1"));
     }
 }

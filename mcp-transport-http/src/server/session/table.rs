@@ -9,8 +9,9 @@ use mcp_core::ClientFacts;
 use parking_lot::Mutex;
 
 use super::super::config::SessionEnd;
+use super::eviction::EvictionQueue;
 use super::http_session::HttpSession;
-use super::quota::SessionQuota;
+use super::quota::{AddressBlock, SessionQuota};
 
 /// Map from session ids to the sessions of an endpoint. Dropping the table ends all sessions.
 #[derive(Default)]
@@ -23,12 +24,63 @@ pub(in crate::server) struct SessionTable {
 struct TableState {
     /// A fast hash function is safe here: the server creates the ids, so clients cannot choose ids with
     /// the same hash.
-    sessions: HashMap<Arc<str>, Arc<HttpSession>, RandomState>,
+    sessions: Sessions,
+    /// All sessions in the order in which they make room for others.
+    eviction: EvictionQueue,
+    /// The same for the sessions of each address with a share.
+    by_address: HashMap<AddressBlock, AddressShare>,
     /// The expiry task is running.
     has_expiry_task: bool,
     /// Facts about the client of the newest session. Sessions of the same client software share one
     /// allocation, which saves 200 bytes per idle session.
     facts: Option<Arc<ClientFacts>>,
+}
+
+type Sessions = HashMap<Arc<str>, Arc<HttpSession>, RandomState>;
+
+/// Sessions of one address.
+#[derive(Default)]
+struct AddressShare {
+    live: usize,
+    eviction: EvictionQueue,
+}
+
+impl TableState {
+    /// Adds a new session to the eviction queues.
+    fn enqueue(&mut self, session: &HttpSession) {
+        let sessions = &self.sessions;
+        let exists = |id: &str| sessions.contains_key(id);
+        let id = &session.id;
+        self.eviction.push(Arc::clone(id), sessions.len(), exists);
+        if let Some(block) = session.address() {
+            let share = self.by_address.entry(block).or_default();
+            share.live += 1;
+            share.eviction.push(Arc::clone(id), share.live, exists);
+        }
+    }
+
+    fn remove(&mut self, id: &str) -> Option<Arc<HttpSession>> {
+        let session = self.sessions.remove(id)?;
+        if let Some(block) = session.address()
+            && let Entry::Occupied(mut share) = self.by_address.entry(block)
+        {
+            share.get_mut().live -= 1;
+            if share.get().live == 0 {
+                share.remove();
+            }
+        }
+        Some(session)
+    }
+
+    /// Returns the session that makes room for another one.
+    fn next_eviction(&mut self, address: Option<AddressBlock>) -> Option<Arc<HttpSession>> {
+        let sessions = &self.sessions;
+        let find = |id: &str| sessions.get(id).cloned();
+        match address {
+            None => self.eviction.pop(find),
+            Some(block) => self.by_address.get_mut(&block)?.eviction.pop(find),
+        }
+    }
 }
 
 /// Error of [`SessionTable::insert`]: another session has the same id.
@@ -61,6 +113,7 @@ impl SessionTable {
             Entry::Vacant(entry) => entry.insert(Arc::clone(session)),
         };
         session.protocol.share_facts(&mut state.facts);
+        state.enqueue(session);
         Ok(match std::mem::replace(&mut state.has_expiry_task, true) {
             true => Inserted::WithExpiryTask,
             false => Inserted::StartExpiryTask,
@@ -79,7 +132,6 @@ impl SessionTable {
     ) -> Result<(), SessionEnded> {
         let mut state = self.state.lock();
         let slot = state.sessions.get_mut(&session.id).ok_or(SessionEnded)?;
-        session.take_permit(slot);
         *slot = Arc::clone(session);
         Ok(())
     }
@@ -90,15 +142,35 @@ impl SessionTable {
 
     /// Removes and ends a session. Unknown ids are ignored.
     pub(in crate::server) fn end(&self, id: &str, reason: SessionEnd) {
-        let removed = self.state.lock().sessions.remove(id);
+        let removed = self.state.lock().remove(id);
         if let Some(session) = removed {
             session.end(reason);
         }
     }
 
+    /// Ends a session to make room for another one: the oldest one that never became ready, or the
+    /// anonymous one that is idle for the longest time. With an address, only sessions of that address.
+    /// Returns false when no session may be ended.
+    pub(super) fn evict(&self, address: Option<AddressBlock>) -> bool {
+        let mut state = self.state.lock();
+        let evicted = state.next_eviction(address);
+        if let Some(session) = &evicted {
+            state.remove(&session.id);
+        }
+        drop(state);
+        if let Some(session) = &evicted {
+            session.end(SessionEnd::Evicted);
+        }
+        evicted.is_some()
+    }
+
     /// Removes and ends all sessions.
     pub(in crate::server) fn end_all(&self) {
-        let sessions = std::mem::take(&mut self.state.lock().sessions);
+        let mut state = self.state.lock();
+        let sessions = std::mem::take(&mut state.sessions);
+        state.eviction = EvictionQueue::default();
+        state.by_address = HashMap::new();
+        drop(state);
         for session in sessions.into_values() {
             session.end(SessionEnd::Closed);
         }

@@ -2,6 +2,9 @@
 
 mod asking;
 mod batches;
+mod deletion;
+mod eviction;
+mod expiry;
 mod http_sse;
 mod limits;
 mod races;
@@ -13,6 +16,7 @@ mod streams;
 mod transcripts;
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,10 +36,10 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tower_service::Service as _;
 
-use crate::StreamableHttp;
 use crate::headers::names;
 use crate::server::Body;
 use crate::server::Sessions;
+use crate::{PeerAddr, StreamableHttp};
 
 /// State of a server with the tools `echo`, `who`, `steps`, `wait`, `ask`, `poll` and `roots`.
 pub(super) struct Tools {
@@ -162,6 +166,7 @@ pub(super) struct Peer {
     pub(super) session: Option<String>,
     pub(super) version: &'static str,
     pub(super) principal: Option<Principal>,
+    pub(super) address: Option<IpAddr>,
 }
 
 /// A response whose body has not been read.
@@ -180,6 +185,7 @@ impl Peer {
             session: None,
             version: "2025-11-25",
             principal: None,
+            address: None,
         }
     }
 
@@ -223,6 +229,9 @@ impl Peer {
         let mut request = request.body(Full::new(body.into())).unwrap();
         if let Some(principal) = &self.principal {
             request.extensions_mut().insert(principal.clone());
+        }
+        if let Some(address) = self.address {
+            request.extensions_mut().insert(PeerAddr(address));
         }
         request
     }

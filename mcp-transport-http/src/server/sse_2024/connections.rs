@@ -3,10 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use mcp_core::NotificationBuffer;
+use mcp_core::wire;
+use mcp_core::{NotificationBuffer, Principal, Reply, ReplyTarget};
+use mcp_types::ProtocolVersion;
 use parking_lot::Mutex;
 use uuid::Uuid;
 
+use super::super::call::new_buffer;
 use super::super::replay::ReaderSlot;
 use super::super::session::{HttpSession, SessionPermit};
 
@@ -21,8 +24,12 @@ pub(super) struct SseConnection {
     /// Id of the connection and of its session.
     pub(super) id: Arc<str>,
     pub(super) reader: Arc<ReaderSlot>,
+    /// Issuer and subject of the principal that opened the connection.
+    owner: Option<(String, String)>,
     /// Permission for a session, until `initialize` opens it.
     permit: Mutex<Option<SessionPermit>>,
+    /// Replies before the session is open.
+    pub(super) early_replies: NotificationBuffer,
     /// Set by `initialize`.
     pub(super) session: Mutex<Option<Arc<OpenSession>>>,
 }
@@ -35,11 +42,14 @@ pub(super) struct OpenSession {
 }
 
 impl SseConnection {
-    pub(super) fn new(permit: SessionPermit) -> Arc<Self> {
+    pub(super) fn new(permit: SessionPermit, principal: Option<&Principal>) -> Arc<Self> {
+        let wire = wire::for_version(ProtocolVersion::V2024_11_05);
         Arc::new(Self {
             id: Uuid::new_v4().to_string().into(),
             reader: Arc::default(),
+            owner: principal.map(|it| (it.issuer.clone(), it.subject.clone())),
             permit: Mutex::new(Some(permit)),
+            early_replies: new_buffer(wire).replacing_when_full(),
             session: Mutex::default(),
         })
     }
@@ -47,6 +57,32 @@ impl SseConnection {
     /// Returns the session that the last `initialize` has opened.
     pub(super) fn session(&self) -> Option<Arc<OpenSession>> {
         self.session.lock().clone()
+    }
+
+    /// Returns true if the principal is the one that opened the connection.
+    // spec: SESS-11
+    pub(super) fn belongs_to(&self, principal: Option<&Principal>) -> bool {
+        let owner = self
+            .owner
+            .as_ref()
+            .map(|(issuer, subject)| (issuer, subject));
+        owner == principal.map(|it| (&it.issuer, &it.subject))
+    }
+
+    /// Returns the number of bytes that the client has not read.
+    pub(super) fn unread(&self) -> usize {
+        match self.session() {
+            Some(open) => open.output.buffered(),
+            None => self.early_replies.buffered(),
+        }
+    }
+
+    /// Sends a reply that belongs to no call.
+    pub(super) fn send(&self, target: &ReplyTarget, reply: Reply) {
+        match self.session() {
+            Some(open) => super::send(&open.output, target, reply),
+            None => super::send(&self.early_replies, target, reply),
+        }
     }
 
     /// Returns the permission for a session once.

@@ -86,6 +86,9 @@ impl SseConnectionStream {
 
     /// Polls for messages of the session.
     fn poll_session(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if let Poll::Ready(replies) = self.connection.early_replies.poll_drain(cx) {
+            return Poll::Ready(replies);
+        }
         let Some(open) = self.connection.session() else {
             return Poll::Pending;
         };

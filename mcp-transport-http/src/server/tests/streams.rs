@@ -2,10 +2,10 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http_body_util::BodyExt;
-use mcp_core::{Outlet, Reply};
+use mcp_core::{Outlet, Principal, Reply};
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, codes};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -294,4 +294,40 @@ async fn stream_ends_when_the_server_closes() {
     let endpoint = endpoint(|_| std::future::pending::<Reply>()).shutdown_with(shutdown.clone());
     let error = last_error(endpoint, Some(shutdown)).await;
     assert!(error["message"].as_str().unwrap().contains("shutting down"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_ends_with_an_error_when_the_authorization_of_its_caller_expires() {
+    let gone = Arc::new(Notify::new());
+    let flag = Arc::clone(&gone);
+    let endpoint = endpoint(move |_| {
+        let guard = NotifyOnDrop(Arc::clone(&flag));
+        async move {
+            let _guard = guard;
+            std::future::pending().await
+        }
+    });
+    let minute = Duration::from_secs(60);
+    let mut request = tool_call(true);
+    let me = Principal::new("issuer", "me").expires_at(SystemTime::now() + minute);
+    request.extensions_mut().insert(me);
+    let begin = Instant::now();
+    let Ok(response) = endpoint.clone().call(request).await;
+    let messages = rest(response.into_body()).await;
+    let elapsed = begin.elapsed();
+    assert!(
+        elapsed > minute * 9 / 10 && elapsed <= minute + Duration::from_secs(1),
+        "{elapsed:?}"
+    );
+    let message = messages[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("has expired"), "{message}");
+    gone.notified().await;
+}
+
+struct NotifyOnDrop(Arc<Notify>);
+
+impl Drop for NotifyOnDrop {
+    fn drop(&mut self) {
+        self.0.notify_one();
+    }
 }

@@ -1,12 +1,12 @@
 //! Subscriptions over HTTP in paused time: start, keep-alive and end.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http::StatusCode;
 use http_body_util::BodyExt;
 use mcp_core::{
-    BoxFuture, ChangeEvent, Changes, Exchange, MemoryBus, Reply, ServerProfile, Service,
+    BoxFuture, ChangeEvent, Changes, Exchange, MemoryBus, Principal, Reply, ServerProfile, Service,
 };
 use mcp_types::{Implementation, ServerCapabilities};
 use serde_json::{Value, json};
@@ -188,4 +188,26 @@ async fn subscription_completes_at_its_maximum_age() {
     assert_completes(&mut body).await;
     assert_eq!(start.elapsed().as_secs(), 10);
     assert_eq!(changes.active_subscriptions(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn subscription_completes_when_the_authorization_of_its_caller_expires() {
+    // spec: SUB-09
+    let (endpoint, _, _) = changing();
+    let minute = Duration::from_secs(60);
+    let filter = json!({"notifications": {"toolsListChanged": true}});
+    let mut request = post(&message("subscriptions/listen", filter, true));
+    let me = Principal::new("issuer", "me").expires_at(SystemTime::now() + minute);
+    request.extensions_mut().insert(me);
+    let start = Instant::now();
+    let Ok(response) = endpoint.clone().call(request).await;
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let elapsed = start.elapsed();
+    assert!(
+        elapsed > minute * 9 / 10 && elapsed <= minute,
+        "{elapsed:?}"
+    );
+    let stream = String::from_utf8(body.to_vec()).unwrap();
+    let last = events(&stream.replace(": ping\n\n", "")).pop().unwrap();
+    assert_eq!(last["result"]["resultType"], "complete");
 }

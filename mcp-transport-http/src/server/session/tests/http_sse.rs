@@ -15,13 +15,19 @@ struct Old {
 
 impl Old {
     async fn connect(endpoint: &Endpoint) -> Self {
-        let peer = Peer::new(endpoint).speaking("2024-11-05");
+        Self::connect_as(endpoint, None).await
+    }
+
+    async fn connect_as(endpoint: &Endpoint, principal: Option<Principal>) -> Self {
+        let mut peer = Peer::new(endpoint).speaking("2024-11-05");
+        peer.principal = principal;
         let mut stream = peer.get().await;
         assert_eq!(stream.status, 200);
         // spec: SSE-02
         let first = stream.frame().await.unwrap();
         let data = first.strip_prefix("event: endpoint\ndata: ").unwrap();
-        let uri = format!("/mcp{}", data.trim_end());
+        let uri = data.trim_end().to_owned();
+        assert!(uri.starts_with("/mcp?sessionId="), "{uri}");
         Self { peer, stream, uri }
     }
 
@@ -203,13 +209,8 @@ async fn sse_connections_are_limited_and_time_out_before_initialize() {
     let endpoint = endpoint.sessions(Sessions::in_memory().http_sse().max(1));
     let mut idle = Old::connect(&endpoint).await;
     assert_eq!(Peer::new(&endpoint).get().await.status, 503);
-    for (message, expected) in [
-        (tool(1, "echo"), (400, -32601)),
-        (initialized(), (400, -32000)),
-        (json!([tool(1, "echo")]), (400, -32600)),
-    ] {
-        assert_eq!(idle.send(message).await.refusal().await, expected);
-    }
+    let batch = json!([tool(1, "echo")]);
+    assert_eq!(idle.send(batch).await.refusal().await, (400, -32600));
     let begin = tokio::time::Instant::now();
     while idle.stream.frame().await.is_some() {}
     assert_eq!(begin.elapsed(), Duration::from_secs(60));
@@ -244,4 +245,111 @@ async fn http_sse_is_disabled_by_default_and_ends_on_drain() {
     let old = Old::open(&serving().0.shutdown_with(shutdown.clone())).await;
     shutdown.drain();
     assert_eq!(old.stream.rest().await, []);
+}
+
+fn request(id: i32, method: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": method })
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_before_initialize_are_answered_on_the_stream() {
+    let (endpoint, _) = serving();
+    let mut old = Old::connect(&endpoint).await;
+    let mut invalid = initialize("2024-11-05");
+    invalid["params"] = json!({});
+    for (message, code) in [
+        (request(1, "server/discover"), Some(-32601)),
+        (request(2, "ping"), None),
+        (tool(3, "echo"), Some(-32600)),
+        (invalid, Some(-32602)),
+    ] {
+        let id = message["id"].clone();
+        assert_eq!(old.send(message).await.status, 202);
+        let answer = old.message().await;
+        assert_eq!(
+            (&answer["id"], answer["error"]["code"].as_i64()),
+            (&id, code)
+        );
+    }
+    // A client that probes may cancel its request. Responses have no request.
+    assert_eq!(old.send(cancelled(1)).await.status, 202);
+    let response = json!({ "jsonrpc": "2.0", "id": 1, "result": {} });
+    assert_eq!(old.send(response).await.refusal().await, (400, -32000));
+    // The session opens afterwards.
+    assert_eq!(old.send(initialize("2024-11-05")).await.status, 202);
+    assert_eq!(
+        old.message().await["result"]["protocolVersion"],
+        "2024-11-05"
+    );
+    assert_eq!(old.send(tool(4, "echo")).await.status, 202);
+    assert_eq!(old.message().await["id"], 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_before_initialize_are_bounded_by_their_unread_replies() {
+    let (endpoint, _) = serving();
+    let old = Old::connect(&endpoint).await;
+    let mut message = request(1, "ping");
+    message["id"] = json!("x".repeat(1 << 20));
+    let mut refused = 0;
+    for _ in 0..10 {
+        refused += u32::from(old.send(message.clone()).await.status == 503);
+    }
+    assert!(refused >= 5, "{refused}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sse_connection_belongs_to_the_principal_of_its_get() {
+    // spec: SESS-10, SESS-11
+    let (endpoint, _) = serving();
+    let (ada, bob) = (
+        Principal::new("issuer", "ada"),
+        Principal::new("issuer", "bob"),
+    );
+    for owner in [None, Some(ada.clone())] {
+        let mut old = Old::connect_as(&endpoint, owner.clone()).await;
+        for stranger in [None, Some(ada.clone()), Some(bob.clone())] {
+            if stranger == owner {
+                continue;
+            }
+            old.peer.principal = stranger;
+            for message in [initialize("2024-11-05"), request(1, "ping"), initialized()] {
+                assert_eq!(old.send(message).await.refusal().await, (404, -32001));
+            }
+        }
+        assert_eq!(endpoint.session_count(), 0);
+        old.peer.principal = owner;
+        assert_eq!(old.send(initialize("2024-11-05")).await.status, 202);
+        assert_eq!(endpoint.session_count(), 1);
+        drop(old);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn endpoint_event_has_the_path_of_the_get_below_the_prefix() {
+    // spec: SSE-02
+    let (endpoint, _) = serving();
+    let prefixed = Sessions::in_memory().http_sse().http_sse_prefix("/tools");
+    for (endpoint, path, expected) in [
+        (endpoint.clone(), "/a/sse?token=x", "/a/sse?sessionId="),
+        (endpoint.sessions(prefixed), "/sse", "/tools/sse?sessionId="),
+    ] {
+        let peer = Peer::new(&endpoint);
+        let mut request = peer.request(Method::GET, "");
+        *request.uri_mut() = path.parse().unwrap();
+        let first = peer.call(request).await.frame().await.unwrap();
+        let start = format!("event: endpoint\ndata: {expected}");
+        assert!(first.starts_with(&start), "{first}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn header_that_differs_from_a_message_of_http_sse_is_rejected() {
+    let (endpoint, _) = serving();
+    let old = Old::open(&endpoint).await;
+    let mut request = old.peer.request(Method::POST, tool(1, "wait").to_string());
+    *request.uri_mut() = old.uri.parse().unwrap();
+    let name = "echo".parse().unwrap();
+    request.headers_mut().insert(names::MCP_NAME, name);
+    assert_eq!(old.peer.call(request).await.refusal().await, (400, -32020));
 }

@@ -69,13 +69,12 @@ async fn session_is_opened_only_by_initialize() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unanswered_call_of_a_deleted_session_is_410() {
+async fn unanswered_call_of_a_deleted_session_is_an_empty_stream() {
     let (endpoint, _) = endpoint();
     let peer = Peer::open(&endpoint).await;
     let (call, _) = tokio::join!(peer.tool(1, "wait"), peer.delete());
-    assert_eq!(call.status, 410);
-    let body = call.json().await;
-    assert_eq!((&body["id"], body["error"].is_object()), (&json!(1), true));
+    assert_eq!((call.status, call.is_stream()), (200, true));
+    assert_eq!(call.messages().await, [] as [Value; 0]);
 }
 
 #[tokio::test(start_paused = true)]
