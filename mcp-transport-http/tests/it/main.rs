@@ -2,6 +2,9 @@
 
 #[cfg(feature = "serve")]
 #[cfg(test)]
+mod advisories;
+#[cfg(feature = "serve")]
+#[cfg(test)]
 mod axum;
 #[cfg(feature = "client")]
 #[cfg(test)]
@@ -15,6 +18,9 @@ mod lifecycle;
 #[cfg(feature = "serve")]
 #[cfg(test)]
 mod listening;
+#[cfg(feature = "serve")]
+#[cfg(test)]
+mod serving;
 #[cfg(feature = "serve")]
 #[cfg(test)]
 mod support;
