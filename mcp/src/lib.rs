@@ -117,7 +117,7 @@ pub use groups::{AddServers, LoadGroup};
 #[cfg(all(feature = "server", feature = "stdio"))]
 pub use serve::serve_stdio;
 #[cfg(feature = "http-server")]
-pub use serve::{Address, serve_http};
+pub use serve::{Address, Serve, serve_http};
 #[cfg(all(feature = "client", feature = "server"))]
 pub use target::InProcess;
 #[cfg(all(feature = "client", feature = "stdio"))]

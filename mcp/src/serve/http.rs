@@ -1,26 +1,30 @@
-//! [`serve_http`] and the addresses that it accepts.
+//! [`serve_http`] and [`Serve`].
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
 
-use mcp_server::IntoServer;
-use mcp_transport_http::{Serve, StreamableHttp, termination};
-use tokio::net::TcpListener;
+use mcp_core::{BoxFuture, Gate};
+use mcp_server::{IntoServer, SetupError};
+use mcp_transport_http::server::Sessions;
+use mcp_transport_http::{StreamableHttp, termination};
 
+use super::address::Address;
 use crate::error::Result;
 
 /// Serves `server` over Streamable HTTP at the path `/mcp` of `address`.
 ///
-/// The future completes after ctrl-c or SIGTERM. Running calls then have ten seconds to finish.
+/// The future completes after ctrl-c or SIGTERM. Running calls then have ten seconds to finish. An event
+/// of `tracing` (level INFO) tells the URL of the server.
 ///
-/// Only requests whose `Host` and `Origin` name this machine are accepted. For a public server,
-/// build a [`StreamableHttp`] with `allowed_hosts` and `allowed_origins` and serve it with
-/// [`Serve`](crate::http::Serve) or a web framework.
+/// Only clients on this machine are served: the address must be a loopback address, and `Host` and
+/// `Origin` of a request must name this machine. Use [`Serve`] to serve other machines, and for other
+/// settings. To add the endpoint to a web application, see [`StreamableHttp`].
 ///
 /// # Errors
 ///
-/// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
-/// cannot be bound, or when the listener fails.
+/// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address is
+/// not a loopback address or cannot be bound, or when the listener fails.
 ///
 /// # Examples
 ///
@@ -34,59 +38,149 @@ use crate::error::Result;
 /// # }
 /// ```
 pub async fn serve_http(server: impl IntoServer, address: impl Address) -> Result<()> {
-    let server = server.into_server();
-    server.check()?;
-    let listener = address.listen().await?;
-    Serve::new(listener, StreamableHttp::new(server))
-        .shutdown_on(termination())
-        .await?;
-    Ok(())
+    Serve::new(server).run(address).await
 }
 
-/// An address for [`serve_http`]: a string such as `127.0.0.1:8000`, a host and a port, a
-/// [`SocketAddr`], or a bound [`TcpListener`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not an address to serve at",
-    label = "not an address",
-    note = "write it as `\"127.0.0.1:8000\"`, `(\"127.0.0.1\", 8000)` or a `SocketAddr`, or pass a `tokio::net::TcpListener`"
-)]
-pub trait Address: sealed::Sealed + Send {
-    #[doc(hidden)]
-    fn listen(self) -> impl Future<Output = io::Result<TcpListener>> + Send;
+/// A server over Streamable HTTP, with settings. [`run`](Self::run) serves it, as [`serve_http`] does with
+/// the default settings.
+///
+/// For settings that are not here, change the endpoint with [`endpoint`](Self::endpoint). To serve other
+/// paths as well, use a web framework ([guide](crate::guide::http)).
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp::prelude::*;
+///
+/// # async fn run() -> mcp::Result<()> {
+/// let server = Server::new("clock", "1.0.0")
+///     .tool(Tool::new("now").describe("The time").handler(|| "half past"));
+/// mcp::Serve::new(server)
+///     .allowed_hosts(["mcp.example.com"])
+///     .allowed_origins(["https://app.example.com"])
+///     .run("0.0.0.0:8000")
+///     .await
+/// # }
+/// ```
+#[must_use = "a server does nothing until `run` is awaited"]
+pub struct Serve {
+    endpoint: StreamableHttp,
+    checked: Result<(), SetupError>,
+    path: Arc<str>,
+    max_connections: usize,
+    drain_timeout: Duration,
+    stop: BoxFuture<'static, ()>,
 }
 
-impl Address for TcpListener {
-    async fn listen(self) -> io::Result<Self> {
-        Ok(self)
+impl Serve {
+    /// Creates a server with the default settings: for clients on this machine, at the path `/mcp`.
+    pub fn new(server: impl IntoServer) -> Self {
+        let server = server.into_server();
+        Self {
+            checked: server.check(),
+            endpoint: StreamableHttp::new(server),
+            path: "/mcp".into(),
+            max_connections: 10_000,
+            drain_timeout: Duration::from_secs(10),
+            stop: termination(),
+        }
+    }
+
+    /// Sets the host names of this server, see [`StreamableHttp::allowed_hosts`]. Required to serve
+    /// other machines.
+    pub fn allowed_hosts<I: IntoIterator<Item: AsRef<str>>>(self, hosts: I) -> Self {
+        self.endpoint(|endpoint| endpoint.allowed_hosts(hosts))
+    }
+
+    /// Sets the origins of web pages that may call this server, see
+    /// [`StreamableHttp::allowed_origins`].
+    pub fn allowed_origins<I: IntoIterator<Item: AsRef<str>>>(self, origins: I) -> Self {
+        self.endpoint(|endpoint| endpoint.allowed_origins(origins))
+    }
+
+    /// Sets the maximum size of a request body in bytes, 4 MiB by default.
+    pub fn body_limit(self, bytes: usize) -> Self {
+        self.endpoint(|endpoint| endpoint.body_limit(bytes))
+    }
+
+    /// Sets the support for clients of the revisions with sessions, [`Sessions::in_memory`] by default.
+    pub fn sessions(self, sessions: Sessions) -> Self {
+        self.endpoint(|endpoint| endpoint.sessions(sessions))
+    }
+
+    /// Sets a gate that permits or refuses each call, see [`StreamableHttp::gate`].
+    pub fn gate(self, gate: impl Gate) -> Self {
+        self.endpoint(|endpoint| endpoint.gate(gate))
+    }
+
+    /// Changes any setting of the endpoint.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use mcp::prelude::*;
+    ///
+    /// let server = Server::new("clock", "1.0.0");
+    /// let serve = mcp::Serve::new(server)
+    ///     .endpoint(|endpoint| endpoint.ping_interval(Duration::from_secs(5)));
+    /// ```
+    pub fn endpoint(mut self, change: impl FnOnce(StreamableHttp) -> StreamableHttp) -> Self {
+        self.endpoint = change(self.endpoint);
+        self
+    }
+
+    /// Sets the path of the endpoint, `/mcp` by default.
+    pub fn path(mut self, path: impl Into<Arc<str>>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Sets the maximum number of connections, 10,000 by default. Further connections wait.
+    pub fn max_connections(mut self, connections: usize) -> Self {
+        self.max_connections = connections;
+        self
+    }
+
+    /// Sets the maximum time for running calls to finish during a shutdown, 10 s by default.
+    pub fn drain_timeout(mut self, time: Duration) -> Self {
+        self.drain_timeout = time;
+        self
+    }
+
+    /// Shuts the server down when `stop` completes, instead of after ctrl-c or SIGTERM.
+    pub fn shutdown_on(mut self, stop: impl Future<Output = ()> + Send + 'static) -> Self {
+        self.stop = Box::pin(stop);
+        self
+    }
+
+    /// Serves at `address` until the shutdown.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error when [`Server::check`](crate::Server::check) finds a mistake, when the address
+    /// cannot be bound, when other machines can reach it and [`allowed_hosts`](Self::allowed_hosts) was
+    /// not called, or when the listener fails.
+    pub async fn run(self, address: impl Address) -> Result<()> {
+        self.checked?;
+        let listener = address.listen().await?;
+        mcp_transport_http::Serve::new(listener, self.endpoint)
+            .path(self.path)
+            .max_connections(self.max_connections)
+            .drain_timeout(self.drain_timeout)
+            .shutdown_on(self.stop)
+            .await?;
+        Ok(())
     }
 }
 
-mod sealed {
-    #[expect(unnameable_types, reason = "seals the trait")]
-    pub trait Sealed {}
-    impl Sealed for tokio::net::TcpListener {}
+impl fmt::Debug for Serve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("endpoint", &self.endpoint)
+            .field("path", &self.path)
+            .field("max_connections", &self.max_connections)
+            .field("drain_timeout", &self.drain_timeout)
+            .finish_non_exhaustive()
+    }
 }
-
-macro_rules! addresses {
-    ($($address:ty),*) => {
-        $(
-            impl sealed::Sealed for $address {}
-
-            impl Address for $address {
-                async fn listen(self) -> io::Result<TcpListener> {
-                    TcpListener::bind(self).await
-                }
-            }
-        )*
-    };
-}
-
-addresses!(
-    &str,
-    String,
-    SocketAddr,
-    (&str, u16),
-    (IpAddr, u16),
-    (Ipv4Addr, u16),
-    (Ipv6Addr, u16)
-);

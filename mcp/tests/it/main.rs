@@ -13,4 +13,6 @@ mod live;
 #[cfg(test)]
 mod raw;
 #[cfg(test)]
+mod serve;
+#[cfg(test)]
 mod sessions;

@@ -1,0 +1,101 @@
+//! `Serve` and the layers around an endpoint.
+
+use axum::http::{HeaderValue, Method, Request};
+use mcp::http::headers::cors;
+use mcp::prelude::*;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tower::ServiceExt as _;
+use tower_http::cors::CorsLayer;
+
+fn server() -> Server {
+    Server::new("clock", "1.0.0").tool(Tool::new("now").handler(|| "half past"))
+}
+
+#[tokio::test]
+async fn serve_runs_with_its_settings_until_the_shutdown() {
+    for (host, is_served) in [("127.0.0.1", true), ("clock.example", false)] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/tools", listener.local_addr().unwrap());
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = mcp::Serve::new(server())
+            .allowed_hosts([host])
+            .path("/tools")
+            .endpoint(|endpoint| endpoint.body_limit(1 << 20))
+            .shutdown_on(async move { drop(stopped.await) });
+        let serving = tokio::spawn(serve.run(listener));
+        match Client::connect(&*url).await {
+            Ok(client) => {
+                assert!(is_served);
+                assert_eq!(client.call("now", ()).await.unwrap().text(), "half past");
+            }
+            Err(error) => {
+                assert!(!is_served && error.to_string().contains("is not served here"));
+            }
+        }
+        stop.send(()).unwrap();
+        serving.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn serve_errors_name_the_address() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    for (address, expected) in [
+        (&*address, format!("cannot serve at {address}: ")),
+        ("8000", "did you mean \"127.0.0.1:8000\"?".to_owned()),
+        ("0.0.0.0:0", "allowed_hosts".to_owned()),
+    ] {
+        let error = mcp::serve_http(server(), address).await.unwrap_err();
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+    let mistaken = server().tool(Tool::new("now").handler(|| "again"));
+    let error = mcp::serve_http(mistaken, "127.0.0.1:0").await.unwrap_err();
+    assert!(error.to_string().contains("now"), "{error}");
+}
+
+/// Sends the preflight request of a browser and returns a header of the response.
+async fn preflight(app: axum::Router, headers: &str, answer: &str) -> String {
+    let request = Request::builder()
+        .method(Method::OPTIONS)
+        .uri("/mcp")
+        .header("host", "localhost")
+        .header("origin", "https://app.example.com")
+        .header("access-control-request-method", "POST")
+        .header("access-control-request-headers", headers)
+        .body(axum::body::Body::empty())
+        .unwrap();
+    let response = app.oneshot(request).await.unwrap();
+    let value = response.headers().get(answer).map(HeaderValue::to_str);
+    value.map(Result::unwrap).unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn cors_lists_permit_the_requests_of_a_web_page() {
+    let page = "https://app.example.com";
+    let mut headers = cors::request_headers();
+    headers.extend(cors::param_header("City"));
+    let layer = CorsLayer::new()
+        .allow_origin(HeaderValue::from_static(page))
+        .allow_methods(cors::methods())
+        .allow_headers(headers)
+        .expose_headers(cors::exposed_headers());
+    let endpoint = StreamableHttp::new(server()).allowed_origins([page]);
+    let app = axum::Router::new()
+        .route_service("/mcp", endpoint)
+        .layer(layer);
+    let sent = "authorization,content-type,last-event-id,mcp-method,mcp-name,mcp-param-city,\
+                mcp-protocol-version,mcp-session-id";
+    let allowed = preflight(app.clone(), sent, "access-control-allow-headers").await;
+    for name in sent.split(',') {
+        assert!(
+            allowed.split(',').any(|allowed| allowed == name),
+            "{name}: {allowed}"
+        );
+    }
+    let methods = preflight(app.clone(), sent, "access-control-allow-methods").await;
+    assert_eq!(methods, "GET,POST,DELETE");
+    let origin = preflight(app, sent, "access-control-allow-origin").await;
+    assert_eq!(origin, page);
+}
