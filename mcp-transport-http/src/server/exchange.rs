@@ -83,7 +83,7 @@ pub(super) fn start(
     extensions: Extensions,
     options: ResponseOptions,
 ) -> CallResponse {
-    let expiry = lifetime::expiry(&head);
+    let expiry = lifetime::expiry(extensions.get());
     if request.is_subscription() {
         limit_subscription(&mut request, config, expiry);
     }

@@ -216,7 +216,7 @@ fn header_mismatch(
 
 /// Responds to a GET. Its stream ends when the authorization of the caller expires.
 async fn get(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<Body>, Rejection> {
-    let expiry = lifetime::expiry(&head);
+    let expiry = lifetime::expiry(head.extensions.get());
     let response = open_stream(endpoint, head).await?;
     Ok(match expiry {
         Some(expiry) => response::end_stream_on(response, lifetime::expired(expiry)),

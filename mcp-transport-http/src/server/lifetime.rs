@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::FutureExt;
 use futures_util::future::select;
-use http::request::Parts;
 use mcp_core::{BoxFuture, Principal};
 use tokio::time::{sleep, timeout};
 
@@ -38,8 +37,8 @@ pub(super) async fn draining(shutdown: Option<Shutdown>) {
 }
 
 /// Returns the time at which the authorization of a caller expires.
-pub(super) fn expiry(head: &Parts) -> Option<SystemTime> {
-    head.extensions.get::<Principal>()?.expires_at
+pub(super) fn expiry(caller: Option<&Principal>) -> Option<SystemTime> {
+    caller?.expires_at
 }
 
 /// Waits until an authorization has expired. The time that is left is measured once, at the start.

@@ -176,11 +176,6 @@ impl RunningCalls {
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Returns true after [`end`](Self::end).
-    pub(super) fn is_ended(&self) -> bool {
-        self.state.lock().is_ended
-    }
-
     /// Stops all calls for `reason` and rejects further ones.
     pub(super) fn end(&self, reason: StopReason) {
         let mut state = self.state.lock();
