@@ -8,7 +8,8 @@ use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, ClientRequestContext};
 use mcp_core::{
-    ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Reply, ServerNotification,
+    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Reply,
+    ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
@@ -82,8 +83,13 @@ impl Attempt<'_, '_> {
                 Ok(Either::Left((ended, _))) => {
                     let kind = ended.and_then(Result::err).map(ErrorKind::Channel);
                     let kind = kind.unwrap_or(ErrorKind::NoResponse);
+                    let has_ended = matches!(
+                        kind,
+                        ErrorKind::NoResponse
+                            | ErrorKind::Channel(ChannelError::Broken { source: None })
+                    );
                     return Err(match foreign_id {
-                        Some(given) if kind.is_broken() => ErrorKind::WrongId { given },
+                        Some(given) if has_ended => ErrorKind::WrongId { given },
                         _ => kind,
                     });
                 }

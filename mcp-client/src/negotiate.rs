@@ -30,7 +30,8 @@ pub(crate) async fn negotiate(client: &Client, memory: &ProbeMemory) -> Result<(
     };
     let negotiated = negotiator.run().await;
     // After a failure the next start probes again: the server may have been updated.
-    memory.set_skips_probe(negotiated.is_ok() && negotiator.skips_probe);
+    let is_legacy = matches!(&negotiated, Ok(version) if !version.is_modern());
+    memory.set_skips_probe(is_legacy && negotiator.skips_probe);
     let version = negotiated?;
     negotiator.finish(version).await
 }
@@ -169,10 +170,8 @@ impl Negotiator<'_> {
             _ if is_gone => Evidence::Gone,
             _ => return Err(self.error(&request, kind)),
         };
-        let may_be_spoiled = is_gone
-            || matches!(kind, ErrorKind::WrongResult | ErrorKind::Decode(_))
-            || matches!(&kind, ErrorKind::Fault { fault, .. } if !matches!(fault, Fault::UnsupportedVersion { .. }));
-        if method == Method::Initialize && may_be_spoiled && self.restart(&kind).await? {
+        let is_spoiled = method == Method::Initialize && (is_gone || is_refusal(&kind));
+        if is_spoiled && self.restart(&kind).await? {
             return Ok(Step::Initialize(version));
         }
         self.skips_probe |= method == Method::Discover && matches!(evidence, Evidence::Silence);
@@ -281,5 +280,14 @@ impl Negotiator<'_> {
             version,
             outcome,
         });
+    }
+}
+
+/// Returns whether the server refuses `initialize` for another reason than its version.
+fn is_refusal(kind: &ErrorKind) -> bool {
+    match kind {
+        ErrorKind::Fault { fault, .. } => !matches!(fault, Fault::UnsupportedVersion { .. }),
+        ErrorKind::WrongResult | ErrorKind::Decode(_) => true,
+        _ => false,
     }
 }

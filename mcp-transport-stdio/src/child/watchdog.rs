@@ -15,7 +15,7 @@ use rustix::process::Pid;
 /// Ignores the signals that end the group politely. As a member of the group, the shell keeps the
 /// group id from being reused, so that `kill 0` never reaches a foreign process.
 const SCRIPT: &str =
-    "trap '' HUP INT QUIT TERM; read -r _; kill -TERM 0; sleep \"$1\"; kill -KILL 0";
+    "trap '' HUP INT QUIT TERM; read -r line; kill -TERM 0; sleep \"$1\"; kill -KILL 0";
 
 /// Longest time between SIGTERM and SIGKILL.
 const MAX_GRACE: Duration = Duration::from_secs(24 * 3600);

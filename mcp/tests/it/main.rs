@@ -1,6 +1,7 @@
 //! Tests of the facade over real transports, with well-behaved and hostile peers.
 
-#[cfg(all(test, unix, feature = "stdio"))]
+#[cfg(test)]
+#[cfg(all(unix, feature = "stdio"))]
 mod children;
 #[cfg(test)]
 mod dropped;

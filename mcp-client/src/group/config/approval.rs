@@ -69,12 +69,19 @@ impl fmt::Debug for PendingCommand {
         let names: Vec<_> = self.env.iter().map(|(name, _)| name).collect();
         f.debug_struct("PendingCommand")
             .field("server", &self.server)
-            .field("command", &self.command)
+            .field("command", &program_name(&self.command))
             .field("args", &self.args.len())
             .field("env", &names)
             .field("cwd", &self.cwd)
             .finish()
     }
+}
+
+/// Returns the program of a command for `Debug`. A whole command line in its place is cut at its first
+/// space, because its arguments may be secrets.
+pub(super) fn program_name(command: &str) -> &str {
+    let first = command.split_once(char::is_whitespace);
+    first.map_or(command, |(first, _)| first)
 }
 
 /// The approval hook of a configuration file and its decisions. Clones share the decisions. Without

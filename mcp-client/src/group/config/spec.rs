@@ -4,7 +4,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use super::approval::{Approval, PendingCommand};
+use super::approval::{Approval, PendingCommand, program_name};
 
 /// The servers of a configuration file, in the order of the file.
 #[derive(Debug, Clone)]
@@ -111,7 +111,7 @@ impl fmt::Debug for ServerSpec {
                 command, args, env, ..
             } => f
                 .debug_struct("Command")
-                .field("command", command)
+                .field("command", &program_name(command))
                 .field("args", &args.len())
                 .field("env", &names(env))
                 .finish_non_exhaustive(),

@@ -1,6 +1,6 @@
 //! Configuration files in the three dialects.
 
-use super::{ConfigError, EntryError, GroupConfig, ServerSpec, Variables};
+use super::{ConfigError, EntryError, GroupConfig, PendingCommand, ServerSpec, Variables};
 
 fn variables() -> Variables {
     Variables::new()
@@ -149,10 +149,14 @@ fn invalid_entry_does_not_affect_others() {
 fn debug_omits_secrets() {
     let text = r#"{"servers": {
         "a": {"command": "x", "args": ["--token=${TOKEN}"], "env": {"K": "${TOKEN}"}},
-        "b": {"url": "https://b/?key=${TOKEN}", "headers": {"X": "${TOKEN}"}}
+        "b": {"url": "https://b/?key=${TOKEN}", "headers": {"X": "${TOKEN}"}},
+        "c": {"command": "x --token=${TOKEN}"}
     }}"#;
     let config = GroupConfig::parse(text, &variables()).unwrap();
-    let shown = format!("{config:?} {:?}", variables());
+    let mut pending = PendingCommand::new("c", "x --token=hunter2");
+    pending.args = vec!["hunter2".to_owned()];
+    pending.env = vec![("T".to_owned(), "hunter2".to_owned())];
+    let shown = format!("{config:?} {:?} {pending:?}", variables());
     assert!(
         !shown.contains("hunter2") && shown.contains("\"K\""),
         "{shown}"
