@@ -46,7 +46,7 @@ pub use mcp_client::Client;
 pub use mcp_client::ClientBuilder;
 #[cfg(feature = "client")]
 pub use mcp_client::group;
-/// Several servers behind one handle: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
+/// A group of servers: [`Group::load`](LoadGroup::load) reads them from an `mcp.json`,
 /// [`target`](AddServers::target) of a [builder](Group::builder) adds one.
 #[cfg(feature = "client")]
 pub use mcp_client::group::Group;
