@@ -8,9 +8,9 @@ use syn::{Expr, ExprPath, ImplItem, Item, ItemImpl, Type, WherePredicate};
 use crate::docs;
 use crate::errors::Errors;
 use crate::extras;
-use crate::method::{RouteMethod, cfgs};
+use crate::method::{RouteMethod, cfgs, remove_attribute};
 use crate::options::{CratePath, Options, hygienic};
-use crate::route::RouteKind;
+use crate::route::{FnPosition, RouteAttribute, RouteKind};
 
 /// The attribute on the block.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -114,9 +114,14 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
         };
         is_any_marked = true;
         needs_self |= method.sig.receiver().is_some();
-        let Some(method) = RouteMethod::read(kind, crate_path, method, errors) else {
+        let Some(attribute) = remove_attribute(kind, &mut method.attrs, errors) else {
             continue;
         };
+        let attribute = RouteAttribute::parse(kind, &attribute, FnPosition::Method, errors);
+        let function = (&mut method.attrs, &mut method.sig);
+        let method =
+            RouteMethod::read(FnPosition::Method, attribute, crate_path, function, errors);
+        let Some(method) = method else { continue };
         let is_duplicate = |other: &&RouteMethod| {
             // If both functions have the same identifier, the compiler reports it.
             other.key() == method.key()
@@ -263,7 +268,7 @@ impl GeneratedCode<'_> {
         let (span, users) = (self.span(), self.routes_name.span());
         let private = self.crate_path.private(span);
         let methods = self.methods.valid.iter();
-        let methods = methods.map(|method| method.route(&self.crate_path));
+        let methods = methods.map(|method| method.add_statement(&self.crate_path));
         let this = self
             .methods
             .needs_self
@@ -272,12 +277,9 @@ impl GeneratedCode<'_> {
             .as_ref()
             .map(|this| quote_spanned!(users=> #this: ::std::sync::Arc<Self>));
         let share = this.map(|this| quote_spanned!(span=> let this = #this;));
+        let imports = probe_traits(&private, span);
         let body = quote_spanned! {span=>
-            use #private::{
-                IsArgument as _, IsCompletion as _, IsContents as _, IsExtractor as _,
-                IsGenericExtractor as _, IsPrompt as _, IsToolResult as _, NotCompletion as _,
-                NotContents as _, NotPrompt as _, NotToolResult as _,
-            };
+            #imports
             #share
             let routes = #private::Routes::new();
             #(#methods)*
@@ -323,6 +325,17 @@ impl GeneratedCode<'_> {
                 }
             }
         }
+    }
+}
+
+/// Returns the imports of the traits whose methods generated code calls.
+pub(crate) fn probe_traits(private: &TokenStream, span: Span) -> TokenStream {
+    quote_spanned! {span=>
+        use #private::{
+            IsArgument as _, IsCompletion as _, IsContents as _, IsExtractor as _,
+            IsGenericExtractor as _, IsPrompt as _, IsToolResult as _, NotCompletion as _,
+            NotContents as _, NotPrompt as _, NotToolResult as _,
+        };
     }
 }
 

@@ -25,7 +25,7 @@
 //! | `param` | one parameter, `#[arg(…)]` |
 //! | `method` | one marked function and its signature |
 //! | `block` | the `impl` block and the code that is generated for it |
-//! | `outside` | the error for `#[tool]`, `#[resource]`, … outside of such a block |
+//! | `function` | a marked function outside of such a block |
 //! | `output`, `elicit` | the derives |
 
 mod block;
@@ -34,10 +34,10 @@ mod docs;
 mod elicit;
 mod errors;
 mod extras;
+mod function;
 mod method;
 mod options;
 mod output;
-mod outside;
 mod param;
 mod route;
 mod variables;
@@ -114,6 +114,8 @@ use block::BlockKind;
 /// | `description = "…"` | the description, instead of the doc comment |
 /// | `default`, `default = value` | the value if the client omits the argument; published in the schema |
 /// | `range = 1..=100` | the range of a number, published and checked; also `0..`, `..5` |
+/// | `length = 1..=40` | the number of characters of a string, or of elements of a list; published and checked |
+/// | `pattern = "^[a-z]+$"` | the regular expression that a string matches; published and checked |
 /// | `header = "Region"` | clients copy the argument into the header `Mcp-Param-Region`; not for secrets |
 ///
 /// ```
@@ -194,30 +196,44 @@ pub fn tools(options: TokenStream, item: TokenStream) -> TokenStream {
     block::expand(BlockKind::Tools, options.into(), item.into()).into()
 }
 
-/// Marks a tool in an `impl` block that has [`#[mcp::server]`](macro@server) or
-/// [`#[mcp::tools]`](macro@tools). [`macro@server`] describes the options. Anywhere else the attribute
-/// is an error.
+/// Makes a function a tool: a free function, or one in an `impl` block that has
+/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools). [`macro@server`] describes the
+/// options and the parameters.
 ///
 /// ```
+/// use std::time::Instant;
+///
 /// use mcp::prelude::*;
+/// use mcp::routes;
 ///
-/// # struct Clock { started: std::time::Instant }
-/// #[mcp::server]
-/// impl Clock {
-///     /// Seconds since the start.
-///     #[tool(read_only)]
-///     fn now(&self) -> u64 {
-///         self.started.elapsed().as_secs()
-///     }
+/// /// Add two numbers.
+/// #[mcp::tool(read_only)]
+/// fn add(a: f64, b: f64) -> f64 {
+///     a + b
 /// }
+///
+/// /// Seconds since the start of the server.
+/// #[mcp::tool]
+/// async fn uptime(State(started): State<Instant>) -> u64 {
+///     started.elapsed().as_secs()
+/// }
+///
+/// let server = Server::new("calculator", "1.0.0").tool(add).tool(uptime).state(Instant::now());
+/// let same = Server::new("calculator", "1.0.0").merge(routes![add, uptime]).state(Instant::now());
+/// assert_eq!(add(1.0, 2.0), 3.0);
 /// ```
+///
+/// The name of a free function becomes a value that converts into a route, and that is called like the
+/// function. The call of an `async` function boxes its future. In the module of the function, no local
+/// variable and no parameter of another function may have this name; the compiler reports it. A free
+/// function has the additional option `crate = path`, the path to the library.
 #[proc_macro_attribute]
-pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::RouteKind::Tool, item.into()).into()
+pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(route::RouteKind::Tool, options.into(), item.into()).into()
 }
 
-/// Marks a resource or a URI template in an `impl` block that has [`#[mcp::server]`](macro@server) or
-/// [`#[mcp::tools]`](macro@tools).
+/// Makes a function a resource or a URI template: a free function (see [`macro@tool`]), or one in an `impl` block that has
+/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -261,12 +277,12 @@ pub fn tool(_: TokenStream, item: TokenStream) -> TokenStream {
 /// The function returns a type that implements `IntoContents`: a string, bytes, `Json<T>`, or an
 /// `Option` or a `Result` of these.
 #[proc_macro_attribute]
-pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::RouteKind::Resource, item.into()).into()
+pub fn resource(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(route::RouteKind::Resource, options.into(), item.into()).into()
 }
 
-/// Marks a prompt in an `impl` block that has [`#[mcp::server]`](macro@server) or
-/// [`#[mcp::tools]`](macro@tools).
+/// Makes a function a prompt: a free function (see [`macro@tool`]), or one in an `impl` block that has
+/// [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -298,12 +314,13 @@ pub fn resource(_: TokenStream, item: TokenStream) -> TokenStream {
 /// The function returns a type that implements `IntoPrompt`: a string, messages, or a `Result` of
 /// these.
 #[proc_macro_attribute]
-pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::RouteKind::Prompt, item.into()).into()
+pub fn prompt(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(route::RouteKind::Prompt, options.into(), item.into()).into()
 }
 
-/// Marks a function that completes an argument of a prompt or a variable of a URI template, in an
-/// `impl` block that has [`#[mcp::server]`](macro@server) or [`#[mcp::tools]`](macro@tools).
+/// Makes a function the completion of an argument of a prompt or of a variable of a URI template: a free
+/// function (see [`macro@tool`]), or one in an `impl` block that has [`#[mcp::server]`](macro@server) or
+/// [`#[mcp::tools]`](macro@tools).
 ///
 /// ```
 /// use mcp::prelude::*;
@@ -329,8 +346,8 @@ pub fn prompt(_: TokenStream, item: TokenStream) -> TokenStream {
 /// parameter is an extractor, such as `Args<T>` for the arguments that already have values. Arguments
 /// whose type is an enum need no completion: the server suggests the values of the enum.
 #[proc_macro_attribute]
-pub fn completion(_: TokenStream, item: TokenStream) -> TokenStream {
-    outside::expand(route::RouteKind::Completion, item.into()).into()
+pub fn completion(options: TokenStream, item: TokenStream) -> TokenStream {
+    function::expand(route::RouteKind::Completion, options.into(), item.into()).into()
 }
 
 /// Makes a type a result of tools: structured content with an output schema, and the same JSON as

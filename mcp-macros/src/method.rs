@@ -1,26 +1,26 @@
-//! One marked method: its signature becomes a route, its body stays unchanged.
+//! One marked function: its signature becomes a route, its body stays unchanged.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, ImplItemFn, Lifetime, LitStr, PathArguments,
-    Receiver, ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait,
-    TypeReference,
+    Attribute, FnArg, GenericParam, Generics, Lifetime, LitStr, PathArguments, Receiver,
+    ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeReference,
 };
 
 use crate::docs;
 use crate::errors::Errors;
 use crate::options::{CratePath, hygienic};
 use crate::param::Param;
-use crate::route::{CompletionTarget, Route, RouteKind};
+use crate::route::{CompletionTarget, FnPosition, Route, RouteAttribute, RouteKind};
 
 const RECEIVERS: &str = "`&self`, `self: Arc<Self>`, `self: &Arc<Self>` or nothing";
 
-/// A method that becomes a route.
+/// A function that becomes a route.
 pub(crate) struct RouteMethod {
     kind: RouteKind,
+    position: FnPosition,
     ident: Ident,
     cfgs: Vec<Attribute>,
     route: Route,
@@ -42,25 +42,27 @@ enum PassSelf {
 }
 
 impl RouteMethod {
-    /// Reads a marked method and removes attributes that the compiler would reject. Returns `None` after
-    /// adding errors.
+    /// Reads a marked function and removes attributes that the compiler would reject. Returns `None`
+    /// after adding errors.
     pub(crate) fn read(
-        kind: RouteKind,
+        position: FnPosition,
+        attribute: RouteAttribute<'_>,
         crate_path: &CratePath,
-        method: &mut ImplItemFn,
+        (attributes, signature): (&mut Vec<Attribute>, &mut Signature),
         errors: &mut Errors,
     ) -> Option<Self> {
-        let attribute = remove_attribute(kind, &mut method.attrs, errors)?;
-        let ident = method.sig.ident.clone();
-        let route = Route::read(kind, &attribute, &ident, &method.attrs, errors);
-        allow_lints(&mut method.attrs);
+        let kind = attribute.kind;
+        let ident = signature.ident.clone();
+        let route = Route::read(attribute, &ident, attributes, errors);
+        allow_lints(attributes);
         let noun = kind.noun();
-        reject_modifiers(noun, &method.sig, errors);
-        let concrete = is_concrete(noun, &method.sig.generics, errors);
-        let output = output(noun, &method.sig, errors);
-        let inputs = inputs(kind, crate_path, &mut method.sig, errors);
+        reject_modifiers(noun, signature, errors);
+        let concrete = is_concrete(noun, &signature.generics, errors);
+        let output = output(noun, signature, errors);
+        let inputs = inputs(kind, crate_path, signature, errors);
         let (route, (receiver, mut params)) = (route?, inputs?);
         check_single_args(noun, &params, errors);
+        check_names(noun, &params, errors);
         if let Some((uri, variables)) = route.variables() {
             assign_variables(uri, variables, &mut params, errors);
         }
@@ -68,8 +70,9 @@ impl RouteMethod {
         let setters = route.setters(&private, errors);
         Some(Self {
             kind,
-            cfgs: cfgs(&method.attrs),
-            is_async: method.sig.asyncness.is_some(),
+            position,
+            cfgs: cfgs(attributes),
+            is_async: signature.asyncness.is_some(),
             output: output.filter(|_| concrete)?,
             setters,
             ident,
@@ -108,22 +111,44 @@ impl RouteMethod {
     }
 
     /// Returns the statement that adds the route to `routes`.
-    pub(crate) fn route(&self, crate_path: &CratePath) -> TokenStream {
+    pub(crate) fn add_statement(&self, crate_path: &CratePath) -> TokenStream {
         let span = hygienic(self.ident.span());
-        let cfgs = &self.cfgs;
+        let (cfgs, add, route) = (
+            &self.cfgs,
+            self.route.add_method(),
+            self.route_expr(crate_path),
+        );
+        quote_spanned! {span=>
+            #(#cfgs)*
+            let routes = routes.#add(#route);
+        }
+    }
+
+    /// Returns the name of the method of `Routes` that adds the route, and the type of the route.
+    pub(crate) fn add_method_and_type(&self) -> (TokenStream, TokenStream) {
+        (self.route.add_method(), self.route.route_type())
+    }
+
+    /// Returns the output of the function, without the future around it.
+    pub(crate) fn output(&self) -> &Type {
+        &self.output
+    }
+
+    /// Returns the expression of the route. In a method, the variable `this` is the shared `self`.
+    pub(crate) fn route_expr(&self, crate_path: &CratePath) -> TokenStream {
+        let span = hygienic(self.ident.span());
         let private = crate_path.private(span);
         let item = self.route.item(&private);
         let describe = self.params.iter().map(|param| param.describe(crate_path));
         let (call, read) = (self.call(), self.read_parameters());
         let constructor = self.route.constructor(&self.output, crate_path);
-        let (add, convert) = (self.route.add_method(), self.route.convert_method());
+        let convert = self.route.convert_method();
         let setters = &self.setters;
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });
         quote_spanned! {span=>
-            #(#cfgs)*
-            let routes = routes.#add({
+            {
                 #share
                 let mut parameters = #private::Parameters::new();
                 #(#describe)*
@@ -135,7 +160,7 @@ impl RouteMethod {
                         ::core::result::Result::Ok(#private::HandlerOutput(output).#convert())
                     }
                 }) #setters
-            });
+            }
         }
     }
 
@@ -153,7 +178,7 @@ impl RouteMethod {
         }
     }
 
-    /// Returns the call of the method with the values of its parameters.
+    /// Returns the call of the function with the values of its parameters.
     fn call(&self) -> TokenStream {
         let span = hygienic(self.ident.span());
         let mut ident = self.ident.clone();
@@ -164,11 +189,16 @@ impl RouteMethod {
         });
         let values = self.params.iter().map(Param::passed);
         let wait = self.is_async.then(|| quote_spanned!(span=> .await));
-        quote_spanned!(span=> Self::#ident(#this #(#values),*) #wait)
+        let path = match self.position {
+            FnPosition::Method => quote_spanned!(span=> Self::#ident),
+            FnPosition::Free => quote_spanned!(span=> #ident),
+        };
+        quote_spanned!(span=> #path(#this #(#values),*) #wait)
     }
 }
 
-fn remove_attribute(
+/// Removes the attributes of routes and returns the first one.
+pub(crate) fn remove_attribute(
     kind: RouteKind,
     attributes: &mut Vec<Attribute>,
     errors: &mut Errors,
@@ -198,6 +228,22 @@ fn check_single_args(noun: &str, params: &[Param], errors: &mut Errors) {
              as a parameter of its own"
         );
         errors.add_at(second.ty(), message);
+    }
+}
+
+/// Rejects two arguments of one name. A parameter with the type of an extractor is no argument.
+fn check_names(noun: &str, params: &[Param], errors: &mut Errors) {
+    let arguments: Vec<_> = params.iter().filter(|param| param.is_argument()).collect();
+    for (index, param) in arguments.iter().enumerate() {
+        let mut earlier = arguments.iter().take(index);
+        if earlier.any(|other| other.name() == param.name()) {
+            let name = param.name().unwrap_or_default();
+            let message = format!(
+                "another argument of this {noun} is named `{name}`; set another name: \
+                 `#[arg(name = \"…\")]`"
+            );
+            errors.add_at(param.ty(), message);
+        }
     }
 }
 
@@ -421,9 +467,9 @@ impl<'ast> Visit<'ast> for UnsupportedTypes {
 }
 
 /// Replaces lifetimes of a function's signature by `'_`, because generated code cannot name them.
-struct AnonymizeLifetimes(Vec<Ident>);
+pub(crate) struct AnonymizeLifetimes(Vec<Ident>);
 
-fn anonymize_lifetimes(signature: &Signature) -> AnonymizeLifetimes {
+pub(crate) fn anonymize_lifetimes(signature: &Signature) -> AnonymizeLifetimes {
     let lifetimes = signature.generics.lifetimes();
     AnonymizeLifetimes(
         lifetimes

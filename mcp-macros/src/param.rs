@@ -4,15 +4,55 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprRange, Lit, LitStr, Pat, PatType, RangeLimits, Type, UnOp};
+use syn::{
+    Attribute, Expr, ExprRange, GenericArgument, Lit, LitStr, Pat, PatType, PathArguments,
+    RangeLimits, Type, UnOp,
+};
 
 use crate::docs;
 use crate::errors::Errors;
 use crate::options::{CratePath, Options, hygienic};
 use crate::route::RouteKind;
 
-const OPTIONS: &[&str] = &["name", "title", "description", "default", "range"];
-const OPTIONS_OF_TOOLS: &[&str] = &["name", "title", "description", "default", "range", "header"];
+const OPTIONS: &[&str] = &[
+    "name",
+    "title",
+    "description",
+    "default",
+    "range",
+    "length",
+    "pattern",
+];
+const OPTIONS_OF_TOOLS: &[&str] = &[
+    "name",
+    "title",
+    "description",
+    "default",
+    "range",
+    "length",
+    "pattern",
+    "header",
+];
+
+/// Types that are extractors by their name. Only the compiler knows all of them.
+const EXTRACTORS: &[&str] = &[
+    "Ask",
+    "Cancel",
+    "ClientInfo",
+    "Extension",
+    "Header",
+    "Headers",
+    "Identity",
+    "Log",
+    "Notify",
+    "Progress",
+    "Prompts",
+    "RequestMeta",
+    "Resources",
+    "State",
+    "Templates",
+    "Tools",
+];
 
 /// The position of a parameter, which determines what its type may be.
 #[derive(Clone, Copy)]
@@ -46,6 +86,8 @@ pub(crate) struct Param {
     /// The type with anonymous lifetimes.
     ty: Type,
     name: Option<String>,
+    /// `#[arg(name = …)]` sets the name.
+    is_renamed: bool,
     position: Position,
     prefix: Option<Prefix>,
     title: Option<Expr>,
@@ -54,6 +96,8 @@ pub(crate) struct Param {
     options: Option<Span>,
     default: Option<Default>,
     range: Option<ExprRange>,
+    length: Option<ExprRange>,
+    pattern: Option<Expr>,
     header: Option<LitStr>,
 }
 
@@ -75,7 +119,9 @@ impl Param {
             RouteKind::Resource | RouteKind::Prompt | RouteKind::Completion => OPTIONS,
         };
         let mut arg = Options::from_attribute("#[arg]", arg.as_ref(), known, errors);
-        let name = match arg.text("name", errors) {
+        let new_name = arg.text("name", errors);
+        let is_renamed = new_name.is_some();
+        let name = match new_name {
             Some(name) => Some(name.value()),
             None => plain_name(&param.pat),
         };
@@ -83,6 +129,8 @@ impl Param {
         let description = arg.expr("description", errors);
         let default = arg.optional_expr("default").map(default_value);
         let range = arg.expr("range", errors);
+        let length = arg.expr("length", errors);
+        let pattern = arg.expr("pattern", errors);
         let header = arg.text("header", errors);
         Self {
             index,
@@ -92,12 +140,15 @@ impl Param {
                 None => Position::Unnamed,
             },
             name,
+            is_renamed,
             prefix: None,
             title,
             description: description.map_or(docs, |text| vec![text]),
             options,
             default,
-            range: range.and_then(|range| check_range(range, errors)),
+            range: range.and_then(|range| check_range("range", range, errors)),
+            length: length.and_then(|length| check_range("length", length, errors)),
+            pattern,
             header: header.filter(|name| is_header_name(name, errors)),
         }
     }
@@ -131,6 +182,18 @@ impl Param {
     /// Returns the name of the argument.
     pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// Returns whether the parameter is an argument with a name, as far as its tokens show.
+    pub(crate) fn is_argument(&self) -> bool {
+        let is_extractor = || {
+            let name = type_name(&self.ty);
+            name.is_some_and(|name| EXTRACTORS.contains(&&*name))
+        };
+        self.name.is_some()
+            && self.prefix.is_none()
+            && !self.takes_all_arguments()
+            && (self.is_renamed || !is_extractor())
     }
 
     /// Returns whether the type is `Args<T>` or `RawArgs`.
@@ -193,6 +256,13 @@ impl Param {
             let bounds = range_tokens(range, &private);
             quote_spanned!(hygienic(range.span())=> let info = #param.with_range(info, #bounds);)
         });
+        let length = self.length.as_ref().map(|length| {
+            let bounds = length_tokens(length);
+            quote_spanned!(hygienic(length.span())=> let info = #param.with_length(info, #bounds);)
+        });
+        let pattern = self.pattern.as_ref().map(|pattern| {
+            quote_spanned!(hygienic(pattern.span())=> let info = #param.with_pattern(info, #pattern);)
+        });
         let header = self.header.as_ref().map(|name| quote!(.header(#name)));
         let options = self
             .options
@@ -203,6 +273,8 @@ impl Param {
             #options
             let info = #private::ParameterInfo::new(#name) #title #description #header;
             #range
+            #length
+            #pattern
             #default
             #param.describe(&mut parameters, info);
         }
@@ -300,15 +372,47 @@ fn default_value(value: Option<Expr>) -> Default {
     }
 }
 
+/// Returns the name of a type without path and parameters; for an `Option`, of the type in it.
+fn type_name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    match &last.arguments {
+        PathArguments::AngleBracketed(arguments) if last.ident == "Option" => {
+            match arguments.args.first()? {
+                GenericArgument::Type(inner) => type_name(inner),
+                _ => None,
+            }
+        }
+        _ => Some(last.ident.to_string()),
+    }
+}
+
 /// Rejects an expression that is no range, and `..`.
-fn check_range(range: Expr, errors: &mut Errors) -> Option<ExprRange> {
+fn check_range(option: &str, range: Expr, errors: &mut Errors) -> Option<ExprRange> {
     match range {
         Expr::Range(range) if range.start.is_some() || range.end.is_some() => Some(range),
         other => {
-            errors.add_at(other, "`range` needs a range, such as `1..=100` or `0..`");
+            let message = format!("`{option}` needs a range, such as `1..=100` or `1..`");
+            errors.add_at(other, message);
             None
         }
     }
+}
+
+/// Returns the minimum and the maximum of a length, each as an `Option<u64>`.
+fn length_tokens(range: &ExprRange) -> TokenStream {
+    let bound = |bound: Option<&Expr>, is_exclusive: bool| match bound {
+        None => quote!(::core::option::Option::None),
+        Some(bound) => {
+            let span = hygienic(bound.span());
+            let less = is_exclusive.then(|| quote_spanned!(span=> - 1));
+            quote_spanned!(span=> ::core::option::Option::Some((#bound) as u64 #less))
+        }
+    };
+    let is_half_open = matches!(range.limits, RangeLimits::HalfOpen(_));
+    let from = bound(range.start.as_deref(), false);
+    let to = bound(range.end.as_deref(), is_half_open);
+    quote!(#from, #to)
 }
 
 fn range_tokens(range: &ExprRange, private: &TokenStream) -> TokenStream {

@@ -13,6 +13,15 @@ use crate::extras;
 use crate::options::{CratePath, Options, hygienic};
 use crate::variables;
 
+/// The place of a marked function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FnPosition {
+    /// In an `impl` block with `#[mcp::server]` or `#[mcp::tools]`.
+    Method,
+    /// Outside of any `impl` block.
+    Free,
+}
+
 /// The kind of route that an attribute creates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RouteKind {
@@ -81,6 +90,45 @@ impl RouteKind {
     }
 }
 
+/// The attribute with its parsed options.
+pub(crate) struct RouteAttribute<'a> {
+    pub(crate) kind: RouteKind,
+    attribute: &'a Attribute,
+    /// The string literal without a name: the URI of a resource.
+    text: Option<LitStr>,
+    options: Options,
+}
+
+impl<'a> RouteAttribute<'a> {
+    /// Parses the attribute of a function. Only the attribute of a free function has the option
+    /// `crate`; for a method, the attribute of the `impl` block has it.
+    pub(crate) fn parse(
+        kind: RouteKind,
+        attribute: &'a Attribute,
+        position: FnPosition,
+        errors: &mut Errors,
+    ) -> Self {
+        let mut known = kind.options().to_vec();
+        if position == FnPosition::Free {
+            known.push("crate");
+        }
+        let takes_text = kind == RouteKind::Resource;
+        let (text, options) =
+            Options::with_text(kind.attribute(), attribute, takes_text, &known, errors);
+        Self {
+            kind,
+            attribute,
+            text,
+            options,
+        }
+    }
+
+    /// Returns the path of the library: `crate = path`, or else `::mcp`.
+    pub(crate) fn crate_path(&mut self, errors: &mut Errors) -> CratePath {
+        self.options.crate_path(errors)
+    }
+}
+
 /// Options that all kinds of listed routes have.
 struct ListedOptions {
     name: String,
@@ -136,16 +184,17 @@ enum OwnOptions {
 impl Route {
     /// Reads the attribute. Returns `None` after adding errors.
     pub(crate) fn read(
-        kind: RouteKind,
-        attribute: &Attribute,
+        attribute: RouteAttribute<'_>,
         ident: &Ident,
         attributes: &[Attribute],
         errors: &mut Errors,
     ) -> Option<Self> {
-        let takes_text = kind == RouteKind::Resource;
-        let name = kind.attribute();
-        let (text, mut options) =
-            Options::with_text(name, attribute, takes_text, kind.options(), errors);
+        let RouteAttribute {
+            kind,
+            attribute,
+            text,
+            mut options,
+        } = attribute;
         let listed = ListedOptions {
             name: listed_name(kind, options.text("name", errors), ident, errors),
             title: options.expr("title", errors),
@@ -214,6 +263,17 @@ impl Route {
             OwnOptions::Resource { .. } => quote!(template),
             OwnOptions::Prompt => quote!(prompt),
             OwnOptions::Completion { .. } => quote!(completion),
+        }
+    }
+
+    /// Returns the type of the created route, an item of `__private`.
+    pub(crate) fn route_type(&self) -> TokenStream {
+        match &self.own {
+            OwnOptions::Tool { .. } => quote!(ToolRoute),
+            OwnOptions::Resource { variables, .. } if variables.is_empty() => quote!(ResourceRoute),
+            OwnOptions::Resource { .. } => quote!(TemplateRoute),
+            OwnOptions::Prompt => quote!(PromptRoute),
+            OwnOptions::Completion { .. } => quote!(CompletionRoute),
         }
     }
 

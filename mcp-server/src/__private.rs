@@ -40,9 +40,12 @@ pub use serde_json::Value;
 
 pub use crate::ask::{Elicit, ElicitChoice, ElicitField};
 pub use crate::constraints::range::{Limit, Range, Ranged};
+pub use crate::constraints::text::{Length, Measured, Patterned};
 pub use crate::extract::Prefix;
 pub use crate::result::{IntoToolResult, Json, ToolError};
-pub use crate::routes::Routes;
+pub use crate::routes::{
+    CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
+};
 pub use crate::server::{IntoServer, Server};
 pub use doc::doc;
 pub use output::{

@@ -7,6 +7,7 @@
 //! | file | content, lowest first |
 //! |---|---|
 //! | `range` | numeric ranges |
+//! | `text` | lengths and patterns of parameters |
 //! | `limits` | checks of single values |
 //! | `node` | the compiled form |
 //! | `compile` | from a schema to the compiled form |
@@ -17,8 +18,9 @@ mod compile;
 mod limits;
 mod node;
 pub(crate) mod range;
+pub(crate) mod text;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use check::ArgumentFormat;
+pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use node::Constraints;

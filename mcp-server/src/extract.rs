@@ -1,7 +1,7 @@
 //! Extractors: types of handler parameters whose values come from the call. Each has its own file.
 //!
 //! `from_call` defines the trait. `json_arguments` and `string_arguments` decode arguments for
-//! [`Args`] and for generated code.
+//! [`Args`] and for generated code; `reason` translates messages of serde for language models.
 
 mod args;
 mod cancel;
@@ -13,6 +13,7 @@ mod identity;
 mod json_arguments;
 mod log;
 mod prefix;
+mod reason;
 mod progress;
 mod request_meta;
 mod state;

@@ -129,8 +129,8 @@ macro_rules! handles {
                 /// # Errors
                 ///
                 /// Returns an [`EditError`] when it exists already or cannot be served.
-                pub fn add(&self, route: $route) -> Result<(), EditError> {
-                    extend(&self.0, vec![route])
+                pub fn add(&self, route: impl Into<$route>) -> Result<(), EditError> {
+                    extend(&self.0, vec![route.into()])
                 }
 
                 #[doc = concat!("Adds several ", $item, "s, or none if one of them is not acceptable.")]
@@ -152,8 +152,11 @@ macro_rules! handles {
                 /// # Errors
                 ///
                 /// Returns an [`EditError`] when it cannot be served.
-                pub fn put(&self, route: $route) -> Result<Option<$route>, EditError> {
-                    put(&self.0, route)
+                pub fn put(
+                    &self,
+                    route: impl Into<$route>,
+                ) -> Result<Option<$route>, EditError> {
+                    put(&self.0, route.into())
                 }
 
                 #[doc = concat!("Removes ", $a, " ", $item, " and returns it, if it exists.")]

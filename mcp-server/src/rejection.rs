@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use mcp_core::Fault;
+use mcp_core::schema::{Violation, Violations};
 
 /// The error of an extractor that cannot find its value in the call. The handler does not run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -24,23 +25,46 @@ impl Rejection {
     }
 }
 
-/// An argument that does not match its type or its schema.
+/// Arguments that do not match their types or their schema: one or several mistakes, each with its path.
 // spec: TOOL-20
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("invalid arguments: {}{reason}", if path.is_empty() { String::new() } else { format!("`{path}`: ") })]
+#[error("invalid arguments: {violations}")]
 pub struct ArgumentError {
-    /// A JSON path such as `user.address[2]`; empty for the arguments as a whole.
-    path: Cow<'static, str>,
-    reason: String,
+    violations: Violations,
 }
 
 impl ArgumentError {
     /// An error at `path` in the arguments, such as `user.address[2]`. An empty path means the
     /// arguments as a whole. `reason` says what is wrong and what is expected.
     pub fn new(path: impl Into<Cow<'static, str>>, reason: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            reason: reason.into(),
+        Violations::from(Violation::new(path.into().into_owned(), reason)).into()
+    }
+
+    /// Adds the mistakes that `found` contains, and keeps own mistakes that `found` does not cover. A
+    /// mistake is covered by one at the same path, above or below.
+    pub(crate) fn merge(self, mut found: Vec<Violation>) -> Self {
+        let is_covered = |own: &Violation| {
+            let mut others = found.iter().map(|other| &*other.path);
+            others.any(|other| is_within(&own.path, other) || is_within(other, &own.path))
+        };
+        let own: Vec<_> = self.violations.iter().cloned().collect();
+        let own: Vec<_> = own.into_iter().filter(|own| !is_covered(own)).collect();
+        found.splice(0..0, own);
+        match Violations::gather(found) {
+            Some(violations) => Self { violations },
+            None => self,
         }
     }
+}
+
+impl From<Violations> for ArgumentError {
+    fn from(violations: Violations) -> Self {
+        Self { violations }
+    }
+}
+
+/// Returns whether the value at the path `inner` is the one at `outer`, or inside of it.
+fn is_within(inner: &str, outer: &str) -> bool {
+    let rest = inner.strip_prefix(outer);
+    rest.is_some_and(|rest| outer.is_empty() || rest.is_empty() || rest.starts_with(['.', '[']))
 }

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | `scope` | the part that all routes have: router state, visibility, layers |
 //! | `choices` | completion of arguments whose schema lists values |
-//! | `lenient` | conversion of string arguments |
 //! | `tool_checks` | checks of a tool's arguments and results |
 //! | `uri_template` | matching of URIs with templates |
 //! | `tool`, `resource`, `template`, `prompt`, `completion` | one kind of route each |
@@ -12,7 +11,6 @@
 
 mod choices;
 mod completion;
-mod lenient;
 mod prompt;
 mod resource;
 mod router;

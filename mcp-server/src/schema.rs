@@ -1,8 +1,21 @@
-//! JSON Schemas of Rust types, in the form that MCP clients accept.
+//! JSON Schemas of Rust types, in the form that MCP clients accept, and arguments that do not match them.
+//!
+//! | file | content, lowest first |
+//! |---|---|
+//! | `flatten` | alternatives at the root |
+//! | `optional` | optional properties without `null` |
+//! | `generate` | schemas of Rust types |
+//! | `lenient` | conversion of arguments to the types of a schema |
+//! | `explain` | mistakes in arguments, for language models |
 
+mod explain;
 mod flatten;
 mod generate;
+mod lenient;
+mod optional;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use explain::explain;
 pub(crate) use generate::{ArgumentSchema, generator, into_object, of_arguments, of_output};
+pub(crate) use lenient::{convert_strings, convert_whole_numbers, convert_whole_numbers_in};

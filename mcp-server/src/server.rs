@@ -176,34 +176,34 @@ impl Server {
         })
     }
 
-    /// Adds a tool.
+    /// Adds a tool: a route, or a function with `#[tool]`.
     #[must_use]
-    pub fn tool(self, tool: ToolRoute) -> Self {
-        self.configure(|config| config.tools.push(tool))
+    pub fn tool(self, tool: impl Into<ToolRoute>) -> Self {
+        self.configure(|config| config.tools.push(tool.into()))
     }
 
-    /// Adds a resource.
+    /// Adds a resource: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn resource(self, resource: ResourceRoute) -> Self {
-        self.configure(|config| config.resources.push(resource))
+    pub fn resource(self, resource: impl Into<ResourceRoute>) -> Self {
+        self.configure(|config| config.resources.push(resource.into()))
     }
 
-    /// Adds a URI template: a family of resources.
+    /// Adds a URI template, a family of resources: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn template(self, template: TemplateRoute) -> Self {
-        self.configure(|config| config.templates.push(template))
+    pub fn template(self, template: impl Into<TemplateRoute>) -> Self {
+        self.configure(|config| config.templates.push(template.into()))
     }
 
-    /// Adds a prompt.
+    /// Adds a prompt: a route, or a function with `#[prompt]`.
     #[must_use]
-    pub fn prompt(self, prompt: PromptRoute) -> Self {
-        self.configure(|config| config.prompts.push(prompt))
+    pub fn prompt(self, prompt: impl Into<PromptRoute>) -> Self {
+        self.configure(|config| config.prompts.push(prompt.into()))
     }
 
-    /// Adds a completion of an argument.
+    /// Adds a completion of an argument: a route, or a function with `#[completion]`.
     #[must_use]
-    pub fn completion(self, completion: CompletionRoute) -> Self {
-        self.configure(|config| config.completions.push(completion))
+    pub fn completion(self, completion: impl Into<CompletionRoute>) -> Self {
+        self.configure(|config| config.completions.push(completion.into()))
     }
 
     /// Adds a completion of an argument of a prompt. Arguments whose type is an enum need none: the

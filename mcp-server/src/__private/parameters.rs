@@ -13,6 +13,8 @@ use super::optional::absent_value;
 use super::plan::{NamedArgument, ParameterPlan};
 use crate::call::RouteSpec;
 use crate::constraints::range::Range;
+use crate::constraints::text::Length;
+use crate::constraints::{ArgumentFormat, Constraints};
 use crate::extract::FromCall;
 use crate::schema::{self, ArgumentSchema};
 
@@ -24,6 +26,8 @@ pub struct ParameterInfo {
     description: Option<String>,
     default: Option<Result<Value, String>>,
     range: Option<Range>,
+    length: Option<Length>,
+    pattern: Option<String>,
     header: Option<&'static str>,
 }
 
@@ -62,6 +66,20 @@ impl ParameterInfo {
     #[must_use]
     pub fn range(mut self, range: Range) -> Self {
         self.range = Some(range);
+        self
+    }
+
+    /// Sets the length of a string or a list.
+    #[must_use]
+    pub fn length(mut self, length: Length) -> Self {
+        self.length = Some(length);
+        self
+    }
+
+    /// Sets the regular expression of a string.
+    #[must_use]
+    pub fn pattern(mut self, pattern: impl Into<String>) -> Self {
+        self.pattern = Some(pattern.into());
         self
     }
 
@@ -128,10 +146,19 @@ impl Parameters {
         if let Some(range) = &info.range {
             range.publish(&mut schema);
         }
+        if let Some(length) = info.length {
+            length.publish(&mut schema);
+        }
+        if let Some(pattern) = &info.pattern {
+            schema.insert("pattern".to_owned(), pattern.as_str().into());
+        }
         match &info.default {
             Some(Ok(value)) => {
-                if let Some(Err(reason)) = info.range.map(|range| range.check_json(value)) {
-                    self.problem(info.name, &format!("its default: {reason}"));
+                let constraints = Constraints::from_schema(&schema);
+                let violations = constraints
+                    .map(|constraints| constraints.find_violations(value, ArgumentFormat::Json));
+                for violation in violations.unwrap_or_default() {
+                    self.problem(info.name, &format!("its default: {violation}"));
                 }
                 schema.insert("default".to_owned(), value.clone());
             }
@@ -154,6 +181,7 @@ impl Parameters {
         if self.plan.has_arguments() {
             let schema = self.schema();
             self.spec.set_arguments(schema);
+            self.plan.set_schema(self.spec.input_schema.clone());
         }
         (self.spec, self.plan)
     }

@@ -1,11 +1,15 @@
 //! The arguments of a call, split once and decoded by each parameter.
 
-use mcp_types::RawJson;
+use std::sync::Arc;
+
+use mcp_core::schema::{Violation, Violations};
+use mcp_types::{JsonObject, RawJson};
 use serde::de::DeserializeOwned;
 
 use super::optional::absent_value;
 use crate::call::CallContext;
 use crate::rejection::{ArgumentError, Rejection};
+use crate::schema::explain;
 
 /// Limit on the number of unknown names in an error message.
 const MAX_UNKNOWN: usize = 4;
@@ -18,6 +22,8 @@ const MAX_UNKNOWN_CHARS: usize = 64;
 pub struct ParameterPlan {
     /// One entry per parameter; `None` for extractors.
     parameters: Vec<Option<NamedArgument>>,
+    /// The published schema of the arguments.
+    schema: Option<Arc<JsonObject>>,
 }
 
 /// A parameter that is an argument.
@@ -41,6 +47,10 @@ impl ParameterPlan {
         self.parameters.push(parameter);
     }
 
+    pub(super) fn set_schema(&mut self, schema: Option<Arc<JsonObject>>) {
+        self.schema = schema;
+    }
+
     pub(super) fn has_arguments(&self) -> bool {
         self.arguments().next().is_some()
     }
@@ -57,20 +67,30 @@ impl ParameterPlan {
     ///
     /// # Errors
     ///
-    /// Returns the first rejection.
+    /// Returns the first rejection. A rejection of arguments lists the mistakes of all arguments.
     pub fn read<const N: usize, R>(
         &self,
         mut call: CallContext,
         read: impl FnOnce(&mut ParameterReader<'_>) -> Result<R, Rejection>,
     ) -> Result<R, Rejection> {
-        // Some clients send an argument to every tool; a function without arguments ignores it.
+        // The route of a tool without arguments has rejected unknown ones.
         if !self.has_arguments() {
             return read(&mut self.reader(&mut call, &[]));
         }
         let arguments = call.take_arguments();
         let mut values = [None; N];
-        self.split(arguments.as_raw(), &mut values)?;
-        read(&mut self.reader(&mut call, &values))
+        let split = self.split(arguments.as_raw(), &mut values);
+        let result = match split {
+            Ok(()) => read(&mut self.reader(&mut call, &values)),
+            Err(error) => Err(error.into()),
+        };
+        result.map_err(|rejection| match (rejection, &self.schema) {
+            (Rejection::Arguments(error), Some(schema)) => {
+                let found = explain(schema, &arguments, call.argument_format());
+                Rejection::Arguments(error.merge(found))
+            }
+            (rejection, _) => rejection,
+        })
     }
 
     fn reader<'a>(
@@ -127,21 +147,23 @@ impl ParameterPlan {
         missing: &[&str],
         unknown: &[String],
     ) -> Result<(), ArgumentError> {
-        let mut reasons = Vec::new();
+        let mut violations = Vec::new();
         if let Some(argument) = repeated.and_then(|index| self.argument(index)) {
-            reasons.push(format!("`{}` is given more than once", argument.name));
+            violations.push(Violation::new(argument.name, "given more than once"));
         }
         if !missing.is_empty() {
-            reasons.push(format!("missing {}", join_names(missing)));
+            let missing = join_names(missing);
+            violations.push(Violation::new("", format!("missing {missing}")));
         }
         if !unknown.is_empty() {
             let known: Vec<_> = self.arguments().map(|argument| argument.name).collect();
             let (unknown, known) = (join_names(unknown), join_names(&known));
-            reasons.push(format!("unknown {unknown}, expected {known}"));
+            let reason = format!("unknown {unknown}, expected {known}");
+            violations.push(Violation::new("", reason));
         }
-        match reasons.is_empty() {
-            true => Ok(()),
-            false => Err(ArgumentError::new("", reasons.join("; "))),
+        match Violations::gather(violations) {
+            None => Ok(()),
+            Some(violations) => Err(violations.into()),
         }
     }
 }
@@ -161,7 +183,10 @@ impl ParameterReader<'_> {
             .argument(index)
             .map_or("", |argument| argument.name);
         match (self.values.get(index).copied().flatten(), default) {
-            (Some(value), _) => self.call.parse_argument(name, value),
+            (Some(value), _) => {
+                self.call
+                    .parse_argument(name, value, self.plan.schema.as_deref())
+            }
             (None, Some(default)) => Ok(default()),
             // `split` has already rejected absent arguments that are required.
             (None, None) => absent_value().ok_or_else(|| ArgumentError::new(name, "missing")),

@@ -28,6 +28,7 @@ use serde::de::DeserializeOwned;
 use super::parameters::{ParameterInfo, Parameters};
 use super::plan::ParameterReader;
 use crate::constraints::range::{Range, Ranged};
+use crate::constraints::text::{Length, Measured, Patterned};
 use crate::extract::{Args, Extension, FromCall, Header, Identity, State};
 use crate::rejection::Rejection;
 
@@ -275,6 +276,21 @@ macro_rules! no_options {
         pub fn with_range(self, info: ParameterInfo, _: Range) -> ParameterInfo {
             info
         }
+
+        /// Does nothing.
+        pub fn with_length(
+            self,
+            info: ParameterInfo,
+            _: Option<u64>,
+            _: Option<u64>,
+        ) -> ParameterInfo {
+            info
+        }
+
+        /// Does nothing.
+        pub fn with_pattern(self, info: ParameterInfo, _: impl Into<String>) -> ParameterInfo {
+            info
+        }
     };
 }
 
@@ -361,6 +377,27 @@ impl<T: DeserializeOwned + JsonSchema> Argument<T> {
         T: Ranged,
     {
         info.range(range)
+    }
+
+    /// Publishes the length of `#[arg(length = …)]`.
+    pub fn with_length(
+        self,
+        info: ParameterInfo,
+        min: Option<u64>,
+        max: Option<u64>,
+    ) -> ParameterInfo
+    where
+        T: Measured,
+    {
+        info.length(Length::of::<T>(min, max))
+    }
+
+    /// Publishes the pattern of `#[arg(pattern = …)]`.
+    pub fn with_pattern(self, info: ParameterInfo, pattern: impl Into<String>) -> ParameterInfo
+    where
+        T: Patterned,
+    {
+        info.pattern(pattern)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Requirements of a route's handler.
 
 use std::any::{TypeId, type_name};
+use std::sync::Arc;
 
 use mcp_types::JsonObject;
 
@@ -12,7 +13,7 @@ use crate::schema::ArgumentSchema;
 /// extractor adds its own when the route is created.
 #[derive(Debug, Default)]
 pub struct RouteSpec {
-    pub(crate) input_schema: Option<JsonObject>,
+    pub(crate) input_schema: Option<Arc<JsonObject>>,
     pub(crate) constraints: Option<Constraints>,
     pub(crate) states: Vec<(TypeId, &'static str)>,
     pub(crate) sends_logs: bool,
@@ -47,7 +48,8 @@ impl RouteSpec {
     pub(crate) fn set_arguments(&mut self, arguments: ArgumentSchema) {
         self.problems.extend(arguments.problem);
         self.constraints = arguments.constraints;
-        if self.input_schema.replace(arguments.schema).is_some() {
+        let schema = Arc::new(arguments.schema);
+        if self.input_schema.replace(schema).is_some() {
             self.problem(
                 "more than one parameter describes the arguments; use one `Args<T>`, or plain \
                  parameters",

@@ -55,36 +55,31 @@ impl Constraints {
             |arguments| arguments.parse().ok(),
         );
         // Decoding reports invalid JSON.
-        let Some(mut value) = parsed else {
+        let Some(value) = parsed else {
             return Ok(());
         };
-        // Decoding also reports values that are not strings.
-        if let (ArgumentFormat::Strings, Value::Object(members)) = (format, &mut value) {
-            members.retain(|_, member| member.is_string());
+        match Violations::gather(self.find_violations(&value, format)) {
+            Some(violations) => Err(violations.into()),
+            None => Ok(()),
         }
+    }
+
+    /// Returns up to [`Violations::MAX`] violations.
+    pub(crate) fn find_violations(&self, value: &Value, format: ArgumentFormat) -> Vec<Violation> {
         let mut checker = ValueChecker {
             nodes: &self.nodes,
             format,
             remaining_steps: MAX_STEPS,
             violations: Vec::new(),
         };
-        checker.check(0, &value, Path::Root, 0);
+        checker.check(0, value, Path::Root, 0);
         if checker.remaining_steps == 0 {
             let text = format!(
                 "too large to be checked in {MAX_STEPS} steps; send fewer elements or shorter strings"
             );
-            return Err(ArgumentError::new("", text));
+            return vec![Violation::new("", text)];
         }
-        match Violations::gather(checker.violations) {
-            Some(violations) => Err(violations.into()),
-            None => Ok(()),
-        }
-    }
-}
-
-impl From<Violations> for ArgumentError {
-    fn from(violations: Violations) -> Self {
-        Self::new("", violations.to_string())
+        checker.violations
     }
 }
 
@@ -98,14 +93,14 @@ struct ValueChecker<'a> {
 
 /// The path of a value, which is written only for violations.
 #[derive(Clone, Copy)]
-enum Path<'p> {
+pub(crate) enum Path<'p> {
     Root,
     Element(&'p Self, usize),
     Member(&'p Self, &'p str),
 }
 
 impl Path<'_> {
-    fn to_text(self) -> String {
+    pub(crate) fn to_text(self) -> String {
         match self {
             Self::Root => String::new(),
             Self::Element(parent, index) => format!("{}[{index}]", parent.to_text()),

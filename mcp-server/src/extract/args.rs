@@ -8,18 +8,19 @@ use serde::de::DeserializeOwned;
 use super::from_call::FromCall;
 use super::{json_arguments, string_arguments};
 use crate::call::{CallContext, RouteSpec};
+use crate::constraints::ArgumentFormat;
 use crate::rejection::{ArgumentError, Rejection};
 use crate::schema;
 
 /// The arguments, decoded into a type of yours. Its JSON Schema becomes the tool's input schema.
 ///
-/// In a tool, arguments that do not match become a failed result for the language model, with the
-/// path of the value and the expected type.
+/// In a tool, arguments that do not match become a failed result for the language model, which lists all
+/// mistakes with their paths and the expected types of JSON.
 ///
 /// In a prompt these are the prompt's arguments, in a URI template the variables, and in a completion
 /// the arguments that already have values. All of these are strings on the wire. Numbers, `bool`s and
-/// enums are parsed from the string; other types are decoded from JSON in the string. Values that do
-/// not match become a protocol error that names the argument.
+/// enums are parsed from the string; other types are decoded from JSON in the string. Values of other
+/// types than a string are accepted as well. Values that do not match become a protocol error that names the argument.
 ///
 /// # Examples
 ///
@@ -46,7 +47,9 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
         let arguments = call.take_arguments();
         Ok(Self(match call.has_string_arguments() {
             true => string_arguments::parse(&arguments)?,
-            false => json_arguments::parse(&arguments)?,
+            false => json_arguments::parse_described(&arguments, || {
+                schema::of_arguments::<T>().schema
+            })?,
         }))
     }
 
@@ -56,7 +59,7 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
 }
 
 impl CallContext {
-    /// Decodes one argument.
+    /// Decodes one argument. `schema` describes all arguments.
     ///
     /// # Errors
     ///
@@ -65,10 +68,19 @@ impl CallContext {
         &self,
         name: &str,
         value: RawJson<'_>,
+        schema: Option<&JsonObject>,
     ) -> Result<T, ArgumentError> {
         match self.has_string_arguments() {
             true => string_arguments::parse_one(name, value),
-            false => json_arguments::parse_one(name, value),
+            false => json_arguments::parse_one(name, value, schema),
+        }
+    }
+
+    /// Returns the representation of the arguments.
+    pub(crate) fn argument_format(&self) -> ArgumentFormat {
+        match self.has_string_arguments() {
+            true => ArgumentFormat::Strings,
+            false => ArgumentFormat::Json,
         }
     }
 

@@ -1,10 +1,13 @@
 //! Decoding of arguments that may be any JSON: those of tools.
 
-use mcp_core::deserialize;
-use mcp_types::{RawJson, RawObject, without_position};
+use mcp_core::deserialize::{self, DeserializeError};
+use mcp_types::{JsonObject, RawJson, RawObject, without_position};
 use serde::de::DeserializeOwned;
 
+use super::reason::plain_reason;
+use crate::constraints::ArgumentFormat;
 use crate::rejection::ArgumentError;
+use crate::schema::{convert_whole_numbers, convert_whole_numbers_in, explain};
 
 /// Decodes arguments into `T`.
 ///
@@ -12,10 +15,33 @@ use crate::rejection::ArgumentError;
 ///
 /// Returns an [`ArgumentError`] with the path of the value that does not match.
 pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
-    parse_one("", arguments.as_raw())
+    deserialize::from_str(arguments.as_str()).map_err(|error| argument_error("", &error))
 }
 
-/// Decodes one argument into `T`.
+/// Decodes arguments into `T`, whose schema is `schema`. Where the schema asks for an integer, numbers
+/// such as `5.0` are accepted. Valid arguments are decoded in one pass.
+///
+/// # Errors
+///
+/// Returns an [`ArgumentError`] with all mistakes.
+pub(super) fn parse_described<T: DeserializeOwned>(
+    arguments: &RawObject,
+    schema: impl FnOnce() -> JsonObject,
+) -> Result<T, ArgumentError> {
+    deserialize::from_str(arguments.as_str()).or_else(|error| {
+        let schema = schema();
+        if let Some(converted) = convert_whole_numbers(arguments, &schema)
+            && let Ok(value) = serde_json::from_value(converted)
+        {
+            return Ok(value);
+        }
+        let found = explain(&schema, arguments, ArgumentFormat::Json);
+        Err(argument_error("", &error).merge(found))
+    })
+}
+
+/// Decodes one argument into `T`. `schema` describes all arguments; where it asks for an integer, numbers
+/// such as `5.0` are accepted.
 ///
 /// # Errors
 ///
@@ -23,18 +49,29 @@ pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, Arg
 pub(super) fn parse_one<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
+    schema: Option<&JsonObject>,
 ) -> Result<T, ArgumentError> {
-    deserialize::from_str(value.as_str()).map_err(|error| {
-        let path = join_path(name, error.path);
-        ArgumentError::new(path, without_position(&error.error))
+    deserialize::from_str(value.as_str()).or_else(|error| {
+        let convert = |schema| {
+            let value = value.read().ok()?;
+            let converted = convert_whole_numbers_in(name, value, schema)?;
+            serde_json::from_value(converted).ok()
+        };
+        let converted = schema.and_then(convert);
+        converted.ok_or_else(|| argument_error(name, &error))
     })
 }
 
+fn argument_error(name: &str, error: &DeserializeError) -> ArgumentError {
+    let path = join_path(name, &error.path);
+    ArgumentError::new(path, plain_reason(&without_position(&error.error)))
+}
+
 /// Returns the path of a value inside of the argument `name`.
-pub(super) fn join_path(name: &str, inner: String) -> String {
-    match inner.as_str() {
+pub(super) fn join_path(name: &str, inner: &str) -> String {
+    match inner {
         "" => name.to_owned(),
-        _ if name.is_empty() => inner,
+        _ if name.is_empty() => inner.to_owned(),
         index if index.starts_with('[') => format!("{name}{index}"),
         member => format!("{name}.{member}"),
     }

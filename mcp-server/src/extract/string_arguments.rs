@@ -13,10 +13,14 @@ use serde_json::Value;
 use serde_path_to_error::{Path, Track};
 
 use super::json_arguments;
+use super::reason::plain_reason;
 use crate::rejection::ArgumentError;
 
 /// Limit on the characters of a malformed value in an error message.
 const MAX_SHOWN_CHARS: usize = 64;
+
+/// Largest integer up to which floats represent all integers exactly.
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_991.0;
 
 /// Decodes arguments into `T`, each field from a string.
 ///
@@ -26,19 +30,16 @@ const MAX_SHOWN_CHARS: usize = 64;
 pub(super) fn parse<T: DeserializeOwned>(arguments: &RawObject) -> Result<T, ArgumentError> {
     let members = arguments.parse::<JsonObject>();
     let members = members.map_err(|error| ArgumentError::new("", error.to_string()))?;
-    let strings = members.iter().map(|(name, value)| match value {
-        Value::String(string) => Ok((name.as_str(), StringValue(string))),
-        _ => Err(not_a_string(name)),
-    });
-    let strings = strings.collect::<Result<Vec<_>, _>>()?;
+    let fields = members.iter().map(|(name, value)| (name.as_str(), value));
+    let fields: Vec<_> = fields.collect();
     let fields = StringFields {
-        rest: strings.into_iter(),
+        rest: fields.into_iter(),
         next: None,
     };
     T::deserialize(MapAccessDeserializer::new(fields)).map_err(Error::into_argument)
 }
 
-/// Decodes one argument, a JSON string, into `T`.
+/// Decodes one argument, a JSON string or a value of the type itself, into `T`.
 ///
 /// # Errors
 ///
@@ -47,12 +48,11 @@ pub(super) fn parse_one<T: DeserializeOwned>(
     name: &str,
     value: RawJson<'_>,
 ) -> Result<T, ArgumentError> {
-    let string = value.text().ok_or_else(|| not_a_string(name))?;
-    T::deserialize(StringValue(&string)).map_err(|error| error.in_field(name).into_argument())
-}
-
-fn not_a_string(name: &str) -> ArgumentError {
-    ArgumentError::new(name.to_owned(), "expected a string")
+    match value.text() {
+        Some(string) => T::deserialize(StringValue(&string))
+            .map_err(|error| error.in_field(name).into_argument()),
+        None => json_arguments::parse_one(name, value, None),
+    }
 }
 
 /// Error of the decoder, with the path of the value.
@@ -64,12 +64,12 @@ struct Error {
 
 impl Error {
     fn in_field(mut self, name: &str) -> Self {
-        self.path = json_arguments::join_path(name, self.path);
+        self.path = json_arguments::join_path(name, &self.path);
         self
     }
 
     fn into_argument(self) -> ArgumentError {
-        ArgumentError::new(self.path, self.reason)
+        ArgumentError::new(self.path, plain_reason(&self.reason))
     }
 }
 
@@ -92,8 +92,8 @@ impl serde::de::Error for Error {
 
 /// Map of all arguments. An error of a value has the name of its argument as path.
 struct StringFields<'a> {
-    rest: vec::IntoIter<(&'a str, StringValue<'a>)>,
-    next: Option<(&'a str, StringValue<'a>)>,
+    rest: vec::IntoIter<(&'a str, &'a Value)>,
+    next: Option<(&'a str, &'a Value)>,
 }
 
 impl<'de> MapAccess<'de> for StringFields<'de> {
@@ -114,8 +114,11 @@ impl<'de> MapAccess<'de> for StringFields<'de> {
             .next
             .take()
             .ok_or_else(|| Error::custom("a value was requested before its key"))?;
-        seed.deserialize(value)
-            .map_err(|error| error.in_field(name))
+        let decoded = match value {
+            Value::String(string) => seed.deserialize(StringValue(string)),
+            other => seed.deserialize(other).map_err(Error::custom),
+        };
+        decoded.map_err(|error| error.in_field(name))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -142,8 +145,19 @@ impl StringValue<'_> {
             } else {
                 path.to_string()
             },
-            reason: format!("as JSON: {}", without_position(error)),
+            reason: plain_reason(&without_position(error)),
         }
+    }
+
+    /// Parses an integer that is written as a float, such as `5.0`.
+    fn whole(self) -> Option<i64> {
+        let float = self.number::<f64>()?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the float has no fraction and is in range"
+        )]
+        let whole = float as i64;
+        (float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER).then_some(whole)
     }
 
     /// Parses a number in the syntax of JSON: without `+` and without spaces.
@@ -161,7 +175,7 @@ macro_rules! integers {
             if let Some(number) = self.number::<u64>() {
                 return visitor.visit_u64(number);
             }
-            match self.number::<i64>() {
+            match self.number::<i64>().or_else(|| self.whole()) {
                 Some(number) => visitor.visit_i64(number),
                 None => Err(self.expected("a whole number")),
             }
@@ -317,6 +331,21 @@ mod tests {
     }
 
     #[test]
+    fn values_of_type_itself_and_whole_floats_are_accepted() {
+        for (name, value) in [
+            ("id", json!(7)),
+            ("id", json!("7.0")),
+            ("signed", json!(-3)),
+            ("signed", json!("-3.0")),
+            ("on", json!(true)),
+            ("list", json!([1, 2])),
+        ] {
+            assert_eq!(all(&[(name, value)]), all(&[]), "{name}");
+        }
+        assert_eq!(all(&[("signed", json!(null))]).unwrap().signed, None);
+    }
+
+    #[test]
     fn mismatch_names_argument_and_expected_type() {
         for (name, value, expected) in [
             ("id", json!("x"), "`id`: expected a whole number, got \"x\""),
@@ -334,14 +363,14 @@ mod tests {
             (
                 "id",
                 json!("300"),
-                "`id`: invalid value: integer `300`, expected u8",
+                "`id`: 300 is out of range, expected 0 to 255",
             ),
             (
                 "id",
                 json!("-1"),
-                "`id`: invalid value: integer `-1`, expected u8",
+                "`id`: -1 is out of range, expected 0 to 255",
             ),
-            ("id", json!(7), "`id`: expected a string"),
+            ("text", json!(7), "`text`: expected a string, got a number"),
             (
                 "share",
                 json!("NaN"),
@@ -360,22 +389,22 @@ mod tests {
             (
                 "level",
                 json!("mid"),
-                "`level`: unknown variant `mid`, expected `low` or `high`",
+                "`level`: expected `low` or `high`, got \"mid\"",
             ),
             (
                 "list",
                 json!("1"),
-                "`list`: as JSON: invalid type: integer `1`, expected a sequence",
+                "`list`: expected an array, got a number",
             ),
             (
                 "list",
                 json!("[1, \"x\"]"),
-                "`list[1]`: as JSON: invalid type: string \"x\", expected u8",
+                "`list[1]`: expected a whole number, got a string",
             ),
             (
                 "list",
                 json!("[1] x"),
-                "`list`: as JSON: trailing characters",
+                "`list`: trailing characters",
             ),
         ] {
             let error = all(&[(name, value)]).unwrap_err();

@@ -108,7 +108,7 @@ impl PromptRoute {
         Self {
             prompt: Arc::new(prompt),
             handler,
-            choices: Arc::new(Choices::from_schema(spec.input_schema.as_ref())),
+            choices: Arc::new(Choices::from_schema(spec.input_schema.as_deref())),
             spec: Arc::new(spec),
             scope: RouteScope::default(),
         }

@@ -58,38 +58,38 @@ impl Routes {
         Self::default()
     }
 
-    /// Adds a tool.
+    /// Adds a tool: a route, or a function with `#[tool]`.
     #[must_use]
-    pub fn tool(mut self, tool: ToolRoute) -> Self {
-        self.tools.push(tool);
+    pub fn tool(mut self, tool: impl Into<ToolRoute>) -> Self {
+        self.tools.push(tool.into());
         self
     }
 
-    /// Adds a resource.
+    /// Adds a resource: a route, or a function with `#[resource]`.
     #[must_use]
-    pub fn resource(mut self, resource: ResourceRoute) -> Self {
-        self.resources.push(resource);
+    pub fn resource(mut self, resource: impl Into<ResourceRoute>) -> Self {
+        self.resources.push(resource.into());
         self
     }
 
-    /// Adds a URI template.
+    /// Adds a URI template: a route, or a function with `#[resource]` and a template.
     #[must_use]
-    pub fn template(mut self, template: TemplateRoute) -> Self {
-        self.templates.push(template);
+    pub fn template(mut self, template: impl Into<TemplateRoute>) -> Self {
+        self.templates.push(template.into());
         self
     }
 
-    /// Adds a prompt.
+    /// Adds a prompt: a route, or a function with `#[prompt]`.
     #[must_use]
-    pub fn prompt(mut self, prompt: PromptRoute) -> Self {
-        self.prompts.push(prompt);
+    pub fn prompt(mut self, prompt: impl Into<PromptRoute>) -> Self {
+        self.prompts.push(prompt.into());
         self
     }
 
-    /// Adds a completion.
+    /// Adds a completion: a route, or a function with `#[completion]`.
     #[must_use]
-    pub fn completion(mut self, completion: CompletionRoute) -> Self {
-        self.completions.push(completion);
+    pub fn completion(mut self, completion: impl Into<CompletionRoute>) -> Self {
+        self.completions.push(completion.into());
         self
     }
 
@@ -187,12 +187,39 @@ impl Routes {
     }
 }
 
+/// Creates [`Routes`] from functions with `#[tool]`, `#[resource]`, `#[prompt]` or `#[completion]`, from
+/// single routes, and from other [`Routes`].
+///
+/// # Examples
+///
+/// ```
+/// use mcp_server::{Server, Tool, ToolExt, routes};
+///
+/// let now = Tool::new("now").handler(|| "half past");
+/// let today = Tool::new("today").handler(|| "Monday");
+/// let server = Server::new("clock", "1.0.0").merge(routes![now, today]);
+/// server.check()?;
+/// # Ok::<(), mcp_server::SetupError>(())
+/// ```
+#[macro_export]
+macro_rules! routes {
+    ($($route:expr),* $(,)?) => {
+        $crate::Routes::new()$(.merge($crate::Routes::from($route)))*
+    };
+}
+
 macro_rules! from_routes {
     ($($route:ident in $field:ident;)*) => {
         $(impl FromIterator<$route> for Routes {
             fn from_iter<I: IntoIterator<Item = $route>>(routes: I) -> Self {
                 let $field = routes.into_iter().collect();
                 Self { $field, ..Self::default() }
+            }
+        }
+
+        impl From<$route> for Routes {
+            fn from(route: $route) -> Self {
+                Self::from_iter([route])
             }
         })*
     };

@@ -52,7 +52,7 @@ impl TemplateRoute {
     pub(crate) fn new(template: ResourceTemplate, mut handler: ResourceHandler) -> Self {
         let pattern = UriTemplate::parse(&template.uri_template);
         let spec = &mut handler.spec;
-        let choices = Choices::from_schema(spec.input_schema.as_ref());
+        let choices = Choices::from_schema(spec.input_schema.as_deref());
         match &pattern {
             Ok(pattern) => check_arguments(spec, pattern),
             Err(problem) => spec.problem(problem.as_str()),

@@ -72,12 +72,13 @@ impl ToolRoute {
     {
         let (generated, constraints) = (spec.input_schema.take(), spec.constraints.take());
         let is_raw = tool.input_schema != Tool::new("").input_schema;
+        let has_no_arguments = generated.is_none() && !is_raw;
         let constraints = match is_raw {
             true => Constraints::from_schema(&tool.input_schema),
             false => constraints,
         };
         if let (Some(schema), false) = (generated, is_raw) {
-            tool.input_schema = Arc::new(schema);
+            tool.input_schema = schema;
         }
         if tool.output_schema.is_none() {
             tool.output_schema = Output::output_schema().map(Arc::new);
@@ -96,7 +97,7 @@ impl ToolRoute {
             handler,
             spec: Arc::new(spec),
             param_headers: param_headers.map(Arc::new),
-            checks: ToolChecks::new(is_raw, constraints),
+            checks: ToolChecks::new(is_raw, has_no_arguments, constraints),
             scope: RouteScope::default(),
         }
     }

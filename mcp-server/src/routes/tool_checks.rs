@@ -8,11 +8,11 @@ use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
 use mcp_types::{JsonObject, RawObject, Tool};
 use serde_json::Value;
 
-use super::lenient::convert_strings;
 use crate::call::CallContext;
 use crate::constraints::{ArgumentFormat, Constraints};
 use crate::rejection::{ArgumentError, Rejection};
 use crate::result::ToolError;
+use crate::schema::{convert_strings, explain};
 use crate::validation::Validation;
 
 /// Checks of one tool.
@@ -20,6 +20,8 @@ use crate::validation::Validation;
 pub(super) struct ToolChecks {
     /// The input schema is the author's; no Rust type checks it.
     is_raw: bool,
+    /// The tool takes no arguments, as its schema says.
+    has_no_arguments: bool,
     constraints: Option<Arc<Constraints>>,
     /// Compiled at the first use, for the validator of the tool's server.
     compiled: Arc<OnceLock<CompiledSchemas>>,
@@ -49,9 +51,14 @@ impl CompiledSchemas {
 }
 
 impl ToolChecks {
-    pub(super) fn new(is_raw: bool, constraints: Option<Constraints>) -> Self {
+    pub(super) fn new(
+        is_raw: bool,
+        has_no_arguments: bool,
+        constraints: Option<Constraints>,
+    ) -> Self {
         Self {
             is_raw,
+            has_no_arguments,
             constraints: constraints.map(Arc::new),
             compiled: Arc::default(),
         }
@@ -87,9 +94,17 @@ impl ToolChecks {
             (Some(Ok(check)), _) => check_json_schema(&*check, call.arguments()),
             (Some(Err(error)), _) => return Err(unusable_schema(tool, "input", &error)),
             (None, Some(constraints)) => constraints.check(call.arguments(), ArgumentFormat::Json),
+            (None, None) if self.has_no_arguments => check_absent(call.arguments()),
             (None, None) => Ok(()),
         };
         checked.map_err(|error| {
+            let error = match (self.is_raw, call.arguments()) {
+                (false, Some(arguments)) => {
+                    let format = ArgumentFormat::Json;
+                    error.merge(explain(&tool.input_schema, arguments, format))
+                }
+                _ => error,
+            };
             let error = ToolError::from_rejection(Rejection::Arguments(error));
             error.into_reply(&tool.name)
         })
@@ -173,6 +188,15 @@ fn is_restrictive(schema: &JsonObject) -> bool {
         "additionalProperties" => *value != Value::Bool(true),
         _ => true,
     })
+}
+
+/// Checks that a call of a tool without parameters has no arguments.
+fn check_absent(arguments: Option<&RawObject>) -> Result<(), ArgumentError> {
+    let mut members = arguments.into_iter().flat_map(|it| it.as_raw().members());
+    match members.next() {
+        Some((name, _)) => Err(ArgumentError::new("", format!("unknown `{name}`"))),
+        None => Ok(()),
+    }
 }
 
 fn check_json_schema(

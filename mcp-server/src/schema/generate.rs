@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use super::flatten::flatten;
+use super::optional::{omit_null, remove_null};
 use crate::constraints::Constraints;
 
 /// The published schema of a handler's arguments and the constraints that are checked per call.
@@ -31,8 +32,10 @@ impl ArgumentSchema {
             Some(name) => name == "object",
             None => !root.contains_key("$ref") && !root.contains_key("not"),
         };
+        let mut root = type_and_properties_first(root);
+        omit_null(&mut root);
         Self {
-            schema: clean(type_and_properties_first(root)),
+            schema: clean(root),
             constraints,
             problem: (!is_object).then(String::new),
         }
@@ -116,8 +119,10 @@ fn clean_object(schema: &mut JsonObject) {
     if format.is_some_and(|format| RUST_FORMATS.contains(&format)) {
         schema.shift_remove("format");
     }
+    // A header cannot contain `null`.
+    // spec: XHDR-06
     if schema.contains_key(PARAM_HEADER) {
-        remove_null_type(schema);
+        remove_null(schema);
     }
     for (key, value) in schema.iter_mut() {
         match (key.as_str(), value) {
@@ -139,18 +144,5 @@ fn clean_value(value: &mut Value) {
         Value::Object(schema) => clean_object(schema),
         Value::Array(schemas) => schemas.iter_mut().for_each(clean_value),
         _ => {}
-    }
-}
-
-/// Removes `null` from the types of a property that is mirrored in a header: a header cannot contain
-/// `null`.
-// spec: XHDR-06
-fn remove_null_type(schema: &mut JsonObject) {
-    if let Some(Value::Array(types)) = schema.get_mut("type") {
-        types.retain(|name| name != "null");
-        if let [single] = types.as_slice() {
-            let single = single.clone();
-            schema.insert("type".to_owned(), single);
-        }
     }
 }

@@ -36,7 +36,7 @@ fn schema_of_struct_is_inlined_without_rust_formats() {
             "type": "object",
             "properties": {
                 "article": {"description": "The article", "type": "integer", "minimum": 0},
-                "note": {"type": ["string", "null"]},
+                "note": {"type": "string"},
                 "lines": {
                     "type": "array",
                     "items": {
@@ -155,6 +155,56 @@ fn types_without_bounds_have_no_constraints() {
 struct Repeated {
     #[schemars(extend("x-mcp-header" = "Region"))]
     region: Option<String>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+struct Optional {
+    /// How urgent
+    level: Option<Level>,
+    inner: Option<Line>,
+    #[schemars(default)]
+    list: Option<Vec<Option<u8>>>,
+    #[schemars(required)]
+    present: Option<bool>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only the schema is used")]
+enum Level {
+    /// Not urgent
+    Low,
+    High,
+}
+
+#[test]
+fn optional_property_lists_no_null() {
+    assert_eq!(
+        schema_of::<Optional>(),
+        json!({
+            "type": "object",
+            "properties": {
+                "level": {
+                    "description": "How urgent",
+                    "oneOf": [
+                        {"description": "Not urgent", "type": "string", "const": "Low"},
+                        {"type": "string", "enum": ["High"]},
+                    ],
+                },
+                "inner": {
+                    "type": "object",
+                    "properties": {"price": {"type": "number"}},
+                    "required": ["price"],
+                },
+                "list": {
+                    "type": "array",
+                    "items": {"type": ["integer", "null"], "minimum": 0, "maximum": 255},
+                },
+                "present": {"type": "boolean"},
+            },
+            "required": ["present"],
+        })
+    );
 }
 
 // spec: XHDR-06

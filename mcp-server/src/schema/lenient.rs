@@ -1,7 +1,8 @@
-//! Conversion of string arguments into the types that a schema asks for, for language models that write
-//! `"5"` for a number, `"true"` for a boolean, or an array as JSON in a string.
+//! Conversion of arguments into the types that a schema asks for, for language models that write `5.0` for
+//! an integer, `"5"` for a number, `"true"` for a boolean, or an array as JSON in a string.
 //!
-//! A string is converted only where the schema accepts no string. A string that cannot be converted
+//! A whole number is always converted, after decoding has failed. Strings are converted only by servers
+//! with `lenient_arguments`. A string is converted only where the schema accepts no string. A string that cannot be converted
 //! stays as it is, and the checks that follow report it.
 
 use mcp_types::{JsonObject, RawObject};
@@ -11,15 +12,43 @@ use serde_json::{Number, Value};
 const MAX_HOPS: usize = 16;
 
 /// Converts strings in the arguments. Returns `None` when nothing changes.
-pub(super) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+pub(crate) fn convert_strings(arguments: &RawObject, schema: &JsonObject) -> Option<RawObject> {
+    let value = convert(arguments, schema, true)?;
+    RawObject::from_value(&value).ok()
+}
+
+/// Converts numbers such as `5.0` where the schema asks for an integer. Returns `None` when nothing changes.
+pub(crate) fn convert_whole_numbers(arguments: &RawObject, schema: &JsonObject) -> Option<Value> {
+    convert(arguments, schema, false)
+}
+
+/// Converts numbers such as `5.0` in the value of one property. Returns `None` when nothing changes.
+pub(crate) fn convert_whole_numbers_in(
+    property: &str,
+    mut value: Value,
+    schema: &JsonObject,
+) -> Option<Value> {
+    let own = schema.get("properties")?.get(property)?;
+    let converter = Converter {
+        root: schema,
+        converts_strings: false,
+    };
+    converter.value(&mut value, own, 0).then_some(value)
+}
+
+fn convert(arguments: &RawObject, schema: &JsonObject, converts_strings: bool) -> Option<Value> {
     let mut value: Value = arguments.parse().ok()?;
-    let converter = Converter { root: schema };
+    let converter = Converter {
+        root: schema,
+        converts_strings,
+    };
     let is_changed = converter.inner_values(&mut value, schema, 0);
-    is_changed.then(|| RawObject::from_value(&value).ok())?
+    is_changed.then_some(value)
 }
 
 struct Converter<'a> {
     root: &'a JsonObject,
+    converts_strings: bool,
 }
 
 impl<'a> Converter<'a> {
@@ -30,8 +59,16 @@ impl<'a> Converter<'a> {
         };
         let mut types = AcceptedTypes::default();
         self.accepted_types(schema, &mut types, hops);
-        let is_changed = types.convert(value);
+        let is_changed = types.convert(value, self.converts_strings);
         self.inner_values(value, schema, hops) | is_changed
+    }
+
+    fn accepts_strings(&self, schema: &'a Value) -> bool {
+        let mut types = AcceptedTypes::default();
+        if let Some(schema) = schema.as_object() {
+            self.accepted_types(schema, &mut types, 0);
+        }
+        types.string || !types.is_any()
     }
 
     /// Converts the members or elements of a value. Returns whether anything changed.
@@ -41,8 +78,20 @@ impl<'a> Converter<'a> {
             Value::Object(members) => {
                 let properties = schema.get("properties").and_then(Value::as_object);
                 let others = schema.get("additionalProperties");
+                let required = schema.get("required").and_then(Value::as_array);
+                let is_required =
+                    |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
                 for (name, member) in members {
                     let own = properties.and_then(|properties| properties.get(name));
+                    // An optional property may be `null`, although the schema does not say so.
+                    if self.converts_strings
+                        && own.is_some_and(|own| !self.accepts_strings(own))
+                        && member.as_str().is_some_and(|text| text.trim() == "null")
+                        && !is_required(name)
+                    {
+                        *member = Value::Null;
+                        is_changed = true;
+                    }
                     if let Some(schema) = own.or(others) {
                         is_changed |= self.value(member, schema, 0);
                     }
@@ -131,10 +180,20 @@ impl AcceptedTypes {
         }
     }
 
+    fn is_any(&self) -> bool {
+        self.string
+            || self.integer
+            || self.number
+            || self.boolean
+            || self.null
+            || self.array
+            || self.object
+    }
+
     /// Converts a value to an accepted type. Returns whether it changed.
-    fn convert(&self, value: &mut Value) -> bool {
+    fn convert(&self, value: &mut Value, converts_strings: bool) -> bool {
         let converted = match value {
-            Value::String(text) if !self.string => self.parse(text.trim()),
+            Value::String(text) if converts_strings && !self.string => self.parse(text.trim()),
             Value::Number(number) if self.integer && !self.number => whole(number),
             _ => None,
         };

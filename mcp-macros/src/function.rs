@@ -1,0 +1,195 @@
+//! `#[tool]` and its counterparts on a free function: the function becomes a route.
+//!
+//! The name of the function becomes a unit struct that converts into the route and into `Routes`. It
+//! dereferences to a pointer to the function, so that calls of the function stay valid. The function
+//! itself moves into an anonymous constant, where its own name refers to the function: a parameter may
+//! have the name of the function.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, FnArg, ItemFn, Lifetime, Signature, Type, TypeReference, Visibility};
+
+use crate::block::probe_traits;
+use crate::errors::Errors;
+use crate::method::{RouteMethod, anonymize_lifetimes, cfgs, remove_attribute};
+use crate::options::{CratePath, hygienic};
+use crate::route::{FnPosition, RouteAttribute, RouteKind};
+
+/// Expands the attribute on a free function.
+pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -> TokenStream {
+    let mut function: ItemFn = match syn::parse2(item.clone()) {
+        Ok(function) => function,
+        Err(_) => return misplaced(kind, item),
+    };
+    if function.sig.receiver().is_some() {
+        return misplaced(kind, item);
+    }
+    let mut errors = Errors::default();
+    let name = Ident::new(kind.noun(), Span::call_site());
+    let attribute: Attribute = match options.is_empty() {
+        true => syn::parse_quote!(#[#name]),
+        false => syn::parse_quote!(#[#name(#options)]),
+    };
+    function.attrs.insert(0, attribute);
+    let original = function.sig.clone();
+    let Some(attribute) = remove_attribute(kind, &mut function.attrs, &mut errors) else {
+        return quote!(#errors #function);
+    };
+    let mut attribute = RouteAttribute::parse(kind, &attribute, FnPosition::Free, &mut errors);
+    let crate_path = attribute.crate_path(&mut errors);
+    let parts = (&mut function.attrs, &mut function.sig);
+    let route = RouteMethod::read(FnPosition::Free, attribute, &crate_path, parts, &mut errors);
+    match route {
+        Some(route) if errors.is_empty() => {
+            generate(&route, &crate_path, &original, &mut function)
+        }
+        _ => quote!(#errors #function),
+    }
+}
+
+/// Reports where the attribute belongs and keeps the item.
+fn misplaced(kind: RouteKind, item: TokenStream) -> TokenStream {
+    let message = format!(
+        "`#[{}]` belongs on a function: on a free one, or on one in an `impl` block that has \
+         `#[mcp::server]` or `#[mcp::tools]`",
+        kind.noun()
+    );
+    let error = syn::Error::new(Span::call_site(), message).to_compile_error();
+    quote!(#error #item)
+}
+
+fn generate(
+    route: &RouteMethod,
+    crate_path: &CratePath,
+    original: &Signature,
+    function: &mut ItemFn,
+) -> TokenStream {
+    let ident = route.ident();
+    let span = hygienic(ident.span());
+    let private = crate_path.private(span);
+    let visibility = std::mem::replace(&mut function.vis, Visibility::Inherited);
+    let documentation = function.attrs.iter();
+    let documentation: Vec<_> = documentation
+        .filter(|attribute| attribute.path().is_ident("doc"))
+        .collect();
+    let cfgs = cfgs(&function.attrs);
+    let (add, ty) = route.add_method_and_type();
+    let imports = probe_traits(&private, span);
+    let route_expr = route.route_expr(crate_path);
+    let pointer = pointer(route, original);
+    let structure = quote_spanned! {ident.span()=>
+        #(#documentation)*
+        #(#cfgs)*
+        #[allow(non_camel_case_types)]
+        #[derive(
+            ::core::clone::Clone,
+            ::core::marker::Copy,
+            ::core::fmt::Debug,
+        )]
+        #visibility struct #ident;
+    };
+    quote_spanned! {span=>
+        #structure
+
+        #(#cfgs)*
+        const _: () = {
+            #function
+
+            #[automatically_derived]
+            impl ::core::convert::From<#ident> for #private::#ty {
+                #[allow(
+                    deprecated,
+                    unused_imports,
+                    unused_qualifications,
+                    clippy::all,
+                    clippy::nursery,
+                    clippy::pedantic
+                )]
+                fn from(_: #ident) -> Self {
+                    #imports
+                    #route_expr
+                }
+            }
+
+            #[automatically_derived]
+            impl ::core::convert::From<#ident> for #private::Routes {
+                fn from(function: #ident) -> Self {
+                    #private::Routes::new().#add(function)
+                }
+            }
+
+            #pointer
+        };
+    }
+}
+
+/// Returns the implementation of `Deref`, with which the struct is called like the function.
+fn pointer(route: &RouteMethod, original: &Signature) -> TokenStream {
+    let ident = route.ident();
+    let span = hygienic(ident.span());
+    let is_async = original.asyncness.is_some();
+    let mut anonymize = anonymize_lifetimes(original);
+    let types = original.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(param) => Some((*param.ty).clone()),
+        FnArg::Receiver(_) => None,
+    });
+    let types: Vec<Type> = types
+        .map(|mut ty| {
+            anonymize.visit_type_mut(&mut ty);
+            // The future of an `async` function owns its arguments.
+            if is_async {
+                StaticLifetimes.visit_type_mut(&mut ty);
+            }
+            ty
+        })
+        .collect();
+    let mut output = route.output().clone();
+    if is_async {
+        StaticLifetimes.visit_type_mut(&mut output);
+        output = syn::parse_quote_spanned! {span=>
+            ::core::pin::Pin<::std::boxed::Box<
+                dyn ::core::future::Future<Output = #output> + ::core::marker::Send,
+            >>
+        };
+    }
+    let values: Vec<_> = (0..types.len())
+        .map(|index| Ident::new(&format!("value_{index}"), span))
+        .collect();
+    let mut callee = ident.clone();
+    callee.set_span(span);
+    let call = quote_spanned!(span=> #callee(#(#values),*));
+    let call = match is_async {
+        true => quote_spanned!(span=> ::std::boxed::Box::pin(#call)),
+        false => call.into_token_stream(),
+    };
+    quote_spanned! {span=>
+        #[automatically_derived]
+        impl ::core::ops::Deref for #ident {
+            type Target = fn(#(#types),*) -> #output;
+
+            #[allow(deprecated, clippy::all, clippy::nursery, clippy::pedantic)]
+            fn deref(&self) -> &Self::Target {
+                const FUNCTION: fn(#(#types),*) -> #output = |#(#values),*| #call;
+                &FUNCTION
+            }
+        }
+    }
+}
+
+/// Replaces all lifetimes by `'static`.
+struct StaticLifetimes;
+
+impl VisitMut for StaticLifetimes {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+        lifetime.ident = Ident::new("static", lifetime.ident.span());
+    }
+
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        let span = reference.and_token.span;
+        reference
+            .lifetime
+            .get_or_insert_with(|| Lifetime::new("'static", span));
+        visit_mut::visit_type_reference_mut(self, reference);
+    }
+}

@@ -1,0 +1,82 @@
+//! Optional properties: a property that may be omitted does not list `null`.
+//!
+//! schemars describes `Option<T>` as `T` or `null`. Gemini models read only one of several types, and
+//! other models send `null` for everything that lists it. Decoding still accepts `null`.
+
+use mcp_types::JsonObject;
+use serde_json::Value;
+
+/// Removes `null` from the properties that are not required, at any depth.
+pub(super) fn omit_null(schema: &mut JsonObject) {
+    let required: Vec<String> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|name| name.as_str().map(str::to_owned))
+        .collect();
+    for (keyword, value) in schema.iter_mut() {
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                for (name, property) in properties.iter_mut() {
+                    let Value::Object(property) = property else {
+                        continue;
+                    };
+                    if !required.contains(name) {
+                        remove_null(property);
+                    }
+                    omit_null(property);
+                }
+            }
+            ("$defs" | "patternProperties" | "dependentSchemas", Value::Object(named)) => {
+                named.values_mut().for_each(omit_null_in);
+            }
+            ("default" | "const" | "enum" | "examples", _) => {}
+            (_, value) => omit_null_in(value),
+        }
+    }
+}
+
+fn omit_null_in(value: &mut Value) {
+    match value {
+        Value::Object(schema) => omit_null(schema),
+        Value::Array(schemas) => schemas.iter_mut().for_each(omit_null_in),
+        _ => {}
+    }
+}
+
+/// Removes `null` from the types, values and alternatives of a property.
+pub(super) fn remove_null(property: &mut JsonObject) {
+    if property.get("default").is_some_and(Value::is_null) {
+        property.shift_remove("default");
+    }
+    if let Some(Value::Array(types)) = property.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [single] = types.as_slice() {
+            let single = single.clone();
+            property.insert("type".to_owned(), single);
+        }
+    }
+    if let Some(Value::Array(values)) = property.get_mut("enum")
+        && values.iter().any(|value| !value.is_null())
+    {
+        values.retain(|value| !value.is_null());
+    }
+    for keyword in ["anyOf", "oneOf"] {
+        let Some(Value::Array(alternatives)) = property.get_mut(keyword) else {
+            continue;
+        };
+        alternatives.retain(|alternative| {
+            alternative
+                .get("type")
+                .is_none_or(|name| name != "null")
+        });
+        if let [Value::Object(single)] = alternatives.as_slice() {
+            let single = single.clone();
+            property.shift_remove(keyword);
+            for (keyword, value) in single {
+                property.entry(keyword).or_insert(value);
+            }
+        }
+    }
+}
