@@ -2,7 +2,7 @@
 //!
 //! | topic | items |
 //! |---|---|
-//! | tools that clients drop | [`lint()`], [`Lint`], [`Severity`] |
+//! | tools that clients drop | [`lint()`], [`Lint`], [`LintProfile`], [`Severity`] |
 //! | validation | [`Validator`], [`Check`], [`Violations`] |
 //! | all of JSON Schema 2020-12 (feature `json-schema`) | `JsonSchema` |
 //! | schemas that are refused | [`SchemaError`] |
@@ -23,7 +23,7 @@ mod walk;
 
 #[cfg(feature = "json-schema")]
 pub use json_schema::JsonSchema;
-pub use lint::{Lint, Severity, lint};
+pub use lint::{Lint, LintProfile, Severity, lint};
 pub use validate::{
     Check, SchemaError, Validator, Violation, Violations, check_result, property_path, summarize,
 };

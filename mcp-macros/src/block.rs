@@ -119,8 +119,7 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
         };
         let attribute = RouteAttribute::parse(kind, &attribute, FnPosition::Method, errors);
         let function = (&mut method.attrs, &mut method.sig);
-        let method =
-            RouteMethod::read(FnPosition::Method, attribute, crate_path, function, errors);
+        let method = RouteMethod::read(FnPosition::Method, attribute, crate_path, function, errors);
         let Some(method) = method else { continue };
         let is_duplicate = |other: &&RouteMethod| {
             // If both functions have the same identifier, the compiler reports it.

@@ -11,7 +11,9 @@ use syn::{
 
 use crate::docs;
 use crate::errors::Errors;
+use crate::foreign::{ForeignOptions, Limits, Place};
 use crate::options::{CratePath, Options, hygienic};
+use crate::rename::RenameRule;
 
 const ATTRIBUTE: &str = "#[elicit]";
 const FIELD_OPTIONS: &[&str] = &[
@@ -35,14 +37,18 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut type_options = options(&input.attrs, &["crate"], &mut errors);
     let crate_path = type_options.crate_path(&mut errors);
+    let rename_all = ForeignOptions::read(&input.attrs, Place::Type, &mut errors).rename_all;
     if !input.generics.params.is_empty() {
         errors.add_at(&input.generics, "a form cannot be generic");
         return errors.into_token_stream();
     }
     let name = &input.ident;
     let implementation = match &input.data {
-        Data::Struct(data) => form(name, &data.fields, &crate_path, &mut errors),
-        Data::Enum(data) => choice(name, data.variants.iter(), &crate_path, &mut errors),
+        Data::Struct(data) => form(name, &data.fields, rename_all, &crate_path, &mut errors),
+        Data::Enum(data) => {
+            let variants = data.variants.iter();
+            choice(name, variants, rename_all, &crate_path, &mut errors)
+        }
         Data::Union(_) => {
             errors.add_at(name, "a form is a struct, and a choice in one is an enum");
             TokenStream::new()
@@ -63,7 +69,13 @@ fn options(attributes: &[Attribute], known: &[&str], errors: &mut Errors) -> Opt
 }
 
 /// Returns the implementation of `Elicit` for a struct.
-fn form(name: &Ident, fields: &Fields, crate_path: &CratePath, errors: &mut Errors) -> TokenStream {
+fn form(
+    name: &Ident,
+    fields: &Fields,
+    rename_all: Option<RenameRule>,
+    crate_path: &CratePath,
+    errors: &mut Errors,
+) -> TokenStream {
     let Fields::Named(fields) = fields else {
         errors.add_at(name, "the fields of a form have names: `struct … { … }`");
         return TokenStream::new();
@@ -74,7 +86,11 @@ fn form(name: &Ident, fields: &Fields, crate_path: &CratePath, errors: &mut Erro
     let mut names: Vec<String> = Vec::new();
     for field in &fields.named {
         let Some(ident) = &field.ident else { continue };
-        let field = FormField::read(ident, field, errors);
+        let field = FormField::read(ident, field, rename_all, errors);
+        if field.is_skipped {
+            reads.push(field.skipped());
+            continue;
+        }
         if names.contains(&field.name) {
             errors.add_at(ident, format!("another field is named `{}`", field.name));
         }
@@ -114,28 +130,58 @@ struct FormField<'a> {
     title: Option<LitStr>,
     description: Vec<Expr>,
     default: Option<Expr>,
+    /// The default by an attribute of serde or schemars.
+    foreign_default: Option<TokenStream>,
     range: Option<Bounds>,
     length: Option<Bounds>,
     format: Option<LitStr>,
+    /// The form does not contain the field, which has its default.
+    is_skipped: bool,
 }
 
 impl<'a> FormField<'a> {
-    fn read(ident: &'a Ident, field: &'a Field, errors: &mut Errors) -> Self {
+    fn read(
+        ident: &'a Ident,
+        field: &'a Field,
+        rename_all: Option<RenameRule>,
+        errors: &mut Errors,
+    ) -> Self {
         let mut options = options(&field.attrs, FIELD_OPTIONS, errors);
-        let name = options.text("name", errors);
+        let foreign = ForeignOptions::read(&field.attrs, Place::Field, errors);
+        let name = options.text("name", errors).map(|name| name.value());
+        let name = name.or(foreign.rename).unwrap_or_else(|| {
+            let name = ident.unraw().to_string();
+            rename_all.map_or(name.clone(), |rule| rule.field(&name))
+        });
         let description = options.expr("description", errors);
         let format = options.text("format", errors);
+        let format = format.filter(|format| is_format(format, errors));
+        let bounds_of = |limits: Option<Limits>| limits.map(Bounds::from_limits);
         Self {
             ident,
             ty: &field.ty,
-            name: name.map_or_else(|| ident.unraw().to_string(), |name| name.value()),
-            title: options.text("title", errors),
-            description: description.map_or_else(|| docs::read(&field.attrs), |text| vec![text]),
+            name,
+            title: options.text("title", errors).or(foreign.title),
+            description: description
+                .or(foreign.description)
+                .map_or_else(|| docs::read(&field.attrs), |text| vec![text]),
             default: options.expr("default", errors),
-            range: bounds("range", &mut options, errors),
-            length: bounds("length", &mut options, errors),
-            format: format.filter(|format| is_format(format, errors)),
+            // An empty field of an `Option` is `None` anyway.
+            foreign_default: foreign.default.filter(|_| !is_option(&field.ty)),
+            range: bounds("range", &mut options, errors).or_else(|| bounds_of(foreign.range)),
+            length: bounds("length", &mut options, errors).or_else(|| bounds_of(foreign.length)),
+            format: format.or(foreign.format),
+            is_skipped: foreign.is_skipped,
         }
+    }
+
+    /// Returns the field initializer of a field that the form does not contain.
+    fn skipped(&self) -> TokenStream {
+        let (span, ident) = (hygienic(self.ty.span()), self.ident);
+        let default = self.foreign_default.clone();
+        let default =
+            default.unwrap_or_else(|| quote_spanned!(span=> ::core::default::Default::default()));
+        quote_spanned!(span=> #ident: #default,)
     }
 
     /// Returns a bound on the type. The compiler reports a type that no form can show once, here.
@@ -172,9 +218,12 @@ impl<'a> FormField<'a> {
             let private = crate_path.private(span);
             quote_spanned!(span=> let field = #private::form::FormatField::format(field, #format);)
         });
-        let default = self.default.as_ref().map(|default| {
-            let value = default_value(default);
-            quote_spanned! {hygienic(default.span())=>
+        let own = self.default.as_ref();
+        let own = own.map(|default| (default.span(), default_value(default)));
+        let foreign = self.foreign_default.clone();
+        let default = own.or_else(|| foreign.map(|value| (self.ty.span(), value)));
+        let default = default.map(|(span, value)| {
+            quote_spanned! {hygienic(span)=>
                 let value: <#ty as #private::ElicitField>::Given = #value;
                 let field = <#ty as #private::ElicitField>::with_default(field, value);
             }
@@ -206,6 +255,16 @@ struct Bounds {
 }
 
 impl Bounds {
+    fn from_limits(limits: Limits) -> Self {
+        let (from, to) = (limits.min, limits.max);
+        let span = from.as_ref().or(to.as_ref()).map(Spanned::span);
+        Self {
+            span: span.unwrap_or_else(Span::call_site),
+            from,
+            to,
+        }
+    }
+
     /// Returns the two arguments of the setter.
     fn limits(&self, number: &TokenStream) -> TokenStream {
         let limit = |bound: &Option<Expr>| match bound {
@@ -217,6 +276,13 @@ impl Bounds {
         let (from, to) = (limit(&self.from), limit(&self.to));
         quote!(#from, #to)
     }
+}
+
+/// Returns whether the type is written as an `Option`.
+fn is_option(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last();
+    last.is_some_and(|last| last.ident == "Option")
 }
 
 fn bounds(key: &'static str, options: &mut Options, errors: &mut Errors) -> Option<Bounds> {
@@ -276,11 +342,14 @@ struct Values<'a> {
     names: Vec<String>,
     /// Expressions of type `Option<String>`.
     titles: Vec<TokenStream>,
+    /// Values that the user cannot choose.
+    skipped: Vec<&'a Ident>,
 }
 
 impl<'a> Values<'a> {
     fn read(
         variants: impl Iterator<Item = &'a Variant>,
+        rename_all: Option<RenameRule>,
         private: &TokenStream,
         errors: &mut Errors,
     ) -> Self {
@@ -291,19 +360,32 @@ impl<'a> Values<'a> {
                 continue;
             }
             let mut options = options(&variant.attrs, VALUE_OPTIONS, errors);
-            let name = options.text("name", errors);
-            let name = name.map_or_else(|| variant.ident.unraw().to_string(), |name| name.value());
+            let foreign = ForeignOptions::read(&variant.attrs, Place::Value, errors);
+            if foreign.is_skipped {
+                values.skipped.push(&variant.ident);
+                continue;
+            }
+            let name = options.text("name", errors).map(|name| name.value());
+            let name = name.or(foreign.rename).unwrap_or_else(|| {
+                let name = variant.ident.unraw().to_string();
+                rename_all.map_or(name.clone(), |rule| rule.value(&name))
+            });
             if values.names.contains(&name) {
                 errors.add_at(variant, format!("another value is named `{name}`"));
             }
-            let docs = docs::read(&variant.attrs);
-            values.titles.push(match options.text("title", errors) {
-                Some(title) => {
-                    quote!(::core::option::Option::Some(::std::string::String::from(#title)))
-                }
-                None if docs.is_empty() => quote!(::core::option::Option::None),
-                None => quote!(::core::option::Option::Some(#private::doc(&[#(#docs),*]))),
-            });
+            let docs = match foreign.description {
+                Some(text) => vec![text],
+                None => docs::read(&variant.attrs),
+            };
+            values
+                .titles
+                .push(match options.text("title", errors).or(foreign.title) {
+                    Some(title) => {
+                        quote!(::core::option::Option::Some(::std::string::String::from(#title)))
+                    }
+                    None if docs.is_empty() => quote!(::core::option::Option::None),
+                    None => quote!(::core::option::Option::Some(#private::doc(&[#(#docs),*]))),
+                });
             values.names.push(name);
             values.idents.push(&variant.ident);
         }
@@ -315,12 +397,13 @@ impl<'a> Values<'a> {
 fn choice<'a>(
     name: &Ident,
     variants: impl Iterator<Item = &'a Variant>,
+    rename_all: Option<RenameRule>,
     crate_path: &CratePath,
     errors: &mut Errors,
 ) -> TokenStream {
     let span = hygienic(name.span());
     let private = crate_path.private(span);
-    let values = Values::read(variants, &private, errors);
+    let values = Values::read(variants, rename_all, &private, errors);
     if values.names.is_empty() {
         errors.add_at(name, "there is nothing to pick from");
         return TokenStream::new();
@@ -329,6 +412,7 @@ fn choice<'a>(
         idents,
         names,
         titles,
+        skipped,
     } = values;
     // Prevents a further error for values with fields, which are reported above.
     let fallback = (!errors.is_empty())
@@ -343,6 +427,7 @@ fn choice<'a>(
             fn as_text(&self) -> &'static str {
                 match self {
                     #(Self::#idents => #names,)*
+                    #(Self::#skipped => ::core::stringify!(#skipped),)*
                     #fallback
                 }
             }

@@ -41,9 +41,7 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
     let parts = (&mut function.attrs, &mut function.sig);
     let route = RouteMethod::read(FnPosition::Free, attribute, &crate_path, parts, &mut errors);
     match route {
-        Some(route) if errors.is_empty() => {
-            generate(&route, &crate_path, &original, &mut function)
-        }
+        Some(route) if errors.is_empty() => generate(&route, &crate_path, &original, &mut function),
         _ => quote!(#errors #function),
     }
 }

@@ -26,6 +26,7 @@
 //! | `method` | one marked function and its signature |
 //! | `block` | the `impl` block and the code that is generated for it |
 //! | `function` | a marked function outside of such a block |
+//! | `rename`, then `foreign` | attributes of serde and schemars |
 //! | `output`, `elicit` | the derives |
 
 mod block;
@@ -34,11 +35,13 @@ mod docs;
 mod elicit;
 mod errors;
 mod extras;
+mod foreign;
 mod function;
 mod method;
 mod options;
 mod output;
 mod param;
+mod rename;
 mod route;
 mod variables;
 
@@ -413,9 +416,13 @@ pub fn derive_output(input: TokenStream) -> TokenStream {
 /// | `length = 1..=40` | the number of characters of a string, or of items of a list |
 /// | `format = "email"` | the format of a string: `email`, `uri`, `date`, `date-time` |
 ///
+/// The attributes of serde and schemars apply as well: `rename`, `rename_all`, `default`, `skip`, `range`,
+/// `length`, `email`, `url`, `title` and `description`. One that a form cannot express is an error.
+/// `#[elicit(…)]` takes precedence.
+///
 /// An enum variant has the options `name = "…"` and `title = "…"`. `#[elicit(crate = path)]` on the
 /// type sets the path to the library; the default is `::mcp`.
-#[proc_macro_derive(Elicit, attributes(elicit))]
+#[proc_macro_derive(Elicit, attributes(elicit, schemars, serde))]
 pub fn derive_elicit(input: TokenStream) -> TokenStream {
     elicit::expand(input.into()).into()
 }

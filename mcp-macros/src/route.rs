@@ -340,7 +340,7 @@ impl Route {
             } => {
                 let of = match of_prompt {
                     true => quote!(prompt),
-                    false => quote!(resource),
+                    false => quote!(template),
                 };
                 quote!((#private::CompletionReference::#of(#owner), #argument))
             }

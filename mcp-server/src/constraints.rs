@@ -18,9 +18,9 @@ mod compile;
 mod limits;
 mod node;
 pub(crate) mod range;
-pub(crate) mod text;
 #[cfg(test)]
 mod tests;
+pub(crate) mod text;
 
 pub(crate) use check::{ArgumentFormat, Path};
 pub(crate) use node::Constraints;

@@ -30,7 +30,7 @@
 //!
 //! | layer | modules | content |
 //! |---|---|---|
-//! | values | `caller`, `change_kinds`, `rejection`, `state`, `uri`, `validation` | plain values |
+//! | values | `caller`, `change_kinds`, `content_policy`, `rejection`, `state`, `uri`, `validation` | plain values |
 //! | schemas | `constraints`, then `schema` | checks that a schema publishes; schemas of Rust types |
 //! | input | `request_state`, then `input_round` | sealed state; one run of a handler that asks |
 //! | call | `call` | requirements of a handler, context of a call, run of the handler |
@@ -51,6 +51,7 @@ mod change_kinds;
 mod check;
 #[doc(hidden)] // Public items are exported by `__private`.
 mod constraints;
+mod content_policy;
 mod dispatch;
 mod extract;
 mod handler;
@@ -73,6 +74,7 @@ pub use ask::{Answer, Ask, Asking, Elicit, ElicitChoice, ElicitField, Questions,
 pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
+pub use content_policy::ContentPolicy;
 pub use extract::{
     Args, Cancel, ClientInfo, Extension, FromCall, FromHeader, Header, Headers, Identity, Log,
     Prefix, Progress, RawArgs, RequestMeta, State,

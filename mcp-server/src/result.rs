@@ -3,14 +3,18 @@
 //! | file | content |
 //! |---|---|
 //! | `json` | the wrapper [`Json`] |
+//! | `mask` | errors whose messages go to the log only |
 //! | `error` | errors of resources, prompts and completions: always protocol errors |
 //! | `tool_error` | errors of tools: results for the language model, or protocol errors |
+//! | `combine` | output schemas of lists, options and tuples |
 //! | `tool`, `contents`, `prompt`, `completion` | conversion of return values into results |
 
+mod combine;
 mod completion;
 mod contents;
 mod error;
 mod json;
+mod mask;
 mod prompt;
 mod tool;
 mod tool_error;

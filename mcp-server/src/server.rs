@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Once, Weak};
 
-use mcp_core::schema::{Lint, Validator};
+use mcp_core::schema::{Lint, LintProfile, Validator};
 use mcp_core::{
     BoxFuture, ChangeBus, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service,
 };
@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::caller::Caller;
 use crate::change_kinds::ChangeKinds;
 use crate::check::{self, SetupError};
+use crate::content_policy::ContentPolicy;
 use crate::dispatch::dispatch;
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
@@ -403,12 +404,48 @@ impl Server {
     }
 
     /// Converts string arguments of tools to the type that the schema asks for, if it accepts no
-    /// string: `"5"` to a number, `"true"` to a boolean, `"null"` and `"[1, 2]"` to their JSON; and
-    /// `5.0` to the integer 5. For language models that write such arguments. Off by default: then
-    /// the model receives an error.
+    /// string: `"5"` to a number, `"true"` to a boolean, `"null"` and `"[1, 2]"` to their JSON. For
+    /// language models that write such arguments. Off by default: then the model receives an error.
+    /// The number `5.0` is always accepted for an integer.
     #[must_use]
     pub fn lenient_arguments(self) -> Self {
         self.configure(|config| config.context.validation.lenient = true)
+    }
+
+    /// Hides the messages of errors that handlers return by `?`. The client receives a number, and the
+    /// log the error with this number and its sources. By default clients and language models receive
+    /// the message, which may contain names of files, hosts or tables.
+    ///
+    /// Messages that are written for the client stay visible: those of [`ToolError::new`] and its
+    /// counterparts, protocol errors, and mistakes in arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::{Server, Tool, ToolError, ToolExt};
+    ///
+    /// fn read() -> Result<String, ToolError> {
+    ///     // The client receives "the tool failed (error 5bf1…)".
+    ///     Ok(std::fs::read_to_string("/srv/notes.md")?)
+    /// }
+    ///
+    /// let server = Server::new("notes", "1.0.0")
+    ///     .tool(Tool::new("read").handler(read))
+    ///     .mask_errors();
+    /// ```
+    ///
+    /// [`ToolError::new`]: crate::ToolError::new
+    #[must_use]
+    pub fn mask_errors(self) -> Self {
+        self.configure(|config| config.context.masks_errors = true)
+    }
+
+    /// Sets the content of results of tools that have structured content; [`ContentPolicy::Both`] by
+    /// default.
+    // spec: TOOL-15
+    #[must_use]
+    pub fn content_policy(self, policy: ContentPolicy) -> Self {
+        self.configure(|config| config.context.content_policy = policy)
     }
 
     fn configure(self, change: impl FnOnce(&mut ServerConfig)) -> Self {
@@ -447,6 +484,25 @@ impl Server {
     /// ```
     pub fn lints(&self) -> Vec<Lint> {
         self.registry.read_config(check::lints)
+    }
+
+    /// Returns the [lints](Self::lints) that concern one client: those about it, and those about every
+    /// client.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_core::schema::LintProfile;
+    /// use mcp_server::{Server, Tool, ToolExt};
+    ///
+    /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
+    /// assert_eq!(server.lints_for(LintProfile::Claude).len(), 1);
+    /// assert!(server.lints_for(LintProfile::Zed).is_empty());
+    /// ```
+    pub fn lints_for(&self, profile: LintProfile) -> Vec<Lint> {
+        let mut lints = self.lints();
+        lints.retain(|lint| lint.concerns(profile));
+        lints
     }
 }
 

@@ -74,7 +74,7 @@ impl CompletionReference {
     }
 
     /// References a resource template by its URI template.
-    pub fn resource(uri_template: impl Into<String>) -> Self {
+    pub fn template(uri_template: impl Into<String>) -> Self {
         Self::Resource {
             uri: uri_template.into(),
         }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::legacy_tasks::{TaskMetadata, TaskSupport};
@@ -348,7 +349,7 @@ impl CallToolResult {
     ///
     /// Returns the error of `serde_json` if the value cannot be serialized.
     // spec: TOOL-15
-    pub fn structured(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+    pub fn from_json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
         let raw = serde_json::value::to_raw_value(value)?;
         Ok(Self {
             structured_content: Some(raw.clone()),
@@ -378,6 +379,12 @@ impl CallToolResult {
             .filter_map(ContentBlock::as_text)
             .collect();
         texts.join("\n")
+    }
+
+    /// Returns the structured content as a [`Value`]. `None` if there is none.
+    pub fn structured(&self) -> Option<Value> {
+        let raw = self.structured_content.as_ref()?;
+        serde_json::from_str(raw.get()).ok()
     }
 
     /// Reads the result as `T`: from the structured content if there is any, otherwise from the text as
@@ -463,7 +470,7 @@ mod tests {
 
     #[test]
     fn parse_reads_structured_content_or_text() {
-        let structured = CallToolResult::structured(&json!({"sum": 3})).unwrap();
+        let structured = CallToolResult::from_json(&json!({"sum": 3})).unwrap();
         assert_eq!(structured.text(), r#"{"sum":3}"#);
         assert_eq!(structured.parse::<Value>().unwrap(), json!({"sum": 3}));
         assert_eq!(

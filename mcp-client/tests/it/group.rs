@@ -353,7 +353,7 @@ async fn group_routes_resources_prompts_and_completion() {
         "no server of the group has \"config://app\""
     );
 
-    let of_template = CompletionReference::resource("my_crm__users://{id}");
+    let of_template = CompletionReference::template("my_crm__users://{id}");
     let found = group
         .complete(CompleteParams::new(of_template, "id", ""))
         .await;

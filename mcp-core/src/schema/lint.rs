@@ -28,6 +28,28 @@ pub struct Lint {
     pub reason: &'static str,
     /// The remedy.
     pub fix: &'static str,
+    /// The clients of `clients` that have a profile; none if the lint is about every client.
+    profiles: &'static [LintProfile],
+}
+
+/// A client, or the model behind it, whose lints are of interest.
+///
+/// The lints are known reactions of these clients at the time of the release.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LintProfile {
+    /// Claude models, Claude Desktop and Claude Code.
+    Claude,
+    /// OpenAI models and Codex.
+    OpenAi,
+    /// Gemini models and their command line.
+    Gemini,
+    /// Kimi models.
+    Kimi,
+    /// GitHub Copilot in Visual Studio Code.
+    Copilot,
+    /// The editor Zed.
+    Zed,
 }
 
 /// The severity of a [`Lint`].
@@ -60,16 +82,21 @@ impl fmt::Display for Lint {
 /// A kind of lint.
 struct Rule {
     severity: Severity,
+    profiles: &'static [LintProfile],
     clients: &'static str,
     reason: &'static str,
     fix: &'static str,
 }
 
-/// Declares rules: severity, clients, reason and fix.
+/// Declares rules: severity, profiles, clients, reason and fix.
 macro_rules! rules {
-    ($($name:ident = $severity:ident: $clients:literal, $reason:literal, $fix:literal;)*) => {
+    ($(
+        $name:ident = $severity:ident [$($profile:ident),*]:
+            $clients:literal, $reason:literal, $fix:literal;
+    )*) => {
         $(const $name: &Rule = &Rule {
             severity: Severity::$severity,
+            profiles: &[$(LintProfile::$profile),*],
             clients: $clients,
             reason: $reason,
             fix: $fix,
@@ -78,44 +105,58 @@ macro_rules! rules {
 }
 
 rules! {
-    NAME = Warning: "many clients",
+    NAME = Warning []: "many clients",
         "drop a tool whose name is not 1 to 128 letters, digits, `_`, `-` or `.`", "rename it";
-    DOTTED = Warning: "Claude Desktop, Copilot, Cursor and Codex",
+    DOTTED = Warning [Claude, OpenAi, Copilot]: "Claude Desktop, Copilot, Cursor and Codex",
         "drop a tool whose name has a `.`", "use `_` or `-`";
-    LONG = Warning: "Claude and OpenAI models",
+    LONG = Warning [Claude, OpenAi, Copilot]: "Claude and OpenAI models",
         "take names of at most 64 characters, those that the client puts in front included",
         "shorten it";
-    ROOT_TYPE = Warning: "clients of the TypeScript SDK",
+    ROOT_TYPE = Warning []: "clients of the TypeScript SDK",
         "refuse the whole list when an input schema is no `\"type\": \"object\"`",
         "make the arguments an object";
-    ROOT_COMBINATOR = Warning: "Claude models",
+    ROOT_COMBINATOR = Warning [Claude, OpenAi]: "Claude and OpenAI models",
         "refuse the whole list when `anyOf`, `oneOf` or `allOf` is at the root of a schema",
         "move it into a property, or say it in the description";
-    NO_PROPERTIES = Note: "OpenAI models",
+    NO_PROPERTIES = Note [OpenAi]: "OpenAI models",
         "refuse an object without `properties`", "add `\"properties\": {}`";
-    DIALECT = Warning: "Claude models",
+    DIALECT = Warning [Claude]: "Claude models",
         "refuse every dialect but 2020-12", "leave `$schema` out";
-    REFERENCE = Warning: "Claude Code, LM Studio and Copilot",
+    REFERENCE = Warning [Claude, Copilot, Gemini, Zed]: "Claude Code, LM Studio, Copilot and Zed",
         "lose tools whose schema has a `$ref`, or what it refers to", "write the schema in place";
-    MALFORMED = Warning: "Claude Code",
+    MALFORMED = Warning [Claude]: "Claude Code",
         "loses all tools when a keyword has a value of the wrong type, such as `null`",
         "leave the keyword out";
-    FORMAT = Note: "clients with a strict validator",
+    FORMAT = Note [Gemini]: "clients with a strict validator",
         "refuse a `format` that JSON Schema does not know", "leave it out, or use `pattern`";
-    TYPES = Note: "Gemini models",
+    TYPES = Note [Gemini]: "Gemini models",
         "read only one of several types", "leave the property out of `required` instead of `null`";
-    OUTPUT_TYPE = Note: "clients older than 2026-07-28",
+    OUTPUT_TYPE = Note []: "clients older than 2026-07-28",
         "need structured content that is an object, and get this wrapped into one",
         "return a struct";
-    SECRET = Warning: "proxies",
+    SECRET = Warning []: "proxies",
         "see and log what headers repeat, and by its name this is a secret",
         "do not repeat it in a header";
-    UNCHECKED = Warning: "every client",
+    UNCHECKED = Warning []: "every client",
         "may send arguments that break the schema: it was given by hand, so that no type checks it",
         "give the server a validator, such as `.validate_with(mcp::schema::JsonSchema)`";
-    PATTERN = Warning: "every client",
+    PATTERN = Warning []: "every client",
         "may send text that breaks the pattern, which uses what the checker does not know",
         "simplify it";
+    PROPERTY_NAME = Warning [Claude]: "Claude models",
+        "refuse the whole list when a property is not 1 to 64 letters, digits, `_`, `-` or `.`",
+        "rename it";
+    NO_ITEMS = Warning [Copilot, OpenAi, Gemini]: "Copilot, OpenAI and Gemini models",
+        "refuse an array without `items`", "say what the elements are";
+    ENUM_TYPE = Note [Gemini]: "Gemini models",
+        "accept only strings in an `enum`", "list the values in the description";
+    TYPE_BESIDE_ANY = Warning [Kimi]: "Kimi models",
+        "refuse `type` beside `anyOf`", "move `type` into the alternatives";
+    CONDITIONAL = Warning [Zed]: "Zed",
+        "drops a tool whose schema has `if`, `then` or `else`", "say it in the description";
+    RERUN = Note []: "clients since 2026-07-28",
+        "run a tool that asks again from its beginning with each answer",
+        "put side effects before a question into `Ask::once`, or mark the tool `read_only` or `idempotent`";
 }
 
 /// Returns the lints of a tool: each kind once, at its first location.
@@ -146,6 +187,16 @@ impl Lint {
         Self::new(tool, PATTERN, location)
     }
 
+    /// The lint of a tool that asks its client, and that has effects when it runs again.
+    pub fn rerun(tool: &Tool) -> Self {
+        Self::new(tool, RERUN, "name")
+    }
+
+    /// Returns whether the lint concerns a client. Lints about every client concern all of them.
+    pub fn concerns(&self, profile: LintProfile) -> bool {
+        self.profiles.is_empty() || self.profiles.contains(&profile)
+    }
+
     fn new(tool: &Tool, rule: &Rule, location: impl Into<String>) -> Self {
         Self {
             tool: tool.name.clone(),
@@ -154,6 +205,7 @@ impl Lint {
             clients: rule.clients,
             reason: rule.reason,
             fix: rule.fix,
+            profiles: rule.profiles,
         }
     }
 }
@@ -270,10 +322,45 @@ impl<'a> Linter<'a> {
         if is_input && schema.get("type").is_some_and(Value::is_array) {
             self.report(TYPES, location);
         }
+        if is_input {
+            self.input(location, schema);
+        }
         for sub in subschemas(schema) {
             if let Value::Object(inner) = sub.schema {
                 self.schema(&sub.pointer(location), inner, is_input);
             }
+        }
+    }
+
+    /// Checks the keywords of an input schema that single clients refuse.
+    fn input(&mut self, location: &str, schema: &JsonObject) {
+        let is_array = schema.get("type").is_some_and(|name| name == "array");
+        if is_array && !schema.contains_key("items") && !schema.contains_key("prefixItems") {
+            self.report(NO_ITEMS, location);
+        }
+        let listed = schema.get("enum").and_then(Value::as_array);
+        let is_text = |value: &Value| value.is_string() || value.is_null();
+        if listed.is_some_and(|values| !values.iter().all(is_text)) {
+            self.report(ENUM_TYPE, location);
+        }
+        if schema.contains_key("type") && schema.contains_key("anyOf") {
+            self.report(TYPE_BESIDE_ANY, location);
+        }
+        let conditions = ["if", "then", "else"];
+        if conditions
+            .iter()
+            .any(|keyword| schema.contains_key(*keyword))
+        {
+            self.report(CONDITIONAL, location);
+        }
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        let is_refused = |name: &str| {
+            !(1..=MAX_PORTABLE_NAME).contains(&name.len()) || !name.bytes().all(is_plain)
+        };
+        let properties = schema.get("properties").and_then(Value::as_object);
+        let mut names = properties.into_iter().flatten().map(|(name, _)| name);
+        if let Some(name) = names.find(|name| is_refused(name)) {
+            self.report(PROPERTY_NAME, &format!("{location}/properties/{name}"));
         }
     }
 
@@ -328,7 +415,7 @@ mod tests {
     use mcp_types::Tool;
     use serde_json::{Value, json};
 
-    use super::{Severity, lint};
+    use super::{LintProfile, Severity, lint};
 
     /// Returns the location, the severity and the start of the clients of each lint.
     fn lints_of(tool: &Tool) -> Vec<(String, Severity, &'static str)> {
@@ -429,6 +516,26 @@ mod tests {
                 vec![],
             ),
             (
+                with_property(json!({"type": "array"})),
+                vec![(property(), Warning, "Copilot")],
+            ),
+            (
+                with_property(json!({"type": "integer", "enum": [1, 2]})),
+                vec![(property(), Note, "Gemini")],
+            ),
+            (
+                with_property(json!({"type": "object", "anyOf": [{"required": ["a"]}]})),
+                vec![(property(), Warning, "Kimi")],
+            ),
+            (
+                with_property(json!({"if": {}, "then": {}})),
+                vec![(property(), Warning, "Zed")],
+            ),
+            (
+                with_schema(json!({"type": "object", "properties": {"a b": {"type": "string"}}})),
+                vec![(format!("{}/properties/a b", root()), Warning, "Claude")],
+            ),
+            (
                 with_property(json!({"type": "array", "items": {"enum": null}})),
                 vec![(format!("{}/items", property()), Warning, "Claude")],
             ),
@@ -453,6 +560,15 @@ mod tests {
     }
 
     #[test]
+    fn lint_concerns_its_clients_or_every_client() {
+        let lints = lint(&with_property(json!({"type": ["string", "null"]})));
+        assert!(lints[0].concerns(LintProfile::Gemini));
+        assert!(!lints[0].concerns(LintProfile::Claude));
+        let lints = lint(&Tool::new("a b"));
+        assert!(lints[0].concerns(LintProfile::Zed));
+    }
+
+    #[test]
     fn repeated_lint_is_reported_once_with_its_fix() {
         let reference = json!({"$ref": "#/$defs/x"});
         let schema = json!({"type": "object", "properties": {"p": reference, "q": reference}});
@@ -462,7 +578,7 @@ mod tests {
         };
         assert_eq!(
             only.to_string(),
-            "the tool `t`, inputSchema/properties/p: Claude Code, LM Studio and Copilot lose tools whose \
+            "the tool `t`, inputSchema/properties/p: Claude Code, LM Studio, Copilot and Zed lose tools whose \
          schema has a `$ref`, or what it refers to; write the schema in place"
         );
     }

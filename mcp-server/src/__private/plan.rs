@@ -183,10 +183,9 @@ impl ParameterReader<'_> {
             .argument(index)
             .map_or("", |argument| argument.name);
         match (self.values.get(index).copied().flatten(), default) {
-            (Some(value), _) => {
-                self.call
-                    .parse_argument(name, value, self.plan.schema.as_deref())
-            }
+            (Some(value), _) => self
+                .call
+                .parse_argument(name, value, self.plan.schema.as_deref()),
             (None, Some(default)) => Ok(default()),
             // `split` has already rejected absent arguments that are required.
             (None, None) => absent_value().ok_or_else(|| ArgumentError::new(name, "missing")),

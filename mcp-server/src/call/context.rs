@@ -8,6 +8,7 @@ use mcp_types::{CompleteParams, RawObject};
 
 use super::guard::CallGuard;
 use super::spec::HandlerNeeds;
+use crate::content_policy::ContentPolicy;
 use crate::input_round::InputRound;
 use crate::request_state::Sealer;
 use crate::state::{RouterStates, StateMap};
@@ -18,6 +19,9 @@ use crate::validation::Validation;
 pub(crate) struct ServerContext {
     pub(crate) states: StateMap,
     pub(crate) validation: Validation,
+    /// Messages of errors that handlers return by `?` go to the log only.
+    pub(crate) masks_errors: bool,
+    pub(crate) content_policy: ContentPolicy,
     pub(crate) sealer: Arc<Sealer>,
 }
 
@@ -143,6 +147,20 @@ impl CallContext {
 
     pub(crate) fn validation(&self) -> &Validation {
         &self.0.route.server.validation
+    }
+
+    pub(crate) fn masks_errors(&self) -> bool {
+        self.0.route.server.masks_errors
+    }
+
+    /// Returns the content policy for the client of this call.
+    pub(crate) fn content_policy(&self) -> ContentPolicy {
+        match self.0.route.server.content_policy {
+            ContentPolicy::StructuredOnly if !self.facts().version.has_titles_and_structure() => {
+                ContentPolicy::Both
+            }
+            policy => policy,
+        }
     }
 
     pub(crate) fn call(&self) -> &Call {

@@ -20,7 +20,13 @@ pub(crate) trait CallTarget {
     /// Name or URI, for the log and for errors.
     fn name(&self) -> &str;
 
-    fn reply(&self, output: Self::Output) -> Reply;
+    /// `masks_errors` hides the messages of errors that the handler returned by `?`.
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply;
+
+    /// Returns whether a second run of the handler has no further effects.
+    fn is_repeatable(&self) -> bool {
+        true
+    }
 }
 
 /// Runs a handler until it returns, or until the reply has to ask the client; then the handler is
@@ -41,11 +47,13 @@ where
     H: FnOnce(CallContext) -> F,
     F: Future<Output = T::Output> + Send + 'static,
 {
+    let masks_errors = call.masks_errors();
     match call.start_handler(needs) {
         Ok(guard) => Box::pin(RunningHandler {
             handler: Some(catch_panic(handler(call))),
             target,
             guard,
+            masks_errors,
         }),
         Err(fault) => Box::pin(ready(fault.into())),
     }
@@ -60,6 +68,7 @@ pin_project! {
         handler: Option<CatchPanic<F>>,
         target: T,
         guard: CallGuard,
+        masks_errors: bool,
     }
 }
 
@@ -76,7 +85,7 @@ impl<T: CallTarget, F: Future<Output = T::Output>> Future for RunningHandler<T, 
             round.set_waker(cx);
         }
         let reply = match handler.poll(cx) {
-            Poll::Ready(Ok(output)) => this.target.reply(output),
+            Poll::Ready(Ok(output)) => this.target.reply(output, *this.masks_errors),
             Poll::Ready(Err(panic)) => panic_fault(this.target.name(), &panic).into(),
             Poll::Pending => match round.and_then(InputRound::take_reply) {
                 Some(questions) => questions,
@@ -85,6 +94,9 @@ impl<T: CallTarget, F: Future<Output = T::Output>> Future for RunningHandler<T, 
         };
         if let Some(round) = round {
             round.warn_about_dropped_questions(this.target.name());
+            if !this.target.is_repeatable() {
+                round.warn_about_repeated_effects(this.target.name());
+            }
         }
         this.handler.set(None);
         *this.guard = CallGuard::default();

@@ -202,19 +202,6 @@ impl Range {
         Ok(())
     }
 
-    /// Checks a JSON value. Values that are not numbers pass.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message with the number and the range.
-    pub(crate) fn check_json(&self, value: &Value) -> Result<(), String> {
-        let number = match value {
-            Value::Number(number) => Limit::from_json(number),
-            _ => None,
-        };
-        number.map_or(Ok(()), |number| self.check(number))
-    }
-
     /// Writes the bounds into the schema of a number and replaces those of its type.
     pub(crate) fn publish(&self, schema: &mut JsonObject) {
         if let Some(min) = self.min {

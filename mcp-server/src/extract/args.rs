@@ -46,10 +46,14 @@ impl<T: DeserializeOwned + JsonSchema> FromCall for Args<T> {
     fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
         let arguments = call.take_arguments();
         Ok(Self(match call.has_string_arguments() {
-            true => string_arguments::parse(&arguments)?,
-            false => json_arguments::parse_described(&arguments, || {
-                schema::of_arguments::<T>().schema
+            true => string_arguments::parse(&arguments).map_err(|error| {
+                let schema = schema::of_arguments::<T>().schema;
+                let format = ArgumentFormat::Strings;
+                error.merge(schema::explain(&schema, &arguments, format))
             })?,
+            false => {
+                json_arguments::parse_described(&arguments, || schema::of_arguments::<T>().schema)?
+            }
         }))
     }
 

@@ -20,7 +20,10 @@ fn plain(message: &str) -> Option<String> {
     }
     if let Some(rest) = message.strip_prefix("invalid length ") {
         let (length, expected) = rest.split_once(", expected ")?;
-        return Some(format!("has {length} elements, expected {}", phrase(expected)));
+        return Some(format!(
+            "has {length} elements, expected {}",
+            phrase(expected)
+        ));
     }
     if let Some(name) = message.strip_prefix("missing field ") {
         return Some(format!("missing {name}"));
@@ -31,6 +34,7 @@ fn plain(message: &str) -> Option<String> {
     if let Some(rest) = message.strip_prefix("unknown variant ") {
         let (got, expected) = rest.split_once(", expected ")?;
         let got = got.trim_matches('`');
+        let expected = expected.replace('`', "\"");
         return Some(format!("expected {expected}, got {got:?}"));
     }
     if let Some(name) = message.strip_prefix("duplicate field ") {
@@ -127,20 +131,38 @@ mod tests {
     #[test]
     fn reason_names_types_of_json() {
         for (actual, expected) in [
-            (reason::<u32>("\"5\""), "expected a whole number, got a string"),
+            (
+                reason::<u32>("\"5\""),
+                "expected a whole number, got a string",
+            ),
             (reason::<u32>("1.5"), "expected a whole number, got 1.5"),
-            (reason::<u8>("300"), "300 is out of range, expected 0 to 255"),
+            (
+                reason::<u8>("300"),
+                "300 is out of range, expected 0 to 255",
+            ),
             (reason::<f64>("null"), "expected a number, got null"),
             (reason::<String>("5"), "expected a string, got a number"),
             (reason::<bool>("[]"), "expected true or false, got an array"),
             (reason::<Vec<u8>>("true"), "expected an array, got true"),
-            (reason::<(u8, u8)>("[1]"), "has 1 elements, expected an array"),
+            (
+                reason::<(u8, u8)>("[1]"),
+                "has 1 elements, expected an array",
+            ),
             (reason::<Point>("7"), "expected an object, got a number"),
             (reason::<Point>("{}"), "missing `x`"),
             (reason::<Point>("{\"y\": 1}"), "unknown `y`, expected `x`"),
-            (reason::<Point>("{\"x\": 1, \"x\": 1}"), "`x` is given more than once"),
-            (reason::<Level>("\"Mid\""), "expected `Low` or `High`, got \"Mid\""),
-            (reason::<char>("\"ab\""), "expected a character, got string \"ab\""),
+            (
+                reason::<Point>("{\"x\": 1, \"x\": 1}"),
+                "`x` is given more than once",
+            ),
+            (
+                reason::<Level>("\"Mid\""),
+                "expected \"Low\" or \"High\", got \"Mid\"",
+            ),
+            (
+                reason::<char>("\"ab\""),
+                "expected a character, got string \"ab\"",
+            ),
         ] {
             assert_eq!(actual, expected);
         }

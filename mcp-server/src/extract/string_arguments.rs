@@ -389,7 +389,7 @@ mod tests {
             (
                 "level",
                 json!("mid"),
-                "`level`: expected `low` or `high`, got \"mid\"",
+                "`level`: expected \"low\" or \"high\", got \"mid\"",
             ),
             (
                 "list",
@@ -401,11 +401,7 @@ mod tests {
                 json!("[1, \"x\"]"),
                 "`list[1]`: expected a whole number, got a string",
             ),
-            (
-                "list",
-                json!("[1] x"),
-                "`list`: trailing characters",
-            ),
+            ("list", json!("[1] x"), "`list`: trailing characters"),
         ] {
             let error = all(&[(name, value)]).unwrap_err();
             assert_eq!(error, format!("invalid arguments: {expected}"));

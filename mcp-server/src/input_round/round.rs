@@ -62,6 +62,8 @@ struct PendingInputs {
     received: BTreeMap<String, Box<RawValue>>,
     /// Keys of questions that the previous run asked.
     previously_asked: BTreeSet<String>,
+    /// An earlier run asked, and recorded no result of `Ask::once` or `Ask::keep`.
+    repeats_unrecorded_run: bool,
     /// Keys of `Ask::once` in this run.
     once_keys: BTreeSet<String>,
     /// Questions for the reply.
@@ -311,6 +313,21 @@ impl InputRound {
     }
 }
 
+impl InputRound {
+    /// Warns in debug builds when a handler with effects was run again although no earlier run recorded
+    /// work: side effects before the question happened twice.
+    pub(crate) fn warn_about_repeated_effects(&self, handler: &str) {
+        if cfg!(debug_assertions) && self.inputs.lock().repeats_unrecorded_run {
+            tracing::warn!(
+                handler,
+                "the handler ran again from its beginning with the answer of the client; put side \
+                 effects before a question into `Ask::once`, or mark the tool `read_only` or \
+                 `idempotent`"
+            );
+        }
+    }
+}
+
 impl PendingInputs {
     fn restore(
         input: Option<&InputState>,
@@ -331,7 +348,9 @@ impl PendingInputs {
         if input.state.is_some() || !sealer.accepts_unsolicited_answers() {
             received.retain(|key, _| previously_asked.contains(key));
         }
+        let has_results = !recorded.results.is_empty() || recorded.kept.is_some();
         Ok(Self {
+            repeats_unrecorded_run: !previously_asked.is_empty() && !has_results,
             previously_asked,
             recorded,
             received,

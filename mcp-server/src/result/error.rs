@@ -4,6 +4,7 @@ use std::error::Error;
 
 use mcp_core::{Fault, ItemKind};
 
+use super::mask::log_masked;
 use crate::input_round::AskError;
 use crate::rejection::Rejection;
 
@@ -27,6 +28,8 @@ pub struct NotFound;
 /// Representation of the errors in this file.
 #[derive(Debug)]
 enum ErrorRepr {
+    /// A message that was written for the client.
+    Text(String),
     /// An error of the handler. The client receives its message, the log also its sources.
     Handler(Box<dyn Error + Send + Sync>),
     /// A protocol error, as it is.
@@ -52,9 +55,14 @@ impl ItemRef<'_> {
 
 impl ErrorRepr {
     // spec: RSRC-05, PROMPT-05, COMP-04
-    fn into_fault(self, item: ItemRef<'_>) -> Fault {
+    fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
         let error = match self {
             Self::Fault(fault) => return fault,
+            Self::Text(message) => {
+                let (kind, id) = (item.kind, item.id);
+                tracing::error!(%kind, id, error = message, "handler failed");
+                return Fault::internal(message);
+            }
             Self::Handler(error) => error,
         };
         if error.is::<NotFound>() {
@@ -64,6 +72,10 @@ impl ErrorRepr {
             return fault;
         }
         let (kind, id) = (item.kind, item.id);
+        if masks_errors {
+            let number = log_masked(&kind.to_string(), id, &*error);
+            return Fault::internal(format!("the {kind} failed (error {number})"));
+        }
         match error.source() {
             Some(source) => tracing::error!(%kind, id, %error, %source, "handler failed"),
             None => tracing::error!(%kind, id, %error, "handler failed"),
@@ -110,7 +122,7 @@ macro_rules! errors {
             impl $name {
                 /// Creates an internal error. The client receives the message.
                 pub fn new(message: impl Into<String>) -> Self {
-                    Self::from(message.into())
+                    Self(ErrorRepr::Text(message.into()))
                 }
 
                 /// Creates the error for something that does not exist.
@@ -129,8 +141,8 @@ macro_rules! errors {
                     Self(rejection.into())
                 }
 
-                pub(crate) fn into_fault(self, item: ItemRef<'_>) -> Fault {
-                    self.0.into_fault(item)
+                pub(crate) fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
+                    self.0.into_fault(item, masks_errors)
                 }
             }
 

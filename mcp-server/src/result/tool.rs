@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use mcp_types::{CallToolResult, ContentBlock, JsonObject};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
+use super::combine;
 use super::json::Json;
 use super::tool_error::ToolError;
 use crate::schema;
@@ -17,13 +20,17 @@ use crate::schema;
 /// | `()` | no content |
 /// | `String`, `&str`, `Cow<'_, str>`, numbers, `bool` | one text block |
 /// | [`Json<T>`], a type with `#[derive(mcp::Output)]` | structured content with a schema, and the same JSON as text |
-/// | [`ContentBlock`], `Vec<ContentBlock>` | these blocks |
+/// | [`Value`] | structured content without a schema, and the same JSON as text |
+/// | [`ContentBlock`] | this block |
 /// | [`CallToolResult`] | itself |
+/// | `Vec<T>` | the content of all elements; for structured `T` one array of them |
+/// | `Option<T>` | the value; `None` is no content, or `null` for structured `T` |
+/// | `(A, B)`, up to four elements | the content of all elements; the structured content of the one that has some, or an array if several have |
 /// | `Result<T, E>` with `E: Into<ToolError>` | the value, or the error |
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "this does not become a result",
-    note = "return `Json<{Self}>` (or derive `mcp::Output` for it) for structured content, or a `String`, a number, `ContentBlock`, `Vec<ContentBlock>`, `CallToolResult`",
+    note = "return `Json<{Self}>` (or derive `mcp::Output` for it) for structured content, or a `String`, a number, `ContentBlock`, `CallToolResult`, a `Vec` or an `Option` of these",
     note = "a `Result` needs an error that `?` turns into `ToolError`: any `std::error::Error`, `anyhow::Error`, `String` or `&str`"
 )]
 pub trait IntoToolResult {
@@ -42,8 +49,7 @@ pub trait IntoToolResult {
 
 impl<T: Serialize + JsonSchema> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        CallToolResult::structured(&self.0)
-            .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))
+        structured(&self.0)
     }
 
     fn output_schema() -> Option<JsonObject> {
@@ -69,10 +75,98 @@ impl IntoToolResult for ContentBlock {
     }
 }
 
-impl IntoToolResult for Vec<ContentBlock> {
+impl IntoToolResult for Value {
     fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
-        Ok(CallToolResult::new(self))
+        structured(&self)
     }
+}
+
+impl<T: IntoToolResult> IntoToolResult for Vec<T> {
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        let is_empty = self.is_empty();
+        let parts = self.into_iter().map(T::into_tool_result);
+        let parts: Vec<_> = parts.collect::<Result<_, _>>()?;
+        let is_structured = |part: &CallToolResult| part.structured_content.is_some();
+        // Only an empty list needs the schema, which is expensive to make.
+        let is_array = match is_empty {
+            true => T::output_schema().is_some(),
+            false => parts.iter().all(is_structured),
+        };
+        match is_array {
+            true => structured(&structured_parts(&parts)),
+            false => Ok(concatenate(parts)),
+        }
+    }
+
+    fn output_schema() -> Option<JsonObject> {
+        T::output_schema().map(combine::array)
+    }
+}
+
+impl<T: IntoToolResult> IntoToolResult for Option<T> {
+    fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+        match self {
+            Some(value) => value.into_tool_result(),
+            None if T::output_schema().is_some() => structured(&Value::Null),
+            None => Ok(CallToolResult::default()),
+        }
+    }
+
+    fn output_schema() -> Option<JsonObject> {
+        T::output_schema().map(combine::nullable)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($element:ident),*))*) => {
+        $(
+            #[allow(non_snake_case, reason = "variables are named like their types")]
+            impl<$($element: IntoToolResult),*> IntoToolResult for ($($element,)*) {
+                fn into_tool_result(self) -> Result<CallToolResult, ToolError> {
+                    let ($($element,)*) = self;
+                    Ok(concatenate(vec![$($element.into_tool_result()?),*]))
+                }
+
+                fn output_schema() -> Option<JsonObject> {
+                    combine::tuple(vec![$($element::output_schema()),*])
+                }
+            }
+        )*
+    };
+}
+
+tuples! { (A, B) (A, B, C) (A, B, C, D) }
+
+fn structured(value: &impl Serialize) -> Result<CallToolResult, ToolError> {
+    CallToolResult::from_json(value)
+        .map_err(|error| ToolError::new(format!("the result is no JSON: {error}")))
+}
+
+fn structured_parts(parts: &[CallToolResult]) -> Vec<&RawValue> {
+    let parts = parts.iter();
+    parts
+        .filter_map(|part| part.structured_content.as_deref())
+        .collect()
+}
+
+/// Concatenates the content of several results. Structured content stays as it is if one part has
+/// some, and becomes an array if several have. One failed part makes the result a failed one.
+fn concatenate(parts: Vec<CallToolResult>) -> CallToolResult {
+    let structured = match structured_parts(&parts).as_slice() {
+        [] => None,
+        [single] => Some((*single).to_owned()),
+        // The serialization of an array of JSON values cannot fail.
+        several => serde_json::value::to_raw_value(several).ok(),
+    };
+    let is_error = parts.iter().any(CallToolResult::is_error);
+    let content = parts.into_iter().flat_map(|part| part.content).collect();
+    let mut result = CallToolResult::new(content);
+    if is_error {
+        result.is_error = Some(true);
+    } else {
+        result.structured_content = structured;
+    }
+    result
 }
 
 impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {

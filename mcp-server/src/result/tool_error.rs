@@ -8,13 +8,16 @@ use mcp_core::{Fault, Reply};
 use mcp_types::CallToolResult;
 
 use super::error::protocol_errors;
+use super::mask::log_masked;
 use crate::input_round::AskError;
-use crate::rejection::Rejection;
+use crate::rejection::{ArgumentError, Rejection};
 
 /// The error of a tool.
 ///
 /// The `?` operator converts every error. Its message becomes a result with `isError`, which the
-/// language model reads; its sources go to the log only. Use
+/// language model reads; its sources go to the log only.
+/// [`Server::mask_errors`](crate::Server::mask_errors) hides the message, except that of
+/// [`new`](Self::new). Use
 /// [`invalid_params`](Self::invalid_params), [`protocol`](Self::protocol) or [`fault`](Self::fault)
 /// for errors that the client should handle instead of the model.
 ///
@@ -36,8 +39,10 @@ pub struct ToolError(ToolErrorRepr);
 
 #[derive(Debug)]
 enum ToolErrorRepr {
-    /// A message for the language model.
-    Message(Box<dyn Error + Send + Sync>),
+    /// A message that was written for the language model.
+    Text(String),
+    /// An error that was returned by `?`.
+    Error(Box<dyn Error + Send + Sync>),
     /// Content for the language model.
     Content(Box<CallToolResult>),
     /// A protocol error for the client.
@@ -47,7 +52,7 @@ enum ToolErrorRepr {
 impl ToolError {
     /// Creates an error with a message for the language model.
     pub fn new(message: impl Into<String>) -> Self {
-        Self::from(message.into())
+        Self(ToolErrorRepr::Text(message.into()))
     }
 
     /// Creates an error with content for the language model. Sets `isError` and removes structured
@@ -67,16 +72,23 @@ impl ToolError {
 
     pub(crate) fn from_rejection(rejection: Rejection) -> Self {
         match rejection {
-            Rejection::Arguments(error) => error.into(),
+            Rejection::Arguments(error) => Self::new(error.to_string()),
             Rejection::Fault(fault) => Self::fault(fault),
         }
     }
 
-    pub(crate) fn into_reply(self, tool: &str) -> Reply {
+    /// Returns the reply to the client. `masks_errors` hides messages of errors that were returned by `?`.
+    pub(crate) fn into_reply(self, tool: &str, masks_errors: bool) -> Reply {
         match self.0 {
-            ToolErrorRepr::Message(error) => {
+            ToolErrorRepr::Text(message) => CallToolResult::error(message).into(),
+            ToolErrorRepr::Error(error) => {
                 if let Some(fault) = AskError::find_fault(&*error) {
                     return fault.into();
+                }
+                if masks_errors && !error.is::<ArgumentError>() {
+                    let number = log_masked("tool", tool, &*error);
+                    return CallToolResult::error(format!("the tool failed (error {number})"))
+                        .into();
                 }
                 if let Some(source) = error.source() {
                     tracing::warn!(tool, %error, %source, "tool failed");
@@ -91,6 +103,6 @@ impl ToolError {
 
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for ToolError {
     fn from(error: E) -> Self {
-        Self(ToolErrorRepr::Message(error.into()))
+        Self(ToolErrorRepr::Error(error.into()))
     }
 }

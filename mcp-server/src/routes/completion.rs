@@ -46,7 +46,7 @@ impl CompletionRoute {
         variable: impl Into<String>,
         handler: H,
     ) -> Self {
-        let reference = CompletionReference::resource(uri_template);
+        let reference = CompletionReference::template(uri_template);
         Self::from_function(reference, variable.into(), handler)
     }
 
@@ -138,10 +138,10 @@ impl CallTarget for CompletionTarget {
         &self.argument
     }
 
-    fn reply(&self, output: Self::Output) -> Reply {
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
         match output {
             Ok(result) => ResultBody::Complete(result).into(),
-            Err(error) => error.into_fault(self.owner()).into(),
+            Err(error) => error.into_fault(self.owner(), masks_errors).into(),
         }
     }
 }

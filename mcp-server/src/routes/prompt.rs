@@ -187,7 +187,7 @@ impl CallTarget for Arc<Prompt> {
         &self.name
     }
 
-    fn reply(&self, output: Self::Output) -> Reply {
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
         match output {
             Ok(mut result) => {
                 if result.description.is_none() {
@@ -197,7 +197,7 @@ impl CallTarget for Arc<Prompt> {
             }
             Err(error) => {
                 let (kind, id) = (ItemKind::Prompt, &*self.name);
-                error.into_fault(ItemRef { kind, id }).into()
+                error.into_fault(ItemRef { kind, id }, masks_errors).into()
             }
         }
     }

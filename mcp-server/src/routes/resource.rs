@@ -157,7 +157,7 @@ impl CallTarget for ReadTarget {
         &self.uri
     }
 
-    fn reply(&self, output: Self::Output) -> Reply {
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
         match output {
             Ok(mut result) => {
                 set_defaults(&mut result, &self.uri, self.mime_type.as_deref());
@@ -168,7 +168,7 @@ impl CallTarget for ReadTarget {
             }
             Err(error) => {
                 let (kind, id) = (ItemKind::Resource, &*self.uri);
-                error.into_fault(ItemRef { kind, id }).into()
+                error.into_fault(ItemRef { kind, id }, masks_errors).into()
             }
         }
     }

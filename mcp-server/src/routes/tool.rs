@@ -14,6 +14,7 @@ use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
 use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
 use crate::constraints::Constraints;
+use crate::content_policy::ContentPolicy;
 use crate::handler::Handler;
 use crate::result::{IntoToolResult, ToolError};
 use crate::validation::Validation;
@@ -136,10 +137,15 @@ impl ToolRoute {
             return Box::pin(ready(reply));
         }
         let output_check = checks.output_check(tool, call.validation());
+        let policy = call.content_policy();
         let reply = (self.handler)(call, tool.clone());
-        match output_check {
+        let reply = match output_check {
             None => reply,
             Some(check) => check.apply(tool.clone(), reply),
+        };
+        match policy {
+            ContentPolicy::Both => reply,
+            policy => Box::pin(async move { policy.apply(reply.await) }),
         }
     }
 
@@ -150,8 +156,18 @@ impl ToolRoute {
 
     /// Returns why clients may refuse the tool.
     pub(crate) fn lints(&self, validation: &Validation) -> Vec<Lint> {
-        self.checks.lints(&self.tool, validation)
+        let mut lints = self.checks.lints(&self.tool, validation);
+        if self.spec.needs.input_round && !is_repeatable(&self.tool) {
+            lints.push(Lint::rerun(&self.tool));
+        }
+        lints
     }
+}
+
+/// Returns whether a second run of the tool has no further effects, as its hints say.
+fn is_repeatable(tool: &Tool) -> bool {
+    let hints = tool.annotations.as_ref();
+    hints.is_some_and(|it| it.read_only_hint == Some(true) || it.idempotent_hint == Some(true))
 }
 
 impl CallTarget for Arc<Tool> {
@@ -161,11 +177,15 @@ impl CallTarget for Arc<Tool> {
         &self.name
     }
 
-    fn reply(&self, output: Self::Output) -> Reply {
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
         match output {
             Ok(result) => result.into(),
-            Err(error) => error.into_reply(&self.name),
+            Err(error) => error.into_reply(&self.name, masks_errors),
         }
+    }
+
+    fn is_repeatable(&self) -> bool {
+        is_repeatable(self)
     }
 }
 

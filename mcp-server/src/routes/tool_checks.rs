@@ -106,7 +106,7 @@ impl ToolChecks {
                 _ => error,
             };
             let error = ToolError::from_rejection(Rejection::Arguments(error));
-            error.into_reply(&tool.name)
+            error.into_reply(&tool.name, false)
         })
     }
 

@@ -126,6 +126,8 @@ impl<'a> Explainer<'a> {
         }
         let others = schema.get("additionalProperties");
         let is_closed = others == Some(&Value::Bool(false));
+        // Names that a closed schema does not know are reported as unknown.
+        let others = others.filter(|_| !is_closed);
         let is_known = |name: &str| properties.is_some_and(|known| known.contains_key(name));
         if is_closed && !schema.contains_key("patternProperties") {
             let unknown = members.keys().filter(|name| !is_known(name));
@@ -241,7 +243,10 @@ impl<'a> Explainer<'a> {
     }
 
     /// Returns the schemas of `$ref` and `allOf`, all of which apply to the same value.
-    fn parts_of_all<'s>(&self, schema: &'s JsonObject) -> impl Iterator<Item = &'s Value> + use<'s, 'a>
+    fn parts_of_all<'s>(
+        &self,
+        schema: &'s JsonObject,
+    ) -> impl Iterator<Item = &'s Value> + use<'s, 'a>
     where
         'a: 's,
     {
@@ -347,7 +352,11 @@ fn quoted(name: &str) -> String {
 
 fn join(names: &[String]) -> String {
     let listed: Vec<_> = names.iter().take(MAX_LISTED).map(String::as_str).collect();
-    let more = if names.len() > MAX_LISTED { ", …" } else { "" };
+    let more = if names.len() > MAX_LISTED {
+        ", …"
+    } else {
+        ""
+    };
     listed.join(", ") + more
 }
 
@@ -393,17 +402,61 @@ mod tests {
             "required": ["kind", "side"],
         });
         for (schema, value, expected) in [
-            (json!({"type": "integer"}), json!("5"), "expected a whole number, got a string"),
-            (json!({"type": "integer"}), json!(5.5), "expected a whole number, got 5.5"),
-            (json!({"type": "number"}), json!(true), "expected a number, got true"),
-            (json!({"type": "boolean"}), json!(1), "expected true or false, got a number"),
-            (json!({"type": "string"}), json!(null), "expected a string, got null"),
-            (json!({"type": ["string", "array"]}), json!({}), "expected a string or an array, got an object"),
-            (json!({"enum": ["a", "b"]}), json!("c"), "expected \"a\" or \"b\", got \"c\""),
-            (json!({"$ref": "#/$defs/level"}), json!("mid"), "expected \"low\" or \"high\", got \"mid\""),
-            (json!({"oneOf": [{"const": "a"}, {"enum": ["b", "c"]}]}), json!("d"), "expected one of \"a\", \"b\", \"c\", got \"d\""),
-            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!("x"), "expected a whole number, got a string"),
-            (json!({"oneOf": [circle, square]}), json!({"kind": "square", "side": "x"}), "side`: expected a number, got a string"),
+            (
+                json!({"type": "integer"}),
+                json!("5"),
+                "expected a whole number, got a string",
+            ),
+            (
+                json!({"type": "integer"}),
+                json!(5.5),
+                "expected a whole number, got 5.5",
+            ),
+            (
+                json!({"type": "number"}),
+                json!(true),
+                "expected a number, got true",
+            ),
+            (
+                json!({"type": "boolean"}),
+                json!(1),
+                "expected true or false, got a number",
+            ),
+            (
+                json!({"type": "string"}),
+                json!(null),
+                "expected a string, got null",
+            ),
+            (
+                json!({"type": ["string", "array"]}),
+                json!({}),
+                "expected a string or an array, got an object",
+            ),
+            (
+                json!({"enum": ["a", "b"]}),
+                json!("c"),
+                "expected \"a\" or \"b\", got \"c\"",
+            ),
+            (
+                json!({"$ref": "#/$defs/level"}),
+                json!("mid"),
+                "expected \"low\" or \"high\", got \"mid\"",
+            ),
+            (
+                json!({"oneOf": [{"const": "a"}, {"enum": ["b", "c"]}]}),
+                json!("d"),
+                "expected one of \"a\", \"b\", \"c\", got \"d\"",
+            ),
+            (
+                json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+                json!("x"),
+                "expected a whole number, got a string",
+            ),
+            (
+                json!({"oneOf": [circle, square]}),
+                json!({"kind": "square", "side": "x"}),
+                "side`: expected a number, got a string",
+            ),
         ] {
             let found = mistakes(schema.clone(), value, ArgumentFormat::Json);
             let [only] = &found[..] else {
@@ -421,7 +474,10 @@ mod tests {
             (json!(true), json!("x")),
             (json!({"$ref": "#/$defs/loop"}), json!("x")),
             (json!({"$ref": "#/$defs/none"}), json!("x")),
-            (json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}), json!(null)),
+            (
+                json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+                json!(null),
+            ),
         ] {
             let found = mistakes(schema.clone(), value, ArgumentFormat::Json);
             assert!(found.is_empty(), "{schema}: {found:?}");

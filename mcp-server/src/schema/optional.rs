@@ -66,11 +66,8 @@ pub(super) fn remove_null(property: &mut JsonObject) {
         let Some(Value::Array(alternatives)) = property.get_mut(keyword) else {
             continue;
         };
-        alternatives.retain(|alternative| {
-            alternative
-                .get("type")
-                .is_none_or(|name| name != "null")
-        });
+        alternatives
+            .retain(|alternative| alternative.get("type").is_none_or(|name| name != "null"));
         if let [Value::Object(single)] = alternatives.as_slice() {
             let single = single.clone();
             property.shift_remove(keyword);

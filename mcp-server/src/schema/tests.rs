@@ -187,8 +187,8 @@ fn optional_property_lists_no_null() {
                 "level": {
                     "description": "How urgent",
                     "oneOf": [
-                        {"description": "Not urgent", "type": "string", "const": "Low"},
                         {"type": "string", "enum": ["High"]},
+                        {"description": "Not urgent", "type": "string", "const": "Low"},
                     ],
                 },
                 "inner": {

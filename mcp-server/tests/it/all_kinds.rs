@@ -232,7 +232,7 @@ fn resources_and_templates_of_block_are_read() {
         ),
         (
             "code://lisp",
-            "`language`: unknown variant `lisp`, expected one of `rust`, `ruby`, `perl`",
+            "`language`: expected one of \"rust\", \"ruby\", \"perl\", got \"lisp\"",
         ),
         (
             "code://rust?lines=10",
@@ -320,7 +320,7 @@ fn completions_of_block_suggest_values() {
         complete(&server, prompt(), "language", "RU").values,
         ["rust", "ruby"]
     );
-    let template = CompletionReference::resource;
+    let template = CompletionReference::template;
     assert_eq!(
         complete(&server, template("users://{id}/profile"), "id", "1").values,
         ["1!"]

@@ -7,9 +7,9 @@ use mcp_macros::{server, tools};
 use mcp_server::{Args, RawArgs, Routes, Server};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::kit::{call_error, call_text, server};
+use crate::kit::{call_error, call_text, input, server};
 
 type Maybe<T> = Option<T>;
 
@@ -80,6 +80,15 @@ impl Desk {
 
     #[tool]
     fn nothing(&self) {}
+
+    #[tool]
+    fn texts(
+        &self,
+        #[arg(length = 2..=3, pattern = "^[A-Z]+$")] code: String,
+        #[arg(length = ..3)] tags: Option<Vec<String>>,
+    ) -> String {
+        format!("{code} {tags:?}")
+    }
 
     #[tool]
     fn renamed(
@@ -199,37 +208,37 @@ fn mismatched_argument_is_reported_with_path() {
         (
             "add",
             r#"{"a": "one", "b": 2}"#,
-            "invalid arguments: `a`: invalid type: string \"one\", expected f64",
+            "invalid arguments: `a`: expected a number, got a string",
         ),
         (
             "add",
             r#"{"a": null, "b": 2}"#,
-            "invalid arguments: `a`: invalid type: null, expected f64",
+            "invalid arguments: `a`: expected a number, got null",
         ),
         (
             "place",
             r#"{"point": {"x": 1, "tags": ["", 2]}, "more": [], "by_name": {}}"#,
-            "invalid arguments: `point.tags[1]`: invalid type: integer `2`, expected a string",
+            "invalid arguments: `point.tags[1]`: expected a string, got a number",
         ),
         (
             "place",
             r#"{"point": {"x": 1, "tags": []}, "more": [{"x": 1.5}], "by_name": {}}"#,
-            "invalid arguments: `more[0].x`: invalid type: floating point `1.5`, expected i32",
+            "invalid arguments: `more[0]`: missing `tags`; `more[0].x`: expected a whole number, got 1.5",
         ),
         (
             "place",
             r#"{"point": {"x": 1, "tags": []}, "more": [], "by_name": {"k": {"x": 1}}}"#,
-            "invalid arguments: `by_name.k`: missing field `tags`",
+            "invalid arguments: `by_name.k`: missing `tags`",
         ),
         (
             "page",
             r#"{"env": "prod"}"#,
-            "invalid arguments: `env`: unknown variant `prod`, expected `test` or `live`",
+            "invalid arguments: `env`: expected \"test\" or \"live\", got \"prod\"",
         ),
         (
             "whole",
             r#"{"x": []}"#,
-            "invalid arguments: `x`: invalid type: sequence, expected i32",
+            "invalid arguments: missing `tags`; `x`: expected a whole number, got an array",
         ),
     ] {
         assert_eq!(call_error(&server, tool, arguments), error);
@@ -252,7 +261,7 @@ fn missing_unknown_and_repeated_names_are_reported_together() {
         ),
         (
             r#"{"a": 1, "b": 2, "a": 3}"#,
-            "invalid arguments: `a` is given more than once",
+            "invalid arguments: `a`: given more than once",
         ),
     ] {
         assert_eq!(call_error(&server, "add", arguments), error);
@@ -280,10 +289,107 @@ fn call_without_arguments_counts_as_empty_object() {
 }
 
 #[test]
-fn tool_without_parameters_ignores_arguments() {
+fn tool_without_parameters_refuses_arguments() {
+    let server = server(Desk);
+    assert_eq!(input(&server, "nothing")["additionalProperties"], false);
+    assert_eq!(call_text(&server, "nothing", "{}"), "");
     assert_eq!(
-        call_text(&server(Desk), "nothing", r#"{"random_string": "x"}"#),
-        ""
+        call_error(&server, "nothing", r#"{"random_string": "x"}"#),
+        "invalid arguments: unknown `random_string`, expected no arguments"
+    );
+}
+
+#[test]
+fn all_mistakes_of_all_kinds_are_listed() {
+    let server = server(Desk);
+    for (tool, arguments, error) in [
+        (
+            "page",
+            r#"{"limit": 500, "order": 1, "tags": "a", "env": "x", "more": 1}"#,
+            "invalid arguments: unknown `more`, expected `limit`, `order`, `tags`, `env`; \
+             `order`: expected a string, got a number; `tags`: expected an array, got a string; \
+             `env`: expected \"test\" or \"live\", got \"x\"; \
+             `limit`: 500 is out of range, expected 1 to 100",
+        ),
+        (
+            "add",
+            r#"{"a": "x"}"#,
+            "invalid arguments: missing `b`; `a`: expected a number, got a string",
+        ),
+        (
+            "add",
+            r#"{"a": "x", "a": 1}"#,
+            "invalid arguments: `a`: given more than once; missing `b`",
+        ),
+        (
+            "greet",
+            r#"{"name": 1, "again": 300}"#,
+            "invalid arguments: `name`: expected a string, got a number; \
+             `again`: 300 is out of range, expected 0 to 255",
+        ),
+        (
+            "whole",
+            r#"{"x": 5000000000, "tags": [1, null]}"#,
+            "invalid arguments: `x`: 5000000000 is out of range, expected -2147483648 to 2147483647; \
+             `tags[0]`: expected a string, got a number; `tags[1]`: expected a string, got null",
+        ),
+    ] {
+        assert_eq!(call_error(&server, tool, arguments), error);
+    }
+}
+
+#[test]
+fn whole_float_is_accepted_for_integer() {
+    let server = server(Desk);
+    assert_eq!(
+        call_text(&server, "page", r#"{"limit": 5.0}"#),
+        "5 name [] Test"
+    );
+    assert_eq!(
+        call_text(&server, "whole", r#"{"x": -3.0, "tags": []}"#),
+        "-3"
+    );
+    assert_eq!(
+        call_text(
+            &server,
+            "place",
+            r#"{"point": {"x": 1.0, "tags": []}, "more": [{"x": 2e0, "tags": []}], "by_name": {}}"#
+        ),
+        "3"
+    );
+    assert_eq!(
+        call_error(&server, "page", r#"{"limit": 5.5}"#),
+        "invalid arguments: `limit`: expected a whole number, got 5.5"
+    );
+}
+
+#[test]
+fn length_and_pattern_are_published_and_checked() {
+    let server = server(Desk);
+    assert_eq!(
+        input(&server, "texts")["properties"],
+        json!({
+            "code": {"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^[A-Z]+$"},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2},
+        })
+    );
+    let arguments = r#"{"code": "AB", "tags": ["x", "y"]}"#;
+    assert_eq!(
+        call_text(&server, "texts", arguments),
+        r#"AB Some(["x", "y"])"#
+    );
+    assert_eq!(
+        call_error(
+            &server,
+            "texts",
+            r#"{"code": "ABCD", "tags": ["x", "y", "z"]}"#
+        ),
+        "invalid arguments: `code`: has 4 characters, expected 2 to 3 characters; \
+         `tags`: has 3 elements, expected at most 2 elements"
+    );
+    assert_eq!(
+        call_error(&server, "texts", r#"{"code": "ab"}"#),
+        "invalid arguments: `code`: expected text that matches `^[A-Z]+$`, got \"ab\""
     );
 }
 
@@ -348,12 +454,12 @@ impl Mixed {
     }
 
     #[tool]
-    fn twice(a: i32, #[arg(name = "a")] b: i32) -> i32 {
-        a + b
+    fn outside(#[arg(default = 0, range = 1..)] a: i32) -> i32 {
+        a
     }
 
     #[tool]
-    fn outside(#[arg(default = 0, range = 1..)] a: i32) -> i32 {
+    fn short(#[arg(default = "abc", length = ..=2)] a: String) -> String {
         a
     }
 
@@ -374,8 +480,8 @@ fn check_reports_invalid_parameters() {
     let error = Server::new("mixed", "1").merge(routes).check().unwrap_err();
     expect_test::expect![[r#"
         the tool `both`: more than one parameter describes the arguments; use one `Args<T>`, or plain parameters
-        the tool `twice`: the argument `a`: there is another one of this name
         the tool `outside`: the argument `a`: its default: 0 is out of range, expected at least 1
+        the tool `short`: the argument `a`: its default: has 3 characters, expected at most 2 characters
         the tool `mirrored`: `x-mcp-header` at "/properties/share" of the input schema: a header repeats only an integer, a string or a boolean, and its type is "number"
         the tool `same`: `x-mcp-header` at "/properties/b" of the input schema: "region" is used twice, where names differ only in case, too; rename one"#]].assert_eq(&error.problems().join("\n"));
 }

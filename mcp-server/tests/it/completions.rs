@@ -71,7 +71,7 @@ fn review() -> CompletionReference {
 }
 
 fn repo() -> CompletionReference {
-    CompletionReference::resource(REPO)
+    CompletionReference::template(REPO)
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn unknown_reference_is_rejected_and_unknown_argument_has_no_values() {
     assert_eq!(
         complete(
             &reviews_server,
-            CompletionReference::resource("t:plain"),
+            CompletionReference::template("t:plain"),
             "x",
             ""
         ),
@@ -150,7 +150,7 @@ fn unknown_reference_is_rejected_and_unknown_argument_has_no_values() {
             "`params.ref`: unknown prompt: x",
         ),
         (
-            CompletionReference::resource("x"),
+            CompletionReference::template("x"),
             "`params.ref`: unknown resource template: x",
         ),
     ] {

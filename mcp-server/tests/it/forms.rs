@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use mcp_macros::Elicit;
-use mcp_server::Elicit;
+use mcp_server::{Elicit, ElicitChoice};
 use mcp_types::JsonObject;
 use serde_json::{Value, json};
 
@@ -45,6 +45,68 @@ enum Table {
 enum Mood {
     Quiet,
     Loud,
+}
+
+/// Attributes of serde and schemars.
+#[derive(Debug, PartialEq, serde::Deserialize, schemars::JsonSchema, Elicit)]
+#[elicit(crate = mcp_server)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Contact {
+    #[schemars(length(min = 1, max = 40), title = "Name")]
+    full_name: String,
+    #[serde(rename = "mail", default)]
+    #[schemars(email, description = "where to write to")]
+    e_mail: String,
+    #[serde(default = "two")]
+    #[schemars(range(min = 1, max = 12))]
+    guests: u8,
+    #[serde(default)]
+    phone_number: Option<String>,
+    #[serde(skip)]
+    visits: u32,
+    #[serde(default)]
+    call_by: CallBy,
+}
+
+#[derive(Debug, Default, PartialEq, serde::Deserialize, schemars::JsonSchema, Elicit)]
+#[elicit(crate = mcp_server)]
+#[serde(rename_all = "kebab-case")]
+enum CallBy {
+    #[default]
+    PhoneCall,
+    #[serde(rename = "sms", alias = "text")]
+    TextMessage,
+    #[serde(skip)]
+    Pigeon,
+}
+
+fn two() -> u8 {
+    2
+}
+
+#[test]
+fn attributes_of_serde_and_schemars_apply_to_form() {
+    let form = serde_json::to_value(Contact::form()).unwrap();
+    assert_eq!(
+        form["properties"],
+        json!({
+            "fullName": {"type": "string", "title": "Name", "minLength": 1, "maxLength": 40},
+            "mail": {
+                "type": "string",
+                "description": "where to write to",
+                "format": "email",
+                "default": "",
+            },
+            "guests": {"type": "integer", "minimum": 1, "maximum": 12, "default": 2},
+            "phoneNumber": {"type": "string"},
+            "callBy": {"type": "string", "enum": ["phone-call", "sms"], "default": "phone-call"},
+        })
+    );
+    let answers = json!({"fullName": "Ada", "mail": "a@b", "guests": 3, "callBy": "sms"});
+    let from_form = Contact::from_answers(serde_json::from_value(answers.clone()).unwrap());
+    assert_eq!(from_form.unwrap(), serde_json::from_value(answers).unwrap());
+    assert_eq!(CallBy::Pigeon.as_text(), "Pigeon");
+    assert_eq!(CallBy::from_text("Pigeon"), None);
 }
 
 fn check(form: impl serde::Serialize, expected: &Expect) {

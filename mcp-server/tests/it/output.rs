@@ -1,13 +1,17 @@
 //! `#[derive(Output)]`.
 
+use std::sync::Arc;
+
 use expect_test::expect;
+use mcp_core::{ClientFacts, Exchange, Reply, ResultBody};
 use mcp_macros::{Output, server};
-use mcp_server::{Json, ToolError};
+use mcp_server::{ContentBlock, ContentPolicy, Json, Server, ToolError};
+use mcp_types::ProtocolVersion;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::kit::{call, server, tool};
+use crate::kit::{call, call_with, server, tool};
 
 /// A sum.
 #[derive(Serialize, JsonSchema, Output)]
@@ -41,6 +45,119 @@ impl Desk {
     async fn page(&self) -> Result<Page<Sum>, ToolError> {
         Ok(Page { items: Vec::new() })
     }
+
+    #[tool]
+    fn sums(&self, count: u8) -> Vec<Sum> {
+        (0..count).map(|n| Sum { total: n.into() }).collect()
+    }
+
+    #[tool]
+    fn maybe(&self, some: bool) -> Option<Sum> {
+        some.then_some(Sum { total: 1.0 })
+    }
+
+    #[tool]
+    fn texts(&self) -> Vec<&'static str> {
+        vec!["a", "b"]
+    }
+
+    #[tool]
+    fn maybe_text(&self) -> Option<String> {
+        None
+    }
+
+    #[tool]
+    fn shown(&self) -> (String, Sum, Vec<ContentBlock>) {
+        let picture = ContentBlock::image(vec![1], "image/png");
+        ("the sum".to_owned(), Sum { total: 1.0 }, vec![picture])
+    }
+
+    #[tool]
+    fn both(&self) -> Result<(Sum, Option<Sum>), ToolError> {
+        Ok((Sum { total: 1.0 }, None))
+    }
+
+    #[tool]
+    fn value(&self) -> Value {
+        json!([1, {"a": null}])
+    }
+}
+
+/// Returns the structured content, the text and the output schema of a call.
+fn result(name: &str, arguments: &str) -> (Option<Value>, String, Option<Value>) {
+    let server = server(Desk);
+    let result = call(&server, name, arguments);
+    let schema = tool(&server, name).output_schema;
+    let schema = schema.map(|schema| Value::Object((*schema).clone()));
+    (result.structured(), result.text(), schema)
+}
+
+#[test]
+fn list_of_structured_values_is_array() {
+    let (structured, text, schema) = result("sums", r#"{"count": 2}"#);
+    assert_eq!(structured, Some(json!([{"total": 0.0}, {"total": 1.0}])));
+    assert_eq!(text, r#"[{"total":0.0},{"total":1.0}]"#);
+    let schema = schema.unwrap();
+    assert_eq!(schema["type"], "array");
+    assert_eq!(schema["items"]["required"], json!(["total"]));
+    let (structured, text, _) = result("sums", r#"{"count": 0}"#);
+    assert_eq!((structured, &*text), (Some(json!([])), "[]"));
+}
+
+#[test]
+fn option_of_structured_value_is_value_or_null() {
+    let (structured, text, schema) = result("maybe", r#"{"some": true}"#);
+    assert_eq!(structured, Some(json!({"total": 1.0})));
+    assert_eq!(text, r#"{"total":1.0}"#);
+    assert_eq!(schema.unwrap()["anyOf"][1], json!({"type": "null"}));
+    let (structured, text, _) = result("maybe", r#"{"some": false}"#);
+    assert_eq!((structured, &*text), (Some(Value::Null), "null"));
+}
+
+#[test]
+fn lists_and_options_of_text_are_content() {
+    assert_eq!(result("texts", "{}"), (None, "a\nb".to_owned(), None));
+    assert_eq!(result("maybe_text", "{}"), (None, String::new(), None));
+}
+
+#[test]
+fn tuple_concatenates_content_and_keeps_structured_content() {
+    let (structured, text, schema) = result("shown", "{}");
+    assert_eq!(structured, Some(json!({"total": 1.0})));
+    assert_eq!(text, "the sum\n{\"total\":1.0}");
+    assert_eq!(schema.unwrap()["required"], json!(["total"]));
+    let (structured, _, schema) = result("both", "{}");
+    assert_eq!(structured, Some(json!([{"total": 1.0}, null])));
+    assert_eq!(schema.unwrap()["minItems"], 2);
+    assert_eq!(call(&server(Desk), "shown", "{}").content.len(), 3);
+}
+
+#[test]
+fn structured_only_policy_omits_repeated_text() {
+    let server = server(Server::of(Desk).content_policy(ContentPolicy::StructuredOnly));
+    let result = call(&server, "json", "{}");
+    assert_eq!(result.structured(), Some(json!({"total": 1.0})));
+    assert!(result.content.is_empty());
+    assert_eq!(call(&server, "shown", "{}").content.len(), 3);
+    let old = |call| {
+        let facts = ClientFacts::new(ProtocolVersion::V2025_03_26);
+        Exchange::new(call, Arc::new(facts))
+    };
+    let Reply::Complete { body, .. } = call_with(&server, "json", old, "{}") else {
+        panic!("no result")
+    };
+    let ResultBody::CallTool(result) = body else {
+        panic!("no result of a tool")
+    };
+    assert_eq!(result.text(), r#"{"total":1.0}"#);
+}
+
+#[test]
+fn json_value_is_structured_content_without_schema() {
+    let (structured, text, schema) = result("value", "{}");
+    assert_eq!(structured, Some(json!([1, {"a": null}])));
+    assert_eq!(text, r#"[1,{"a":null}]"#);
+    assert_eq!(schema, None);
 }
 
 #[test]

@@ -107,20 +107,34 @@ fn arguments_are_listed_and_parsed_from_strings() {
         ),
         "user: 7 Some(3) Some(Kind) true\nassistant: Well."
     );
+    // Values of the type itself are accepted as well.
+    assert_eq!(
+        get_text(
+            &server,
+            "review",
+            r#"{"file": "7", "lines": 3, "tone": null, "deep": true}"#
+        ),
+        "user: 7 Some(3) None true\nassistant: Well."
+    );
     assert_eq!(
         get_text(&server, "review", r#"{"file": ""}"#),
         "user:  None None false\nassistant: Well."
     );
     for (arguments, expected) in [
-        ("{}", "missing field `file`"),
-        (r#"{"file": 7}"#, "`file`: expected a string"),
+        ("{}", "missing `file`"),
+        (r#"{"file": 7}"#, "`file`: expected a string, got 7"),
         (
             r#"{"file": "a", "lines": "x"}"#,
             "`lines`: expected a whole number, got \"x\"",
         ),
         (
+            r#"{"lines": "x", "deep": "maybe"}"#,
+            "missing `file`; `lines`: expected a whole number, got \"x\"; \
+             `deep`: expected true or false, got \"maybe\"",
+        ),
+        (
             r#"{"file": "a", "tone": "x"}"#,
-            "`tone`: unknown variant `x`, expected `kind` or `harsh`",
+            "`tone`: expected \"kind\" or \"harsh\", got \"x\"",
         ),
     ] {
         let expected = format!("invalid arguments: {expected}");

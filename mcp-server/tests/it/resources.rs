@@ -206,7 +206,7 @@ fn mismatched_variable_is_named() {
         ),
         (
             "users://8/profile/age",
-            "invalid arguments: `part`: unknown variant `age`, expected `name` or `mail`",
+            "invalid arguments: `part`: expected \"name\" or \"mail\", got \"age\"",
         ),
     ] {
         assert_eq!(

@@ -156,7 +156,7 @@ fn mismatched_arguments_become_failed_result() {
     assert!(failed.is_error());
     assert_eq!(
         failed.text(),
-        "invalid arguments: `a`: invalid type: string \"x\", expected f64"
+        "invalid arguments: `a`: expected a number, got a string"
     );
     let failed = result(&server, call("plain", &json!({})));
     assert_eq!(failed.text(), "invalid arguments: missing field `a`");

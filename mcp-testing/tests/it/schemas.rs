@@ -109,10 +109,10 @@ async fn result_that_violates_schema_is_internal_error() {
     };
     let server = Server::new("s", "1")
         .tool(tool("right", || {
-            CallToolResult::structured(&json!({"sum": 3})).unwrap()
+            CallToolResult::from_json(&json!({"sum": 3})).unwrap()
         }))
         .tool(tool("wrong", || {
-            CallToolResult::structured(&json!({"sum": "3"})).unwrap()
+            CallToolResult::from_json(&json!({"sum": "3"})).unwrap()
         }))
         .tool(tool("missing", || CallToolResult::from_text("3")))
         .tool(tool("failed", || CallToolResult::error("no")))

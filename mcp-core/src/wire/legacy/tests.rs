@@ -58,8 +58,8 @@ fn legacy_result_has_no_modern_fields() {
 
 #[test]
 fn structured_content_is_wrapped_or_removed() {
-    let array = || CallToolResult::structured(&json!([1])).unwrap();
-    let object = || CallToolResult::structured(&json!({"a": 1})).unwrap();
+    let array = || CallToolResult::from_json(&json!([1])).unwrap();
+    let object = || CallToolResult::from_json(&json!({"a": 1})).unwrap();
     for (version, wrapped, plain) in [
         (R1, Value::Null, Value::Null),
         (R2, Value::Null, Value::Null),

@@ -427,7 +427,7 @@ fn plain_tool_result_is_written_like_its_type() {
         success,
         CallToolResult::error("no"),
         plain().meta("com.example/a", 1),
-        CallToolResult::structured(&json!({"a": [1]})).unwrap(),
+        CallToolResult::from_json(&json!({"a": [1]})).unwrap(),
         CallToolResult::new(vec![TextContent::new("a").meta("com.example/b", 2).into()]),
         CallToolResult::new(vec![ContentBlock::image(&b"x"[..], "image/png")]),
     ] {

@@ -7,8 +7,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use mcp_core::{Call, Fault, InputState, Reply};
 use mcp_macros::Elicit;
 use mcp_server::{
-    Ask, AskError, Prefix, PromptError, PromptExt, ResourceError, ResourceExt, Sampling, Server,
-    StateKeys, Tool, ToolError, ToolExt,
+    Ask, AskError, Prefix, PromptError, PromptExt, RawArgs, ResourceError, ResourceExt, Sampling,
+    Server, StateKeys, Tool, ToolError, ToolExt,
 };
 use mcp_types::{
     ClientCapabilities, FormSchema, GetPromptParams, IncludeContext, Prompt, ProtocolVersion,
@@ -255,7 +255,7 @@ fn state_is_valid_for_same_request_and_caller_until_expiry() {
     let keys = StateKeys::new(SECRET)
         .unwrap()
         .clock(move || UNIX_EPOCH + Duration::from_secs(clock.load(Ordering::Relaxed)));
-    let handler = |ask: Ask| async move {
+    let handler = |ask: Ask, _: RawArgs| async move {
         let answer = ask.url("key", "Sign in", URL).await?;
         Ok::<_, ToolError>(format!("{answer:?}"))
     };
@@ -336,7 +336,7 @@ fn state_reveals_no_plain_text() {
 
 #[test]
 fn too_large_state_is_not_sent() {
-    let handler = |ask: Ask, raw: mcp_server::RawArgs| async move {
+    let handler = |ask: Ask, raw: RawArgs| async move {
         let kept = raw.as_str().to_owned();
         ask.once("work", || async { kept }).await?;
         ask.form::<Name>("key", "Who?").await?;
@@ -493,7 +493,7 @@ fn kept_value_of_other_type_is_rejected_state() {
 #[test]
 fn check_reports_completion_that_asks() {
     let server = Server::new("s", "1")
-        .prompt(Prompt::new("p").handler(|raw: mcp_server::RawArgs| raw.as_str().to_owned()))
+        .prompt(Prompt::new("p").handler(|raw: RawArgs| raw.as_str().to_owned()))
         .completion_for_prompt("p", "x", |_: Prefix, _: Option<Ask>| Vec::<String>::new());
     let problems = server.check().unwrap_err().to_string();
     assert!(

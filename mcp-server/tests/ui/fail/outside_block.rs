@@ -1,4 +1,6 @@
-use mcp_macros::tool;
+//! Attributes on functions that are neither free nor in a block with `#[mcp::tools]`.
+
+use mcp_macros::{prompt, tool};
 
 struct Desk;
 
@@ -9,12 +11,10 @@ impl Desk {
     }
 }
 
-#[tool(read_only)]
-async fn now() -> &'static str {
-    "half past"
-}
+#[prompt]
+struct Review;
 
 fn main() {
     let _ = Desk.add(1.0, 2.0);
-    let _ = now();
+    let _ = Review;
 }

@@ -36,7 +36,7 @@ fn tools(cases: &mut Cases) {
             &CallToolResult::new(vec![text(), embedded()]).meta("a", 1),
         )
         .result("CallToolResult", &CallToolResult::error("no"));
-    let structured = |value: Value| CallToolResult::structured(&value).unwrap();
+    let structured = |value: Value| CallToolResult::from_json(&value).unwrap();
     cases
         .span(R3, R5)
         .result("CallToolResult", &CallToolResult::new(vec![link()]))
@@ -122,7 +122,7 @@ fn resources_and_prompts(cases: &mut Cases) {
 
 fn utilities(cases: &mut Cases) {
     let prompt = CompletionReference::prompt("review");
-    let resource = CompletionReference::resource("file:///{path}");
+    let resource = CompletionReference::template("file:///{path}");
     let complete = |reference: &CompletionReference| {
         CompleteParams::new(reference.clone(), "path", "s").context(object(json!({"root": "/"})))
     };
