@@ -107,6 +107,14 @@ struct Methods {
 fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Errors) -> Methods {
     let mut valid: Vec<RouteMethod> = Vec::new();
     let (mut is_any_marked, mut needs_self) = (false, false);
+    let signatures: Vec<_> = block
+        .items
+        .iter()
+        .filter_map(|item| match item {
+            ImplItem::Fn(method) => Some(method.sig.clone()),
+            _ => None,
+        })
+        .collect();
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else { continue };
         let Some(kind) = method.attrs.iter().find_map(RouteKind::from_attribute) else {
@@ -119,8 +127,16 @@ fn read_methods(block: &mut ItemImpl, crate_path: &CratePath, errors: &mut Error
         };
         let attribute = RouteAttribute::parse(kind, &attribute, FnPosition::Method, errors);
         let function = (&mut method.attrs, &mut method.sig);
-        let method = RouteMethod::read(FnPosition::Method, attribute, crate_path, function, errors);
+        let method = RouteMethod::read(
+            FnPosition::Method,
+            attribute,
+            crate_path,
+            function,
+            &signatures,
+            errors,
+        );
         let Some(method) = method else { continue };
+        needs_self |= method.list_needs_self();
         let is_duplicate = |other: &&RouteMethod| {
             // If both functions have the same identifier, the compiler reports it.
             other.key() == method.key()

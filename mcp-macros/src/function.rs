@@ -39,7 +39,14 @@ pub(crate) fn expand(kind: RouteKind, options: TokenStream, item: TokenStream) -
     let mut attribute = RouteAttribute::parse(kind, &attribute, FnPosition::Free, &mut errors);
     let crate_path = attribute.crate_path(&mut errors);
     let parts = (&mut function.attrs, &mut function.sig);
-    let route = RouteMethod::read(FnPosition::Free, attribute, &crate_path, parts, &mut errors);
+    let route = RouteMethod::read(
+        FnPosition::Free,
+        attribute,
+        &crate_path,
+        parts,
+        &[],
+        &mut errors,
+    );
     match route {
         Some(route) if errors.is_empty() => generate(&route, &crate_path, &original, &mut function),
         _ => quote!(#errors #function),

@@ -276,6 +276,7 @@ pub fn tool(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `annotations = …` | `Annotations` | none |
 /// | `icon = …`, `meta = …`, `layer = …` | as in [`#[tool]`](macro@server) | none |
 /// | `cache = "5m public"` | maximum age, `public` or `private`; or a `CacheHint` | no caching |
+/// | `list = list_notes` | the function that lists the resources of a template: a method of the block, or another function of extractors; see `TemplateRoute::list` | none |
 ///
 /// The function returns a type that implements `IntoContents`: a string, bytes, `Json<T>`, or an
 /// `Option` or a `Result` of these.

@@ -1,11 +1,11 @@
 //! One marked function: its signature becomes a route, its body stays unchanged.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{
-    Attribute, FnArg, GenericParam, Generics, Lifetime, LitStr, PathArguments, Receiver,
+    Attribute, Expr, FnArg, GenericParam, Generics, Lifetime, LitStr, PathArguments, Receiver,
     ReceiverKind, ReturnType, Safety, Signature, Type, TypeFnPtr, TypeImplTrait, TypeReference,
 };
 
@@ -27,9 +27,82 @@ pub(crate) struct RouteMethod {
     /// Setters of the created route, such as `.layer(…)`.
     setters: TokenStream,
     receiver: Option<PassSelf>,
+    list: Option<ListFunction>,
     params: Vec<Param>,
     output: Type,
     is_async: bool,
+}
+
+/// The function of the option `list`: a method of the same block, or any other function.
+struct ListFunction {
+    function: Expr,
+    receiver: Option<PassSelf>,
+    /// Types of the parameters of a method of the block.
+    params: Vec<Type>,
+    is_async: bool,
+}
+
+impl ListFunction {
+    fn read(function: &Expr, siblings: &[Signature], errors: &mut Errors) -> Option<Self> {
+        let name = match function {
+            Expr::Path(path) => path.path.get_ident(),
+            _ => None,
+        };
+        let is_named = |signature: &&Signature| Some(&signature.ident) == name;
+        let Some(signature) = siblings.iter().find(is_named) else {
+            return Some(Self {
+                function: function.clone(),
+                receiver: None,
+                params: Vec::new(),
+                is_async: false,
+            });
+        };
+        let mut lifetimes = anonymize_lifetimes(signature);
+        let mut receiver = None;
+        let mut params = Vec::new();
+        for input in &signature.inputs {
+            match input {
+                FnArg::Receiver(this) => receiver = Some(pass_self("list", this, errors)?),
+                FnArg::Typed(param) => {
+                    let mut ty = (*param.ty).clone();
+                    lifetimes.visit_type_mut(&mut ty);
+                    params.push(ty);
+                }
+            }
+        }
+        Some(Self {
+            function: syn::parse_quote!(Self::#function),
+            receiver,
+            params,
+            is_async: signature.asyncness.is_some(),
+        })
+    }
+
+    /// Returns the function, or a closure that passes `self` to it.
+    fn closure(&self, span: Span) -> TokenStream {
+        let function = &self.function;
+        let Some(receiver) = self.receiver else {
+            return quote_spanned!(span=> #function);
+        };
+        let values: Vec<_> = (0..self.params.len())
+            .map(|index| Ident::new(&format!("value_{index}"), span))
+            .collect();
+        let types = &self.params;
+        let this = match receiver {
+            PassSelf::ByReference => quote_spanned!(span=> &this),
+            PassSelf::ByArc => quote_spanned!(span=> this),
+        };
+        let wait = self.is_async.then(|| quote_spanned!(span=> .await));
+        quote_spanned! {span=>
+            {
+                let this = ::std::sync::Arc::clone(&this);
+                move |#(#values: #types),*| {
+                    let this = ::std::sync::Arc::clone(&this);
+                    async move { #function(#this #(, #values)*) #wait }
+                }
+            }
+        }
+    }
 }
 
 /// The way in which the method receives `self`.
@@ -49,6 +122,7 @@ impl RouteMethod {
         attribute: RouteAttribute<'_>,
         crate_path: &CratePath,
         (attributes, signature): (&mut Vec<Attribute>, &mut Signature),
+        siblings: &[Signature],
         errors: &mut Errors,
     ) -> Option<Self> {
         let kind = attribute.kind;
@@ -68,6 +142,8 @@ impl RouteMethod {
         }
         let private = crate_path.private(ident.span());
         let setters = route.setters(&private, errors);
+        let list = route.list();
+        let list = list.and_then(|list| ListFunction::read(list, siblings, errors));
         Some(Self {
             kind,
             position,
@@ -78,8 +154,16 @@ impl RouteMethod {
             ident,
             route,
             receiver,
+            list,
             params,
         })
+    }
+
+    /// Returns whether the function that lists resources takes `self`.
+    pub(crate) fn list_needs_self(&self) -> bool {
+        self.list
+            .as_ref()
+            .is_some_and(|list| list.receiver.is_some())
     }
 
     pub(crate) fn ident(&self) -> &Ident {
@@ -147,8 +231,17 @@ impl RouteMethod {
         let share = self.receiver.map(|_| {
             quote_spanned! {span=> let this = ::std::sync::Arc::clone(&this); }
         });
+        let make_list = self.list.as_ref().map(|list| {
+            let list = list.closure(span);
+            quote_spanned!(span=> let list = #list;)
+        });
+        let set_list = self
+            .list
+            .as_ref()
+            .map(|_| quote_spanned!(span=> .list(list)));
         quote_spanned! {span=>
             {
+                #make_list
                 #share
                 let mut parameters = #private::Parameters::new();
                 #(#describe)*
@@ -159,7 +252,7 @@ impl RouteMethod {
                         let output = #call;
                         ::core::result::Result::Ok(#private::HandlerOutput(output).#convert())
                     }
-                }) #setters
+                }) #set_list #setters
             }
         }
     }

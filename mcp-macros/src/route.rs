@@ -75,6 +75,7 @@ impl RouteKind {
                 "icon",
                 "annotations",
                 "cache",
+                "list",
                 "meta",
                 "layer",
             ],
@@ -172,6 +173,7 @@ enum OwnOptions {
         mime: Option<Expr>,
         annotations: Option<Expr>,
         cache: Option<Expr>,
+        list: Option<Expr>,
     },
     Prompt,
     Completion {
@@ -221,8 +223,16 @@ impl Route {
                     errors.add_at(attribute, message);
                     return None;
                 };
+                let variables = errors.ok(variables::names(&uri))?;
+                let list = options.expr("list", errors);
+                if let (Some(list), true) = (&list, variables.is_empty()) {
+                    let message = "`list` is for a URI template, such as `note://{id}`; a resource \
+                                   is listed by itself";
+                    errors.add_at(list, message);
+                }
                 OwnOptions::Resource {
-                    variables: errors.ok(variables::names(&uri))?,
+                    variables,
+                    list,
                     uri,
                     mime: options.expr("mime", errors),
                     annotations: options.expr("annotations", errors),
@@ -372,6 +382,14 @@ impl Route {
         let cache = cache.map(|hint| quote!(.cache(#hint)));
         let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
         quote!(#cache #layer)
+    }
+
+    /// Returns the function that lists the resources of a template.
+    pub(crate) fn list(&self) -> Option<&Expr> {
+        match &self.own {
+            OwnOptions::Resource { list, .. } => list.as_ref(),
+            _ => None,
+        }
     }
 
     /// Returns the argument that a completion is for.

@@ -2,10 +2,13 @@
 
 mod context;
 mod guard;
+mod needs;
+mod prepare;
 mod run;
 mod spec;
 
 pub use context::CallContext;
 pub(crate) use context::ServerContext;
+pub(crate) use prepare::with_preparations;
 pub(crate) use run::{CallTarget, run_handler};
 pub use spec::RouteSpec;

@@ -116,6 +116,9 @@ impl<'a> SetupChecker<'a> {
             }
             let description = format!("{kind} `{key}`");
             self.check_spec(&description, route.spec(), route.scope());
+            if let Some(list) = route.list_spec() {
+                self.check_spec(&format!("list of the {description}"), list, route.scope());
+            }
             for problem in route.schema_problems(&self.config.context.validation) {
                 self.report(format!("the {description}: {problem}"));
             }

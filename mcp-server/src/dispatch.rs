@@ -7,7 +7,7 @@ use mcp_types::CompleteResult;
 
 use crate::call::CallContext;
 use crate::caller::Caller;
-use crate::registry::{CompletionSource, Registry, ResourceMatch};
+use crate::registry::{CompletionSource, Registry, ResourceMatch, ResourcePage};
 use crate::result::ItemRef;
 
 /// Dispatches a call to its route, or answers it from the lists of the registry. A method whose
@@ -35,7 +35,10 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
             }
         }
         Call::ListResources(page) if declared.resources.is_some() => {
-            ready_reply(registry.resources.list(page, &caller))
+            match registry.list_resources(page, &caller) {
+                ResourcePage::Ready(reply) => ready_reply(reply),
+                ResourcePage::Computed(route, target) => route.call_list(context(exchange), target),
+            }
         }
         Call::ListResourceTemplates(page) if declared.resources.is_some() => {
             ready_reply(registry.templates.list(page, &caller))

@@ -4,6 +4,7 @@
 //! [`Args`] and for generated code; `reason` translates messages of serde for language models.
 
 mod args;
+mod async_value;
 mod cancel;
 mod client_info;
 mod extension;
@@ -20,6 +21,7 @@ mod state;
 mod string_arguments;
 
 pub use args::{Args, RawArgs};
+pub use async_value::{Async, FromCallAsync};
 pub use cancel::Cancel;
 pub use client_info::ClientInfo;
 pub use extension::Extension;

@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::call::{CallContext, RouteSpec};
 use crate::extract::FromCall;
 use crate::rejection::Rejection;
-use crate::result::{IntoCompletion, IntoContents, IntoPrompt, IntoToolResult};
+use crate::result::{IntoCompletion, IntoContents, IntoPrompt, IntoResourceList, IntoToolResult};
 
 /// Marker of handlers that return a future.
 #[derive(Debug)]
@@ -159,6 +159,16 @@ handlers! {
         note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
     )]
     PromptHandler -> IntoPrompt;
+
+    /// A function that lists resources; see [`Handler`].
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` does not list resources",
+        label = "this function does not fit",
+        note = "every parameter must be an extractor (`PageCursor`, `Identity`, `State<T>`, …)",
+        note = "the result must be a `Vec<Resource>`, a `ResourceList`, or a `Result` of these, now or as the output of a `Send` future",
+        note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
+    )]
+    ListHandler -> IntoResourceList;
 
     /// A handler of a completion; see [`Handler`].
     #[diagnostic::on_unimplemented(

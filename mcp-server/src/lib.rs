@@ -76,11 +76,11 @@ pub use caller::Caller;
 pub use check::SetupError;
 pub use content_policy::ContentPolicy;
 pub use extract::{
-    Args, Cancel, ClientInfo, Extension, FromCall, FromHeader, Header, Headers, Identity, Log,
-    Prefix, Progress, RawArgs, RequestMeta, State,
+    Args, Async, Cancel, ClientInfo, Extension, FromCall, FromCallAsync, FromHeader, Header,
+    Headers, Identity, Log, Prefix, Progress, RawArgs, RequestMeta, State,
 };
 pub use handler::{
-    AsyncHandler, CompletionHandler, Handler, PromptHandler, ReadHandler, SyncHandler,
+    AsyncHandler, CompletionHandler, Handler, ListHandler, PromptHandler, ReadHandler, SyncHandler,
 };
 pub use handles::{EditError, Prompts, Resources, Templates, Tools};
 pub use input_round::AskError;
@@ -92,11 +92,11 @@ pub use notify::Notify;
 pub use rejection::{ArgumentError, Rejection};
 pub use request_state::{StateKeys, WeakSecret};
 pub use result::{
-    CompletionError, IntoCompletion, IntoContents, IntoPrompt, IntoToolResult, Json, NotFound,
-    PromptError, ResourceError, ToolError, assistant, user,
+    CompletionError, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList, IntoToolResult,
+    Json, NotFound, PromptError, ResourceError, ResourceList, ToolError, assistant, user,
 };
 pub use routes::{
-    CompletionRoute, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes, TemplateRoute,
-    ToolExt, ToolRoute,
+    CompletionRoute, PageCursor, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes,
+    TemplateRoute, ToolExt, ToolRoute,
 };
 pub use server::{IntoServer, Server};

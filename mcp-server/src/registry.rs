@@ -8,6 +8,7 @@
 //! | `route_index` | routes of one kind, as they are looked up and listed |
 //! | `config` | [`ServerConfig`]: all that the author edits |
 //! | `snapshot` | [`Registry`]: an immutable version of the routes |
+//! | `resource_listing` | the list of resources, with computed lists |
 //! | `lookup` | the route of a URI and the source of a completion |
 //! | `shared` | [`SharedRegistry`]: the config and its current registry |
 
@@ -15,6 +16,7 @@ mod config;
 mod cursor;
 mod listed;
 mod lookup;
+mod resource_listing;
 mod route_index;
 mod route_list;
 mod shared;
@@ -23,5 +25,6 @@ mod snapshot;
 pub(crate) use config::{ConfigList, ServerConfig};
 pub(crate) use listed::Listed;
 pub(crate) use lookup::{CompletionSource, ResourceMatch};
+pub(crate) use resource_listing::ResourcePage;
 pub(crate) use shared::SharedRegistry;
 pub(crate) use snapshot::Registry;

@@ -45,7 +45,10 @@ impl ArgumentError {
     pub(crate) fn merge(self, mut found: Vec<Violation>) -> Self {
         let is_covered = |own: &Violation| {
             let mut others = found.iter().map(|other| &*other.path);
-            others.any(|other| is_within(&own.path, other) || is_within(other, &own.path))
+            others.any(|other| {
+                let is_around = !other.is_empty() && is_within(&own.path, other);
+                is_around || is_within(other, &own.path)
+            })
         };
         let own: Vec<_> = self.violations.iter().cloned().collect();
         let own: Vec<_> = own.into_iter().filter(|own| !is_covered(own)).collect();

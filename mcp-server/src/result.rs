@@ -7,7 +7,7 @@
 //! | `error` | errors of resources, prompts and completions: always protocol errors |
 //! | `tool_error` | errors of tools: results for the language model, or protocol errors |
 //! | `combine` | output schemas of lists, options and tuples |
-//! | `tool`, `contents`, `prompt`, `completion` | conversion of return values into results |
+//! | `tool`, `contents`, `resource_list`, `prompt`, `completion` | conversion of return values into results |
 
 mod combine;
 mod completion;
@@ -16,6 +16,7 @@ mod error;
 mod json;
 mod mask;
 mod prompt;
+mod resource_list;
 mod tool;
 mod tool_error;
 
@@ -25,5 +26,6 @@ pub(crate) use error::ItemRef;
 pub use error::{CompletionError, NotFound, PromptError, ResourceError};
 pub use json::Json;
 pub use prompt::{IntoPrompt, assistant, user};
+pub use resource_list::{IntoResourceList, ResourceList};
 pub use tool::IntoToolResult;
 pub use tool_error::ToolError;

@@ -6,6 +6,7 @@
 //! | `choices` | completion of arguments whose schema lists values |
 //! | `tool_checks` | checks of a tool's arguments and results |
 //! | `uri_template` | matching of URIs with templates |
+//! | `resource_list` | computed lists of resources |
 //! | `tool`, `resource`, `template`, `prompt`, `completion` | one kind of route each |
 //! | `router` | sets of routes |
 
@@ -13,6 +14,7 @@ mod choices;
 mod completion;
 mod prompt;
 mod resource;
+mod resource_list;
 mod router;
 mod scope;
 mod template;
@@ -25,6 +27,8 @@ pub use completion::CompletionRoute;
 pub use prompt::{PromptExt, PromptRoute};
 pub(crate) use resource::ResourceHandler;
 pub use resource::{ResourceExt, ResourceRoute};
+pub use resource_list::PageCursor;
+pub(crate) use resource_list::{ListPosition, ListTarget};
 pub use router::Routes;
 pub(crate) use scope::RouteScope;
 pub use template::TemplateRoute;

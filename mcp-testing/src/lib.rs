@@ -3,6 +3,7 @@
 //! | task | item |
 //! |---|---|
 //! | connect a client to a server without a transport | [`connect`] |
+//! | test tools that take `Identity` or `Extension` | [`connect_as`] |
 //! | connect them over a pipe or HTTP, with transport faults and paused time | [`Pair`], [`WireFault`] |
 //! | compare the exchanged messages | [`Transcript`] |
 //! | detect changed tools, resources and prompts | [`snapshot!`] |
@@ -35,6 +36,7 @@ mod pair;
 mod snapshot;
 
 use mcp::client::ClientBuilder;
+use mcp::middleware::{Exchange, Next, from_fn};
 use mcp::{Client, IntoServer, Result};
 
 pub use mcp::core::InProcessChannel;
@@ -48,6 +50,42 @@ pub use snapshot::{ServerSnapshot, SnapshotExt, assert_snapshot};
 /// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake.
 pub async fn connect(server: impl IntoServer) -> Result<Client> {
     connect_with(server, Client::builder()).await
+}
+
+/// Connects a client whose calls have an identity, as if a layer had authenticated them: a
+/// [`Principal`](mcp::Principal) for tools that take `Identity`, or any other value for `Identity<T>` and
+/// `Extension<T>`.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::Principal;
+/// use mcp::prelude::*;
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> mcp::Result<()> {
+/// let whoami = Tool::new("whoami").handler(|Identity(who): Identity| who.subject.to_string());
+/// let server = Server::new("desk", "1.0.0").tool(whoami);
+/// let ada = Principal::new("https://issuer.example", "ada");
+/// let client = mcp_testing::connect_as(server, ada).await?;
+/// assert_eq!(client.call("whoami", json!({})).await?.text(), "ada");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Returns an error when [`Server::check`](mcp::Server::check) finds a mistake.
+pub async fn connect_as<T: Clone + Send + Sync + 'static>(
+    server: impl IntoServer,
+    identity: T,
+) -> Result<Client> {
+    let layer = from_fn(move |mut exchange: Exchange, next: Next| {
+        exchange.extensions.insert(identity.clone());
+        async move { next.run(exchange).await }
+    });
+    connect(server.into_server().layer(layer)).await
 }
 
 /// Connects a client with custom settings, such as handlers for requests of the server.

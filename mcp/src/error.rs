@@ -22,6 +22,10 @@ enum Kind {
     Config(mcp_client::group::ConfigError),
     #[cfg(feature = "server")]
     Setup(mcp_server::SetupError),
+    #[cfg(feature = "server")]
+    Edit(mcp_server::EditError),
+    #[cfg(feature = "server")]
+    Secret(mcp_server::WeakSecret),
     Io(io::Error),
     Json(serde_json::Error),
     Result(UnexpectedResult),
@@ -123,6 +127,10 @@ impl Error {
             Kind::Config(error) => error,
             #[cfg(feature = "server")]
             Kind::Setup(error) => error,
+            #[cfg(feature = "server")]
+            Kind::Edit(error) => error,
+            #[cfg(feature = "server")]
+            Kind::Secret(error) => error,
             Kind::Io(error) => error,
             Kind::Json(error) => error,
             Kind::Result(error) => error,
@@ -171,6 +179,10 @@ impl From<Error> for mcp_client::Error {
             Kind::Client(error) => error,
             #[cfg(feature = "server")]
             Kind::Setup(error) => Self::other(error),
+            #[cfg(feature = "server")]
+            Kind::Edit(error) => Self::other(error),
+            #[cfg(feature = "server")]
+            Kind::Secret(error) => Self::other(error),
             Kind::Config(error) => Self::other(error),
             Kind::Io(error) => Self::other(error),
             Kind::Json(error) => Self::other(error),
@@ -201,6 +213,21 @@ impl From<mcp_server::SetupError> for Error {
     }
 }
 
+/// Converts errors of handles: a route that exists already, or a server that was dropped.
+#[cfg(feature = "server")]
+impl From<mcp_server::EditError> for Error {
+    fn from(error: mcp_server::EditError) -> Self {
+        Self(Box::new(Kind::Edit(error)))
+    }
+}
+
+#[cfg(feature = "server")]
+impl From<mcp_server::WeakSecret> for Error {
+    fn from(error: mcp_server::WeakSecret) -> Self {
+        Self(Box::new(Kind::Secret(error)))
+    }
+}
+
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self(Box::new(Kind::Io(error)))
@@ -225,6 +252,24 @@ mod tests {
     use mcp_types::CallToolResult;
 
     use super::Error;
+
+    #[cfg(feature = "server")]
+    #[test]
+    fn errors_of_servers_convert() {
+        fn change(server: mcp_server::Server) -> super::Result<()> {
+            mcp_server::StateKeys::new("0123456789abcdef0123456789abcdef")?;
+            let tools = server.tools();
+            drop(server);
+            tools.extend([])?;
+            Ok(())
+        }
+
+        let error = change(mcp_server::Server::new("s", "1")).unwrap_err();
+        assert!(
+            error.to_string().starts_with("the server is gone"),
+            "{error}"
+        );
+    }
 
     #[test]
     fn parse_error_of_failed_tool_contains_its_message() {

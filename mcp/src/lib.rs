@@ -70,14 +70,15 @@ pub use mcp_server::__private;
 pub use mcp_server::middleware;
 #[cfg(feature = "server")]
 pub use mcp_server::{
-    Answer, Args, ArgumentError, Ask, AskError, Asking, CallContext, Caller, Cancel, ClientInfo,
-    CompletionError, CompletionHandler, CompletionRoute, EditError, Elicit, ElicitChoice,
-    ElicitField, Extension, FromCall, FromHeader, Handler, Header, Headers, Identity,
-    IntoCompletion, IntoContents, IntoPrompt, IntoServer, IntoToolResult, Json, Log, NotFound,
-    Notify, Prefix, Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts,
-    Questions, RawArgs, ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt,
-    ResourceRoute, Resources, RouteSpec, Routes, Sampling, Server, SetupError, State, StateKeys,
-    TemplateRoute, Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret, assistant, user,
+    Answer, Args, ArgumentError, Ask, AskError, Asking, Async, CallContext, Caller, Cancel,
+    ClientInfo, CompletionError, CompletionHandler, CompletionRoute, ContentPolicy, EditError,
+    Elicit, ElicitChoice, ElicitField, Extension, FromCall, FromCallAsync, FromHeader, Handler,
+    Header, Headers, Identity, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList,
+    IntoServer, IntoToolResult, Json, ListHandler, Log, NotFound, Notify, PageCursor, Prefix,
+    Progress, PromptError, PromptExt, PromptHandler, PromptRoute, Prompts, Questions, RawArgs,
+    ReadHandler, Rejection, RequestMeta, ResourceError, ResourceExt, ResourceList, ResourceRoute,
+    Resources, RouteSpec, Routes, Sampling, Server, SetupError, State, StateKeys, TemplateRoute,
+    Templates, ToolError, ToolExt, ToolRoute, Tools, WeakSecret, assistant, routes, user,
 };
 #[cfg(any(feature = "http-server", feature = "http-client"))]
 pub use mcp_transport_http as http;

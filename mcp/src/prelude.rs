@@ -16,10 +16,11 @@ pub use crate::StreamableHttp;
 pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]
 pub use crate::{
-    Answer, Args, Ask, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,
-    Identity, Json, Log, NotFound, Notify, Prefix, Progress, PromptError, PromptExt as _, Prompts,
-    RawArgs, RequestMeta, ResourceError, ResourceExt as _, Resources, Routes, Sampling, Server,
-    State, Templates, ToolError, ToolExt as _, Tools, assistant, user,
+    Answer, Args, Ask, Async, Cancel, ClientInfo, Elicit, Extension, FromHeader, Header, Headers,
+    Identity, Json, Log, NotFound, Notify, PageCursor, Prefix, Progress, PromptError,
+    PromptExt as _, Prompts, RawArgs, RequestMeta, ResourceError, ResourceExt as _, ResourceList,
+    Resources, Routes, Sampling, Server, State, Templates, ToolError, ToolExt as _, Tools,
+    assistant, routes, user,
 };
 #[cfg(feature = "client")]
 pub use crate::{

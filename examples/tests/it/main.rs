@@ -105,7 +105,7 @@ async fn prompts_are_completed_and_filled() {
         "remarks 1…: \n",
         "user: Review src/lib.rs in a Frank way, with at most 2 remarks.\n",
         "assistant: I have read it. My remarks:\n",
-        "`tone`: unknown variant `rude`",
+        "`tone`: expected one of",
         "`file`: secret.txt does not exist",
     ] {
         assert!(text.contains(part), "{part:?} is missing in:\n{text}");

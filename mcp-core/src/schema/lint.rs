@@ -343,7 +343,8 @@ impl<'a> Linter<'a> {
         if listed.is_some_and(|values| !values.iter().all(is_text)) {
             self.report(ENUM_TYPE, location);
         }
-        if schema.contains_key("type") && schema.contains_key("anyOf") {
+        let is_root = location == "inputSchema";
+        if !is_root && schema.contains_key("type") && schema.contains_key("anyOf") {
             self.report(TYPE_BESIDE_ANY, location);
         }
         let conditions = ["if", "then", "else"];

@@ -29,7 +29,7 @@ use super::parameters::{ParameterInfo, Parameters};
 use super::plan::ParameterReader;
 use crate::constraints::range::{Range, Ranged};
 use crate::constraints::text::{Length, Measured, Patterned};
-use crate::extract::{Args, Extension, FromCall, Header, Identity, State};
+use crate::extract::{Args, Async, Extension, FromCall, Header, Identity, State};
 use crate::rejection::Rejection;
 
 /// A parameter of type `T` that is not classified yet.
@@ -169,6 +169,7 @@ impl<T: GenericExtractor> IsGenericExtractor for &Probe<T> {
 pub trait GenericExtractor {}
 
 impl<T> GenericExtractor for Args<T> {}
+impl<T> GenericExtractor for Async<T> {}
 impl<T> GenericExtractor for Extension<T> {}
 impl<T> GenericExtractor for Header<T> {}
 impl<T> GenericExtractor for Identity<T> {}

@@ -1,5 +1,6 @@
 //! The context of a call, from which extractors take their values.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use mcp_core::close_signal::CloseSignal;
@@ -7,7 +8,7 @@ use mcp_core::{Call, ClientFacts, Exchange, Extensions, Fault, Outlet};
 use mcp_types::{CompleteParams, RawObject};
 
 use super::guard::CallGuard;
-use super::spec::HandlerNeeds;
+use super::needs::HandlerNeeds;
 use crate::content_policy::ContentPolicy;
 use crate::input_round::InputRound;
 use crate::request_state::Sealer;
@@ -38,6 +39,8 @@ struct Inner {
     close_signal: Option<CloseSignal>,
     /// Only for handlers that ask, and clients that can be asked.
     input_round: Option<Arc<InputRound>>,
+    /// Values of extractors that await.
+    prepared: Vec<Box<dyn Any + Send>>,
 }
 
 /// The parts of a [`CallContext`] that come from the server and the route, not from the client.
@@ -66,6 +69,7 @@ impl CallContext {
             route,
             close_signal: None,
             input_round: None,
+            prepared: Vec::new(),
         }))
     }
 
@@ -136,6 +140,19 @@ impl CallContext {
             Call::ReadResource(_) => self.0.route.variables.as_ref(),
             _ => None,
         }
+    }
+
+    /// Adds the value of an extractor that awaits, for the parameter of its type.
+    pub(crate) fn add_prepared<T: Send + 'static>(&mut self, value: T) {
+        self.0.prepared.push(Box::new(value));
+    }
+
+    /// Removes and returns the first value of this type that [`add_prepared`](Self::add_prepared) added.
+    pub(crate) fn take_prepared<T: 'static>(&mut self) -> Option<T> {
+        let prepared = &mut self.0.prepared;
+        let index = prepared.iter().position(|value| value.is::<T>())?;
+        let value = prepared.remove(index).downcast().ok()?;
+        Some(*value)
     }
 
     /// Replaces the arguments of a tool.

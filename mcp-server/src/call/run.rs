@@ -9,7 +9,7 @@ use pin_project_lite::pin_project;
 
 use super::context::CallContext;
 use super::guard::CallGuard;
-use super::spec::HandlerNeeds;
+use super::needs::HandlerNeeds;
 use crate::input_round::InputRound;
 
 /// The target of a call: converts the output of its handler into a reply.

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use mcp_types::JsonObject;
 
+use super::needs::HandlerNeeds;
+use super::prepare::Preparations;
 use crate::change_kinds::ChangeKinds;
 use crate::constraints::Constraints;
 use crate::schema::ArgumentSchema;
@@ -19,16 +21,9 @@ pub struct RouteSpec {
     pub(crate) sends_logs: bool,
     pub(crate) change_kinds: ChangeKinds,
     pub(crate) needs: HandlerNeeds,
+    /// Extractors that await, in the order of the parameters.
+    pub(crate) preparations: Preparations,
     pub(crate) problems: Vec<String>,
-}
-
-/// Resources that a handler needs while it runs.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct HandlerNeeds {
-    /// The handler asks its client.
-    pub(crate) input_round: bool,
-    /// The handler waits for the end of the call.
-    pub(crate) close_signal: bool,
 }
 
 impl RouteSpec {
@@ -76,6 +71,7 @@ impl RouteSpec {
         self.change_kinds.insert(optional.change_kinds);
         self.needs.input_round |= optional.needs.input_round;
         self.needs.close_signal |= optional.needs.close_signal;
+        self.preparations.extend_optional(&optional.preparations);
     }
 
     /// Reports a mistake in the route. [`Server::check`](crate::Server::check) returns it.

@@ -70,7 +70,8 @@ impl ServerConfig {
     fn specs(&self) -> impl Iterator<Item = &RouteSpec> {
         let tools = self.tools.iter().map(ToolRoute::spec);
         let resources = self.resources.iter().map(ResourceRoute::spec);
-        let templates = self.templates.iter().map(TemplateRoute::spec);
+        let templates = self.templates.iter();
+        let templates = templates.flat_map(|route| [route.spec(), route.list_spec()]);
         let prompts = self.prompts.iter().map(PromptRoute::spec);
         let completions = self.completions.iter().map(CompletionRoute::spec);
         tools

@@ -76,6 +76,11 @@ pub(crate) trait Listed: Clone + Send + Sync + 'static {
 
     fn body(listing: Arc<Listing<Self::Page>>) -> ResultBody;
 
+    /// Returns the requirements of a function that computes a list.
+    fn list_spec(&self) -> Option<&RouteSpec> {
+        None
+    }
+
     /// Returns why the server's validator cannot use the route's schemas.
     fn schema_problems(&self, _: &Validation) -> Vec<String> {
         Vec::new()
@@ -141,6 +146,10 @@ listed! {
     }
     ResourceRoute: Resource, Resource (resource by uri), ListResourcesResult as ListResources {}
     TemplateRoute: Template, ResourceTemplate (template by uri_template),
-        ListResourceTemplatesResult as ListResourceTemplates {}
+        ListResourceTemplatesResult as ListResourceTemplates {
+        fn list_spec(&self) -> Option<&RouteSpec> {
+            Some(self.list_spec())
+        }
+    }
     PromptRoute: Prompt, Prompt (prompt by name), ListPromptsResult as ListPrompts {}
 }

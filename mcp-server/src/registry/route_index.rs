@@ -96,12 +96,9 @@ impl<R: Listed> RouteIndex<R> {
     /// Returns a page of the list, in the order of registration. Equal lists have equal pages.
     // spec: TOOL-03, TOOL-04, RSRC-02, PROMPT-02, PAG-01, PAG-05, CACHE-01, CACHE-11
     pub(crate) fn list(&self, page: &Page, caller: &Caller<'_>) -> Reply {
-        let start = match &page.cursor {
-            None => 0,
-            Some(cursor) => match cursor::read(R::KIND, cursor) {
-                Some(after) => self.routes.partition_point(|(number, _)| *number <= after),
-                None => return unknown_cursor().into(),
-            },
+        let start = match self.start(page) {
+            Ok(start) => start,
+            Err(fault) => return fault.into(),
         };
         let listing = match self.is_filtered {
             true => Arc::new(Listing::new(self.page(start, caller))),
@@ -111,6 +108,37 @@ impl<R: Listed> RouteIndex<R> {
             body: R::body(listing),
             cache: self.cache_hint(),
         }
+    }
+
+    /// Returns a page of the list that is not cached.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault for an unknown cursor.
+    pub(super) fn uncached_page(&self, page: &Page, caller: &Caller<'_>) -> Result<R::Page, Fault> {
+        Ok(self.page(self.start(page)?, caller))
+    }
+
+    /// Returns the index of the first route of a page.
+    fn start(&self, page: &Page) -> Result<usize, Fault> {
+        let Some(cursor) = &page.cursor else {
+            return Ok(0);
+        };
+        let after = cursor::read(R::KIND, cursor).ok_or_else(unknown_cursor)?;
+        Ok(self.routes.partition_point(|(number, _)| *number <= after))
+    }
+
+    /// Returns the cache hint of a list that depends on the caller.
+    // spec: CACHE-12
+    pub(super) fn private_cache_hint(&self) -> Option<CacheHint> {
+        self.cache.map(|mut cache| {
+            cache.scope = CacheScope::Private;
+            cache
+        })
+    }
+
+    pub(super) fn page_size(&self) -> usize {
+        self.page_size
     }
 
     /// Returns the cache hint of the list; always private if the list depends on the caller.

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::choices::Choices;
 use super::scope::{RouteHandler, RouteScope, route_setters};
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
 use crate::handler::PromptHandler;
 use crate::result::{IntoPrompt, ItemRef, PromptError};
 
@@ -92,6 +92,8 @@ impl PromptRoute {
         }
         let needs = spec.needs;
         let constraints = spec.constraints.take();
+        let preparations = std::mem::take(&mut spec.preparations);
+        let handler = with_preparations(preparations, handler, PromptError::from_rejection);
         let handler: RouteHandler<Arc<Prompt>> = Arc::new(move |call, prompt| {
             let mut checked = match is_declared {
                 true => check_required(&prompt, call.call()),

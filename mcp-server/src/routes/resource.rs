@@ -11,7 +11,7 @@ use mcp_types::{CacheHint, ReadResourceResult, Resource, ResourceContents};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::check_uri;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
 use crate::handler::ReadHandler;
 use crate::result::{IntoContents, ItemRef, ResourceError};
 
@@ -114,6 +114,8 @@ impl ResourceHandler {
         let mime_type: Option<Arc<str>> = mime_type.as_deref().map(Into::into);
         let needs = spec.needs;
         let constraints = spec.constraints.take();
+        let preparations = std::mem::take(&mut spec.preparations);
+        let handler = with_preparations(preparations, handler, ResourceError::from_rejection);
         let read: RouteHandler<Option<CacheHint>> = Arc::new(move |call, cache| {
             if let Some(constraints) = &constraints
                 && let Err(fault) = constraints.check_strings(call.arguments())

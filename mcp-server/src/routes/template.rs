@@ -1,17 +1,19 @@
 //! URI templates: families of resources.
 
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 
-use mcp_core::{BoxFuture, Reply};
+use mcp_core::{BoxFuture, Fault, Reply};
 use mcp_types::{CacheHint, JsonObject, RawObject, ResourceTemplate};
 
 use super::choices::Choices;
 use super::resource::{ResourceExt, ResourceHandler};
-use super::scope::{RouteScope, route_setters};
+use super::resource_list::{ListTarget, lister};
+use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::uri_template::{UriTemplate, Variables};
 use crate::call::{CallContext, RouteSpec};
-use crate::handler::ReadHandler;
+use crate::handler::{ListHandler, ReadHandler};
 
 /// A URI template with its handler. Created by [`ResourceExt::read`] or by the macros.
 ///
@@ -33,6 +35,10 @@ pub struct TemplateRoute {
     pattern: Option<Arc<UriTemplate>>,
     choices: Arc<Choices>,
     handler: Arc<ResourceHandler>,
+    /// Computes the resources of the template for `resources/list`.
+    lister: Option<RouteHandler<ListTarget>>,
+    /// Requirements of the list.
+    list_spec: Arc<RouteSpec>,
     cache: Option<CacheHint>,
     pub(crate) scope: RouteScope,
 }
@@ -62,9 +68,69 @@ impl TemplateRoute {
             pattern: pattern.ok().map(Arc::new),
             choices: Arc::new(choices),
             handler: Arc::new(handler),
+            lister: None,
+            list_spec: Arc::default(),
             cache: None,
             scope: RouteScope::default(),
         }
+    }
+
+    /// Lists the resources of the template: a function of extractors, `async` or not, that returns the
+    /// resources which the caller may read. `resources/list` calls it for every request, after the
+    /// resources that are routes, inside of the layers of the template.
+    ///
+    /// Lists of templates follow each other in the order of registration, each on pages of its own. The
+    /// server divides a `Vec` into pages of [`Server::page_size`](crate::Server::page_size); a function
+    /// with long lists takes [`PageCursor`](crate::PageCursor) and returns one page as
+    /// [`ResourceList`](crate::ResourceList).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_server::{
+    ///     Args, Identity, Resource, ResourceError, ResourceExt, ResourceTemplate, Server,
+    /// };
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Note {
+    ///     id: u64,
+    /// }
+    ///
+    /// async fn list_notes(Identity(who): Identity) -> Result<Vec<Resource>, ResourceError> {
+    ///     Ok(vec![Resource::new("note://7").title(format!("First note of {}", who.subject))])
+    /// }
+    ///
+    /// let notes = ResourceTemplate::new("note://{id}")
+    ///     .read(|Args(note): Args<Note>| format!("note {}", note.id))
+    ///     .list(list_notes);
+    /// let server = Server::new("notes", "1.0.0").template(notes);
+    /// server.check()?;
+    /// # Ok::<(), mcp_server::SetupError>(())
+    /// ```
+    #[must_use]
+    pub fn list<M, H: ListHandler<M>>(mut self, handler: H) -> Self {
+        let mut spec = RouteSpec::default();
+        self.lister = Some(lister(handler, &mut spec));
+        self.list_spec = Arc::new(spec);
+        self
+    }
+
+    pub(crate) fn has_list(&self) -> bool {
+        self.lister.is_some()
+    }
+
+    /// Computes a page of the list.
+    pub(crate) fn call_list(
+        &self,
+        call: CallContext,
+        target: ListTarget,
+    ) -> BoxFuture<'static, Reply> {
+        self.scope
+            .run(call, self, |route, call| match &route.lister {
+                Some(lister) => lister(call, target),
+                // Only routes with a list are called.
+                None => Box::pin(ready(Fault::internal("the template has no list").into())),
+            })
     }
 
     /// The template as it is listed.
@@ -74,6 +140,11 @@ impl TemplateRoute {
 
     pub(crate) fn spec(&self) -> &RouteSpec {
         &self.handler.spec
+    }
+
+    /// The requirements of the list.
+    pub(crate) fn list_spec(&self) -> &RouteSpec {
+        &self.list_spec
     }
 
     pub(crate) fn choices(&self) -> &Choices {

@@ -12,7 +12,7 @@ use mcp_types::{CallToolResult, Tool};
 
 use super::scope::{RouteHandler, RouteScope, route_setters};
 use super::tool_checks::ToolChecks;
-use crate::call::{CallContext, CallTarget, RouteSpec, run_handler};
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
 use crate::constraints::Constraints;
 use crate::content_policy::ContentPolicy;
 use crate::handler::Handler;
@@ -91,6 +91,8 @@ impl ToolRoute {
             None
         });
         let needs = spec.needs;
+        let preparations = std::mem::take(&mut spec.preparations);
+        let handler = with_preparations(preparations, handler, ToolError::from_rejection);
         let handler: RouteHandler<Arc<Tool>> =
             Arc::new(move |call, tool| run_handler(tool, call, needs, &handler));
         Self {

@@ -298,7 +298,11 @@ fn prompts_of_block_return_messages() {
             r#"{"file": "a", "max": "6"}"#,
             "`max`: 6 is out of range, expected 0 to 5",
         ),
-        (r#"{"file": "a", "max": 6}"#, "`max`: expected a string"),
+        (
+            r#"{"file": "a", "max": 6}"#,
+            "`max`: 6 is out of range, expected 0 to 5",
+        ),
+        (r#"{"file": 7}"#, "`file`: expected a string, got 7"),
     ] {
         let expected = format!("invalid arguments: {expected}");
         assert_eq!(

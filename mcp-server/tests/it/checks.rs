@@ -73,7 +73,7 @@ fn violated_bounds_are_reported_together() {
     );
     assert_eq!(
         text,
-        "invalid arguments: missing `lines`; `article`: expected a string, got a number"
+        "invalid arguments: `article`: expected a string, got a number"
     );
 }
 
@@ -129,7 +129,7 @@ fn lints_name_tools_that_clients_refuse() {
             .collect()
     };
     let expected = [
-        ("contact".to_owned(), "Claude models"),
+        ("contact".to_owned(), "Claude and OpenAI models"),
         ("contact".to_owned(), "every client"),
         (
             "a.b".to_owned(),

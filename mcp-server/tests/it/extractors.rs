@@ -1,11 +1,15 @@
 //! Extractors next to plain arguments.
 
-use mcp_core::{Call, Exchange, Reply, ResultBody};
+use std::time::Duration;
+
+use mcp_core::{Call, Exchange, Reply, ResultBody, Service as _};
 use mcp_macros::server;
 use mcp_server::{
-    CallContext, Extension, FromCall, FromHeader, Header, Headers, Log, Progress, RawArgs,
-    Rejection, RouteSpec, Server, State,
+    Async, CallContext, Extension, FromCall, FromCallAsync, FromHeader, Header, Headers, Log,
+    Progress, RawArgs, Rejection, RouteSpec, Server, State, Tool, ToolExt as _,
 };
+use mcp_types::CallToolParams;
+use tower::timeout::TimeoutLayer;
 
 use crate::kit::{call_error, call_text, call_with, exchange, tool};
 
@@ -190,4 +194,78 @@ fn requirements_of_extractors_reach_check_and_capabilities() {
         error.to_string().contains("State<it::extractors::Prefix>"),
         "{error}"
     );
+}
+
+#[derive(Debug)]
+struct Account(String);
+
+impl FromCallAsync for Account {
+    async fn from_call_async(call: &mut CallContext) -> Result<Self, Rejection> {
+        tokio::task::yield_now().await;
+        let name = call.state::<&'static str>().copied();
+        match name {
+            Some("slow") => std::future::pending().await,
+            Some("none") | None => Err(Rejection::missing("no account")),
+            Some(name) => Ok(Self(name.to_owned())),
+        }
+    }
+}
+
+fn bank(name: &'static str) -> Server {
+    async fn one(Async(account): Async<Account>, RawArgs(_): RawArgs) -> String {
+        account.0
+    }
+
+    async fn two(Async(one): Async<Account>, Async(two): Async<Account>) -> String {
+        one.0 + &two.0
+    }
+
+    async fn maybe(account: Option<Async<Account>>) -> String {
+        format!("{account:?}")
+    }
+
+    Server::new("bank", "1")
+        .tool(Tool::new("one").handler(one))
+        .tool(Tool::new("two").handler(two))
+        .tool(Tool::new("maybe").handler(maybe))
+        .state(name)
+}
+
+async fn call_bank(server: &Server, tool: &str) -> Reply {
+    let call = Call::CallTool(CallToolParams::new(tool, None));
+    server.call(exchange(call)).await
+}
+
+#[tokio::test]
+async fn async_extractor_awaits_before_handler() {
+    let server = bank("ada");
+    for (tool, expected) in [
+        ("one", "ada"),
+        ("two", "adaada"),
+        ("maybe", "Some(Async(Account(\"ada\")))"),
+    ] {
+        let Reply::Complete { body, .. } = call_bank(&server, tool).await else {
+            panic!("{tool}")
+        };
+        let ResultBody::CallTool(result) = body else {
+            panic!("{tool}")
+        };
+        assert_eq!(result.text(), expected);
+    }
+}
+
+#[tokio::test]
+async fn rejection_of_async_extractor_ends_call_unless_optional() {
+    let server = bank("none");
+    assert!(matches!(call_bank(&server, "one").await, Reply::Fault(_)));
+    assert!(matches!(
+        call_bank(&server, "maybe").await,
+        Reply::Complete { .. }
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn timeout_layer_limits_async_extractor() {
+    let server = bank("slow").layer(TimeoutLayer::new(Duration::from_secs(10)));
+    assert!(matches!(call_bank(&server, "one").await, Reply::Fault(_)));
 }

@@ -10,6 +10,7 @@ mod blocks;
 mod changes;
 mod checks;
 mod completions;
+mod computed_lists;
 mod extensions;
 mod extractors;
 mod forms;

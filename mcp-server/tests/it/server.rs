@@ -159,7 +159,7 @@ fn mismatched_arguments_become_failed_result() {
         "invalid arguments: `a`: expected a number, got a string"
     );
     let failed = result(&server, call("plain", &json!({})));
-    assert_eq!(failed.text(), "invalid arguments: missing field `a`");
+    assert_eq!(failed.text(), "invalid arguments: missing `a`");
 }
 
 #[test]

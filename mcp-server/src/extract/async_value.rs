@@ -1,0 +1,94 @@
+//! Extractors that await.
+
+use std::any::type_name;
+use std::future::Future;
+
+use mcp_core::Fault;
+
+use super::from_call::FromCall;
+use crate::call::{CallContext, RouteSpec};
+use crate::rejection::Rejection;
+
+/// An extractor that awaits, such as one that loads the caller's account from a database. Handlers take
+/// it as [`Async<T>`].
+///
+/// It runs before the other extractors and the handler, and it is dropped when the call is cancelled. It
+/// has no time limit of its own: a layer with a timeout, around the route or the server, limits it
+/// together with the handler.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use mcp_server::{Async, CallContext, FromCallAsync, Rejection, Server, Tool, ToolExt};
+/// use tower::timeout::TimeoutLayer;
+///
+/// # #[derive(Clone)] struct Db;
+/// # impl Db { async fn account(&self, _: &str) -> Option<String> { None } }
+/// struct Account(String);
+///
+/// impl FromCallAsync for Account {
+///     async fn from_call_async(call: &mut CallContext) -> Result<Self, Rejection> {
+///         let db = call.state::<Db>().cloned().ok_or_else(|| Rejection::missing("no database"))?;
+///         let account = db.account("ada").await;
+///         account.map(Self).ok_or_else(|| Rejection::missing("no account"))
+///     }
+/// }
+///
+/// async fn balance(Async(account): Async<Account>) -> String {
+///     account.0
+/// }
+///
+/// let server = Server::new("bank", "1.0.0")
+///     .state(Db)
+///     .tool(Tool::new("balance").handler(balance))
+///     .layer(TimeoutLayer::new(Duration::from_secs(10)));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an extractor that awaits",
+    note = "implement `FromCallAsync` for the type; an extractor with `FromCall` needs no `Async`"
+)]
+pub trait FromCallAsync: Sized + Send + 'static {
+    /// Finds the value in the call, or loads it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`Rejection`] when there is no value. The handler does not run.
+    fn from_call_async(
+        call: &mut CallContext,
+    ) -> impl Future<Output = Result<Self, Rejection>> + Send;
+
+    /// Adds the extractor's requirements to those of the route. Called once, when the route is
+    /// created. By default an extractor has none.
+    fn describe(_: &mut RouteSpec) {}
+}
+
+/// The value of an extractor that awaits; see [`FromCallAsync`]. Take `Option<Async<T>>` to accept calls
+/// that the extractor rejects.
+#[derive(Debug, Clone, Copy, Default)]
+#[expect(clippy::exhaustive_structs, reason = "parameters destructure it")]
+pub struct Async<T>(pub T);
+
+impl<T: FromCallAsync> FromCall for Async<T> {
+    fn from_call(call: &mut CallContext) -> Result<Self, Rejection> {
+        call.take_prepared().map(Self).ok_or_else(|| {
+            tracing::error!(
+                r#type = type_name::<T>(),
+                "an extractor took `Async` without its `describe`"
+            );
+            Rejection::Fault(Fault::internal("the server is not set up for this call"))
+        })
+    }
+
+    fn describe(spec: &mut RouteSpec) {
+        T::describe(spec);
+        spec.preparations.push(|call| {
+            Box::pin(async move {
+                let value = T::from_call_async(call).await?;
+                call.add_prepared(value);
+                Ok(())
+            })
+        });
+    }
+}
