@@ -3,4 +3,5 @@
 pub(crate) mod client;
 mod extracting;
 mod refusing;
+mod repeating;
 mod running;

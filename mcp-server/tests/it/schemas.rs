@@ -77,33 +77,30 @@ fn plain_parameters_become_properties() {
     check(
         "plain",
         &expect![[r#"
-        {
-          "type": "object",
-          "properties": {
-            "a": {
-              "type": "number",
-              "description": "first addend"
-            },
-            "b": {
-              "type": "integer",
-              "minimum": 0,
-              "maximum": 255,
-              "description": "second addend"
-            },
-            "note": {
-              "type": [
-                "string",
-                "null"
+            {
+              "type": "object",
+              "properties": {
+                "a": {
+                  "type": "number",
+                  "description": "first addend"
+                },
+                "b": {
+                  "type": "integer",
+                  "minimum": 0,
+                  "maximum": 255,
+                  "description": "second addend"
+                },
+                "note": {
+                  "type": "string",
+                  "description": "a note,\nin two lines"
+                }
+              },
+              "required": [
+                "a",
+                "b"
               ],
-              "description": "a note,\nin two lines"
-            }
-          },
-          "required": [
-            "a",
-            "b"
-          ],
-          "additionalProperties": false
-        }"#]],
+              "additionalProperties": false
+            }"#]],
     );
 }
 
