@@ -9,6 +9,7 @@
 //! | `bench-load pipe COMMAND` | the same for a child process and its pipes |
 //! | `bench-load PORT sessions` | opens sessions and keeps them open |
 //! | `bench-load PORT soak` | all kinds of client behavior, including broken connections |
+//! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
 //! | `bench-calls call N` | `N` calls without a socket, to count instructions |
 //! | `bench-client URL` | the client of the SDK under load |
 //!
@@ -27,13 +28,21 @@ use serde_json::{Value, json};
 
 pub mod arguments;
 pub mod era;
+mod faulty_store;
 pub mod scenario;
 mod server;
 
+pub use faulty_store::FaultyStore;
 pub use server::server;
 
 /// Idle timeout of sessions with the option `--short`.
 pub const SHORT_SESSION: Duration = Duration::from_secs(3);
+
+/// Environment variable that makes `bench-server` report its tasks on stderr, as `tasks N`.
+pub const REPORT_TASKS: &str = "REPORT_TASKS";
+
+/// Environment variable with the milliseconds after which `bench-server stdio` exits without cleanup.
+pub const EXIT_AFTER_MS: &str = "EXIT_AFTER_MS";
 
 /// The path of the MCP endpoint.
 pub const PATH: &str = "/mcp";

@@ -10,7 +10,8 @@
 //! | [`measure`] | samples, medians, processor time, resident memory |
 //! | [`table`] | the printed table |
 //! | [`guard`] | `--guard`: instructions per call |
-//! | [`soak`](mod@soak) | `--soak`: growth of a server under load |
+//! | [`soak`](mod@soak) | `--soak`: growth of servers and a client under load with faults |
+//! | [`scale`] | `--scale`: very many sessions and streams |
 //! | [`build`] | `--build`: cost of building an echo server |
 
 mod build;
@@ -18,6 +19,7 @@ mod guard;
 mod measure;
 mod memory;
 mod runner;
+mod scale;
 mod scenario;
 mod soak;
 mod table;
@@ -46,6 +48,9 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
     }
     if flags.switch("--build") {
         return build::run(workspace, flags);
+    }
+    if flags.switch("--scale") {
+        return scale::run(workspace, flags);
     }
     if let Some(seconds) = flags.optional_value("--soak") {
         return soak::command(workspace, &seconds, flags);

@@ -1,4 +1,5 @@
-//! The server that the benchmarks measure: `bench-server http PORT [--sse] [--stateless] [--short]`,
+//! The server that the benchmarks measure: `bench-server http PORT [--sse] [--stateless] [--short] [--faulty]
+//! [--many]`,
 //! `bench-server stdio`.
 //!
 //! | setting | effect |
@@ -8,18 +9,31 @@
 //! | `--sse` | answers calls within sessions with event streams |
 //! | `--stateless` | disables sessions |
 //! | `--short` | ends idle sessions after three seconds |
+//! | `--faulty` | keeps sessions and events in stores of which every 50th operation fails |
+//! | `--many` | allows two million sessions and 200,000 connections, and expires none |
+//! | `REPORT_TASKS=1` | prints the number of tasks four times per second, as `tasks N` |
+//! | `EXIT_AFTER_MS=n` | exits after `n` milliseconds without cleanup, as a killed process does |
 
 #![allow(clippy::print_stderr, reason = "prints its URL")]
 
 use std::error::Error;
 use std::net::Ipv4Addr;
+use std::time::Duration;
 
+use bench::FaultyStore;
 use mcp::http::Serve;
 use mcp::http::server::{AnswerMode, Sessions};
 use mcp::prelude::*;
+use mcp::{MemoryEventStore, MemorySessionStore};
 use tokio::runtime;
 
-const USAGE: &str = "usage: bench-server http PORT [--sse] [--stateless] [--short] | stdio";
+const USAGE: &str =
+    "usage: bench-server http PORT [--sse] [--stateless] [--short] [--faulty] [--many] | stdio";
+
+/// Longer than any measurement.
+const NEVER: Duration = Duration::from_secs(24 * 3600);
+/// Exit code of a process that ends by `EXIT_AFTER_MS`.
+const KILLED: i32 = 9;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
@@ -33,6 +47,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     };
     let runtime = runtime.enable_all().build()?;
+    if std::env::var_os(bench::REPORT_TASKS).is_some() {
+        runtime.spawn(report_tasks());
+    }
+    if let Some(milliseconds) = number(bench::EXIT_AFTER_MS) {
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(milliseconds as u64));
+            std::process::exit(KILLED);
+        });
+    }
     let server = bench::server(number("NTOOLS").unwrap_or(0));
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match &arguments[..] {
@@ -47,6 +70,15 @@ fn number(variable: &str) -> Option<usize> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
+/// Prints the number of tasks of this runtime, this one included.
+async fn report_tasks() {
+    loop {
+        let tasks = runtime::Handle::current().metrics().num_alive_tasks();
+        eprintln!("tasks {tasks}");
+        tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+}
+
 async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
     let sessions = match flags.contains(&"--stateless") {
         true => Sessions::stateless(),
@@ -56,6 +88,15 @@ async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
         true => sessions.idle_timeout(bench::SHORT_SESSION),
         false => sessions,
     };
+    let is_faulty = flags.contains(&"--faulty");
+    let sessions = match is_faulty {
+        true => sessions.store(FaultyStore::new(MemorySessionStore::new())),
+        false => sessions,
+    };
+    let (sessions, connections) = match flags.contains(&"--many") {
+        true => (sessions.max(2_000_000).idle_timeout(NEVER), 200_000),
+        false => (sessions, 10_000),
+    };
     let mode = match flags.contains(&"--sse") {
         true => AnswerMode::AlwaysSse,
         false => AnswerMode::Auto,
@@ -63,7 +104,16 @@ async fn http(server: Server, port: u16, flags: &[&str]) -> mcp::Result<()> {
     let endpoint = StreamableHttp::new(server)
         .body_limit(64 << 20)
         .sessions(sessions.answer(mode));
+    let endpoint = match is_faulty {
+        // Small limits, because the events of a session stay when the store fails to forget them.
+        true => {
+            let events = MemoryEventStore::new().max_bytes(2 << 20);
+            endpoint.events(FaultyStore::new(events.max_age(bench::SHORT_SESSION)))
+        }
+        false => endpoint,
+    };
     let serve = Serve::bind((Ipv4Addr::LOCALHOST, port), endpoint).await?;
+    let serve = serve.max_connections(connections);
     eprintln!("listening on http://{}/mcp", serve.local_addr()?);
     serve.shutdown_on(mcp::http::termination()).await?;
     Ok(())

@@ -1,15 +1,17 @@
 //! A connection that repeats one request.
 
 use std::io;
-use std::time::Instant;
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
 
 use bench::era::{self, Era};
 use bench::scenario::{Checker, Request, Scenario};
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 use crate::outcome::Outcome;
 use crate::response::ResponseReader;
+use crate::slow::SlowStream;
 
 pub(crate) async fn connection(
     port: u16,
@@ -64,10 +66,38 @@ impl Connection {
         outcome.record(sent, response.body.len());
         Ok(())
     }
+
+    /// Sends one request, reads its response in parts of `part` bytes with pauses, and checks it.
+    pub(crate) async fn call_slowly(
+        &mut self,
+        part: usize,
+        pause: Duration,
+        outcome: &mut Outcome,
+    ) -> io::Result<()> {
+        let sent = Instant::now();
+        let (bytes, id) = self.request.prepare();
+        self.stream.write_all(bytes).await?;
+        let mut slow = SlowStream::new(&mut self.stream, part, pause);
+        let response = self.responses.next(&mut slow).await?;
+        if response.status != 200 || !self.checker.accepts(response.body, id) {
+            return Err(response.to_error());
+        }
+        outcome.record(sent, response.body.len());
+        Ok(())
+    }
 }
 
 pub(crate) async fn connect(port: u16) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+    connect_from(Ipv4Addr::LOCALHOST, port).await
+}
+
+/// Connects from a loopback address. One address has 28,000 ports for connections to one server.
+pub(crate) async fn connect_from(source: Ipv4Addr, port: u16) -> io::Result<TcpStream> {
+    let socket = TcpSocket::new_v4()?;
+    if source != Ipv4Addr::LOCALHOST {
+        socket.bind((source, 0).into())?;
+    }
+    let stream = socket.connect((Ipv4Addr::LOCALHOST, port).into()).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
 }

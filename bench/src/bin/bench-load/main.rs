@@ -15,6 +15,7 @@ mod outcome;
 mod pipe;
 mod response;
 mod sessions;
+mod slow;
 mod soak;
 
 use std::process::ExitCode;
@@ -30,8 +31,8 @@ const USAGE: &str = "\
 usage: bench-load PORT call|progress|list|big [--era modern|session|stateless]
                   [--connections N] [--seconds S] [--tools N]
        bench-load PORT cycle [--connections N] [--seconds S]
-       bench-load PORT sessions [--count N] [--streams]
-       bench-load PORT soak [--connections N] [--seconds S] [--seed N]
+       bench-load PORT sessions [--count N] [--connections N] [--streams]
+       bench-load PORT soak [--connections N] [--seconds S] [--seed N] [--store-fails]
        bench-load pipe [--outstanding N] [--seconds S] -- COMMAND ARGUMENTS
        (--tools: minimum number of tools in the list)";
 
@@ -58,7 +59,7 @@ enum Work {
     /// Opens sessions and keeps them open.
     Sessions { count: usize, streams: bool },
     /// Mixes all kinds of client behavior at random.
-    Soak { seed: u64 },
+    Soak { seed: u64, store_fails: bool },
     /// Calls tools over the standard streams of a child process.
     Pipe {
         outstanding: usize,
@@ -110,7 +111,8 @@ fn parse(mut args: impl Iterator<Item = String>) -> Result<Load, String> {
                 *minimum = number(args.next(), &flag)?
             }
             ("--count", Work::Sessions { count, .. }) => *count = number(args.next(), &flag)?,
-            ("--seed", Work::Soak { seed }) => *seed = number(args.next(), &flag)?,
+            ("--store-fails", Work::Soak { store_fails, .. }) => *store_fails = true,
+            ("--seed", Work::Soak { seed, .. }) => *seed = number(args.next(), &flag)?,
             ("--streams", Work::Sessions { streams, .. }) => *streams = true,
             ("--outstanding", Work::Pipe { outstanding, .. }) => {
                 *outstanding = number(args.next(), &flag)?;
@@ -133,7 +135,10 @@ fn work(name: Option<String>) -> Result<Work, String> {
     let name = name.ok_or("SCENARIO is missing")?;
     Ok(match name.as_str() {
         "cycle" => Work::Cycle,
-        "soak" => Work::Soak { seed: 1 },
+        "soak" => Work::Soak {
+            seed: 1,
+            store_fails: false,
+        },
         "sessions" => Work::Sessions {
             count: 1000,
             streams: false,
@@ -154,7 +159,9 @@ async fn run(load: Load) -> (Outcome, f64) {
     let end = start + load.time;
     let limit = load.time + GRACE;
     let total = match load.work.clone() {
-        Work::Sessions { count, streams } => sessions::hold(load.port, count, streams).await,
+        Work::Sessions { count, streams } => {
+            sessions::hold(load.port, count, load.connections, streams).await
+        }
         Work::Pipe {
             outstanding,
             command,
@@ -165,7 +172,9 @@ async fn run(load: Load) -> (Outcome, f64) {
                 .await
                 .unwrap_or_else(timed_out)
         }
-        Work::Soak { seed } => soak::run(load.port, load.connections, seed, end).await,
+        Work::Soak { seed, store_fails } => {
+            soak::run(load.port, load.connections, seed, store_fails, end).await
+        }
         Work::Cycle | Work::Http(_) => connections(&load, end, limit).await,
     };
     (total, start.elapsed().as_secs_f64())

@@ -17,11 +17,23 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// is not measured.
 const PAUSE: usize = 20;
 
-/// Runs actions on several connections until `end`.
-pub(crate) async fn run(port: u16, connections: usize, seed: u64, end: Instant) -> Outcome {
+/// One of so many actions is cut: its connections are dropped at a random point.
+const CUT: usize = 100;
+/// Maximum time in milliseconds until the cut.
+const MAX_TIME_TO_CUT: usize = 50;
+
+/// Runs actions on several connections until `end`. With `store_fails`, errors that report the
+/// failure are expected; wrong results are not.
+pub(crate) async fn run(
+    port: u16,
+    connections: usize,
+    seed: u64,
+    store_fails: bool,
+    end: Instant,
+) -> Outcome {
     let start = |number: usize| {
         let random = Random::new(seed.wrapping_mul(1000).wrapping_add(number as u64));
-        tokio::spawn(run_actions(port, random, end))
+        tokio::spawn(run_actions(port, random, store_fails, end))
     };
     let tasks: Vec<_> = (0..connections).map(start).collect();
     let mut total = Outcome::default();
@@ -32,16 +44,23 @@ pub(crate) async fn run(port: u16, connections: usize, seed: u64, end: Instant) 
     total
 }
 
-async fn run_actions(port: u16, mut random: Random, end: Instant) -> Outcome {
+async fn run_actions(port: u16, mut random: Random, store_fails: bool, end: Instant) -> Outcome {
     let mut outcome = Outcome::default();
     while Instant::now() < end {
         let action = ACTIONS[random.below(ACTIONS.len())];
+        if random.below(CUT) == 0 {
+            let time = random.pause(MAX_TIME_TO_CUT);
+            let mut ignored = Outcome::default();
+            let _ = tokio::time::timeout(time, action.run(port, &mut random, &mut ignored)).await;
+            continue;
+        }
         let started = Instant::now();
         let done = tokio::time::timeout(LIMIT, action.run(port, &mut random, &mut outcome)).await;
         let error = match done {
             Ok(Ok(())) => None,
             // If the machine stalls, a session can reach its idle timeout.
             Ok(Err(error)) if is_gone(&error) && started.elapsed() >= bench::SHORT_SESSION => None,
+            Ok(Err(error)) if store_fails && reports_failure(&error) => None,
             Ok(Err(error)) => Some(error.to_string()),
             Err(_) => Some("timeout".to_owned()),
         };
@@ -55,4 +74,16 @@ async fn run_actions(port: u16, mut random: Random, end: Instant) -> Outcome {
 
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
+}
+
+/// Returns true for a status of 500 or more, a session that is gone, a stream that broke off, and a
+/// JSON-RPC error for a failure of the server.
+fn reports_failure(error: &io::Error) -> bool {
+    let kinds = [
+        io::ErrorKind::Other,
+        io::ErrorKind::NotFound,
+        io::ErrorKind::UnexpectedEof,
+        io::ErrorKind::ConnectionReset,
+    ];
+    kinds.contains(&error.kind()) || error.to_string().contains("\"code\":-32603")
 }

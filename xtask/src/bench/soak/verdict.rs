@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -15,6 +17,10 @@ const SHARE: f64 = 0.05;
 const SPARE_BYTES: f64 = 4e6;
 /// Allowed growth of the number of files or threads, in addition to the fraction.
 const SPARE_HANDLES: f64 = 16.0;
+/// Allowed growth of the number of tasks, in addition to the fraction: each connection has a few.
+const SPARE_TASKS: f64 = 48.0;
+/// Length of the end of a log that is searched for the number of tasks.
+const LOG_END: u64 = 4096;
 /// Minimum number of readings after the warm-up for a verdict.
 const FEWEST: usize = 9;
 
@@ -28,13 +34,16 @@ pub(super) struct Reading {
     /// Open files and sockets.
     pub(super) files: usize,
     pub(super) threads: usize,
+    /// Tasks of the async runtime.
+    pub(super) tasks: usize,
 }
 
 impl Reading {
-    pub(super) const HEADING: &'static str = " seconds     kB resident  open files  threads";
+    pub(super) const HEADING: &'static str = " seconds     kB resident  open files  threads  tasks";
 
-    /// Reads `/proc`. Returns `None` on other systems.
-    pub(super) fn take(process: u32, start: Instant) -> Option<Self> {
+    /// Reads `/proc`, and the last number of tasks in the log of the process. Returns `None` on other
+    /// systems.
+    pub(super) fn take(process: u32, log: &Path, start: Instant) -> Option<Self> {
         let count = |folder: &str| {
             Some(
                 fs::read_dir(format!("/proc/{process}/{folder}"))
@@ -47,6 +56,7 @@ impl Reading {
             bytes: resident(process).ok()?,
             files: count("fd")?,
             threads: count("task")?,
+            tasks: last_tasks(log).unwrap_or(0),
         })
     }
 
@@ -56,6 +66,7 @@ impl Reading {
             "bytes": self.bytes,
             "files": self.files,
             "threads": self.threads,
+            "tasks": self.tasks,
         })
     }
 }
@@ -67,10 +78,28 @@ impl fmt::Display for Reading {
             seconds,
             files,
             threads,
+            tasks,
             ..
         } = self;
-        write!(f, "{seconds:8.1} {kilobytes:15} {files:11} {threads:8}")
+        write!(
+            f,
+            "{seconds:8.1} {kilobytes:15} {files:11} {threads:8} {tasks:6}"
+        )
     }
+}
+
+/// Returns the number of the last line `tasks N` of a log.
+fn last_tasks(log: &Path) -> Option<usize> {
+    let mut file = fs::File::open(log).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(LOG_END)))
+        .ok()?;
+    let mut end = Vec::new();
+    file.read_to_end(&mut end).ok()?;
+    let end = String::from_utf8_lossy(&end);
+    let complete = &end[..=end.rfind('\n')?];
+    let mut counts = complete.lines().rev();
+    counts.find_map(|line| line.strip_prefix("tasks ")?.parse().ok())
 }
 
 /// Returns a message for each resource that grows: after the warm-up, the median of the last third of
@@ -95,6 +124,7 @@ pub(super) fn judge(readings: &[Reading]) -> Vec<String> {
         grown("bytes of memory", SHARE, SPARE_BYTES, |it| it.bytes as f64),
         grown("open files", SHARE, SPARE_HANDLES, |it| it.files as f64),
         grown("threads", SHARE, SPARE_HANDLES, |it| it.threads as f64),
+        grown("tasks", SHARE, SPARE_TASKS, |it| it.tasks as f64),
     ]
     .into_iter()
     .flatten()
@@ -112,6 +142,7 @@ mod tests {
             bytes: bytes(number),
             files: files(number) as usize,
             threads: 4,
+            tasks: files(number) as usize,
         };
         (0..60).map(reading).collect()
     }
@@ -136,11 +167,15 @@ mod tests {
                 readings(|n| 20_000_000 + n * 200_000, |_| 20),
                 &["bytes of memory grow"],
             ),
-            ("files", readings(mega, |n| 20 + n), &["open files grow"]),
+            (
+                "files",
+                readings(mega, |n| 20 + 4 * n),
+                &["open files grow", "tasks grow"],
+            ),
             (
                 "both",
-                readings(|n| 1_000_000 * (20 + n), |n| 20 + 2 * n),
-                &["bytes", "open files"],
+                readings(|n| 1_000_000 * (20 + n), |n| 20 + 4 * n),
+                &["bytes", "open files", "tasks"],
             ),
         ];
         for (name, readings, expected) in cases {

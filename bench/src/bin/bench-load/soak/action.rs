@@ -16,6 +16,10 @@ use crate::sessions::{expect_stream, listen};
 
 /// Maximum time in milliseconds before a connection is dropped.
 const MAX_HOLD: usize = 200;
+/// Size of the parts that a slow reader reads.
+const PART: usize = 32 * 1024;
+/// Maximum pause in milliseconds between two parts.
+const MAX_PART_PAUSE: usize = 20;
 /// A number of reports that no action waits for.
 const ENDLESS: usize = 100_000;
 
@@ -42,10 +46,12 @@ pub(crate) enum Action {
     TornRequest(Scenario, Era),
     /// Drops the connection in the middle of a response.
     TornResponse(Scenario, Era),
+    /// Reads a response of 1 MiB in small parts with pauses, and checks it.
+    SlowReader(Era),
 }
 
 /// All actions. Actions that are listed twice are selected twice as often.
-pub(crate) const ACTIONS: [Action; 24] = [
+pub(crate) const ACTIONS: [Action; 26] = [
     Action::Calls(Scenario::Call, Era::Modern),
     Action::Calls(Scenario::Call, Era::Modern),
     Action::Calls(Scenario::Call, Era::Session),
@@ -70,6 +76,8 @@ pub(crate) const ACTIONS: [Action; 24] = [
     Action::TornResponse(PROGRESS, Era::Session),
     Action::TornResponse(Scenario::Big, Era::Modern),
     Action::TornResponse(LIST, Era::Session),
+    Action::SlowReader(Era::Modern),
+    Action::SlowReader(Era::Session),
 ];
 
 impl Action {
@@ -120,7 +128,12 @@ impl Action {
                 let part = random.below(bytes.len());
                 connection.stream.write_all(&bytes[..part]).await?;
                 tokio::time::sleep(random.pause(MAX_HOLD)).await;
+                if random.below(2) == 0 {
+                    // The server sees a reset instead of the end of the stream.
+                    connection.stream.set_zero_linger()?;
+                }
             }
+            Self::SlowReader(era) => return slow_reader(port, era, random, outcome).await,
             Self::TornResponse(scenario, era) => {
                 let mut connection = Connection::open(port, scenario, era).await?;
                 connection
@@ -156,6 +169,18 @@ async fn calls(
         random,
     )
     .await
+}
+
+/// Reads a long response slowly: the server must wait for the reader.
+async fn slow_reader(
+    port: u16,
+    era: Era,
+    random: &mut Random,
+    outcome: &mut Outcome,
+) -> io::Result<()> {
+    let mut connection = Connection::open(port, Scenario::Big, era).await?;
+    let pause = random.pause(MAX_PART_PAUSE);
+    connection.call_slowly(PART, pause, outcome).await
 }
 
 /// Starts an endless call, cancels it, and drops its connection.
