@@ -7,11 +7,15 @@
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
 //! | [`http`] | the cases over HTTP, feature by feature |
+//! | [`bridges`] | programs between our client and our server |
+//! | [`servers`] | servers that people use, as peers of our client |
 
+mod bridges;
 mod cases;
 mod http;
 mod peers;
 mod pipes;
+mod servers;
 
 use std::fs;
 
@@ -27,21 +31,27 @@ use crate::workspace::Workspace;
 const PROGRAMS: [&str; 3] = [http::SERVER, http::CLIENT, pipes::CLIENT];
 
 /// Runs the command. Returns true if at least one case ran and none failed.
-pub(crate) fn run(workspace: &Workspace, flags: Flags) -> Result<bool> {
+pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
+    let all = flags.switch("--all");
     flags.finish()?;
     build(workspace)?;
-    let summary = run_cases(workspace)?;
+    let summary = run_cases(workspace, all)?;
     Ok(summary.has_no_failure() && summary.has_run())
 }
 
-/// Installs the peers and runs every case. Our programs must be built.
-pub(crate) fn run_cases(workspace: &Workspace) -> Result<Summary> {
+/// Installs the peers and runs every case; those that take long only with `all`. Our programs must be
+/// built.
+pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     let home = workspace.target().join("interop");
     let out = home.join("out");
     fs::create_dir_all(&out)?;
-    let peers = Peers::install(workspace, &home)?;
-    let (servers, mut list) = http::cases(workspace, &peers, &out)?;
+    let peers = Peers::install(workspace, &home, all)?;
+    let (mut servers, mut list) = http::cases(workspace, &peers, &out)?;
+    let (bridges, bridged) = bridges::cases(workspace, &peers, &out)?;
+    servers.extend(bridges);
+    list.extend(bridged);
     list.extend(pipes::cases(workspace, &peers));
+    list.extend(servers::cases(workspace, &peers, all)?);
     let summary = cases::run_all(list, &out);
     drop(servers);
     println!("details in {}", out.display());

@@ -78,7 +78,7 @@ const HELP: [Help; 8] = [
     Help {
         name: "interop",
         description: "other implementations over HTTP and pipes; installs them below target/",
-        flags: &[],
+        flags: &["[--all]: also the servers that take long to install; `ci` runs without"],
     },
     Help {
         name: "bench",
@@ -88,7 +88,8 @@ const HELP: [Help; 8] = [
             "  GROUPS, with commas: call tools session stateless cycle progress list1000 large",
             "                       stdio workers client sessions",
             "--guard [--renew]: instructions per call against the stored figures (needs valgrind)",
-            "--soak [SECONDS] [--release]: memory and open files of a server under mixed load",
+            "--soak [SECONDS] [--release]: memory, open files and tasks under mixed load with faults",
+            "--scale [--sessions N] [--streams N]: a server with 1,000,000 sessions, one with 50,000 streams",
             "--build [--without-rmcp]: build time, crates and size of an echo server, with mcp and rmcp",
             "results are also in target/bench/, as JSON; microbenchmarks: cargo bench -p bench",
         ],

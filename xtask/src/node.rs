@@ -31,7 +31,9 @@ impl Packages {
         let program = format!("bin/node{}", std::env::consts::EXE_SUFFIX);
         let node = modules.join(&node_package).join(program);
         let is_installed = |(name, version): &(&str, &str)| {
-            installed_version(&modules.join(name)).as_deref() == Some(*version)
+            // `npm:PACKAGE@VERSION` installs a package under another name.
+            let version = version.rsplit('@').next();
+            installed_version(&modules.join(name)).as_deref() == version
         };
         if !node.is_file() || !wanted.iter().all(is_installed) {
             fs::create_dir_all(home)?;

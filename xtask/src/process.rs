@@ -2,7 +2,7 @@
 //! their handle.
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -160,6 +160,39 @@ impl Server {
                 Err(format!("{line} printed no address on stderr; its output:\n{output}").into())
             }
         }
+    }
+
+    /// Starts a server that prints no address, writes its output to the file `log`, and waits until it
+    /// accepts connections at the port of `url`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server ends or does not listen within `limit`.
+    pub(crate) fn start_at(
+        command: &mut Command,
+        url: &str,
+        port: u16,
+        log: &Path,
+        limit: Duration,
+    ) -> Result<Self> {
+        let file = std::fs::File::create(log)?;
+        command
+            .stdin(Stdio::null())
+            .stdout(file.try_clone()?)
+            .stderr(file);
+        let child = ChildGuard::spawn(command)?;
+        let url = url.to_owned();
+        let mut server = Self { child, url };
+        let end = Instant::now() + limit;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if !server.is_running() || Instant::now() > end {
+                let output = std::fs::read_to_string(log).unwrap_or_default();
+                let line = line(command);
+                return Err(format!("{line} does not listen; its output:\n{output}").into());
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(server)
     }
 
     /// The address that the server printed.

@@ -1,8 +1,8 @@
 //! A client for `cargo xtask interop`: tests every feature of a server with the fixtures of the
 //! everything server.
 //!
-//! `interop-client URL REVISION` prints `revision R` with the negotiated revision, and for each feature
-//! `ok FEATURE` or `no FEATURE: ERROR`.
+//! `interop-client URL REVISION [FEATURES]` prints `revision R` with the negotiated revision, and for
+//! each feature `ok FEATURE` or `no FEATURE: ERROR`. FEATURES is a list with commas; default: all.
 
 #![allow(
     clippy::print_stdout,
@@ -31,9 +31,15 @@ type CheckResult = Result<(), Box<dyn Error>>;
 #[tokio::main]
 async fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [url, revision] = &arguments[..] else {
-        eprintln!("usage: interop-client URL REVISION");
+    let [url, revision, wanted @ ..] = &arguments[..] else {
+        eprintln!("usage: interop-client URL REVISION [FEATURES]");
         return ExitCode::FAILURE;
+    };
+    let wanted = |feature: &str| {
+        let mut lists = wanted.iter();
+        lists
+            .next()
+            .is_none_or(|list| list.split(',').any(|name| name == feature))
     };
     let client = match connect(url, revision).await {
         Ok(client) => client,
@@ -43,14 +49,30 @@ async fn main() -> ExitCode {
         }
     };
     println!("revision {}", client.protocol_version());
-    report("tools", tools(&client)).await;
-    report("resources", resources(&client)).await;
-    report("prompts", prompts(&client)).await;
-    report("progress", progress(&client)).await;
-    report("elicitation", elicitation(&client)).await;
-    report("sampling", sampling(&client)).await;
-    report("cancellation", cancellation(&client)).await;
-    report("list_changed", list_changed(&client)).await;
+    if wanted("tools") {
+        report("tools", tools(&client)).await;
+    }
+    if wanted("resources") {
+        report("resources", resources(&client)).await;
+    }
+    if wanted("prompts") {
+        report("prompts", prompts(&client)).await;
+    }
+    if wanted("progress") {
+        report("progress", progress(&client)).await;
+    }
+    if wanted("elicitation") {
+        report("elicitation", elicitation(&client)).await;
+    }
+    if wanted("sampling") {
+        report("sampling", sampling(&client)).await;
+    }
+    if wanted("cancellation") {
+        report("cancellation", cancellation(&client)).await;
+    }
+    if wanted("list_changed") {
+        report("list_changed", list_changed(&client)).await;
+    }
     match client.close().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

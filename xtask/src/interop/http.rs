@@ -20,7 +20,7 @@ pub(super) const CLIENT: &str = "interop-client";
 const START_LIMIT: Duration = Duration::from_secs(60);
 
 /// The features that a case exercises. It passes if all of them work.
-const FEATURES: [&str; 8] = [
+pub(super) const FEATURES: [&str; 8] = [
     "tools",
     "resources",
     "prompts",
@@ -122,7 +122,7 @@ pub(super) fn cases(
                 }
                 Err(reason) => Start::Skip(reason.clone()),
             };
-            cases.push(case(&name, revision, start));
+            cases.push(case(&name, revision, &FEATURES, start));
         }
     }
     for Peer {
@@ -142,7 +142,7 @@ pub(super) fn cases(
                 Ok(Err(error)) => Start::Fail(error.to_string()),
                 Err(reason) => Start::Skip(reason.clone()),
             };
-            case(&format!("our client -> {name}"), revision, start)
+            case(&format!("our client -> {name}"), revision, &FEATURES, start)
         }));
         if let Ok(Ok(server)) = server {
             running.push(server);
@@ -151,27 +151,33 @@ pub(super) fn cases(
     Ok((running, cases))
 }
 
-fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
+pub(super) fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {
     process::clean_environment(command);
     Server::start(command, &log_file(out, name), START_LIMIT)
 }
 
-fn case(pair: &str, revision: &'static str, start: Start) -> Case {
+/// A case that passes if the client prints `ok` for each of these features.
+pub(super) fn case(
+    pair: &str,
+    revision: &'static str,
+    features: &'static [&'static str],
+    start: Start,
+) -> Case {
     Case {
         name: format!("{pair}, HTTP, {revision}"),
         start,
-        check: Box::new(move |output| problem(output, revision)),
+        check: Box::new(move |output| problem(output, revision, features)),
     }
 }
 
 /// Returns the features that did not work or were not exercised, and a wrong revision.
-fn problem(output: &str, revision: &str) -> Option<String> {
+fn problem(output: &str, revision: &str, features: &[&str]) -> Option<String> {
     let has_line = |wanted: &str| output.lines().any(|line| line.trim_end() == wanted);
     let mut problems = Vec::new();
     if !has_line(&format!("revision {revision}")) {
         problems.push("the client used another revision".to_owned());
     }
-    for feature in FEATURES {
+    for feature in features {
         let no = format!("no {feature}: ");
         match output.lines().find(|line| line.starts_with(&no)) {
             Some(line) => problems.push(line.to_owned()),
@@ -190,7 +196,7 @@ mod tests {
     fn output_with_every_feature_passes() {
         let oks = FEATURES.map(|feature| format!("ok {feature}\n")).concat();
         let all = format!("a warning\nrevision 2025-11-25\n{oks}");
-        assert_eq!(problem(&all, "2025-11-25"), None);
+        assert_eq!(problem(&all, "2025-11-25", &FEATURES), None);
         for (output, expected) in [
             (
                 String::new(),
@@ -208,7 +214,7 @@ mod tests {
             ),
             (format!("{all}no tools: twice"), "no tools: twice"),
         ] {
-            let found = problem(&output, "2025-11-25").unwrap_or_default();
+            let found = problem(&output, "2025-11-25", &FEATURES).unwrap_or_default();
             assert!(found.starts_with(expected), "{found}");
         }
     }

@@ -11,19 +11,46 @@ use crate::node::Packages;
 use crate::process;
 use crate::workspace::Workspace;
 
-/// npm packages with fixed versions.
-const NPM: [(&str, &str); 6] = [
+/// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
+const NPM: [(&str, &str); 13] = [
     ("@modelcontextprotocol/client", "2.4.0"),
+    (INSPECTOR, "2.12.0"),
     ("@modelcontextprotocol/node", "2.1.2"),
     ("@modelcontextprotocol/sdk", "1.32.2"),
     ("@modelcontextprotocol/server", "2.4.0"),
     (EVERYTHING, "2026.8.31"),
+    ("@modelcontextprotocol/server-filesystem", "2026.8.31"),
+    ("@modelcontextprotocol/server-memory", "2026.8.31"),
+    (
+        "@modelcontextprotocol/server-sequential-thinking",
+        "2026.8.31",
+    ),
+    ("mcp-remote", "0.15.1"),
+    ("sdk-oldest", "npm:@modelcontextprotocol/sdk@1.0.0"),
+    ("supergateway", "4.0.0"),
     ("zod", "4.6.7"),
 ];
+/// Further packages for `--all`, which take long to install.
+const NPM_ALL: [(&str, &str); 3] = [
+    ("@playwright/mcp", "0.0.83"),
+    ("@upstash/context7-mcp", "4.1.1"),
+    ("tavily-mcp", "0.2.22"),
+];
 const EVERYTHING: &str = "@modelcontextprotocol/server-everything";
-/// Python packages of two environments: two major versions of a package exclude each other.
+const INSPECTOR: &str = "@modelcontextprotocol/inspector";
+/// Python packages of each environment: two major versions of a package exclude each other.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "fastmcp==4.1.2"];
 const PYTHON_1: [&str; 1] = ["mcp==1.30.0"];
+const PYTHON_OLDEST: [&str; 2] = ["mcp==1.2.0", "pydantic==2.10.6"];
+const PYTHON_FASTMCP_3: [&str; 1] = ["fastmcp==3.4.2"];
+const PYTHON_TOOLS: [&str; 6] = [
+    "mcp-proxy==0.13.0",
+    "mcp-server-calculator==0.2.1",
+    "mcp-server-fetch==2026.10.10",
+    "mcp-server-git==2026.10.10",
+    "mcp-server-sqlite==2025.4.25",
+    "mcp-server-time==2026.10.10",
+];
 /// The package with the programs that use rmcp. It is not a member of the workspace.
 const RMCP: &str = "xtask/peers/rmcp/Cargo.toml";
 
@@ -32,11 +59,11 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 19] = scripts! {
-    "checks.mjs" "checks.py" "client.mjs" "client.py" "client_http.mjs" "client_http.py"
-    "client_http_v1.mjs" "client_http_v1.py" "client_v1.mjs" "client_v1.py" "fixtures.mjs"
-    "fixtures.py" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
-    "server_http_v1.mjs" "server_http_v1.py" "server_v1.py"
+const SCRIPTS: [(&str, &str); 23] = scripts! {
+    "checks.mjs" "checks.py" "client.mjs" "client.py" "client_fastmcp.py" "client_http.mjs"
+    "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
+    "client_v1.py" "fixtures.mjs" "fixtures.py" "proxy_fastmcp.py" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
+    "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py"
 };
 
 /// A program to start, or the reason why its SDK cannot be installed.
@@ -69,6 +96,9 @@ pub(super) struct Peers {
     node: std::result::Result<Packages, String>,
     python: std::result::Result<PathBuf, String>,
     python_1: std::result::Result<PathBuf, String>,
+    python_oldest: std::result::Result<PathBuf, String>,
+    python_fastmcp_3: std::result::Result<PathBuf, String>,
+    python_tools: std::result::Result<PathBuf, String>,
     /// The folder with the programs that use rmcp.
     rmcp: std::result::Result<PathBuf, String>,
 }
@@ -80,24 +110,37 @@ impl Peers {
     /// # Errors
     ///
     /// Returns an error if a file cannot be written or the programs with rmcp do not build.
-    pub(super) fn install(workspace: &Workspace, home: &Path) -> Result<Self> {
+    pub(super) fn install(workspace: &Workspace, home: &Path, all: bool) -> Result<Self> {
         fs::create_dir_all(home)?;
         for (name, text) in SCRIPTS {
             // Node.js searches packages in the folder of the script and its parents.
             fs::write(home.join(name), text)?;
         }
         let python = |name: &str, packages: &[&str]| python_with(&home.join(name), packages);
-        let (node, python_2, python_1) = thread::scope(|scope| {
-            let node = scope.spawn(|| Packages::install(home, &NPM).map_err(message));
+        let mut npm = NPM.to_vec();
+        npm.extend(NPM_ALL.iter().filter(|_| all));
+        let environments: [(&str, &[&str]); 4] = [
+            ("python-1", &PYTHON_1),
+            ("python-oldest", &PYTHON_OLDEST),
+            ("python-fastmcp-3", &PYTHON_FASTMCP_3),
+            ("python-tools", &PYTHON_TOOLS),
+        ];
+        let (node, python_2, others) = thread::scope(|scope| {
+            let node = scope.spawn(|| Packages::install(home, &npm).map_err(message));
             let python_2 = scope.spawn(|| python("python-2", &PYTHON).map_err(message));
-            let python_1 = python("python-1", &PYTHON_1).map_err(message);
-            (join(node), join(python_2), python_1)
+            let others =
+                environments.map(|(name, packages)| python(name, packages).map_err(message));
+            (join(node), join(python_2), others)
         });
+        let [python_1, python_oldest, python_fastmcp_3, python_tools] = others;
         Ok(Self {
             home: home.to_owned(),
             node,
             python: python_2,
             python_1,
+            python_oldest,
+            python_fastmcp_3,
+            python_tools,
             rmcp: build_rmcp(workspace)?.map(|()| workspace.target().join("debug")),
         })
     }
@@ -113,11 +156,49 @@ impl Peers {
 
     /// The npm package `server-everything`.
     pub(super) fn everything(&self) -> InstalledProgram {
+        self.package(EVERYTHING, "dist/index.js")
+    }
+
+    /// The Inspector, whose option `--cli` calls one method.
+    pub(super) fn inspector(&self) -> InstalledProgram {
+        self.package(INSPECTOR, "clients/launcher/build/index.js")
+    }
+
+    /// A file in an npm package.
+    pub(super) fn package(&self, package: &str, file: &str) -> InstalledProgram {
         let packages = self.node.as_ref().map_err(String::clone)?;
+        let script = packages.file(package, file);
+        if !script.is_file() {
+            return Err(format!("{package} is not installed (`--all` installs it)"));
+        }
         Ok(PeerCommand {
             program: packages.node().to_owned(),
-            script: Some(packages.file(EVERYTHING, "dist/index.js")),
+            script: Some(script),
         })
+    }
+
+    /// A script for the oldest version of the Python SDK that still installs.
+    pub(super) fn python_oldest(&self, script: &str) -> InstalledProgram {
+        self.python_script(&self.python_oldest, script)
+    }
+
+    /// A script for version 3 of FastMCP.
+    pub(super) fn fastmcp_3(&self, script: &str) -> InstalledProgram {
+        self.python_script(&self.python_fastmcp_3, script)
+    }
+
+    /// A program of the Python packages with servers and bridges.
+    pub(super) fn python_tool(&self, name: &str) -> InstalledProgram {
+        let python = self.python_tools.as_ref().map_err(String::clone)?;
+        Ok(PeerCommand {
+            program: python.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX)),
+            script: None,
+        })
+    }
+
+    /// A folder that a server may read and write.
+    pub(super) fn folder(&self, name: &str) -> PathBuf {
+        self.home.join(name)
     }
 
     /// A script for version 2 of the Python SDK.

@@ -39,7 +39,7 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers) -> Vec<Case> {
 }
 
 /// A case that passes if the client prints `expected`.
-fn case(pair: String, start: Result<Command, String>, expected: &'static str) -> Case {
+pub(super) fn case(pair: String, start: Result<Command, String>, expected: &'static str) -> Case {
     let check = move |output: &str| {
         (!output.contains(expected)).then(|| format!("the output does not contain {expected:?}"))
     };
@@ -83,12 +83,31 @@ fn servers(
             add,
             "\n3\n",
         ),
+        (
+            "FastMCP 3",
+            peers.fastmcp_3("server_fastmcp.py"),
+            add,
+            "\n3\n",
+        ),
+        (
+            "TypeScript server 1.0",
+            peers.node("server_oldest.mjs"),
+            add,
+            "\n3\n",
+        ),
+        // It ends at the request that probes for the modern era, and is started again.
+        (
+            "Python server 1.2",
+            peers.python_oldest("server_v1.py"),
+            add,
+            "\n3\n",
+        ),
     ]
     .into_iter()
 }
 
 /// Clients with their mode of version negotiation, if they have several.
-fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static str>); 5] {
+fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static str>); 7] {
     let typescript = peers.node("client.mjs");
     [
         (
@@ -104,5 +123,15 @@ fn clients(peers: &Peers) -> [(&'static str, InstalledProgram, Option<&'static s
         ("TypeScript client 1", peers.node("client_v1.mjs"), None),
         ("Python client 2", peers.python("client.py"), None),
         ("Python client 1", peers.python_1("client_v1.py"), None),
+        (
+            "TypeScript client 1.0",
+            peers.node("client_oldest.mjs"),
+            None,
+        ),
+        (
+            "Python client 1.2",
+            peers.python_oldest("client_v1.py"),
+            None,
+        ),
     ]
 }
