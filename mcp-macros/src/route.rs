@@ -173,7 +173,7 @@ enum OwnOptions {
         mime: Option<Expr>,
         annotations: Option<Expr>,
         cache: Option<Expr>,
-        list: Option<Expr>,
+        list: Option<Box<Expr>>,
     },
     Prompt,
     Completion {
@@ -224,7 +224,7 @@ impl Route {
                     return None;
                 };
                 let variables = errors.ok(variables::names(&uri))?;
-                let list = options.expr("list", errors);
+                let list = options.expr("list", errors).map(Box::new);
                 if let (Some(list), true) = (&list, variables.is_empty()) {
                     let message = "`list` is for a URI template, such as `note://{id}`; a resource \
                                    is listed by itself";
@@ -387,7 +387,7 @@ impl Route {
     /// Returns the function that lists the resources of a template.
     pub(crate) fn list(&self) -> Option<&Expr> {
         match &self.own {
-            OwnOptions::Resource { list, .. } => list.as_ref(),
+            OwnOptions::Resource { list, .. } => list.as_deref(),
             _ => None,
         }
     }

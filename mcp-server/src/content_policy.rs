@@ -7,7 +7,7 @@ use mcp_types::{CallToolResult, ContentBlock};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ContentPolicy {
-    /// The same JSON as text, for clients that do not read structured content.
+    /// Structured content and the same JSON as text, for clients that do not read structured content.
     #[default]
     Both,
     /// Structured content only, for clients that would pass both to their language model. Clients of

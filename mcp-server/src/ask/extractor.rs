@@ -28,7 +28,8 @@ use crate::uri::is_uri;
 pub type Sampling = CreateMessageParams;
 
 /// Asks the client: its user by a form or a URL, its language model, its roots. Works with every
-/// protocol revision, in tools, resources and prompts.
+/// protocol revision, in tools, resources and prompts. Since 2026-07-28 the handler **runs again from its
+/// beginning** with each answer, so side effects before a question belong into [`once`](Self::once).
 ///
 /// In a session of the older revisions the server sends a question while the handler waits. Since
 /// 2026-07-28 the *reply* contains the question: the server drops the handler at its first question

@@ -1,4 +1,4 @@
-//! Lengths and patterns, such as `#[arg(length = 1..=40)]` and `#[arg(pattern = "^[a-z]+$")]`.
+//! Lengths and patterns of parameters, such as `#[arg(length = 1..=40)]` and `#[arg(pattern = "^[a-z]+$")]`.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet, VecDeque};

@@ -112,7 +112,7 @@ impl CallTarget for ListTarget {
     type Output = Result<ResourceList, ResourceError>;
 
     fn name(&self) -> &'static str {
-        "resources/list"
+        "list of resources"
     }
 
     fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {

@@ -160,7 +160,7 @@ struct Repeated {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only the schema is used")]
 struct Optional {
-    /// How urgent
+    /// Degree of urgency
     level: Option<Level>,
     inner: Option<Line>,
     #[schemars(default)]
@@ -185,7 +185,7 @@ fn optional_property_lists_no_null() {
             "type": "object",
             "properties": {
                 "level": {
-                    "description": "How urgent",
+                    "description": "Degree of urgency",
                     "oneOf": [
                         {"type": "string", "enum": ["High"]},
                         {"description": "Not urgent", "type": "string", "const": "Low"},
