@@ -369,10 +369,20 @@ impl Error {
 
     /// Returns whether the server requires authentication or denies access (HTTP 401, 403).
     pub fn is_auth(&self) -> bool {
-        matches!(
-            self.inner.kind.status(),
-            Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
-        )
+        self.authorization().is_some()
+            || matches!(
+                self.inner.kind.status(),
+                Some(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
+            )
+    }
+
+    /// Returns the reason why a login failed that the server demanded: with the feature `auth`, an
+    /// `AuthError`.
+    pub fn authorization(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        match self.inner.kind.root() {
+            ErrorKind::Channel(ChannelError::Unauthorized { source }) => Some(&**source),
+            _ => None,
+        }
     }
 
     /// Returns whether a later attempt may succeed: the server was not reached, is overloaded, or the

@@ -300,6 +300,12 @@ pub enum ChannelError {
         /// The time to wait before the request is repeated (`Retry-After`).
         retry_after: Option<std::time::Duration>,
     },
+    /// The server demands authorization, and it failed.
+    #[error("authorization failed")]
+    Unauthorized {
+        /// The cause.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The response exceeds the limit of the client.
     #[error("the answer is longer than {limit} bytes; raise the limit or ask for less")]
     TooLarge {

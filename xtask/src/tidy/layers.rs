@@ -12,12 +12,13 @@ use crate::workspace::{PREFIX, Workspace, folder_of};
 
 /// The allowed dependencies inside the workspace, by folder. Development dependencies are not
 /// restricted.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("mcp-types", &[]),
     ("mcp-core", &["mcp-types"]),
     ("mcp-server", &["mcp-core", "mcp-types"]),
     ("mcp-client", &["mcp-core", "mcp-types"]),
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
+    ("mcp-auth", &["mcp-core", "mcp-transport-http"]),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
     (
@@ -27,6 +28,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
             "mcp-core",
             "mcp-server",
             "mcp-client",
+            "mcp-auth",
             "mcp-transport-http",
             "mcp-transport-stdio",
             "mcp-macros",

@@ -1,0 +1,431 @@
+//! [`Authorizer`]: tokens for the requests to one MCP server.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use mcp_core::{BoxFuture, ChannelError};
+use parking_lot::Mutex;
+use tokio::time::Instant;
+use url::Url;
+
+use crate::challenge::{Challenge, Scheme};
+use crate::dpop::{DPOP, Dpop};
+use crate::error::{AuthError, printable, shown};
+use crate::event::AuthEvents;
+use crate::flight::Flight;
+use crate::limits::{MAX_STEP_UPS, MAX_STEP_UPS_PER_METHOD, STEP_UP_WINDOW};
+use crate::oauth::{Grant, OAuth};
+use crate::record::{ActiveToken, authorization};
+use crate::renewal::Need;
+use crate::scope::Scopes;
+use crate::secret::Secret;
+use crate::source::Source;
+use crate::state::State;
+use crate::token::is_token;
+
+/// Tokens for the requests to one MCP server. Clones share them.
+///
+/// # Examples
+///
+/// ```no_run
+/// use mcp_auth::OAuth;
+///
+/// # async fn run() -> Result<(), mcp_auth::AuthError> {
+/// let authorizer = OAuth::interactive("My Agent").authorizer("https://mcp.example.com/mcp")?;
+/// authorizer.login().await?;
+/// println!("{:?}", authorizer.status());
+/// authorizer.logout().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Authorizer(Arc<Inner>);
+
+struct Inner {
+    state: Arc<State>,
+    flight: Flight,
+    restored: AtomicBool,
+    step_ups: Mutex<HashMap<String, StepUps>>,
+}
+
+/// Logins for further scopes of one method.
+struct StepUps {
+    count: u32,
+    since: Instant,
+}
+
+/// Number of methods whose logins are counted.
+const MAX_METHODS: usize = 256;
+
+/// Whether there is a token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuthStatus {
+    /// There is no token, or the store was not read yet.
+    LoggedOut,
+    /// There is a token.
+    LoggedIn {
+        /// The issuer of the token.
+        issuer: String,
+        /// The granted scopes.
+        scopes: Scopes,
+        /// Seconds until the token expires. `None` when the server did not say.
+        expires_in: Option<u64>,
+        /// The token can be refreshed without the user.
+        refreshable: bool,
+    },
+    /// The program gives the token.
+    External,
+}
+
+impl OAuth {
+    /// Creates the authorizer of one MCP server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when a setting or the URL is invalid.
+    pub fn authorizer(&self, server: impl AsRef<str>) -> Result<Authorizer, AuthError> {
+        self.check()?;
+        Ok(Authorizer(Arc::new(Inner {
+            state: Arc::new(State::new(self.clone(), server.as_ref())?),
+            flight: Flight::default(),
+            restored: AtomicBool::new(false),
+            step_ups: Mutex::default(),
+        })))
+    }
+}
+
+impl Authorizer {
+    /// The URL of the MCP server.
+    pub fn server(&self) -> &Url {
+        &self.0.state.server
+    }
+
+    /// Logs in unless there is a token. With a user this opens the login page.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`AuthError`] of the step that failed.
+    pub async fn login(&self) -> Result<(), AuthError> {
+        if matches!(self.0.state.oauth.grant, Grant::Token(_)) {
+            return Ok(());
+        }
+        self.0.restored.store(true, Ordering::Release);
+        let token = || self.0.state.token.load_full();
+        self.renew(Need::Login, || {
+            token().is_some_and(|token| !token.record.is_expired())
+        })
+        .await
+    }
+
+    /// Revokes the tokens where the authorization server offers that, and removes them from the
+    /// store. Registrations are kept.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the tokens may still be stored.
+    pub async fn logout(&self) -> Result<(), AuthError> {
+        self.0.flight.wait().await;
+        self.0.state.log_out().await
+    }
+
+    /// Returns whether there is a token. Sends nothing.
+    pub fn status(&self) -> AuthStatus {
+        if matches!(self.0.state.oauth.grant, Grant::Token(_)) {
+            return AuthStatus::External;
+        }
+        let Some(token) = self.0.state.token.load_full() else {
+            return AuthStatus::LoggedOut;
+        };
+        let record = &token.record;
+        AuthStatus::LoggedIn {
+            issuer: printable(&record.server.issuer),
+            scopes: record.granted.clone(),
+            expires_in: record.expires_in(),
+            refreshable: record.refresh.is_some() || self.0.state.is_machine(),
+        }
+    }
+
+    /// Subscribes to the events of authorization.
+    pub fn events(&self) -> AuthEvents {
+        self.0.state.oauth.events()
+    }
+
+    /// Waits for a login that is in progress. Returns whether there was one.
+    pub async fn wait_for_login(&self) -> bool {
+        self.0.flight.wait().await
+    }
+
+    /// Returns whether requests to `url` get the token: those to the origin of the MCP server.
+    pub(crate) fn covers(&self, url: &Url) -> bool {
+        url.origin() == self.0.state.origin
+    }
+
+    /// Returns the token for a request. Refreshes it first if it expires soon.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when an expired token cannot be renewed.
+    pub(crate) async fn token(&self) -> Result<RequestToken, AuthError> {
+        let state = &self.0.state;
+        if let Grant::Token(source) = &state.oauth.grant {
+            return external(source).await;
+        }
+        if !self.0.restored.load(Ordering::Acquire) {
+            let token = || state.token.load().is_some();
+            self.renew(Need::Restore, token).await?;
+            self.0.restored.store(true, Ordering::Release);
+        }
+        let Some(token) = state.token.load_full() else {
+            return Ok(RequestToken::None);
+        };
+        let can_renew = token.record.refresh.is_some() || state.is_machine();
+        if !can_renew || !token.record.expires_soon() {
+            return Ok(RequestToken::Active(token));
+        }
+        let renewed = self
+            .renew(Need::Expiry, self.is_replaced(Some(token.number)))
+            .await;
+        match renewed {
+            Ok(()) => Ok(state
+                .token
+                .load_full()
+                .map_or(RequestToken::None, RequestToken::Active)),
+            Err(error) if token.record.is_expired() => Err(error),
+            // The token is still valid, and the next request tries again.
+            Err(_) => Ok(RequestToken::Active(token)),
+        }
+    }
+
+    /// Returns whether the token in use is another one than that of a request.
+    fn is_replaced(&self, used: Option<u64>) -> impl FnOnce() -> bool + use<> {
+        let state = Arc::clone(&self.0.state);
+        move || {
+            let current = state.token.load_full().map(|token| token.number);
+            current.is_some() && current != used
+        }
+    }
+
+    async fn renew(&self, need: Need, is_done: impl FnOnce() -> bool) -> Result<(), AuthError> {
+        let state = Arc::clone(&self.0.state);
+        let work = || Box::pin(async move { state.renew(need).await }) as _;
+        self.0.flight.run(is_done, work).await
+    }
+
+    /// Sets the headers of a request.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Key`] when the proof of possession cannot be signed.
+    pub(crate) fn set_headers(
+        &self,
+        token: &RequestToken,
+        method: &Method,
+        url: &Url,
+        headers: &mut HeaderMap,
+    ) -> Result<(), AuthError> {
+        match token {
+            RequestToken::None => {}
+            RequestToken::External(header) => {
+                headers.insert(AUTHORIZATION, header.clone());
+            }
+            RequestToken::Active(token) => {
+                headers.insert(AUTHORIZATION, token.authorization());
+                if let Some(proof) = token.proof(&self.0.state.nonces, method, url)? {
+                    headers.insert(DPOP, proof);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Handles the response to a request. Returns whether to send the request again.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when the server demands authorization and there is none.
+    pub(crate) async fn handle(
+        &self,
+        status: StatusCode,
+        headers: &HeaderMap,
+        request: &RequestInfo<'_>,
+        token: &RequestToken,
+        budget: &mut Budget,
+    ) -> Result<bool, AuthError> {
+        let used = match token {
+            RequestToken::Active(token) => Some(token),
+            RequestToken::None => None,
+            RequestToken::External(_) => return Ok(false),
+        };
+        let prefers_dpop = self.0.state.oauth.dpop != Dpop::Off;
+        if used.is_some_and(|token| token.is_dpop()) {
+            self.0.state.nonces.update(request.url, headers);
+        }
+        match status {
+            StatusCode::UNAUTHORIZED => {
+                let challenge = Challenge::select(headers, prefers_dpop);
+                self.unauthorized(challenge, used, budget).await
+            }
+            StatusCode::FORBIDDEN => {
+                if let Some(token) = used {
+                    token.set_accepted();
+                }
+                let challenge = Challenge::select(headers, prefers_dpop);
+                match challenge.filter(Challenge::is_insufficient_scope) {
+                    Some(challenge) => self.forbidden(challenge, request, used, budget).await,
+                    None => Ok(false),
+                }
+            }
+            _ => {
+                if let Some(token) = used {
+                    token.set_accepted();
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    async fn unauthorized(
+        &self,
+        challenge: Option<Challenge>,
+        used: Option<&Arc<ActiveToken>>,
+        budget: &mut Budget,
+    ) -> Result<bool, AuthError> {
+        let demands_nonce = challenge
+            .as_ref()
+            .is_some_and(|one| one.scheme == Scheme::Dpop && one.is_use_dpop_nonce());
+        let is_dpop = used.is_some_and(|token| token.is_dpop());
+        if demands_nonce && is_dpop && !std::mem::replace(&mut budget.nonce_used, true) {
+            return Ok(true);
+        }
+        budget.refusals += 1;
+        let may_refresh = match budget.refusals {
+            1 => true,
+            2 => false,
+            _ => return Err(AuthError::TokenRefused),
+        };
+        let need = Need::Unauthorized {
+            challenge,
+            may_refresh,
+        };
+        let is_done = self.is_replaced(used.map(|token| token.number));
+        self.renew(need, is_done).await?;
+        Ok(true)
+    }
+
+    async fn forbidden(
+        &self,
+        challenge: Challenge,
+        request: &RequestInfo<'_>,
+        used: Option<&Arc<ActiveToken>>,
+        budget: &mut Budget,
+    ) -> Result<bool, AuthError> {
+        budget.step_ups += 1;
+        if budget.step_ups > MAX_STEP_UPS {
+            return Err(AuthError::StepUpLimit {
+                limit: MAX_STEP_UPS,
+            });
+        }
+        let is_done = self.is_replaced(used.map(|token| token.number));
+        let state = Arc::clone(&self.0.state);
+        let counted = || self.count_step_up(request.operation());
+        let work = || -> BoxFuture<'static, Result<(), AuthError>> {
+            match counted() {
+                Ok(()) => Box::pin(async move { state.renew(Need::Scopes(challenge)).await }),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        };
+        self.0.flight.run(is_done, work).await?;
+        Ok(true)
+    }
+
+    /// Counts logins for further scopes per method and name.
+    fn count_step_up(&self, operation: String) -> Result<(), AuthError> {
+        let now = Instant::now();
+        let mut all = self.0.step_ups.lock();
+        all.retain(|_, entry| now.duration_since(entry.since) < STEP_UP_WINDOW);
+        let limit = AuthError::StepUpLimit {
+            limit: MAX_STEP_UPS_PER_METHOD,
+        };
+        if all.len() >= MAX_METHODS && !all.contains_key(&operation) {
+            return Err(limit);
+        }
+        let entry = all.entry(operation).or_insert(StepUps {
+            count: 0,
+            since: now,
+        });
+        entry.count += 1;
+        match entry.count > MAX_STEP_UPS_PER_METHOD {
+            true => Err(limit),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The token of one request.
+pub(crate) enum RequestToken {
+    None,
+    Active(Arc<ActiveToken>),
+    /// A token that the program manages.
+    External(HeaderValue),
+}
+
+/// The parts of a request that authorization needs.
+pub(crate) struct RequestInfo<'a> {
+    pub(crate) url: &'a Url,
+    pub(crate) headers: &'a HeaderMap,
+}
+
+impl RequestInfo<'_> {
+    /// The method and the name of the tool, as far as headers tell them.
+    fn operation(&self) -> String {
+        let text = |name| {
+            self.headers
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+        };
+        let method = text("mcp-method").unwrap_or_default();
+        let name = text("mcp-name").unwrap_or_default();
+        format!("{method} {name}")
+    }
+}
+
+/// What was tried for one request.
+#[derive(Default)]
+pub(crate) struct Budget {
+    refusals: u32,
+    step_ups: u32,
+    nonce_used: bool,
+}
+
+async fn external(source: &Source) -> Result<RequestToken, AuthError> {
+    let token: Secret = source().await?;
+    if !is_token(&token) {
+        return Err(AuthError::Source(
+            "the token is empty, too long, or no ASCII".to_owned(),
+        ));
+    }
+    Ok(RequestToken::External(authorization("Bearer", &token)?))
+}
+
+/// The error of a call that authorization failed.
+impl From<AuthError> for ChannelError {
+    fn from(error: AuthError) -> Self {
+        Self::Unauthorized {
+            source: Box::new(error),
+        }
+    }
+}
+
+impl fmt::Debug for Authorizer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Authorizer")
+            .field("server", &shown(&self.0.state.server))
+            .field("status", &self.status())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,224 @@
+//! Challenges: the `WWW-Authenticate` headers of a 401 or 403 response.
+//!
+//! Spec: RFC 9110, section 11.6.1. The parser also accepts what servers send against the rules:
+//! parameters without a comma between them, and URLs without quotes. Text inside quotes is never
+//! searched for parameters.
+
+use http::HeaderMap;
+use http::header::WWW_AUTHENTICATE;
+
+use crate::scope::Scopes;
+
+/// Number of header lines that are read.
+const MAX_LINES: usize = 16;
+/// Bytes of a header line that are read.
+const MAX_LINE: usize = 8 << 10;
+/// Number of challenges that are kept.
+const MAX_CHALLENGES: usize = 16;
+/// Number of parameters of a challenge that are kept.
+const MAX_PARAMETERS: usize = 32;
+
+/// The scheme of a challenge that this crate can answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    Bearer,
+    Dpop,
+}
+
+/// The challenge that is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Challenge {
+    pub(crate) scheme: Scheme,
+    pub(crate) resource_metadata: Option<String>,
+    pub(crate) scope: Option<Scopes>,
+    pub(crate) error: Option<String>,
+}
+
+impl Challenge {
+    /// Selects a challenge: the preferred scheme first, then the other one.
+    pub(crate) fn select(headers: &HeaderMap, prefers_dpop: bool) -> Option<Self> {
+        let all = parse_headers(headers);
+        let find = |name: &str, scheme| {
+            let found = all.iter().find(|one| one.scheme.eq_ignore_ascii_case(name));
+            found.map(|one| Self::from_raw(one, scheme))
+        };
+        let bearer = || find("Bearer", Scheme::Bearer);
+        let dpop = || find("DPoP", Scheme::Dpop);
+        match prefers_dpop {
+            true => dpop().or_else(bearer),
+            false => bearer().or_else(dpop),
+        }
+    }
+
+    fn from_raw(raw: &RawChallenge, scheme: Scheme) -> Self {
+        let scope = raw.get("scope").map(Scopes::parse);
+        Self {
+            scheme,
+            resource_metadata: raw.get("resource_metadata").map(str::to_owned),
+            scope: scope.filter(|scopes| !scopes.is_empty()),
+            error: raw.get("error").map(str::to_owned),
+        }
+    }
+
+    /// Returns whether the server demands further scopes.
+    pub(crate) fn is_insufficient_scope(&self) -> bool {
+        self.error.as_deref() == Some("insufficient_scope")
+    }
+
+    /// Returns whether the server demands a nonce in the proof of possession.
+    pub(crate) fn is_use_dpop_nonce(&self) -> bool {
+        self.error.as_deref() == Some("use_dpop_nonce")
+    }
+}
+
+/// A challenge of any scheme.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct RawChallenge {
+    scheme: String,
+    parameters: Vec<(String, String)>,
+}
+
+impl RawChallenge {
+    /// The first value of a parameter.
+    fn get(&self, name: &str) -> Option<&str> {
+        let found = self
+            .parameters
+            .iter()
+            .find(|(given, _)| given.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+fn parse_headers(headers: &HeaderMap) -> Vec<RawChallenge> {
+    let mut all = Vec::new();
+    for value in headers.get_all(WWW_AUTHENTICATE).iter().take(MAX_LINES) {
+        let line = value.as_bytes();
+        // A cut line could end inside of a value.
+        if line.len() <= MAX_LINE {
+            parse_line(line, &mut all);
+        }
+    }
+    all
+}
+
+/// Parses one header line. Parameters of different lines never belong to one challenge.
+fn parse_line(line: &[u8], all: &mut Vec<RawChallenge>) {
+    let mut input = Input { rest: line };
+    let mut current: Option<RawChallenge> = None;
+    while let Some(token) = input.next_token() {
+        input.skip_blanks();
+        if !input.skip(b'=') {
+            let scheme = String::from_utf8_lossy(token).into_owned();
+            let next = RawChallenge {
+                scheme,
+                parameters: Vec::new(),
+            };
+            push(all, current.replace(next));
+            continue;
+        }
+        let value = input.value();
+        if let (Some(challenge), Some(value)) = (&mut current, value)
+            && challenge.parameters.len() < MAX_PARAMETERS
+        {
+            let name = String::from_utf8_lossy(token).into_owned();
+            challenge.parameters.push((name, value));
+        }
+    }
+    push(all, current);
+}
+
+fn push(all: &mut Vec<RawChallenge>, challenge: Option<RawChallenge>) {
+    if all.len() < MAX_CHALLENGES {
+        all.extend(challenge);
+    }
+}
+
+/// The unread part of a line.
+struct Input<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Input<'a> {
+    fn skip_blanks(&mut self) {
+        while let [b' ' | b'\t', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+
+    fn skip(&mut self, byte: u8) -> bool {
+        match self.rest {
+            [first, rest @ ..] if *first == byte => {
+                self.rest = rest;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads the next token and skips everything before it. Quoted strings without a name are
+    /// skipped as a whole.
+    fn next_token(&mut self) -> Option<&'a [u8]> {
+        loop {
+            match self.rest {
+                [] => return None,
+                [b'"', ..] => {
+                    self.quoted();
+                }
+                [first, ..] if is_token(*first) => return Some(self.take_while(is_token)),
+                [_, rest @ ..] => self.rest = rest,
+            }
+        }
+    }
+
+    /// Reads the value after `=`. Returns `None` for the padding of a token68 value, for an
+    /// unterminated string, and for bytes that are no text.
+    fn value(&mut self) -> Option<String> {
+        self.skip_blanks();
+        let value = match self.rest {
+            [b'"', ..] => self.quoted()?,
+            _ => {
+                let is_value = |byte: u8| !matches!(byte, b' ' | b'\t' | b',' | b'"');
+                self.take_while(is_value).to_vec()
+            }
+        };
+        let is_padding = value.iter().all(|&byte| byte == b'=');
+        String::from_utf8(value).ok().filter(|_| !is_padding)
+    }
+
+    /// Reads a quoted string. Returns `None` when its end is missing.
+    fn quoted(&mut self) -> Option<Vec<u8>> {
+        self.skip(b'"');
+        let mut value = Vec::new();
+        loop {
+            match self.rest {
+                [] => return None,
+                [b'"', rest @ ..] => {
+                    self.rest = rest;
+                    return Some(value);
+                }
+                [b'\\', escaped, rest @ ..] => {
+                    value.push(*escaped);
+                    self.rest = rest;
+                }
+                [byte, rest @ ..] => {
+                    value.push(*byte);
+                    self.rest = rest;
+                }
+            }
+        }
+    }
+
+    fn take_while(&mut self, matches: impl Fn(u8) -> bool) -> &'a [u8] {
+        let end = self.rest.iter().position(|&byte| !matches(byte));
+        let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        taken
+    }
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~/".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests;

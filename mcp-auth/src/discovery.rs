@@ -1,0 +1,187 @@
+//! From a challenge to the authorization server: which documents are fetched, in which order.
+
+use std::time::Duration;
+
+use url::Url;
+
+use crate::challenge::Challenge;
+use crate::error::{AuthError, shown};
+use crate::fetch::{Fetched, Fetcher};
+use crate::metadata::resource::{self, ResourceDocument, ResourceMetadata};
+use crate::metadata::server::{self, IssuerMatch, ServerDocument, ServerMetadata};
+
+/// The metadata that a login needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Discovered {
+    pub(crate) resource: Option<ResourceMetadata>,
+    pub(crate) server: ServerMetadata,
+}
+
+/// Finds the metadata of one MCP server.
+pub(crate) struct Discovery<'a> {
+    pub(crate) fetcher: &'a Fetcher,
+    pub(crate) server: &'a Url,
+    pub(crate) issuers: IssuerMatch,
+    /// The endpoints of revision 2025-03-26 may be used.
+    pub(crate) allows_legacy: bool,
+    /// Issuers that are selected first: those with stored or given credentials.
+    pub(crate) preferred: Vec<String>,
+}
+
+impl Discovery<'_> {
+    /// Finds the metadata of the server and of its authorization server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when there is no usable metadata.
+    pub(crate) async fn run(&self, challenge: Option<&Challenge>) -> Result<Discovered, AuthError> {
+        match self.resource(challenge).await? {
+            Some(resource) => {
+                let server = self.select(&resource).await?;
+                Ok(Discovered {
+                    resource: Some(resource),
+                    server,
+                })
+            }
+            None if self.allows_legacy => Ok(Discovered {
+                resource: None,
+                server: self.legacy().await?,
+            }),
+            None => Err(AuthError::NoMetadata {
+                server: shown(self.server),
+            }),
+        }
+    }
+
+    /// Fetches the metadata of the server. Returns `None` when it publishes none.
+    async fn resource(
+        &self,
+        challenge: Option<&Challenge>,
+    ) -> Result<Option<ResourceMetadata>, AuthError> {
+        let mut candidates = resource::candidates(self.server);
+        if let Some(named) = challenge.and_then(|challenge| self.named(challenge)) {
+            candidates.retain(|url| *url != named);
+            candidates.insert(0, named);
+        }
+        for url in candidates {
+            if let Some(fetched) = self.document(&url).await? {
+                let document: ResourceDocument = fetched.json()?;
+                return document.validate(self.server).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The URL in a challenge, if it may be fetched.
+    fn named(&self, challenge: &Challenge) -> Option<Url> {
+        let text = challenge.resource_metadata.as_deref()?;
+        let url = Url::parse(text).ok();
+        let url = url.filter(|url| {
+            let is_downgrade = self.server.scheme() == "https" && url.scheme() != "https";
+            !is_downgrade && self.fetcher.check(url).is_ok()
+        });
+        if url.is_none() {
+            tracing::warn!("the URL in resource_metadata of the challenge is not allowed");
+        }
+        url
+    }
+
+    /// Fetches a document. Returns `None` when there is none at this URL.
+    async fn document(&self, url: &Url) -> Result<Option<Fetched>, AuthError> {
+        let mut fetched = self.fetcher.get(url).await;
+        if is_transient(&fetched) {
+            tokio::time::sleep(RETRY_DELAY).await;
+            fetched = self.fetcher.get(url).await;
+        }
+        let fetched = fetched?;
+        if fetched.is_transient() {
+            return Err(fetched.transient_error());
+        }
+        // A web application may answer every path with its page.
+        let exists = fetched.status.is_success() && fetched.is_json();
+        Ok(exists.then_some(fetched))
+    }
+
+    /// Selects the first authorization server with valid metadata, preferred ones first.
+    async fn select(&self, resource: &ResourceMetadata) -> Result<ServerMetadata, AuthError> {
+        let mut issuers: Vec<&String> = resource.authorization_servers.iter().collect();
+        let is_other = |issuer: &str| !self.preferred.iter().any(|known| known == issuer);
+        issuers.sort_by_key(|issuer| is_other(issuer));
+        let mut first_error = None;
+        for issuer in issuers {
+            match self.server_metadata(issuer).await {
+                Ok(server) => return Ok(server),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        Err(first_error.unwrap_or_else(|| AuthError::NoMetadata {
+            server: shown(self.server),
+        }))
+    }
+
+    async fn server_metadata(&self, issuer: &str) -> Result<ServerMetadata, AuthError> {
+        let invalid = || AuthError::malformed(self.server, "the issuer is no URL without query");
+        let url = Url::parse(issuer).map_err(|_| invalid())?;
+        if url.query().is_some() {
+            return Err(invalid());
+        }
+        self.fetcher.check(&url)?;
+        let found = self.first_valid(issuer, &server::candidates(&url)).await?;
+        found.ok_or_else(|| AuthError::NoMetadata {
+            server: shown(&url),
+        })
+    }
+
+    /// Returns the first valid document. A document of another issuer is an error, unless a later
+    /// one is valid.
+    async fn first_valid(
+        &self,
+        issuer: &str,
+        candidates: &[Url],
+    ) -> Result<Option<ServerMetadata>, AuthError> {
+        let mut first_error = None;
+        for url in candidates {
+            let Some(fetched) = self.document(url).await? else {
+                continue;
+            };
+            let valid = fetched.json().and_then(|document: ServerDocument| {
+                document.validate(issuer, self.issuers, url, self.fetcher)
+            });
+            match valid {
+                Ok(server) => return Ok(Some(server)),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        first_error.map_or(Ok(None), Err)
+    }
+
+    /// Revision 2025-03-26: the authorization server is at the origin of the MCP server.
+    async fn legacy(&self) -> Result<ServerMetadata, AuthError> {
+        let issuer = self.server.origin().ascii_serialization();
+        let Ok(url) = Url::parse(&issuer) else {
+            return Err(AuthError::NoMetadata {
+                server: shown(self.server),
+            });
+        };
+        self.fetcher.check(&url)?;
+        let found = self.first_valid(&issuer, &server::candidates(&url)).await?;
+        Ok(found.map_or_else(
+            || ServerMetadata::at_origin(self.server),
+            // Revision 2025-03-26 requires PKCE without announcing it.
+            |server| ServerMetadata {
+                supports_s256: true,
+                ..server
+            },
+        ))
+    }
+}
+
+/// Delay before the only retry of a metadata request.
+const RETRY_DELAY: Duration = Duration::from_millis(250);
+
+fn is_transient(fetched: &Result<Fetched, AuthError>) -> bool {
+    match fetched {
+        Ok(fetched) => fetched.is_transient(),
+        Err(error) => matches!(error, AuthError::Unavailable { .. }),
+    }
+}

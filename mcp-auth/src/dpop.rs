@@ -1,0 +1,100 @@
+//! Proofs of possession on requests (DPoP).
+//!
+//! Spec: RFC 9449, and the DPoP extension of the Model Context Protocol.
+
+use std::collections::HashMap;
+
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
+use parking_lot::Mutex;
+use serde_json::json;
+use url::Url;
+
+use crate::clock;
+use crate::error::AuthError;
+use crate::fetch::header_text;
+use crate::key::{ProofKey, random_text, sha256_base64};
+use crate::secret::Secret;
+
+pub(crate) const DPOP: HeaderName = HeaderName::from_static("dpop");
+pub(crate) const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
+
+/// The only algorithm of the keys of this crate.
+pub(crate) const ALGORITHM: &str = "ES256";
+
+/// Largest number of origins whose nonce is kept.
+const MAX_ORIGINS: usize = 64;
+
+/// Whether tokens are bound to a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Dpop {
+    /// Never.
+    #[default]
+    Off,
+    /// If the authorization server or the MCP server supports it.
+    Prefer,
+    /// Always. A server without support is an error.
+    Require,
+}
+
+/// The newest nonce of each origin.
+#[derive(Default)]
+pub(crate) struct Nonces(Mutex<HashMap<String, String>>);
+
+impl Nonces {
+    /// Keeps the nonce of a response. Returns whether there was one.
+    pub(crate) fn update(&self, url: &Url, headers: &HeaderMap) -> bool {
+        let Some(nonce) = header_text(headers, &DPOP_NONCE) else {
+            return false;
+        };
+        let mut nonces = self.0.lock();
+        let origin = url.origin().ascii_serialization();
+        if nonces.len() < MAX_ORIGINS || nonces.contains_key(&origin) {
+            nonces.insert(origin, nonce);
+        }
+        true
+    }
+
+    fn get(&self, url: &Url) -> Option<String> {
+        self.0
+            .lock()
+            .get(&url.origin().ascii_serialization())
+            .cloned()
+    }
+
+    /// Signs the proof of one request. `token` is the access token of requests to the MCP server.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Key`] when signing fails.
+    pub(crate) fn proof(
+        &self,
+        key: &ProofKey,
+        method: &Method,
+        url: &Url,
+        token: Option<&Secret>,
+    ) -> Result<HeaderValue, AuthError> {
+        let mut target = url.clone();
+        target.set_query(None);
+        target.set_fragment(None);
+        let _ = target.set_username("");
+        let _ = target.set_password(None);
+        let mut claims = json!({
+            "jti": random_text(16)?,
+            "htm": method.as_str(),
+            "htu": target.as_str(),
+            "iat": clock::unix_now(),
+        });
+        if let Some(token) = token {
+            claims["ath"] = json!(sha256_base64(token.expose()));
+        }
+        if let Some(nonce) = self.get(url) {
+            claims["nonce"] = json!(nonce);
+        }
+        let proof = key.sign(&claims)?;
+        let mut value = HeaderValue::try_from(proof.expose())
+            .map_err(|_| AuthError::Key("the proof is no header value".to_owned()))?;
+        value.set_sensitive(true);
+        Ok(value)
+    }
+}

@@ -1,0 +1,380 @@
+//! The rules for URLs that other parties name: protection against requests into private networks.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use url::{Host, Origin, Url};
+
+use crate::error::{AuthError, shown};
+
+/// The network in which an address is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Zone {
+    /// This machine.
+    Loopback,
+    /// A private network.
+    Private,
+    /// The internet.
+    Public,
+}
+
+/// The rules for the URLs of a login: metadata, authorization server, token endpoint.
+///
+/// A server can only name addresses in its own zone or a more public one: a server on the internet
+/// none in a private network or on this machine. The zone of the server is that of the address in
+/// the URL given by the user; every DNS name counts as public, and names that resolve to private
+/// addresses are refused when connecting. Addresses of cloud metadata services and reserved
+/// addresses are always refused. `http:` is for loopback addresses of a loopback server.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_auth::{Egress, Zone};
+///
+/// // The MCP server has a name in the intranet.
+/// let egress = Egress::default().zone(Zone::Private);
+/// // The login server alone is in the intranet.
+/// let egress = Egress::default().allow_origin("http://login.corp.example:8080")?;
+/// # Ok::<(), mcp_auth::AuthError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Egress {
+    zone: Option<Zone>,
+    allowed: Vec<Origin>,
+}
+
+impl Egress {
+    /// Sets the zone of the server. Default: by the address in its URL.
+    #[must_use]
+    pub fn zone(mut self, zone: Zone) -> Self {
+        self.zone = Some(zone);
+        self
+    }
+
+    /// Allows every URL of an origin: scheme, host and port.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when `origin` is no `http:` or `https:` URL.
+    pub fn allow_origin(mut self, origin: &str) -> Result<Self, AuthError> {
+        let url = Url::parse(origin).ok();
+        let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let Some(url) = url else {
+            let message = format!("{origin:?} is no origin; write it as https://host:port");
+            return Err(AuthError::Settings(message));
+        };
+        self.allowed.push(url.origin());
+        Ok(self)
+    }
+}
+
+/// The rules for one server.
+#[derive(Debug, Clone)]
+pub(crate) struct EgressRules {
+    zone: Zone,
+    allowed: Vec<Origin>,
+    proxies: Vec<String>,
+}
+
+impl EgressRules {
+    pub(crate) fn new(egress: &Egress, server: &Url) -> Self {
+        Self {
+            zone: egress.zone.unwrap_or_else(|| zone_of_url(server)),
+            allowed: egress.allowed.clone(),
+            proxies: proxy_hosts(),
+        }
+    }
+
+    /// Checks a URL before it is fetched or shown in a browser.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Egress`] when a rule refuses it.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), AuthError> {
+        self.reason_against(url).map_or(Ok(()), |reason| {
+            Err(AuthError::Egress {
+                url: shown(url),
+                reason: reason.to_owned(),
+            })
+        })
+    }
+
+    fn reason_against(&self, url: &Url) -> Option<&'static str> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Some("its scheme is neither https nor http");
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Some("it contains a user name or password");
+        }
+        if url.fragment().is_some() {
+            return Some("it has a fragment");
+        }
+        if self.allowed.contains(&url.origin()) {
+            return None;
+        }
+        let class = match url.host() {
+            Some(Host::Ipv4(ip)) => class_of_ip(ip.into()),
+            Some(Host::Ipv6(ip)) => class_of_ip(ip.into()),
+            Some(Host::Domain(name)) => class_of_name(name),
+            None => return Some("it has no host"),
+        };
+        let Some(zone) = class else {
+            return Some("its address is reserved, or that of a cloud metadata service");
+        };
+        if zone < self.zone {
+            return Some("its address is in a more private network than the server");
+        }
+        if url.scheme() == "http" && (zone, self.zone) != (Zone::Loopback, Zone::Loopback) {
+            return Some("http is for loopback addresses; use https");
+        }
+        None
+    }
+
+    fn allows_address(&self, name: &str, ip: IpAddr) -> bool {
+        let is_listed = |origin: &Origin| match origin {
+            Origin::Tuple(_, Host::Domain(host), _) => host == name,
+            _ => false,
+        };
+        self.proxies.iter().any(|proxy| proxy == name)
+            || self.allowed.iter().any(is_listed)
+            || class_of_ip(ip).is_some_and(|zone| zone >= self.zone)
+    }
+}
+
+/// The zone of the address in a URL, as far as the URL itself tells.
+fn zone_of_url(url: &Url) -> Zone {
+    let zone = match url.host() {
+        Some(Host::Ipv4(ip)) => class_of_ip(ip.into()),
+        Some(Host::Ipv6(ip)) => class_of_ip(ip.into()),
+        Some(Host::Domain(name)) if is_localhost(name) => Some(Zone::Loopback),
+        Some(Host::Domain(_)) | None => None,
+    };
+    zone.unwrap_or(Zone::Public)
+}
+
+fn is_localhost(name: &str) -> bool {
+    let name = name.trim_end_matches('.');
+    name == "localhost" || name.ends_with(".localhost")
+}
+
+fn class_of_name(name: &str) -> Option<Zone> {
+    if is_localhost(name) {
+        return Some(Zone::Loopback);
+    }
+    let metadata = ["metadata.google.internal", "metadata", "instance-data"];
+    let name = name.trim_end_matches('.');
+    (!metadata.contains(&name)).then_some(Zone::Public)
+}
+
+/// The zone of an address. Returns `None` for addresses that are never contacted. IPv4 addresses
+/// inside of IPv6 addresses count as what they are.
+pub(crate) fn class_of_ip(ip: IpAddr) -> Option<Zone> {
+    match ip {
+        IpAddr::V4(ip) => class_of_v4(ip),
+        IpAddr::V6(ip) => match embedded_v4(ip) {
+            Some(ip) => class_of_v4(ip),
+            None => class_of_v6(ip),
+        },
+    }
+}
+
+fn class_of_v4(ip: Ipv4Addr) -> Option<Zone> {
+    let [a, b, c, _] = ip.octets();
+    match (a, b, c) {
+        (127, ..) => Some(Zone::Loopback),
+        (10, ..) | (192, 168, _) => Some(Zone::Private),
+        (172, 16..=31, _) | (100, 64..=127, _) => Some(Zone::Private),
+        // This network, link-local with cloud metadata, IETF and documentation blocks, benchmarks,
+        // multicast, future use, broadcast.
+        (0 | 224..=255, ..) | (169, 254, _) | (192, 0, 0 | 2) | (192, 88, 99) => None,
+        (198, 18 | 19, _) | (198, 51, 100) | (203, 0, 113) => None,
+        // Azure's metadata and DNS service.
+        (168, 63, 129) => None,
+        _ => Some(Zone::Public),
+    }
+}
+
+fn class_of_v6(ip: Ipv6Addr) -> Option<Zone> {
+    if ip == Ipv6Addr::LOCALHOST {
+        return Some(Zone::Loopback);
+    }
+    // The metadata service of AWS.
+    if ip.segments()[..3] == [0xfd00, 0xec2, 0] {
+        return None;
+    }
+    match ip.segments()[0] {
+        // Unique local and link-local addresses.
+        0xfc00..=0xfdff | 0xfe80..=0xfebf => Some(Zone::Private),
+        // Documentation, and the special blocks at the start of the global range.
+        0x2001 if ip.segments()[1] == 0xdb8 || ip.segments()[1] < 0x200 => None,
+        0x2000..=0x3fff => Some(Zone::Public),
+        _ => None,
+    }
+}
+
+/// The IPv4 address in a mapped, NAT64 or 6to4 address.
+fn embedded_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = ip.segments();
+    let from = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));
+    match (a, b, c, d, e, f) {
+        (0, 0, 0, 0, 0, 0xffff) | (0x64, 0xff9b, 0, 0, 0, 0) => Some(from(g, h)),
+        (0x2002, ..) => Some(from(b, c)),
+        _ => None,
+    }
+}
+
+/// The hosts of the proxies of the environment, which the client itself has to resolve.
+fn proxy_hosts() -> Vec<String> {
+    let names = [
+        "https_proxy",
+        "HTTPS_PROXY",
+        "http_proxy",
+        "HTTP_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ];
+    let values = names.iter().filter_map(|name| std::env::var(name).ok());
+    let hosts = values.filter_map(|value| {
+        let url = match value.contains("://") {
+            true => Url::parse(&value),
+            false => Url::parse(&format!("http://{value}")),
+        };
+        url.ok()?.host_str().map(str::to_owned)
+    });
+    hosts.collect()
+}
+
+/// A resolver that refuses a name unless all its addresses are allowed. The connection then uses
+/// exactly these addresses.
+pub(crate) struct FilteringResolver(pub(crate) Arc<EgressRules>);
+
+impl Resolve for FilteringResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let rules = Arc::clone(&self.0);
+        Box::pin(async move {
+            let name = name.as_str();
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            let found: Vec<SocketAddr> = found.collect();
+            if found
+                .iter()
+                .any(|address| !rules.allows_address(name, address.ip()))
+            {
+                let message = "the name has an address in a more private network than the server";
+                return Err(message.into());
+            }
+            Ok(Box::new(found.into_iter()) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Egress, EgressRules, Zone, zone_of_url};
+
+    fn allowed(server: &str, egress: &Egress, url: &str) -> bool {
+        let rules = EgressRules::new(egress, &server.parse().unwrap());
+        rules.check(&url.parse().unwrap()).is_ok()
+    }
+
+    #[test]
+    fn public_server_reaches_public_addresses_only() {
+        let egress = Egress::default();
+        for url in [
+            "https://login.example",
+            "https://8.8.8.8/",
+            "https://[2606:4700::1]/",
+        ] {
+            assert!(allowed("https://mcp.example/mcp", &egress, url), "{url}");
+        }
+        for url in [
+            "http://login.example",
+            "https://localhost/",
+            "https://a.localhost/",
+            "https://localhost./",
+            "https://127.0.0.1/",
+            "https://2130706433/",
+            "https://0x7f000001/",
+            "https://127.1/",
+            "https://0177.0.0.1/",
+            "https://10.0.0.1/",
+            "https://172.16.0.1/",
+            "https://192.168.1.1/",
+            "https://100.64.0.1/",
+            "https://169.254.169.254/",
+            "https://168.63.129.16/",
+            "https://metadata.google.internal/",
+            "https://0.0.0.0/",
+            "https://224.0.0.1/",
+            "https://[::1]/",
+            "https://[::ffff:10.0.0.1]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[64:ff9b::a00:1]/",
+            "https://[2002:7f00:1::]/",
+            "https://[fd00:ec2::254]/",
+            "https://[fe80::1]/",
+            "https://[fc00::1]/",
+            "https://[::]/",
+            "https://u:p@login.example/",
+            "https://login.example/#f",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "ms-settings:x",
+        ] {
+            assert!(!allowed("https://mcp.example/mcp", &egress, url), "{url}");
+        }
+    }
+
+    #[test]
+    fn servers_reach_their_own_zone_and_more_public_ones() {
+        let egress = Egress::default();
+        for (server, url, expected) in [
+            ("http://localhost:1/mcp", "http://127.0.0.1:2/", true),
+            ("http://127.0.0.1:1/mcp", "http://localhost:2/", true),
+            ("http://127.0.0.1:1/mcp", "https://10.0.0.1/", true),
+            ("http://127.0.0.1:1/mcp", "https://login.example/", true),
+            ("http://127.0.0.1:1/mcp", "http://login.example/", false),
+            ("http://127.0.0.1:1/mcp", "http://169.254.169.254/", false),
+            ("https://10.0.0.1/mcp", "https://192.168.0.1/", true),
+            ("https://10.0.0.1/mcp", "https://127.0.0.1/", false),
+            ("https://10.0.0.1/mcp", "http://10.0.0.2/", false),
+        ] {
+            assert_eq!(allowed(server, &egress, url), expected, "{server} {url}");
+        }
+        let listed = Egress::default()
+            .allow_origin("http://10.0.0.2:80/")
+            .unwrap();
+        assert!(allowed(
+            "https://mcp.example",
+            &listed,
+            "http://10.0.0.2/token"
+        ));
+        assert!(!allowed(
+            "https://mcp.example",
+            &listed,
+            "http://10.0.0.2:81/token"
+        ));
+        let zone = Egress::default().zone(Zone::Private);
+        assert!(allowed("https://mcp.corp", &zone, "https://10.0.0.2/"));
+        assert_eq!(
+            zone_of_url(&"https://mcp.corp".parse().unwrap()),
+            Zone::Public
+        );
+        assert!(Egress::default().allow_origin("login.corp").is_err());
+    }
+
+    #[test]
+    fn resolved_private_address_of_a_public_name_is_refused() {
+        let server = "https://mcp.example".parse().unwrap();
+        let rules = EgressRules::new(&Egress::default(), &server);
+        assert!(rules.allows_address("login.example", "8.8.8.8".parse().unwrap()));
+        assert!(!rules.allows_address("login.example", "10.0.0.1".parse().unwrap()));
+        assert!(!rules.allows_address("login.example", "::ffff:127.0.0.1".parse().unwrap()));
+        let listed = Egress::default()
+            .allow_origin("https://login.corp")
+            .unwrap();
+        let rules = EgressRules::new(&listed, &server);
+        assert!(rules.allows_address("login.corp", "10.0.0.1".parse().unwrap()));
+    }
+}

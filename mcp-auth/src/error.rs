@@ -1,0 +1,266 @@
+//! [`AuthError`], and text of other parties in error messages.
+
+use std::fmt;
+
+use url::Url;
+
+/// An error of authorization. Messages contain no tokens, codes or secrets. Text of servers is
+/// escaped and at most 200 characters long.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuthError {
+    /// A setting is invalid.
+    #[error("the authorization settings are invalid: {0}")]
+    Settings(String),
+    /// A URL is not fetched because of its scheme, host or address.
+    #[error("the URL {url} is not allowed here: {reason}")]
+    Egress {
+        /// The URL without its query.
+        url: String,
+        /// The rule that refuses it.
+        reason: String,
+    },
+    /// A server of the login cannot be reached or has a temporary failure. Stored tokens are kept.
+    #[error("the authorization request to {url} failed: {reason}")]
+    Unavailable {
+        /// The URL without its query.
+        url: String,
+        /// The failure.
+        reason: String,
+    },
+    /// A response is larger than the limit.
+    #[error("the authorization response of {url} is longer than {limit} bytes")]
+    TooLarge {
+        /// The URL without its query.
+        url: String,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// A response is not what the specification requires.
+    #[error("the authorization response of {url} is invalid: {reason}")]
+    Malformed {
+        /// The URL without its query.
+        url: String,
+        /// The mistake.
+        reason: String,
+    },
+    /// A step took longer than its limit.
+    #[error("authorization took too long: {step} did not end within {seconds} s")]
+    Timeout {
+        /// The step.
+        step: &'static str,
+        /// The limit in seconds.
+        seconds: u64,
+    },
+    /// The server requires authorization and names no authorization server.
+    #[error("the server {server} requires authorization, but publishes no authorization metadata")]
+    NoMetadata {
+        /// The server.
+        server: String,
+    },
+    /// The metadata belongs to another server. Logging in could give a token to the wrong server.
+    #[error("the authorization metadata of {server} is for another resource: {resource}")]
+    ResourceMismatch {
+        /// The server.
+        server: String,
+        /// The resource of the metadata.
+        resource: String,
+    },
+    /// The metadata of an authorization server names another issuer than expected.
+    #[error("the authorization server {expected} names itself {found}; its metadata is not used")]
+    MetadataIssuer {
+        /// The expected issuer.
+        expected: String,
+        /// The issuer of the document.
+        found: String,
+    },
+    /// The callback of a login comes from another authorization server, or does not name its own.
+    #[error("the login response does not come from the authorization server {expected}")]
+    CallbackIssuer {
+        /// The expected issuer.
+        expected: String,
+    },
+    /// The authorization server supports no PKCE with S256.
+    #[error("the authorization server {issuer} does not support PKCE with S256")]
+    PkceUnsupported {
+        /// The issuer.
+        issuer: String,
+    },
+    /// No client id is known for the authorization server, and it registers none.
+    #[error("no client id for the authorization server {issuer}, which offers no registration")]
+    NoClient {
+        /// The issuer.
+        issuer: String,
+    },
+    /// The given client id is for another authorization server.
+    #[error("the client id is for the authorization server {expected}, not for {issuer}")]
+    ClientIssuer {
+        /// The issuer of the client id.
+        expected: String,
+        /// The issuer of the server.
+        issuer: String,
+    },
+    /// The authorization server refused to register this client.
+    #[error("the authorization server refused the registration of this client: {0}")]
+    RegistrationRejected(OAuthCode),
+    /// The user or the authorization server refused the login.
+    #[error("the login was refused: {0}")]
+    Denied(OAuthCode),
+    /// The login response is incomplete, repeated, or belongs to another login.
+    #[error("the login response is invalid: {0}")]
+    Callback(String),
+    /// The token endpoint refused a request.
+    #[error("the authorization server refused the token request: {0}")]
+    TokenRejected(OAuthCode),
+    /// The server demands scopes that this client has asked for already.
+    #[error("the server demands the scopes {required:?}, the token has {granted:?}")]
+    InsufficientScope {
+        /// The demanded scopes.
+        required: String,
+        /// The granted scopes.
+        granted: String,
+    },
+    /// The server demanded further scopes too often.
+    #[error("the server demanded further scopes {limit} times; no further login is started")]
+    StepUpLimit {
+        /// The limit.
+        limit: u32,
+    },
+    /// The server refuses a token that was just issued for it.
+    #[error("the server refuses a token that was just issued for it")]
+    TokenRefused,
+    /// The login page cannot be shown, or the redirect cannot be received.
+    #[error("the login cannot be started: {0}")]
+    Redirect(String),
+    /// A function of the program gave no token or assertion.
+    #[error("the program's token source failed: {0}")]
+    Source(String),
+    /// The store of credentials failed.
+    #[error("the store of credentials failed: {0}")]
+    Store(String),
+    /// A key cannot be read or does not sign.
+    #[error("the signing key cannot be used: {0}")]
+    Key(String),
+    /// The authorization server issued a token without the required proof of possession.
+    #[error("the authorization server {issuer} issued no token with proof of possession (DPoP)")]
+    NoDpop {
+        /// The issuer.
+        issuer: String,
+    },
+    /// The task of the login ended before it was done.
+    #[error("the login was interrupted; try again")]
+    Interrupted,
+}
+
+impl AuthError {
+    /// Returns whether a later attempt may succeed without a change by the user.
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            Self::Unavailable { .. } | Self::Timeout { .. } | Self::Interrupted
+        )
+    }
+
+    pub(crate) fn malformed(url: &Url, reason: impl Into<String>) -> Self {
+        Self::Malformed {
+            url: shown(url),
+            reason: reason.into(),
+        }
+    }
+
+    pub(crate) fn unavailable(url: &Url, reason: impl Into<String>) -> Self {
+        Self::Unavailable {
+            url: shown(url),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// An error code of OAuth with its description, both as the authorization server sent them, escaped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OAuthCode {
+    code: String,
+    description: String,
+}
+
+impl OAuthCode {
+    pub(crate) fn new(code: &str, description: Option<&str>) -> Self {
+        Self {
+            code: printable(code),
+            description: description.map(printable).unwrap_or_default(),
+        }
+    }
+
+    /// The code, such as `invalid_grant`.
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// The description. It is text of the authorization server: show it as such.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+}
+
+impl fmt::Display for OAuthCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.code)?;
+        match self.description.as_str() {
+            "" => Ok(()),
+            description => write!(f, " ({description})"),
+        }
+    }
+}
+
+/// Number of characters of foreign text in a message.
+const SHOWN: usize = 200;
+
+/// Returns foreign text on one line: control characters are escaped, and long text is cut.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::new();
+    for (index, c) in text.chars().enumerate() {
+        if index == SHOWN {
+            out.push('…');
+            break;
+        }
+        let is_format = matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}');
+        if c.is_control() || is_format {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Returns a URL without credentials, query and fragment.
+pub(crate) fn shown(url: &Url) -> String {
+    let mut url = url.clone();
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    printable(url.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OAuthCode, printable, shown};
+
+    #[test]
+    fn foreign_text_is_one_short_line() {
+        assert_eq!(
+            printable("a\r\nb\u{1b}[31m\u{202e}"),
+            "a\\r\\nb\\u{1b}[31m\\u{202e}"
+        );
+        assert_eq!(printable(&"ä".repeat(500)).chars().count(), 201);
+        let code = OAuthCode::new("access_denied", Some("no\nway"));
+        assert_eq!(code.to_string(), "access_denied (no\\nway)");
+    }
+
+    #[test]
+    fn shown_url_has_no_secrets() {
+        let url = "https://u:hidden@h/a?code=hidden#hidden".parse().unwrap();
+        assert_eq!(shown(&url), "https://h/a");
+    }
+}

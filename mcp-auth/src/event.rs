@@ -1,0 +1,94 @@
+//! [`AuthEvent`]: what happens during authorization, without secrets.
+
+use tokio::sync::broadcast;
+
+/// A step of authorization. Events contain no tokens, codes or secrets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuthEvent {
+    /// The server demands authorization.
+    Challenged {
+        /// The HTTP status: 401, or 403 for further scopes.
+        status: u16,
+    },
+    /// The metadata of the authorization server was found.
+    Discovered {
+        /// The issuer.
+        issuer: String,
+    },
+    /// The authorization server registered this client.
+    Registered {
+        /// The issuer.
+        issuer: String,
+    },
+    /// The user is asked to log in.
+    LoginStarted {
+        /// The login page without its query.
+        page: String,
+        /// The requested scopes.
+        scopes: String,
+    },
+    /// A token was issued.
+    Authorized {
+        /// The granted scopes.
+        scopes: String,
+        /// Seconds until the token expires.
+        expires_in: Option<u64>,
+    },
+    /// The token was refreshed.
+    Refreshed {
+        /// Seconds until the token expires.
+        expires_in: Option<u64>,
+    },
+    /// A token was taken from the store.
+    Restored,
+    /// The credentials were removed.
+    LoggedOut,
+    /// Authorization failed.
+    Failed {
+        /// The message of the error.
+        message: String,
+    },
+}
+
+/// A receiver of [`AuthEvent`]s. A receiver that is too slow misses the oldest ones.
+#[derive(Debug)]
+pub struct AuthEvents(broadcast::Receiver<AuthEvent>);
+
+impl AuthEvents {
+    /// Waits for the next event. Returns `None` when no client is left that could send one.
+    pub async fn next(&mut self) -> Option<AuthEvent> {
+        loop {
+            match self.0.recv().await {
+                Ok(event) => return Some(event),
+                Err(broadcast::error::RecvError::Lagged(_)) => {}
+                Err(broadcast::error::RecvError::Closed) => return None,
+            }
+        }
+    }
+}
+
+/// Number of events that a slow receiver can catch up with.
+const CAPACITY: usize = 64;
+
+/// The sender of events.
+#[derive(Debug, Clone)]
+pub(crate) struct EventSender(broadcast::Sender<AuthEvent>);
+
+impl Default for EventSender {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(CAPACITY))
+    }
+}
+
+impl EventSender {
+    pub(crate) fn send(&self, event: AuthEvent) {
+        tracing::debug!(?event, "authorization");
+        // Without a receiver the event is only logged.
+        let _ = self.0.send(event);
+    }
+
+    pub(crate) fn subscribe(&self) -> AuthEvents {
+        AuthEvents(self.0.subscribe())
+    }
+}

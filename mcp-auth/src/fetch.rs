@@ -1,0 +1,302 @@
+//! The HTTP client of the login: checked URLs, no cookies, bounded sizes and times.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+#[cfg(test)]
+use http::Response;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
+use http_body_util::BodyExt;
+use mcp_core::ChannelError;
+use mcp_transport_http::client::{HttpBody, HttpClient};
+use serde::de::DeserializeOwned;
+use tower_service::Service;
+use url::Url;
+
+use crate::egress::{EgressRules, FilteringResolver};
+use crate::error::{AuthError, shown};
+use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
+
+/// A response that was read completely.
+pub(crate) struct Fetched {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) url: Url,
+}
+
+impl Fetched {
+    /// Returns whether the failure is temporary: the metadata may exist.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.status.is_server_error() || matches!(self.status.as_u16(), 408 | 425 | 429)
+    }
+
+    /// Returns whether the body is a JSON object.
+    pub(crate) fn is_json(&self) -> bool {
+        self.body.trim_ascii_start().first() == Some(&b'{')
+            && serde_json::from_slice::<serde::de::IgnoredAny>(&self.body).is_ok()
+    }
+
+    /// Reads the body as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Malformed`] when it is other JSON, or is nested too deeply.
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, AuthError> {
+        if depth(&self.body) > MAX_DEPTH {
+            return Err(AuthError::malformed(
+                &self.url,
+                "its JSON is nested too deeply",
+            ));
+        }
+        // The message of the parser could quote a token.
+        serde_json::from_slice(&self.body).map_err(|error| {
+            let place = format!(
+                "no valid JSON of this kind (line {}, column {})",
+                error.line(),
+                error.column()
+            );
+            AuthError::malformed(&self.url, place)
+        })
+    }
+
+    /// The error of a temporary failure.
+    pub(crate) fn transient_error(&self) -> AuthError {
+        AuthError::unavailable(&self.url, format!("HTTP status {}", self.status))
+    }
+}
+
+/// Returns the largest nesting of JSON.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest) = (0_usize, 0);
+    let (mut in_string, mut escaped) = (false, false);
+    for &byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// The HTTP client of the login.
+#[derive(Clone)]
+pub(crate) struct Fetcher {
+    http: HttpClient,
+    rules: Arc<EgressRules>,
+    limits: Limits,
+}
+
+impl Fetcher {
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when TLS cannot be set up.
+    pub(crate) fn new(rules: EgressRules, limits: Limits) -> Result<Self, AuthError> {
+        let rules = Arc::new(rules);
+        let resolver = Arc::new(FilteringResolver(Arc::clone(&rules)));
+        let http = HttpClient::build(|builder| {
+            builder
+                .dns_resolver(Arc::clone(&resolver))
+                .connect_timeout(std::time::Duration::from_secs(5))
+        });
+        let http = http.map_err(|error| AuthError::Settings(error.to_string()))?;
+        Ok(Self {
+            http,
+            rules,
+            limits,
+        })
+    }
+
+    pub(crate) fn check(&self, url: &Url) -> Result<(), AuthError> {
+        self.rules.check(url)
+    }
+
+    /// Fetches metadata. Follows redirects to the same origin.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when a URL is refused, or when no complete response arrives.
+    pub(crate) async fn get(&self, url: &Url) -> Result<Fetched, AuthError> {
+        let mut url = url.clone();
+        let mut redirects = 0;
+        loop {
+            let fetched = self
+                .send(Method::GET, &url, HeaderMap::new(), Bytes::new())
+                .await?;
+            if !fetched.status.is_redirection() || redirects == MAX_REDIRECTS {
+                return Ok(fetched);
+            }
+            let location = fetched
+                .headers
+                .get(LOCATION)
+                .and_then(|value| value.to_str().ok());
+            let Some(target) = location.and_then(|location| url.join(location).ok()) else {
+                return Ok(fetched);
+            };
+            let is_upgrade = url.scheme() == "http" && target.scheme() == "https";
+            if target.origin() != url.origin() && !(is_upgrade && target.host() == url.host()) {
+                return Ok(fetched);
+            }
+            url = target;
+            redirects += 1;
+        }
+    }
+
+    /// Posts a form. Redirects are not followed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when the URL is refused, or when no complete response arrives.
+    pub(crate) async fn post_form(
+        &self,
+        url: &Url,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Fetched, AuthError> {
+        let form = HeaderValue::from_static("application/x-www-form-urlencoded");
+        headers.insert(CONTENT_TYPE, form);
+        self.send(Method::POST, url, headers, body).await
+    }
+
+    /// Posts JSON. Redirects are not followed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError`] when the URL is refused, or when no complete response arrives.
+    pub(crate) async fn post_json(&self, url: &Url, body: Bytes) -> Result<Fetched, AuthError> {
+        let json = HeaderValue::from_static("application/json");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, json)]);
+        self.send(Method::POST, url, headers, body).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Fetched, AuthError> {
+        self.rules.check(url)?;
+        if let Some(value) = headers.get_mut(AUTHORIZATION) {
+            value.set_sensitive(true);
+        }
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+        let mut request = Request::new(body);
+        *request.method_mut() = method;
+        *request.headers_mut() = headers;
+        *request.uri_mut() = url
+            .as_str()
+            .parse()
+            .map_err(|_| AuthError::malformed(url, "the URL is invalid"))?;
+        let limit = self.limits.exchange;
+        match tokio::time::timeout(limit, self.exchange(url, request)).await {
+            Ok(fetched) => fetched,
+            Err(_) => Err(AuthError::unavailable(
+                url,
+                format!("no answer within {} s", limit.as_secs()),
+            )),
+        }
+    }
+
+    async fn exchange(&self, url: &Url, request: Request<Bytes>) -> Result<Fetched, AuthError> {
+        let mut http = self.http.clone();
+        let failed = |error: ChannelError| AuthError::unavailable(url, reason(&error));
+        poll_fn(|cx| http.poll_ready(cx)).await.map_err(failed)?;
+        let response = http.call(request).await.map_err(failed)?;
+        let (head, body) = response.into_parts();
+        let body = self.read(url, body).await?;
+        Ok(Fetched {
+            status: head.status,
+            headers: head.headers,
+            body,
+            url: url.clone(),
+        })
+    }
+
+    async fn read(&self, url: &Url, body: HttpBody) -> Result<Bytes, AuthError> {
+        let limit = self.limits.body;
+        let mut body = pin!(body);
+        let mut whole = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| AuthError::unavailable(url, reason(&error)))?;
+            let Ok(data) = frame.into_data() else {
+                continue;
+            };
+            if data.len() > limit - whole.len() {
+                return Err(AuthError::TooLarge {
+                    url: shown(url),
+                    limit,
+                });
+            }
+            whole.extend_from_slice(&data);
+        }
+        Ok(whole.freeze())
+    }
+}
+
+/// The error with its causes on one line.
+fn reason(error: &ChannelError) -> String {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&crate::error::printable(&cause.to_string()));
+        source = cause.source();
+    }
+    text
+}
+
+/// Returns the value of a header that holds a nonce or another short text.
+pub(crate) fn header_text(headers: &HeaderMap, name: &HeaderName) -> Option<String> {
+    let value = headers.get(name)?.to_str().ok()?;
+    (!value.is_empty() && value.len() <= 1024).then(|| value.to_owned())
+}
+
+/// Converts a response for the tests of other modules.
+#[cfg(test)]
+pub(crate) fn fetched(url: &str, response: Response<&'static str>) -> Fetched {
+    let (head, body) = response.into_parts();
+    Fetched {
+        status: head.status,
+        headers: head.headers,
+        body: Bytes::from_static(body.as_bytes()),
+        url: url.parse().unwrap(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Response;
+    use serde_json::Value;
+
+    use super::{depth, fetched};
+
+    #[test]
+    fn depth_ignores_strings() {
+        assert_eq!(depth(br#"{"a":["[{\"["],"b":{}}"#), 2);
+        assert_eq!(depth("[".repeat(50).as_bytes()), 50);
+    }
+
+    #[test]
+    fn json_errors_quote_nothing() {
+        let wrong = fetched(
+            "https://h/token?x=hidden",
+            Response::new("{\"access_token\":\"hidden\""),
+        );
+        let error = wrong.json::<Value>().unwrap_err().to_string();
+        assert!(!error.contains("hidden"), "{error}");
+        assert!(!wrong.is_json());
+        assert!(fetched("https://h/", Response::new(" {\"a\":1}")).is_json());
+        assert!(!fetched("https://h/", Response::new("<html>")).is_json());
+    }
+}

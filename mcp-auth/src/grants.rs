@@ -1,0 +1,368 @@
+//! Obtaining new tokens: by a login of the user, or by a grant without a user.
+
+use std::time::Duration;
+
+use crate::client::{Client, ClientKind, ClientRecord, Credential, TokenForm};
+use crate::dpop::{ALGORITHM, Dpop};
+use crate::enterprise::{EnterpriseIdp, JWT_BEARER};
+use crate::error::{AuthError, printable};
+use crate::event::AuthEvent;
+use crate::key::ProofKey;
+use crate::login::LoginRequest;
+use crate::metadata::server::ServerMetadata;
+use crate::oauth::{Grant, OAuth};
+use crate::record::{TokenContext, TokenRecord};
+use crate::redirect::LoginPage;
+use crate::registration::Registration;
+use crate::scope::Scopes;
+use crate::secret::Secret;
+use crate::source::Source;
+use crate::state::{State, record_of};
+use crate::token::{TokenEndpoint, TokenType, Tokens};
+
+/// What a token is requested for.
+pub(crate) struct TokenRequest<'a> {
+    pub(crate) server: &'a ServerMetadata,
+    /// The resource indicator.
+    pub(crate) resource: Option<&'a str>,
+    pub(crate) scopes: &'a Scopes,
+    /// The MCP server accepts tokens with a proof of possession only.
+    pub(crate) requires_dpop: bool,
+    /// The MCP server publishes no metadata (revision 2025-03-26).
+    pub(crate) is_legacy: bool,
+    /// The tokens that are replaced, of the same authorization server.
+    pub(crate) previous: Option<&'a TokenRecord>,
+}
+
+impl State {
+    /// Obtains a token by the grant of the settings, stores it and uses it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`AuthError`] of the step that failed.
+    pub(crate) async fn obtain_token(&self, request: &TokenRequest<'_>) -> Result<(), AuthError> {
+        let key = self.proof_key(request)?;
+        let endpoint = TokenEndpoint {
+            fetcher: &self.fetcher,
+            server: request.server,
+            nonces: &self.nonces,
+            key: key.as_ref(),
+        };
+        let (client, tokens) = match &self.oauth.grant {
+            Grant::Interactive => self.log_in(request, &endpoint).await?,
+            Grant::ClientCredentials => self.client_credentials(request, &endpoint).await?,
+            Grant::Workload(assertion) => self.workload(request, &endpoint, assertion).await?,
+            Grant::Enterprise(idp) => self.enterprise(request, &endpoint, idp).await?,
+            Grant::Token(_) => return Err(AuthError::TokenRefused),
+        };
+        if self.oauth.dpop == Dpop::Require && tokens.token_type != TokenType::Dpop {
+            return Err(AuthError::NoDpop {
+                issuer: printable(&request.server.issuer),
+            });
+        }
+        if client.kind == ClientKind::PreRegistered {
+            self.bind_issuer(&request.server.issuer).await?;
+        }
+        let context = TokenContext {
+            server: request.server.clone(),
+            resource: request.resource.map(str::to_owned),
+            requested: request.scopes.clone(),
+            is_legacy: request.is_legacy,
+            proof_key: key,
+        };
+        let client = record_of(&client, &request.server.token_endpoint);
+        let record = TokenRecord::new(context, client, tokens);
+        let event = AuthEvent::Authorized {
+            scopes: record.granted.to_string(),
+            expires_in: record.expires_in(),
+        };
+        self.save_and_publish(record, true).await?;
+        self.emit(event);
+        Ok(())
+    }
+
+    /// The key for proofs of possession, if tokens are to be bound to one.
+    fn proof_key(&self, request: &TokenRequest<'_>) -> Result<Option<ProofKey>, AuthError> {
+        let supported = request.requires_dpop
+            || request
+                .server
+                .dpop_algorithms
+                .iter()
+                .any(|name| name == ALGORITHM);
+        match self.oauth.dpop {
+            Dpop::Off => return Ok(None),
+            Dpop::Prefer if !supported => return Ok(None),
+            Dpop::Prefer | Dpop::Require => {}
+        }
+        let previous = request.previous.map(TokenRecord::proof_key).transpose()?;
+        match previous.flatten() {
+            Some(key) => Ok(Some(key)),
+            None => ProofKey::generate().map(Some),
+        }
+    }
+
+    /// Lets the user log in. A registration that the server has forgotten is renewed once.
+    async fn log_in(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+    ) -> Result<(Client, Tokens), AuthError> {
+        let (client, refused) = match self.log_in_once(request, endpoint).await {
+            (Some(client), Err(AuthError::TokenRejected(code))) => (client, code),
+            (Some(client), outcome) => return Ok((client, outcome?)),
+            (None, Err(error)) => return Err(error),
+            (None, Ok(_)) => return Err(AuthError::Interrupted),
+        };
+        if client.kind != ClientKind::Dynamic || refused.code() != "invalid_client" {
+            return Err(AuthError::TokenRejected(refused));
+        }
+        let key = self.registration_key(&request.server.issuer);
+        self.oauth.store.remove(&key).await?;
+        let (client, outcome) = self.log_in_once(request, endpoint).await;
+        let tokens = outcome?;
+        client
+            .map(|client| (client, tokens))
+            .ok_or(AuthError::Interrupted)
+    }
+
+    /// Lets the user log in. The client is `None` when none could be found.
+    async fn log_in_once(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+    ) -> (Option<Client>, Result<Tokens, AuthError>) {
+        let stored = match self.stored_registration(request.server).await {
+            Ok(stored) => stored,
+            Err(error) => return (None, Err(error)),
+        };
+        let registered = stored
+            .as_ref()
+            .and_then(|record| record.redirect_uri.as_deref());
+        let session = match self.oauth.redirect.prepare(registered).await {
+            Ok(session) => session,
+            Err(error) => return (None, Err(error)),
+        };
+        let redirect_uri = session.redirect_uri().to_owned();
+        let client = match self
+            .interactive_client(request, stored, &redirect_uri)
+            .await
+        {
+            Ok(client) => client,
+            Err(error) => return (None, Err(error)),
+        };
+        let tokens = async {
+            let login = LoginRequest {
+                server: request.server,
+                client: &client,
+                redirect_uri: &redirect_uri,
+                scopes: request.scopes,
+                resource: request.resource,
+                allows_missing_pkce: self.oauth.missing_pkce.contains(&request.server.issuer),
+            };
+            let login = login.build()?;
+            self.emit(AuthEvent::LoginStarted {
+                page: login.shown(),
+                scopes: request.scopes.to_string(),
+            });
+            let page = LoginPage {
+                url: login.url.as_str(),
+                state: &login.state,
+            };
+            let limit = self.oauth.limits.login;
+            let response = tokio::time::timeout(limit, session.run(page)).await;
+            let response = response.map_err(|_| timeout("the login of the user", limit))??;
+            endpoint.request(&client, login.finish(&response)?).await
+        };
+        let tokens = tokens.await;
+        (Some(client), tokens)
+    }
+
+    /// Loads the registration at a server, if it can be used again.
+    async fn stored_registration(
+        &self,
+        server: &ServerMetadata,
+    ) -> Result<Option<ClientRecord>, AuthError> {
+        if self.oauth.client.is_some() || self.uses_metadata_document(server) {
+            return Ok(None);
+        }
+        let stored = self
+            .oauth
+            .store
+            .load(&self.registration_key(&server.issuer))
+            .await?;
+        let record =
+            stored.and_then(|stored| serde_json::from_str::<ClientRecord>(stored.expose()).ok());
+        // A secret is not sent to a token endpoint at another origin.
+        let origin = server.token_endpoint.origin().ascii_serialization();
+        Ok(record.filter(|record| !record.is_expired() && record.token_origin == origin))
+    }
+
+    fn uses_metadata_document(&self, server: &ServerMetadata) -> bool {
+        server.supports_client_metadata && self.oauth.metadata_url.is_some()
+    }
+
+    /// Finds the client: given, described by a document, registered before, registered now.
+    async fn interactive_client(
+        &self,
+        request: &TokenRequest<'_>,
+        stored: Option<ClientRecord>,
+        redirect_uri: &str,
+    ) -> Result<Client, AuthError> {
+        let server = request.server;
+        if let Some(given) = &self.oauth.client {
+            self.check_issuer(given, &server.issuer).await?;
+            return Ok(given.to_client());
+        }
+        if let Some(url) = self
+            .oauth
+            .metadata_url
+            .as_ref()
+            .filter(|_| server.supports_client_metadata)
+        {
+            return Ok(Client {
+                id: url.clone(),
+                kind: ClientKind::MetadataDocument,
+                credential: Credential::None,
+                method: None,
+                redirect_uri: Some(redirect_uri.to_owned()),
+            });
+        }
+        if let Some(stored) = stored
+            && stored.redirect_uri.as_deref() == Some(redirect_uri)
+        {
+            return Ok(Client::from(&stored));
+        }
+        let Some(endpoint) = &server.registration_endpoint else {
+            return Err(AuthError::NoClient {
+                issuer: printable(&server.issuer),
+            });
+        };
+        let registration = Registration {
+            client_name: &self.oauth.client_name,
+            redirect_uri,
+            scopes: request.scopes,
+            dpop: self.oauth.dpop == Dpop::Require,
+        };
+        let record = registration
+            .register(&self.fetcher, server, endpoint)
+            .await?;
+        let text = serde_json::to_string(&record);
+        let text = text.map_err(|error| AuthError::Store(error.to_string()))?;
+        let key = self.registration_key(&server.issuer);
+        if let Err(error) = self.oauth.store.save(&key, &Secret::new(text)).await {
+            tracing::warn!(%error, "the registration is not stored");
+        }
+        self.emit(AuthEvent::Registered {
+            issuer: printable(&server.issuer),
+        });
+        Ok(Client::from(&record))
+    }
+
+    async fn client_credentials(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+    ) -> Result<(Client, Tokens), AuthError> {
+        let client = self.given_client(request.server).await?;
+        let mut form = TokenForm::new("client_credentials");
+        set_scopes_and_resource(&mut form, request);
+        let tokens = endpoint.request(&client, form).await?;
+        Ok((client, tokens))
+    }
+
+    async fn workload(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+        assertion: &Source,
+    ) -> Result<(Client, Tokens), AuthError> {
+        let mut form = TokenForm::new(JWT_BEARER);
+        // Platforms rotate the assertion, so it is read for each exchange.
+        form.set("assertion", assertion().await?);
+        set_scopes_and_resource(&mut form, request);
+        if self.oauth.client.is_some() {
+            let client = self.given_client(request.server).await?;
+            let tokens = endpoint.request(&client, form).await?;
+            return Ok((client, tokens));
+        }
+        let tokens = endpoint.send(form).await?;
+        let client = Client {
+            id: String::new(),
+            kind: ClientKind::PreRegistered,
+            credential: Credential::None,
+            method: None,
+            redirect_uri: None,
+        };
+        Ok((client, tokens))
+    }
+
+    async fn enterprise(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+        idp: &EnterpriseIdp,
+    ) -> Result<(Client, Tokens), AuthError> {
+        let client = self.given_client(request.server).await?;
+        let (server, resource) = (request.server, request.resource);
+        let assertion = idp
+            .assertion(&self.fetcher, server, resource, &client.id)
+            .await?;
+        // The assertion alone says what the token is for.
+        let mut form = TokenForm::new(JWT_BEARER);
+        form.set("assertion", assertion);
+        let tokens = endpoint.request(&client, form).await?;
+        Ok((client, tokens))
+    }
+
+    async fn given_client(&self, server: &ServerMetadata) -> Result<Client, AuthError> {
+        let Some(given) = &self.oauth.client else {
+            return Err(AuthError::NoClient {
+                issuer: printable(&server.issuer),
+            });
+        };
+        self.check_issuer(given, &server.issuer).await?;
+        Ok(given.to_client())
+    }
+}
+
+fn set_scopes_and_resource(form: &mut TokenForm, request: &TokenRequest<'_>) {
+    if !request.scopes.is_empty() {
+        form.set("scope", request.scopes.to_string());
+    }
+    if let Some(resource) = request.resource {
+        form.set("resource", resource);
+    }
+}
+
+pub(crate) fn timeout(step: &'static str, limit: Duration) -> AuthError {
+    AuthError::Timeout {
+        step,
+        seconds: limit.as_secs(),
+    }
+}
+
+/// Selects the scopes of a first request: those of the challenge, else those of the metadata, else
+/// those of the settings.
+pub(crate) fn select_scopes(
+    oauth: &OAuth,
+    challenged: Option<&Scopes>,
+    resource: Option<&Scopes>,
+    server: &ServerMetadata,
+) -> Scopes {
+    let configured = Some(&oauth.scopes).filter(|scopes| !scopes.is_empty());
+    let resource = resource.filter(|scopes| !scopes.is_empty());
+    let selected = match &oauth.grant {
+        Grant::Interactive => challenged.or(resource).or(configured),
+        Grant::ClientCredentials => configured.or(challenged).or(resource),
+        Grant::Workload(_) | Grant::Enterprise(_) | Grant::Token(_) => configured,
+    };
+    let mut selected = selected.cloned().unwrap_or_default();
+    let is_offline = matches!(oauth.grant, Grant::Interactive)
+        && oauth.offline_access
+        && !selected.is_empty()
+        && server.scopes.contains("offline_access");
+    if is_offline {
+        selected.insert("offline_access");
+    }
+    selected
+}

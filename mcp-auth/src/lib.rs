@@ -1,0 +1,67 @@
+//! OAuth for clients of the Model Context Protocol.
+//!
+//! [`OAuth`] has the settings: a login of the user, or a grant without a user. An [`Authorizer`]
+//! obtains and renews the tokens for one server. An [`AuthService`] adds them to the requests of an
+//! HTTP client, and answers responses that demand authorization.
+//!
+//! Modules in layers, lowest first. Each uses only modules above it in the table:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `error`, `secret`, `clock`, `limits`, `scope` | basic types |
+//! | `event`, `source`, `challenge`, `egress` | events, functions of the program, headers, URL rules |
+//! | `fetch`, `key` | the HTTP client of the login, signatures |
+//! | `metadata`, `discovery` | documents of servers, and the order in which they are fetched |
+//! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
+//! | `store`, `redirect`, `login`, `enterprise` | stores, the user's browser, the parts of grants |
+//! | `oauth`, `record`, `state` | settings, stored tokens, the state of an authorizer |
+//! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
+//! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
+//!
+//! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
+
+mod authorizer;
+mod challenge;
+mod client;
+mod clock;
+mod discovery;
+mod dpop;
+mod egress;
+mod enterprise;
+mod error;
+mod event;
+mod fetch;
+mod flight;
+mod grants;
+mod key;
+mod limits;
+mod login;
+mod metadata;
+mod oauth;
+mod record;
+mod redirect;
+mod registration;
+mod renewal;
+mod scope;
+mod secret;
+mod service;
+mod source;
+mod state;
+mod store;
+mod token;
+
+pub use authorizer::{AuthStatus, Authorizer};
+pub use dpop::Dpop;
+pub use egress::{Egress, Zone};
+pub use enterprise::EnterpriseIdp;
+pub use error::{AuthError, OAuthCode};
+pub use event::{AuthEvent, AuthEvents};
+pub use key::PrivateKey;
+pub use limits::Limits;
+pub use metadata::server::IssuerMatch;
+pub use oauth::OAuth;
+pub use redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession};
+pub use scope::Scopes;
+pub use secret::Secret;
+pub use service::AuthService;
+pub use store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock};

@@ -1,0 +1,177 @@
+//! Protected resource metadata.
+//!
+//! Spec: RFC 9728.
+
+use serde::Deserialize;
+use url::Url;
+
+use crate::error::{AuthError, printable, shown};
+use crate::limits::MAX_SERVERS;
+use crate::scope::Scopes;
+
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// The metadata of an MCP server as a protected resource.
+#[derive(Debug, Clone)]
+pub(crate) struct ResourceMetadata {
+    /// The identifier, byte for byte as in the document.
+    pub(crate) resource: String,
+    /// Issuers, byte for byte.
+    pub(crate) authorization_servers: Vec<String>,
+    pub(crate) scopes: Scopes,
+    pub(crate) requires_dpop: bool,
+}
+
+/// The document, before it is checked.
+#[derive(Deserialize)]
+pub(crate) struct ResourceDocument {
+    resource: String,
+    #[serde(default)]
+    authorization_servers: Vec<String>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+    #[serde(default)]
+    dpop_bound_access_tokens_required: bool,
+}
+
+impl ResourceDocument {
+    /// Checks that the document is for `server`.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::ResourceMismatch`] when it is for another server, and
+    /// [`AuthError::NoMetadata`] when it names no authorization server.
+    pub(crate) fn validate(self, server: &Url) -> Result<ResourceMetadata, AuthError> {
+        if !identifies(&self.resource, server) {
+            return Err(AuthError::ResourceMismatch {
+                server: shown(server),
+                resource: printable(&self.resource),
+            });
+        }
+        if self.authorization_servers.is_empty() {
+            return Err(AuthError::NoMetadata {
+                server: shown(server),
+            });
+        }
+        let mut authorization_servers = self.authorization_servers;
+        authorization_servers.truncate(MAX_SERVERS);
+        Ok(ResourceMetadata {
+            resource: self.resource,
+            authorization_servers,
+            scopes: Scopes::from_names(self.scopes_supported.iter().map(String::as_str)),
+            requires_dpop: self.dpop_bound_access_tokens_required,
+        })
+    }
+}
+
+/// Returns whether the identifier of a resource is that of `server`: the same origin, and the same
+/// path or a parent of it.
+fn identifies(resource: &str, server: &Url) -> bool {
+    let Ok(resource) = Url::parse(resource) else {
+        return false;
+    };
+    let path = resource.path().trim_end_matches('/');
+    let rest = server.path().strip_prefix(path);
+    resource.origin() == server.origin()
+        && resource.fragment().is_none()
+        && resource.username().is_empty()
+        && resource.password().is_none()
+        && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The URLs of the metadata of `server`, in the order in which they are tried.
+pub(crate) fn candidates(server: &Url) -> Vec<Url> {
+    let path = server.path().trim_end_matches('/');
+    let mut urls = Vec::new();
+    if !path.is_empty() {
+        urls.push(at(server, &format!("{WELL_KNOWN}{path}")));
+    }
+    urls.push(at(server, WELL_KNOWN));
+    urls
+}
+
+/// Returns `base` with another path, and without query and fragment.
+pub(super) fn at(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_path(path);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
+}
+
+/// The identifier of a server that publishes no metadata.
+pub(crate) fn canonical(server: &Url) -> String {
+    let mut url = at(server, server.path());
+    url.set_query(server.query());
+    let text = url.as_str();
+    match url.query() {
+        None => text.trim_end_matches('/').to_owned(),
+        Some(_) => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{candidates, canonical, identifies};
+
+    #[test]
+    fn candidates_begin_with_the_path() {
+        for (server, expected) in [
+            (
+                "https://h:1/a/mcp/?q#f",
+                &[
+                    "https://h:1/.well-known/oauth-protected-resource/a/mcp",
+                    "https://h:1/.well-known/oauth-protected-resource",
+                ][..],
+            ),
+            (
+                "https://h",
+                &["https://h/.well-known/oauth-protected-resource"],
+            ),
+        ] {
+            let found = candidates(&server.parse().unwrap());
+            let found: Vec<&str> = found.iter().map(url::Url::as_str).collect();
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn identifies_same_origin_and_whole_segments() {
+        let server = "https://h/a/mcp".parse().unwrap();
+        for resource in [
+            "https://h/a/mcp",
+            "https://H:443/a/mcp/",
+            "https://h/a",
+            "https://h",
+            "https://h/",
+        ] {
+            assert!(identifies(resource, &server), "{resource}");
+        }
+        for resource in [
+            "https://evil.example/a/mcp",
+            "http://h/a/mcp",
+            "https://h:2/a/mcp",
+            "https://h/a/mcp2",
+            "https://h/a/m",
+            "https://h/a/mcp/sub",
+            "https://h/a/mcp#f",
+            "https://u@h/a/mcp",
+            "h",
+        ] {
+            assert!(!identifies(resource, &server), "{resource}");
+        }
+    }
+
+    #[test]
+    fn canonical_omits_default_port_and_lone_slash() {
+        for (server, expected) in [
+            ("HTTPS://H:443/mcp#f", "https://h/mcp"),
+            ("https://h/", "https://h"),
+            ("https://u:p@h/mcp/?a=b", "https://h/mcp/?a=b"),
+        ] {
+            assert_eq!(canonical(&server.parse().unwrap()), expected);
+        }
+    }
+}

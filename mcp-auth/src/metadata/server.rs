@@ -1,0 +1,235 @@
+//! Authorization server metadata.
+//!
+//! Spec: RFC 8414, OpenID Connect Discovery 1.0.
+
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::resource::at;
+use crate::error::{AuthError, printable};
+use crate::fetch::Fetcher;
+use crate::scope::Scopes;
+
+/// How the issuer of a document is compared with the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum IssuerMatch {
+    /// Byte for byte, but an issuer without a path may have a trailing `/` on either side: several
+    /// large providers publish theirs so.
+    #[default]
+    RootSlash,
+    /// Byte for byte.
+    Exact,
+}
+
+impl IssuerMatch {
+    pub(crate) fn matches(self, expected: &str, found: &str) -> bool {
+        if expected == found {
+            return true;
+        }
+        let is_root = Url::parse(expected).is_ok_and(|url| url.path() == "/");
+        let bare = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
+        self == Self::RootSlash && is_root && bare(expected) == bare(found)
+    }
+}
+
+/// The metadata of an authorization server.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ServerMetadata {
+    /// The issuer, byte for byte as in the document.
+    pub(crate) issuer: String,
+    pub(crate) authorization_endpoint: Option<Url>,
+    pub(crate) token_endpoint: Url,
+    pub(crate) registration_endpoint: Option<Url>,
+    pub(crate) revocation_endpoint: Option<Url>,
+    pub(crate) supports_code: bool,
+    pub(crate) supports_s256: bool,
+    /// Authorization responses contain `iss`.
+    pub(crate) sends_issuer: bool,
+    pub(crate) supports_client_metadata: bool,
+    /// Authentication methods of the token endpoint.
+    pub(crate) auth_methods: Vec<String>,
+    pub(crate) signing_algorithms: Option<Vec<String>>,
+    pub(crate) dpop_algorithms: Vec<String>,
+    pub(crate) scopes: Scopes,
+}
+
+/// The document, before it is checked.
+#[derive(Deserialize)]
+pub(crate) struct ServerDocument {
+    issuer: String,
+    authorization_endpoint: Option<String>,
+    token_endpoint: Option<String>,
+    registration_endpoint: Option<String>,
+    revocation_endpoint: Option<String>,
+    response_types_supported: Option<Vec<String>>,
+    code_challenge_methods_supported: Option<Vec<String>>,
+    #[serde(default)]
+    authorization_response_iss_parameter_supported: bool,
+    #[serde(default)]
+    client_id_metadata_document_supported: bool,
+    token_endpoint_auth_methods_supported: Option<Vec<String>>,
+    token_endpoint_auth_signing_alg_values_supported: Option<Vec<String>>,
+    #[serde(default)]
+    dpop_signing_alg_values_supported: Vec<String>,
+    #[serde(default)]
+    scopes_supported: Vec<String>,
+}
+
+impl ServerDocument {
+    /// Checks the issuer and the URLs.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::MetadataIssuer`] for another issuer, [`AuthError::Malformed`] for a
+    /// missing or invalid endpoint, and [`AuthError::Egress`] for an endpoint that is not allowed.
+    pub(crate) fn validate(
+        self,
+        expected: &str,
+        issuers: IssuerMatch,
+        source: &Url,
+        fetcher: &Fetcher,
+    ) -> Result<ServerMetadata, AuthError> {
+        if !issuers.matches(expected, &self.issuer) {
+            return Err(AuthError::MetadataIssuer {
+                expected: printable(expected),
+                found: printable(&self.issuer),
+            });
+        }
+        let endpoint = |name: &str, url: Option<String>| match url {
+            None => Ok(None),
+            Some(url) => {
+                let invalid = |_| AuthError::malformed(source, format!("{name} is no URL"));
+                let url = Url::parse(&url).map_err(invalid)?;
+                fetcher.check(&url)?;
+                Ok(Some(url))
+            }
+        };
+        let token_endpoint = endpoint("token_endpoint", self.token_endpoint)?;
+        let contains = |list: &Option<Vec<String>>, value: &str| {
+            list.as_ref()
+                .map(|list| list.iter().any(|given| given == value))
+        };
+        Ok(ServerMetadata {
+            issuer: self.issuer,
+            authorization_endpoint: endpoint(
+                "authorization_endpoint",
+                self.authorization_endpoint,
+            )?,
+            token_endpoint: token_endpoint
+                .ok_or_else(|| AuthError::malformed(source, "token_endpoint is missing"))?,
+            registration_endpoint: endpoint("registration_endpoint", self.registration_endpoint)?,
+            revocation_endpoint: endpoint("revocation_endpoint", self.revocation_endpoint)?,
+            supports_code: contains(&self.response_types_supported, "code").unwrap_or(true),
+            supports_s256: contains(&self.code_challenge_methods_supported, "S256")
+                .unwrap_or(false),
+            sends_issuer: self.authorization_response_iss_parameter_supported,
+            supports_client_metadata: self.client_id_metadata_document_supported,
+            auth_methods: self
+                .token_endpoint_auth_methods_supported
+                .unwrap_or_else(|| vec!["client_secret_basic".to_owned()]),
+            signing_algorithms: self.token_endpoint_auth_signing_alg_values_supported,
+            dpop_algorithms: self.dpop_signing_alg_values_supported,
+            scopes: Scopes::from_names(self.scopes_supported.iter().map(String::as_str)),
+        })
+    }
+}
+
+impl ServerMetadata {
+    /// The endpoints of revision 2025-03-26 for servers without metadata.
+    pub(crate) fn at_origin(server: &Url) -> Self {
+        Self {
+            issuer: server.origin().ascii_serialization(),
+            authorization_endpoint: Some(at(server, "/authorize")),
+            token_endpoint: at(server, "/token"),
+            registration_endpoint: Some(at(server, "/register")),
+            revocation_endpoint: None,
+            supports_code: true,
+            supports_s256: true,
+            sends_issuer: false,
+            supports_client_metadata: false,
+            auth_methods: vec![
+                "none".to_owned(),
+                "client_secret_post".to_owned(),
+                "client_secret_basic".to_owned(),
+            ],
+            signing_algorithms: None,
+            dpop_algorithms: Vec::new(),
+            scopes: Scopes::default(),
+        }
+    }
+}
+
+/// The URLs of the metadata of an issuer, in the order in which they are tried. The document at the
+/// root is never used for an issuer with a path.
+pub(crate) fn candidates(issuer: &Url) -> Vec<Url> {
+    let path = issuer.path().trim_end_matches('/');
+    let mut urls = vec![
+        at(
+            issuer,
+            &format!("/.well-known/oauth-authorization-server{path}"),
+        ),
+        at(issuer, &format!("/.well-known/openid-configuration{path}")),
+    ];
+    if !path.is_empty() {
+        urls.push(at(
+            issuer,
+            &format!("{path}/.well-known/openid-configuration"),
+        ));
+    }
+    urls
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{IssuerMatch, candidates};
+
+    #[test]
+    fn candidates_of_a_path_never_include_the_root() {
+        let paths = |issuer: &str| {
+            let urls = candidates(&issuer.parse().unwrap());
+            let paths = urls.iter().map(|url| url.path().to_owned());
+            paths.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            paths("https://h"),
+            [
+                "/.well-known/oauth-authorization-server",
+                "/.well-known/openid-configuration"
+            ]
+        );
+        assert_eq!(
+            paths("https://h/tenant1/"),
+            [
+                "/.well-known/oauth-authorization-server/tenant1",
+                "/.well-known/openid-configuration/tenant1",
+                "/tenant1/.well-known/openid-configuration"
+            ]
+        );
+    }
+
+    #[test]
+    fn issuer_matches_with_root_slash_only() {
+        let cases = [
+            ("https://h", "https://h", true, true),
+            ("https://h", "https://h/", true, false),
+            ("https://h/", "https://h", true, false),
+            ("https://h/a", "https://h/a/", false, false),
+            ("https://h", "https://H", false, false),
+            ("https://h", "https://h:443", false, false),
+            ("https://h", "https://h//", false, false),
+        ];
+        for (expected, found, root_slash, exact) in cases {
+            assert_eq!(
+                IssuerMatch::RootSlash.matches(expected, found),
+                root_slash,
+                "{found}"
+            );
+            assert_eq!(
+                IssuerMatch::Exact.matches(expected, found),
+                exact,
+                "{found}"
+            );
+        }
+    }
+}

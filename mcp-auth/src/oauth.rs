@@ -1,0 +1,382 @@
+//! [`OAuth`]: the settings of authorization.
+
+use std::fmt;
+use std::sync::Arc;
+
+use url::Url;
+
+use crate::client::Credential;
+use crate::dpop::Dpop;
+use crate::egress::Egress;
+use crate::enterprise::EnterpriseIdp;
+use crate::error::AuthError;
+use crate::event::{AuthEvents, EventSender};
+use crate::key::PrivateKey;
+use crate::limits::Limits;
+use crate::metadata::server::IssuerMatch;
+use crate::redirect::{LoopbackRedirect, Redirect};
+use crate::scope::Scopes;
+use crate::secret::Secret;
+use crate::source::{Source, source};
+use crate::store::{CredentialStore, MemoryStore};
+
+/// How tokens are obtained.
+#[derive(Clone)]
+pub(crate) enum Grant {
+    Interactive,
+    ClientCredentials,
+    Workload(Source),
+    Enterprise(EnterpriseIdp),
+    Token(Source),
+}
+
+/// The id that the program brings along.
+#[derive(Clone)]
+pub(crate) struct GivenClient {
+    pub(crate) id: String,
+    pub(crate) credential: Credential,
+    pub(crate) issuer: Option<String>,
+}
+
+/// The value of the `resource` parameter.
+#[derive(Clone)]
+pub(crate) enum ResourceIndicator {
+    FromMetadata,
+    Omit,
+    Fixed(String),
+}
+
+/// The settings of authorization: how tokens are obtained and where they are kept.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_auth::{FileStore, OAuth, Secret};
+///
+/// // A user logs in with the browser. Tokens survive a restart.
+/// let oauth = OAuth::interactive("My Agent").store(FileStore::new("tokens"));
+///
+/// // A program without a user.
+/// let oauth = OAuth::client_credentials("my-service", Secret::new("…"));
+/// ```
+#[derive(Clone)]
+#[must_use = "settings do nothing by themselves"]
+pub struct OAuth {
+    pub(crate) grant: Grant,
+    pub(crate) client_name: String,
+    pub(crate) client: Option<GivenClient>,
+    pub(crate) metadata_url: Option<String>,
+    pub(crate) scopes: Scopes,
+    pub(crate) offline_access: bool,
+    pub(crate) resource: ResourceIndicator,
+    pub(crate) issuers: IssuerMatch,
+    pub(crate) missing_pkce: Vec<String>,
+    pub(crate) legacy: bool,
+    pub(crate) dpop: Dpop,
+    pub(crate) egress: Egress,
+    pub(crate) limits: Limits,
+    pub(crate) redirect: Arc<dyn Redirect>,
+    pub(crate) store: Arc<dyn CredentialStore>,
+    pub(crate) account: String,
+    pub(crate) events: EventSender,
+}
+
+impl OAuth {
+    fn new(grant: Grant) -> Self {
+        Self {
+            grant,
+            client_name: String::new(),
+            client: None,
+            metadata_url: None,
+            scopes: Scopes::default(),
+            offline_access: true,
+            resource: ResourceIndicator::FromMetadata,
+            issuers: IssuerMatch::default(),
+            missing_pkce: Vec::new(),
+            legacy: true,
+            dpop: Dpop::default(),
+            egress: Egress::default(),
+            limits: Limits::default(),
+            redirect: Arc::new(LoopbackRedirect::new()),
+            store: Arc::new(MemoryStore::new()),
+            account: String::new(),
+            events: EventSender::default(),
+        }
+    }
+
+    /// Creates settings for a program with a user, who logs in with a browser: authorization code
+    /// with PKCE. `client_name` is shown on the login page.
+    ///
+    /// The client is registered at the authorization server by itself, unless
+    /// [`client_id`](Self::client_id) or [`client_metadata_url`](Self::client_metadata_url) is set.
+    pub fn interactive(client_name: impl Into<String>) -> Self {
+        Self {
+            client_name: client_name.into(),
+            ..Self::new(Grant::Interactive)
+        }
+    }
+
+    /// Creates settings for a program without a user that has a client secret.
+    ///
+    /// Spec: extension `io.modelcontextprotocol/oauth-client-credentials`.
+    pub fn client_credentials(id: impl Into<String>, secret: impl Into<Secret>) -> Self {
+        Self::new(Grant::ClientCredentials).client_secret(id, secret)
+    }
+
+    /// Creates settings for a program without a user that signs assertions (`private_key_jwt`).
+    ///
+    /// Spec: extension `io.modelcontextprotocol/oauth-client-credentials`.
+    pub fn client_credentials_jwt(id: impl Into<String>, key: PrivateKey) -> Self {
+        Self::new(Grant::ClientCredentials).client(id, Credential::Key(key))
+    }
+
+    /// Creates settings for a workload with a platform token, such as a Kubernetes service account.
+    /// `assertion` is called for each exchange and gives the current platform token.
+    ///
+    /// Spec: extension `io.modelcontextprotocol/auth/wif`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_auth::OAuth;
+    ///
+    /// let oauth = OAuth::workload(|| async {
+    ///     std::fs::read_to_string("/var/run/secrets/tokens/mcp")
+    /// });
+    /// ```
+    pub fn workload<F, R, T, E>(assertion: F) -> Self
+    where
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        T: Into<Secret>,
+        E: fmt::Display,
+    {
+        Self::new(Grant::Workload(source(assertion)))
+    }
+
+    /// Creates settings for employees who are logged in at the identity provider of their company:
+    /// its identity token is exchanged for an access token, without a login page. Set the client id
+    /// at the MCP server's authorization server with [`client_secret`](Self::client_secret).
+    ///
+    /// Spec: extension `io.modelcontextprotocol/enterprise-managed-authorization`.
+    pub fn enterprise(idp: EnterpriseIdp) -> Self {
+        Self::new(Grant::Enterprise(idp))
+    }
+
+    /// Creates settings for a program that manages its token itself. `token` is called before each
+    /// request.
+    pub fn token<F, R, T, E>(token: F) -> Self
+    where
+        F: Fn() -> R + Send + Sync + 'static,
+        R: Future<Output = Result<T, E>> + Send + 'static,
+        T: Into<Secret>,
+        E: fmt::Display,
+    {
+        Self::new(Grant::Token(source(token)))
+    }
+
+    fn client(mut self, id: impl Into<String>, credential: Credential) -> Self {
+        let issuer = self.client.take().and_then(|client| client.issuer);
+        self.client = Some(GivenClient {
+            id: id.into(),
+            credential,
+            issuer,
+        });
+        self
+    }
+
+    /// Sets the client id of an earlier registration without a secret.
+    pub fn client_id(self, id: impl Into<String>) -> Self {
+        self.client(id, Credential::None)
+    }
+
+    /// Sets the client id and secret of an earlier registration.
+    pub fn client_secret(self, id: impl Into<String>, secret: impl Into<Secret>) -> Self {
+        self.client(id, Credential::Secret(secret.into()))
+    }
+
+    /// Sets the client id of an earlier registration and the key that proves it.
+    pub fn client_key(self, id: impl Into<String>, key: PrivateKey) -> Self {
+        self.client(id, Credential::Key(key))
+    }
+
+    /// Sets the authorization server of the client id. Call it after the id is set. Default: the
+    /// first one that accepts the id, which is then remembered.
+    pub fn issuer(mut self, issuer: impl Into<String>) -> Self {
+        if let Some(client) = &mut self.client {
+            client.issuer = Some(issuer.into());
+        }
+        self
+    }
+
+    /// Sets the URL of the document that describes this client. The URL is the client id at
+    /// authorization servers that support such documents; others register the client.
+    pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
+        self.metadata_url = Some(url.into());
+        self
+    }
+
+    /// Sets the scopes to request when the server names none. Grants without a user request these
+    /// scopes only.
+    pub fn scopes<S: AsRef<str>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
+        for scope in scopes {
+            self.scopes.insert(scope.as_ref());
+        }
+        self
+    }
+
+    /// Sets whether `offline_access` is requested where the authorization server supports it, to
+    /// get a refresh token. Default: yes.
+    pub fn offline_access(mut self, enabled: bool) -> Self {
+        self.offline_access = enabled;
+        self
+    }
+
+    /// Sets the store of tokens and registrations. Default: [`MemoryStore`].
+    pub fn store(mut self, store: impl CredentialStore) -> Self {
+        self.store = Arc::new(store);
+        self
+    }
+
+    /// Sets the name of the user, to keep tokens of several users in one store. Default: empty.
+    pub fn account(mut self, account: impl Into<String>) -> Self {
+        self.account = account.into();
+        self
+    }
+
+    /// Sets how the login page is shown and its response received. Default: [`LoopbackRedirect`].
+    pub fn redirect(mut self, redirect: impl Redirect) -> Self {
+        self.redirect = Arc::new(redirect);
+        self
+    }
+
+    /// Shows the login page with a function of the program instead of the browser. The response is
+    /// received on this machine.
+    pub fn on_authorize<F, R>(self, open: F) -> Self
+    where
+        F: Fn(String) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), AuthError>> + Send + 'static,
+    {
+        self.redirect(LoopbackRedirect::new().open_with(open))
+    }
+
+    /// Sets whether tokens are bound to a key (DPoP). Default: [`Dpop::Off`].
+    pub fn dpop(mut self, dpop: Dpop) -> Self {
+        self.dpop = dpop;
+        self
+    }
+
+    /// Omits the `resource` parameter, for authorization servers that refuse it.
+    pub fn omit_resource(mut self) -> Self {
+        self.resource = ResourceIndicator::Omit;
+        self
+    }
+
+    /// Sets the `resource` parameter. Default: the identifier in the metadata of the server.
+    pub fn resource(mut self, resource: impl Into<String>) -> Self {
+        self.resource = ResourceIndicator::Fixed(resource.into());
+        self
+    }
+
+    /// Sets how the issuer of metadata is compared. Default: [`IssuerMatch::RootSlash`].
+    pub fn issuer_match(mut self, rule: IssuerMatch) -> Self {
+        self.issuers = rule;
+        self
+    }
+
+    /// Accepts metadata of one issuer that does not announce PKCE. PKCE is used nevertheless.
+    pub fn allow_missing_pkce(mut self, issuer: impl Into<String>) -> Self {
+        self.missing_pkce.push(issuer.into());
+        self
+    }
+
+    /// Sets whether the endpoints of revision 2025-03-26 are used for servers without metadata.
+    /// They are all at the origin of the MCP server. Default: yes.
+    pub fn legacy_endpoints(mut self, enabled: bool) -> Self {
+        self.legacy = enabled;
+        self
+    }
+
+    /// Sets the rules for URLs that servers name.
+    pub fn egress(mut self, egress: Egress) -> Self {
+        self.egress = egress;
+        self
+    }
+
+    /// Sets the limits.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Subscribes to the events of authorization with these settings and all clones of them.
+    pub fn events(&self) -> AuthEvents {
+        self.events.subscribe()
+    }
+
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Settings`] when a setting is invalid.
+    pub(crate) fn check(&self) -> Result<(), AuthError> {
+        if let Some(url) = &self.metadata_url {
+            check_metadata_url(url)?;
+        }
+        if matches!(self.grant, Grant::Enterprise(_)) && self.client.is_none() {
+            let message = "an enterprise login needs a client id; add .client_secret(…)";
+            return Err(AuthError::Settings(message.to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn check_metadata_url(text: &str) -> Result<(), AuthError> {
+    let url = Url::parse(text).ok().filter(|url| {
+        // A path with dot segments is another one after parsing.
+        url.as_str() == text
+            && url.scheme() == "https"
+            && url.path() != "/"
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none()
+    });
+    let message = "the client metadata URL must be https with a path, without fragment and user";
+    url.map(|_| ())
+        .ok_or_else(|| AuthError::Settings(message.to_owned()))
+}
+
+impl fmt::Debug for OAuth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let grant = match &self.grant {
+            Grant::Interactive => "interactive",
+            Grant::ClientCredentials => "client_credentials",
+            Grant::Workload(_) => "workload",
+            Grant::Enterprise(_) => "enterprise",
+            Grant::Token(_) => "token",
+        };
+        f.debug_struct("OAuth")
+            .field("grant", &grant)
+            .field("client_id", &self.client.as_ref().map(|client| &client.id))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_metadata_url;
+
+    #[test]
+    fn client_metadata_url_is_checked() {
+        assert!(check_metadata_url("https://app.example/client.json").is_ok());
+        for url in [
+            "http://app.example/client.json",
+            "https://app.example/",
+            "https://app.example",
+            "https://app.example/a/../client.json",
+            "https://app.example/client.json#f",
+            "https://u@app.example/client.json",
+            "client.json",
+        ] {
+            assert!(check_metadata_url(url).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,379 @@
+//! Renewing tokens: after a challenge, before they expire, and for further scopes.
+
+use std::time::Duration;
+
+use crate::challenge::Challenge;
+use crate::client::TokenForm;
+use crate::discovery::{Discovered, Discovery};
+use crate::error::{AuthError, printable};
+use crate::event::AuthEvent;
+use crate::grants::{TokenRequest, select_scopes, timeout};
+use crate::key::ProofKey;
+use crate::metadata::resource;
+use crate::metadata::server::ServerMetadata;
+use crate::oauth::{Grant, ResourceIndicator};
+use crate::record::TokenRecord;
+use crate::state::State;
+use crate::token::{TokenEndpoint, Tokens};
+
+/// The reason for a new token.
+#[derive(Debug, Clone)]
+pub(crate) enum Need {
+    /// The first request of the program: tokens may be in the store.
+    Restore,
+    /// The token expires soon.
+    Expiry,
+    /// The server refused a request with 401.
+    Unauthorized {
+        challenge: Option<Challenge>,
+        /// A refresh may help: it was not tried for this request.
+        may_refresh: bool,
+    },
+    /// The server demands further scopes (403).
+    Scopes(Challenge),
+    /// The program wants the user to be logged in.
+    Login,
+}
+
+/// The outcome of a refresh.
+enum Refresh {
+    Renewed,
+    /// There is no refresh token, or the server does not accept it any more.
+    Impossible,
+}
+
+/// Delays between attempts of a refresh that failed for a moment.
+const RETRIES: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(2)];
+
+impl State {
+    /// Obtains a token for a need.
+    ///
+    /// # Errors
+    ///
+    /// Returns the [`AuthError`] of the step that failed.
+    pub(crate) async fn renew(&self, need: Need) -> Result<(), AuthError> {
+        let outcome = match &need {
+            Need::Restore => self.restore().await.map(drop),
+            Need::Expiry => self.before_expiry().await,
+            Need::Unauthorized {
+                challenge,
+                may_refresh,
+            } => {
+                self.emit(AuthEvent::Challenged { status: 401 });
+                self.after_refusal(challenge.as_ref(), *may_refresh).await
+            }
+            Need::Scopes(challenge) => {
+                self.emit(AuthEvent::Challenged { status: 403 });
+                self.step_up(challenge).await
+            }
+            Need::Login => match self.restore().await {
+                Ok(true) => Ok(()),
+                Ok(false) => self.after_refusal(None, true).await,
+                Err(error) => Err(error),
+            },
+        };
+        if let Err(error) = &outcome {
+            let message = error.to_string();
+            self.emit(AuthEvent::Failed { message });
+        }
+        outcome
+    }
+
+    /// Uses the stored token. Returns whether there is one that has not expired.
+    async fn restore(&self) -> Result<bool, AuthError> {
+        let Some(record) = self.load_tokens().await? else {
+            return Ok(false);
+        };
+        let is_valid = !record.is_expired();
+        self.publish(record, false)?;
+        self.emit(AuthEvent::Restored);
+        Ok(is_valid)
+    }
+
+    async fn before_expiry(&self) -> Result<(), AuthError> {
+        let Some(token) = self.token.load_full() else {
+            return Ok(());
+        };
+        let record = &token.record;
+        match self.refresh(record).await? {
+            Refresh::Renewed => Ok(()),
+            Refresh::Impossible if self.is_machine() => {
+                let request = TokenRequest {
+                    server: &record.server,
+                    resource: record.resource.as_deref(),
+                    scopes: &record.requested,
+                    requires_dpop: record.proof_key.is_some(),
+                    is_legacy: record.is_legacy(),
+                    previous: Some(record),
+                };
+                self.obtain_token(&request).await
+            }
+            Refresh::Impossible => Ok(()),
+        }
+    }
+
+    /// Answers a 401: another process's token, a refresh, or a new login.
+    async fn after_refusal(
+        &self,
+        challenge: Option<&Challenge>,
+        may_refresh: bool,
+    ) -> Result<(), AuthError> {
+        let current = self.token.load_full();
+        if may_refresh
+            && self
+                .adopt_stored(current.as_ref().map(|token| &token.record))
+                .await?
+        {
+            return Ok(());
+        }
+        let record = match &current {
+            Some(token) => Some(token.record.clone()),
+            None => self.load_tokens().await?,
+        };
+        let discovered = self.discover(challenge, record.as_ref()).await?;
+        // Credentials of one authorization server are never sent to another one.
+        let previous = record.filter(|record| record.is_of(&discovered.server));
+        if may_refresh
+            && let Some(record) = &previous
+            && let Refresh::Renewed = self.refresh(record).await?
+        {
+            return Ok(());
+        }
+        if current.is_some_and(|token| token.is_useless()) {
+            return Err(AuthError::TokenRefused);
+        }
+        let metadata = discovered.resource.as_ref();
+        let challenged = challenge.and_then(|challenge| challenge.scope.as_ref());
+        let offered = metadata.map(|metadata| &metadata.scopes);
+        let mut scopes = select_scopes(&self.oauth, challenged, offered, &discovered.server);
+        if let Some(previous) = &previous
+            && matches!(self.oauth.grant, Grant::Interactive)
+        {
+            scopes = previous.requested.union(&scopes);
+        }
+        let resource = self.resource_indicator(&discovered);
+        let request = TokenRequest {
+            server: &discovered.server,
+            resource: resource.as_deref(),
+            scopes: &scopes,
+            requires_dpop: metadata.is_some_and(|metadata| metadata.requires_dpop),
+            is_legacy: metadata.is_none(),
+            previous: previous.as_ref(),
+        };
+        self.obtain_token(&request).await
+    }
+
+    /// Answers a 403: a token with the scopes so far and the demanded ones.
+    async fn step_up(&self, challenge: &Challenge) -> Result<(), AuthError> {
+        let Some(token) = self.token.load_full() else {
+            return self.after_refusal(Some(challenge), true).await;
+        };
+        let record = &token.record;
+        let required = challenge.scope.clone().unwrap_or_default();
+        // The same request once more would change nothing.
+        if record.granted.contains_all(&required) || record.requested.contains_all(&required) {
+            return Err(AuthError::InsufficientScope {
+                required: required.to_string(),
+                granted: record.granted.to_string(),
+            });
+        }
+        let scopes = record.requested.union(&record.granted).union(&required);
+        let request = TokenRequest {
+            server: &record.server,
+            resource: record.resource.as_deref(),
+            scopes: &scopes,
+            requires_dpop: record.proof_key.is_some(),
+            is_legacy: record.is_legacy(),
+            previous: Some(record),
+        };
+        self.obtain_token(&request).await
+    }
+
+    async fn discover(
+        &self,
+        challenge: Option<&Challenge>,
+        record: Option<&TokenRecord>,
+    ) -> Result<Discovered, AuthError> {
+        let given = self
+            .oauth
+            .client
+            .as_ref()
+            .and_then(|client| client.issuer.clone());
+        let known = record.map(|record| record.server.issuer.clone());
+        let discovery = Discovery {
+            fetcher: &self.fetcher,
+            server: &self.server,
+            issuers: self.oauth.issuers,
+            // A server that had metadata once cannot be downgraded.
+            allows_legacy: self.oauth.legacy && record.is_none_or(TokenRecord::is_legacy),
+            preferred: known.into_iter().chain(given).collect(),
+        };
+        let limit = self.oauth.limits.discovery;
+        let found = tokio::time::timeout(limit, discovery.run(challenge)).await;
+        let found = found.map_err(|_| timeout("finding the authorization server", limit))??;
+        self.emit(AuthEvent::Discovered {
+            issuer: printable(&found.server.issuer),
+        });
+        Ok(found)
+    }
+
+    fn resource_indicator(&self, discovered: &Discovered) -> Option<String> {
+        match &self.oauth.resource {
+            ResourceIndicator::Omit => None,
+            ResourceIndicator::Fixed(resource) => Some(resource.clone()),
+            ResourceIndicator::FromMetadata => Some(match &discovered.resource {
+                Some(metadata) => metadata.resource.clone(),
+                None => resource::canonical(&self.server),
+            }),
+        }
+    }
+
+    /// Uses the stored token if another process has renewed it.
+    async fn adopt_stored(&self, current: Option<&TokenRecord>) -> Result<bool, AuthError> {
+        let Some(stored) = self.load_tokens().await? else {
+            return Ok(false);
+        };
+        let is_same = current.is_some_and(|current| current.access.matches(stored.access.expose()));
+        if is_same || stored.is_expired() {
+            return Ok(false);
+        }
+        self.publish(stored, false)?;
+        self.emit(AuthEvent::Restored);
+        Ok(true)
+    }
+
+    /// Refreshes a token. One process at a time does this; the others use its result.
+    async fn refresh(&self, record: &TokenRecord) -> Result<Refresh, AuthError> {
+        if record.refresh.is_none() {
+            return Ok(Refresh::Impossible);
+        }
+        let key = self.tokens_key();
+        let _lock = self.oauth.store.lock(&key, self.oauth.limits.lock).await?;
+        if self.adopt_stored(Some(record)).await? {
+            return Ok(Refresh::Renewed);
+        }
+        // An expired record of another process has the newest refresh token, too.
+        let stored = self.load_tokens().await?;
+        let base = stored.filter(|stored| stored.is_of(&record.server));
+        let base = base.as_ref().unwrap_or(record);
+        match self.request_refresh(base).await {
+            Ok(tokens) => {
+                let renewed = base.refreshed(tokens);
+                let expires_in = renewed.expires_in();
+                self.save_and_publish(renewed, false).await?;
+                self.emit(AuthEvent::Refreshed { expires_in });
+                Ok(Refresh::Renewed)
+            }
+            Err(AuthError::TokenRejected(code)) => {
+                // The store may have no lock that all its users respect.
+                if self.adopt_stored(Some(base)).await? {
+                    return Ok(Refresh::Renewed);
+                }
+                if code.code() == "invalid_client" {
+                    let registration = self.registration_key(&base.server.issuer);
+                    self.oauth.store.remove(&registration).await?;
+                }
+                self.forget_tokens().await?;
+                Ok(Refresh::Impossible)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends the refresh token. Failures that may pass are retried.
+    async fn request_refresh(&self, record: &TokenRecord) -> Result<Tokens, AuthError> {
+        let key = record.proof_key()?;
+        let mut retries = RETRIES.iter();
+        loop {
+            match self.request_refresh_once(record, key.as_ref()).await {
+                Err(error) if error.is_transient() => match retries.next() {
+                    Some(delay) => tokio::time::sleep(*delay).await,
+                    None => return Err(error),
+                },
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn request_refresh_once(
+        &self,
+        record: &TokenRecord,
+        key: Option<&ProofKey>,
+    ) -> Result<Tokens, AuthError> {
+        let Some(refresh) = &record.refresh else {
+            return Err(AuthError::Interrupted);
+        };
+        // Without `scope`: the scopes of the token are kept.
+        let mut form = TokenForm::new("refresh_token");
+        form.set("refresh_token", refresh.clone());
+        if let Some(resource) = &record.resource {
+            form.set("resource", resource.as_str());
+        }
+        let endpoint = self.endpoint(&record.server, key);
+        endpoint
+            .request(&self.client_of(&record.client), form)
+            .await
+    }
+
+    fn endpoint<'a>(
+        &'a self,
+        server: &'a ServerMetadata,
+        key: Option<&'a ProofKey>,
+    ) -> TokenEndpoint<'a> {
+        TokenEndpoint {
+            fetcher: &self.fetcher,
+            server,
+            nonces: &self.nonces,
+            key,
+        }
+    }
+
+    /// Revokes the tokens at the authorization server if it offers that, and forgets them.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the tokens may still be stored.
+    pub(crate) async fn log_out(&self) -> Result<(), AuthError> {
+        let record = match self.token.load_full() {
+            Some(token) => Some(token.record.clone()),
+            None => self.load_tokens().await?,
+        };
+        self.forget_tokens().await?;
+        self.emit(AuthEvent::LoggedOut);
+        let Some(record) = record else {
+            return Ok(());
+        };
+        if let Err(error) = self.revoke(&record).await {
+            tracing::warn!(%error, "the tokens are not revoked");
+        }
+        Ok(())
+    }
+
+    async fn revoke(&self, record: &TokenRecord) -> Result<(), AuthError> {
+        let Some(url) = &record.server.revocation_endpoint else {
+            return Ok(());
+        };
+        let mut form = TokenForm::default();
+        match &record.refresh {
+            Some(refresh) => {
+                form.set("token", refresh.clone());
+                form.set("token_type_hint", "refresh_token");
+            }
+            None => {
+                form.set("token", record.access.clone());
+                form.set("token_type_hint", "access_token");
+            }
+        }
+        self.client_of(&record.client)
+            .authenticate(&record.server, &mut form)?;
+        let body = form.encode().into();
+        let fetched = self.fetcher.post_form(url, form.headers, body).await?;
+        match fetched.status.is_success() {
+            true => Ok(()),
+            false => Err(AuthError::unavailable(
+                url,
+                format!("HTTP status {}", fetched.status),
+            )),
+        }
+    }
+}

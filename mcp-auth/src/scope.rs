@@ -1,0 +1,99 @@
+//! [`Scopes`]: an ordered set of OAuth scopes.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Largest number of scopes in a set. Further ones are ignored.
+const MAX_SCOPES: usize = 100;
+
+/// An ordered set of OAuth scopes without duplicates, at most 100.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scopes(Vec<String>);
+
+impl Scopes {
+    /// Reads a list separated by blanks. Parts that are no scope are ignored.
+    pub fn parse(text: &str) -> Self {
+        Self::from_names(text.split(' '))
+    }
+
+    pub(crate) fn from_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut scopes = Self::default();
+        for name in names {
+            scopes.insert(name);
+        }
+        scopes
+    }
+
+    /// Adds a scope. Ignores invalid names, and names that are in the set already.
+    pub(crate) fn insert(&mut self, name: &str) {
+        if is_scope(name) && self.0.len() < MAX_SCOPES && !self.contains(name) {
+            self.0.push(name.to_owned());
+        }
+    }
+
+    /// Returns this set with the scopes of another one.
+    #[must_use]
+    pub fn union(&self, other: &Self) -> Self {
+        let mut all = self.clone();
+        for name in &other.0 {
+            all.insert(name);
+        }
+        all
+    }
+
+    /// Returns whether a scope is in the set.
+    pub fn contains(&self, name: &str) -> bool {
+        self.0.iter().any(|scope| scope == name)
+    }
+
+    /// Returns whether every scope of `other` is in this set.
+    pub fn contains_all(&self, other: &Self) -> bool {
+        other.0.iter().all(|name| self.contains(name))
+    }
+
+    /// Returns whether the set is empty.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The scopes in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+}
+
+/// The scopes separated by blanks, as requests carry them.
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.join(" "))
+    }
+}
+
+/// The characters of a scope: RFC 6749, section 3.3.
+fn is_scope(name: &str) -> bool {
+    let valid = |byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
+    !name.is_empty() && name.len() <= 512 && name.bytes().all(valid)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Scopes;
+
+    #[test]
+    fn parse_ignores_duplicates_and_invalid_names() {
+        let scopes = Scopes::parse("b a  b \"x\" a\\b ü c");
+        assert_eq!(scopes.to_string(), "b a c");
+        let many: Vec<String> = (0..500).map(|n| format!("s{n}")).collect();
+        assert_eq!(Scopes::parse(&many.join(" ")).iter().count(), 100);
+    }
+
+    #[test]
+    fn union_keeps_the_order() {
+        let union = Scopes::parse("mcp:basic").union(&Scopes::parse("mcp:write mcp:basic"));
+        assert_eq!(union.to_string(), "mcp:basic mcp:write");
+        assert!(union.contains_all(&Scopes::parse("mcp:write")));
+        assert!(!Scopes::parse("mcp:write").contains_all(&union));
+    }
+}

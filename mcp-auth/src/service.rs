@@ -1,0 +1,129 @@
+//! [`AuthService`]: an HTTP client whose requests carry tokens.
+
+use std::error::Error;
+use std::fmt;
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::header::AUTHORIZATION;
+use http::{Request, Response};
+use mcp_core::{BoxFuture, ChannelError};
+use tower_service::Service;
+use url::Url;
+
+use crate::authorizer::{Authorizer, Budget, RequestInfo};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+/// An HTTP client whose requests to the MCP server carry tokens. A response that demands
+/// authorization is answered by a login, and the request is sent again.
+///
+/// Requests to other origins, and requests that have an `Authorization` header, are sent unchanged.
+///
+/// # Examples
+///
+/// ```
+/// use mcp_auth::OAuth;
+/// use mcp_transport_http::client::{HttpChannel, HttpClient};
+///
+/// let url = "https://mcp.example.com/mcp";
+/// let authorizer = OAuth::interactive("My Agent").authorizer(url)?;
+/// let http = authorizer.service(HttpClient::new()?);
+/// let channel = HttpChannel::with_service(url, http)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct AuthService<S> {
+    inner: S,
+    authorizer: Authorizer,
+}
+
+impl Authorizer {
+    /// Wraps an HTTP client.
+    pub fn service<S>(&self, inner: S) -> AuthService<S> {
+        AuthService {
+            inner,
+            authorizer: self.clone(),
+        }
+    }
+}
+
+impl<S, B> Service<Request<Bytes>> for AuthService<S>
+where
+    S: Service<Request<Bytes>, Response = Response<B>> + Clone + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<BoxError>,
+    B: Send + 'static,
+{
+    type Response = Response<B>;
+    type Error = ChannelError;
+    type Future = BoxFuture<'static, Result<Response<B>, ChannelError>>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
+        self.inner.poll_ready(cx).map_err(broken)
+    }
+
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let clone = self.inner.clone();
+        let inner = std::mem::replace(&mut self.inner, clone);
+        let authorizer = self.authorizer.clone();
+        Box::pin(async move { send(inner, &authorizer, request).await })
+    }
+}
+
+/// Sends a request until the server accepts or finally refuses it. The first call of `inner` is
+/// ready already.
+async fn send<S, B>(
+    mut inner: S,
+    authorizer: &Authorizer,
+    request: Request<Bytes>,
+) -> Result<Response<B>, ChannelError>
+where
+    S: Service<Request<Bytes>, Response = Response<B>>,
+    S::Error: Into<BoxError>,
+{
+    let url = Url::parse(&request.uri().to_string()).ok();
+    let url = url.filter(|url| authorizer.covers(url));
+    let Some(url) = url.filter(|_| !request.headers().contains_key(AUTHORIZATION)) else {
+        return inner.call(request).await.map_err(broken);
+    };
+    let info = RequestInfo {
+        url: &url,
+        headers: request.headers(),
+    };
+    let mut budget = Budget::default();
+    loop {
+        let token = authorizer.token().await?;
+        let mut attempt = request.clone();
+        let method = request.method();
+        authorizer.set_headers(&token, method, &url, attempt.headers_mut())?;
+        let response = inner.call(attempt).await.map_err(broken)?;
+        let (status, headers) = (response.status(), response.headers());
+        if !authorizer
+            .handle(status, headers, &info, &token, &mut budget)
+            .await?
+        {
+            return Ok(response);
+        }
+        drop(response);
+        poll_fn(|cx| inner.poll_ready(cx)).await.map_err(broken)?;
+    }
+}
+
+fn broken(error: impl Into<BoxError>) -> ChannelError {
+    match error.into().downcast::<ChannelError>() {
+        Ok(error) => *error,
+        Err(source) => ChannelError::Broken {
+            source: Some(source),
+        },
+    }
+}
+
+impl<S> fmt::Debug for AuthService<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthService")
+            .field("authorizer", &self.authorizer)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Stores of credentials.
+
+mod file;
+mod memory;
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::error::AuthError;
+use crate::key::sha256_base64;
+use crate::secret::Secret;
+
+pub use file::FileStore;
+pub use memory::MemoryStore;
+
+/// A store of credentials: tokens and registrations of clients.
+///
+/// Each record is one secret string under a key. Implement the trait for a keychain or a database.
+#[async_trait]
+pub trait CredentialStore: Send + Sync + 'static {
+    /// Returns the record under a key.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the store is not available.
+    async fn load(&self, key: &StoreKey) -> Result<Option<Secret>, AuthError>;
+
+    /// Saves a record. It must be durable when the function returns: it may hold the only refresh
+    /// token.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the record is not saved.
+    async fn save(&self, key: &StoreKey, record: &Secret) -> Result<(), AuthError>;
+
+    /// Removes a record. An unknown key is no error.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Store`] when the record may still be stored.
+    async fn remove(&self, key: &StoreKey) -> Result<(), AuthError>;
+
+    /// Waits for the lock of a key, which one caller holds at a time, among all processes that use
+    /// the store. It is held while a token is refreshed.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`AuthError::Timeout`] when another caller holds the lock for longer than `timeout`.
+    async fn lock(&self, key: &StoreKey, timeout: Duration) -> Result<StoreLock, AuthError>;
+}
+
+/// The key of a record. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
+/// one.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct StoreKey {
+    kind: &'static str,
+    name: String,
+    account: String,
+}
+
+impl StoreKey {
+    pub(crate) fn tokens(server: &str, account: &str) -> Self {
+        Self {
+            kind: "tokens",
+            name: server.to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    pub(crate) fn registration(issuer: &str, account: &str) -> Self {
+        Self {
+            kind: "client",
+            name: issuer.to_owned(),
+            account: account.to_owned(),
+        }
+    }
+
+    /// A name of letters, digits, `-` and `_`, different for each key.
+    pub fn file_name(&self) -> String {
+        let whole = format!("{}\0{}\0{}", self.kind, self.name, self.account);
+        format!("{}-{}", self.kind, sha256_base64(&whole))
+    }
+}
+
+impl fmt::Display for StoreKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.kind, self.name)?;
+        match self.account.as_str() {
+            "" => Ok(()),
+            account => write!(f, " ({account})"),
+        }
+    }
+}
+
+/// The lock of a key. Dropping it releases the lock.
+pub struct StoreLock(
+    #[expect(dead_code, reason = "held until it is dropped")] Box<dyn Send + Sync>,
+);
+
+impl StoreLock {
+    /// Creates a lock from a value that releases it when it is dropped.
+    pub fn new(guard: impl Send + Sync + 'static) -> Self {
+        Self(Box::new(guard))
+    }
+}
+
+impl fmt::Debug for StoreLock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoreLock").finish_non_exhaustive()
+    }
+}
+
+fn lock_timeout(timeout: Duration) -> AuthError {
+    AuthError::Timeout {
+        step: "waiting for the refresh of another process",
+        seconds: timeout.as_secs(),
+    }
+}
