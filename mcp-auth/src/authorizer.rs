@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use mcp_core::{BoxFuture, ChannelError};
 use parking_lot::Mutex;
 use tokio::time::Instant;
@@ -61,13 +61,13 @@ struct StepUps {
 /// Number of methods whose logins are counted.
 const MAX_METHODS: usize = 256;
 
-/// Whether there is a token.
+/// The state of a login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthStatus {
-    /// There is no token, or the store was not read yet.
+    /// No token, or the store was not read yet.
     LoggedOut,
-    /// There is a token.
+    /// A token is in use.
     LoggedIn {
         /// The issuer of the token.
         issuer: String,
@@ -160,9 +160,15 @@ impl Authorizer {
         self.0.flight.wait().await
     }
 
-    /// Returns whether requests to `url` get the token: those to the origin of the MCP server.
-    pub(crate) fn covers(&self, url: &Url) -> bool {
-        url.origin() == self.0.state.origin
+    /// Returns whether requests to `uri` get the token: those to the origin of the MCP server.
+    pub(crate) fn covers(&self, uri: &Uri) -> bool {
+        let state = &self.0.state;
+        let is_usual = uri.scheme_str() == Some(state.server.scheme())
+            && uri
+                .authority()
+                .is_some_and(|authority| authority.as_str() == &*state.authority);
+        // Another notation of the same origin, such as one with the default port.
+        is_usual || parse(uri).is_some_and(|url| url.origin() == state.origin)
     }
 
     /// Returns the token for a request. Refreshes it first if it expires soon.
@@ -225,7 +231,7 @@ impl Authorizer {
         &self,
         token: &RequestToken,
         method: &Method,
-        url: &Url,
+        uri: &Uri,
         headers: &mut HeaderMap,
     ) -> Result<(), AuthError> {
         match token {
@@ -235,7 +241,10 @@ impl Authorizer {
             }
             RequestToken::Active(token) => {
                 headers.insert(AUTHORIZATION, token.authorization());
-                if let Some(proof) = token.proof(&self.0.state.nonces, method, url)? {
+                if token.is_dpop()
+                    && let Some(url) = parse(uri)
+                    && let Some(proof) = token.proof(&self.0.state.nonces, method, &url)?
+                {
                     headers.insert(DPOP, proof);
                 }
             }
@@ -262,8 +271,10 @@ impl Authorizer {
             RequestToken::External(_) => return Ok(false),
         };
         let prefers_dpop = self.0.state.oauth.dpop != Dpop::Off;
-        if used.is_some_and(|token| token.is_dpop()) {
-            self.0.state.nonces.update(request.url, headers);
+        if used.is_some_and(|token| token.is_dpop())
+            && let Some(url) = parse(request.uri)
+        {
+            self.0.state.nonces.update(&url, headers);
         }
         match status {
             StatusCode::UNAUTHORIZED => {
@@ -376,7 +387,7 @@ pub(crate) enum RequestToken {
 
 /// The parts of a request that authorization needs.
 pub(crate) struct RequestInfo<'a> {
-    pub(crate) url: &'a Url,
+    pub(crate) uri: &'a Uri,
     pub(crate) headers: &'a HeaderMap,
 }
 
@@ -394,12 +405,16 @@ impl RequestInfo<'_> {
     }
 }
 
-/// What was tried for one request.
+/// The attempts for one request.
 #[derive(Default)]
 pub(crate) struct Budget {
     refusals: u32,
     step_ups: u32,
     nonce_used: bool,
+}
+
+fn parse(uri: &Uri) -> Option<Url> {
+    Url::parse(&uri.to_string()).ok()
 }
 
 async fn external(source: &Source) -> Result<RequestToken, AuthError> {

@@ -14,13 +14,13 @@ use crate::key::{PrivateKey, random_text};
 use crate::metadata::server::ServerMetadata;
 use crate::secret::Secret;
 
-/// Where the id of a client comes from.
+/// The origin of a client id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientKind {
     /// The program or its user has it from the authorization server.
     PreRegistered,
-    /// It is the URL of a document that describes the client.
+    /// The URL of a document that describes the client.
     MetadataDocument,
     /// The authorization server registered the client by itself.
     Dynamic,

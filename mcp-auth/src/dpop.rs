@@ -24,7 +24,7 @@ pub(crate) const ALGORITHM: &str = "ES256";
 /// Largest number of origins whose nonce is kept.
 const MAX_ORIGINS: usize = 64;
 
-/// Whether tokens are bound to a key.
+/// Setting of proofs of possession: tokens that are bound to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Dpop {

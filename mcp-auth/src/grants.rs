@@ -20,7 +20,7 @@ use crate::source::Source;
 use crate::state::{State, record_of};
 use crate::token::{TokenEndpoint, TokenType, Tokens};
 
-/// What a token is requested for.
+/// The purpose of a token request.
 pub(crate) struct TokenRequest<'a> {
     pub(crate) server: &'a ServerMetadata,
     /// The resource indicator.

@@ -20,7 +20,7 @@ use crate::secret::Secret;
 use crate::source::{Source, source};
 use crate::store::{CredentialStore, MemoryStore};
 
-/// How tokens are obtained.
+/// The way to obtain tokens.
 #[derive(Clone)]
 pub(crate) enum Grant {
     Interactive,

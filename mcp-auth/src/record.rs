@@ -40,7 +40,7 @@ pub(crate) struct TokenRecord {
     pub(crate) proof_key: Option<Secret>,
 }
 
-/// What a token was requested for.
+/// The request that a token answers.
 pub(crate) struct TokenContext {
     pub(crate) server: ServerMetadata,
     pub(crate) resource: Option<String>,

@@ -38,7 +38,7 @@ pub(crate) enum Need {
 /// The outcome of a refresh.
 enum Refresh {
     Renewed,
-    /// There is no refresh token, or the server does not accept it any more.
+    /// No refresh token, or one that the server refuses.
     Impossible,
 }
 
@@ -260,7 +260,10 @@ impl State {
             Ok(tokens) => {
                 let renewed = base.refreshed(tokens);
                 let expires_in = renewed.expires_in();
-                self.save_and_publish(renewed, false).await?;
+                // A refresh does not make a token useful that the server has never accepted.
+                let current = self.token.load_full();
+                let is_new = current.is_some_and(|token| token.is_useless());
+                self.save_and_publish(renewed, is_new).await?;
                 self.emit(AuthEvent::Refreshed { expires_in });
                 Ok(Refresh::Renewed)
             }

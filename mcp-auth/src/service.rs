@@ -10,7 +10,6 @@ use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use mcp_core::{BoxFuture, ChannelError};
 use tower_service::Service;
-use url::Url;
 
 use crate::authorizer::{Authorizer, Budget, RequestInfo};
 
@@ -83,13 +82,12 @@ where
     S: Service<Request<Bytes>, Response = Response<B>>,
     S::Error: Into<BoxError>,
 {
-    let url = Url::parse(&request.uri().to_string()).ok();
-    let url = url.filter(|url| authorizer.covers(url));
-    let Some(url) = url.filter(|_| !request.headers().contains_key(AUTHORIZATION)) else {
+    let has_own = request.headers().contains_key(AUTHORIZATION);
+    if has_own || !authorizer.covers(request.uri()) {
         return inner.call(request).await.map_err(broken);
-    };
+    }
     let info = RequestInfo {
-        url: &url,
+        uri: request.uri(),
         headers: request.headers(),
     };
     let mut budget = Budget::default();
@@ -97,7 +95,7 @@ where
         let token = authorizer.token().await?;
         let mut attempt = request.clone();
         let method = request.method();
-        authorizer.set_headers(&token, method, &url, attempt.headers_mut())?;
+        authorizer.set_headers(&token, method, request.uri(), attempt.headers_mut())?;
         let response = inner.call(attempt).await.map_err(broken)?;
         let (status, headers) = (response.status(), response.headers());
         if !authorizer

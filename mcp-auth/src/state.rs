@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwapOption;
 use serde::{Deserialize, Serialize};
-use url::{Origin, Url};
+use url::{Origin, Position, Url};
 
 use crate::client::{Client, ClientKind, ClientRecord, Credential};
 use crate::dpop::Nonces;
@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub(crate) server: Url,
     /// Requests to this origin get the token.
     pub(crate) origin: Origin,
+    /// Host and port of the server, as request URIs contain them.
+    pub(crate) authority: Box<str>,
     pub(crate) fetcher: Fetcher,
     pub(crate) token: ArcSwapOption<ActiveToken>,
     pub(crate) nonces: Nonces,
@@ -46,6 +48,7 @@ impl State {
         Ok(Self {
             fetcher: Fetcher::new(rules, oauth.limits)?,
             origin: server.origin(),
+            authority: server[Position::BeforeHost..Position::AfterPort].into(),
             server,
             oauth,
             token: ArcSwapOption::empty(),

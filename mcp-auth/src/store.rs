@@ -53,7 +53,7 @@ pub trait CredentialStore: Send + Sync + 'static {
 
 /// The key of a record. `Display` shows a readable form, and [`file_name`](Self::file_name) a short
 /// one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct StoreKey {
     kind: &'static str,
     name: String,
@@ -86,11 +86,20 @@ impl StoreKey {
 
 impl fmt::Display for StoreKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {}", self.kind, self.name)?;
+        // The query of a URL may be a secret.
+        let name = self.name.split('?').next().unwrap_or_default();
+        write!(f, "{} of {name}", self.kind)?;
         match self.account.as_str() {
             "" => Ok(()),
             account => write!(f, " ({account})"),
         }
+    }
+}
+
+/// Shows the same as `Display`.
+impl fmt::Debug for StoreKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreKey({self})")
     }
 }
 
@@ -116,5 +125,27 @@ fn lock_timeout(timeout: Duration) -> AuthError {
     AuthError::Timeout {
         step: "waiting for the refresh of another process",
         seconds: timeout.as_secs(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StoreKey;
+
+    #[test]
+    fn keys_differ_and_show_no_query() {
+        let key = StoreKey::tokens("https://h/mcp?key=hidden", "ann");
+        assert_eq!(key.to_string(), "tokens of https://h/mcp (ann)");
+        assert!(!format!("{key:?}").contains("hidden"));
+        let others = [
+            StoreKey::tokens("https://h/mcp", "ann"),
+            StoreKey::tokens("https://h/mcp?key=hidden", "bob"),
+            StoreKey::registration("https://h/mcp?key=hidden", "ann"),
+        ];
+        for other in others {
+            assert_ne!(key.file_name(), other.file_name());
+        }
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        assert!(key.file_name().chars().all(is_name), "{}", key.file_name());
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{AuthError, printable};
 use crate::fetch::Fetcher;
 use crate::scope::Scopes;
 
-/// How the issuer of a document is compared with the expected one.
+/// Rule for comparing the issuer of a document with the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum IssuerMatch {

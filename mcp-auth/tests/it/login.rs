@@ -1,0 +1,271 @@
+//! Logins of users.
+
+use mcp_auth::{AuthError, AuthEvent, AuthStatus, MemoryStore, OAuth};
+
+use crate::world::{World, post, reason};
+
+#[tokio::test]
+async fn refused_request_logs_in_and_is_sent_again() {
+    let world = World::start().await;
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    assert_eq!(authorizer.status(), AuthStatus::LoggedOut);
+    for _ in 0..3 {
+        assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    }
+    let inner = world.inner.lock();
+    assert_eq!(inner.logins, ["basic offline_access"]);
+    assert_eq!(inner.requests, 4);
+    assert_eq!(inner.registrations, 1);
+    assert!(matches!(
+        authorizer.status(),
+        AuthStatus::LoggedIn {
+            refreshable: true,
+            ..
+        }
+    ));
+    drop(inner);
+    world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn parallel_requests_share_one_login() {
+    let world = World::start().await;
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let all = (0..50).map(|_| world.post(&authorizer));
+    let all = futures_util::future::join_all(all).await;
+    assert!(all.into_iter().all(|status| status.unwrap() == 200));
+    assert_eq!(world.inner.lock().logins.len(), 1);
+    world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn tokens_and_registration_survive_a_restart() {
+    let world = World::start().await;
+    let store = MemoryStore::new();
+    let oauth = world.interactive().store(store);
+    let first = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&first).await.unwrap(), 200);
+    let second = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&second).await.unwrap(), 200);
+    assert_eq!(world.inner.lock().logins.len(), 1);
+    assert_eq!(world.inner.lock().requests, 3);
+    // After a logout the registration is still known.
+    second.logout().await.unwrap();
+    assert_eq!(second.status(), AuthStatus::LoggedOut);
+    assert_eq!(world.inner.lock().revoked.len(), 1);
+    let third = oauth.authorizer(&world.server).unwrap();
+    third.login().await.unwrap();
+    assert_eq!(world.inner.lock().logins.len(), 2);
+    assert_eq!(world.inner.lock().registrations, 1);
+    world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn another_account_has_its_own_tokens() {
+    let world = World::start().await;
+    let oauth = world.interactive().store(MemoryStore::new());
+    for account in ["ann", "bob"] {
+        let authorizer = oauth
+            .clone()
+            .account(account)
+            .authorizer(&world.server)
+            .unwrap();
+        assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    }
+    assert_eq!(world.inner.lock().logins.len(), 2);
+}
+
+#[tokio::test]
+async fn callback_of_another_issuer_requests_no_token() {
+    let world = World::start().await;
+    for issuer in [
+        "https://evil.example".to_owned(),
+        format!("{}/", world.issuer),
+    ] {
+        world.set(|inner| inner.callback_issuer = Some(issuer));
+        let authorizer = world.interactive().authorizer(&world.server).unwrap();
+        let error = reason(world.post(&authorizer).await.unwrap_err());
+        assert!(matches!(error, AuthError::CallbackIssuer { .. }), "{error}");
+    }
+    assert!(world.inner.lock().token_requests.is_empty());
+}
+
+#[tokio::test]
+async fn metadata_of_another_issuer_is_not_used() {
+    let world = World::start().await;
+    world.set(|inner| inner.issuer = Some("https://attacker.example".to_owned()));
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::MetadataIssuer { .. }), "{error}");
+    let inner = world.inner.lock();
+    assert!(inner.logins.is_empty() && inner.registrations == 0);
+}
+
+#[tokio::test]
+async fn metadata_of_another_resource_is_fatal() {
+    let world = World::start().await;
+    world.set(|inner| inner.resource = Some("https://evil.example/mcp".to_owned()));
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(
+        matches!(error, AuthError::ResourceMismatch { .. }),
+        "{error}"
+    );
+    assert!(world.inner.lock().logins.is_empty());
+}
+
+#[tokio::test]
+async fn server_without_pkce_is_refused_unless_allowed() {
+    let world = World::start().await;
+    world.set(|inner| inner.extra = serde_json::json!({"code_challenge_methods_supported": null}));
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(
+        matches!(error, AuthError::PkceUnsupported { .. }),
+        "{error}"
+    );
+    let allowed = world.interactive().allow_missing_pkce(&world.issuer);
+    let authorizer = allowed.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn new_authorization_server_gets_no_credentials_of_the_old_one() {
+    let (old, new) = (World::start().await, World::start().await);
+    let authorizer = old.interactive().authorizer(&old.server).unwrap();
+    assert_eq!(old.post(&authorizer).await.unwrap(), 200);
+    let old_requests = old.inner.lock().token_requests.len();
+    old.set(|inner| {
+        inner.authorization_servers = vec![new.issuer.clone()];
+        inner.refuses_tokens = true;
+    });
+    // The endpoint of the old world accepts no token, so the call fails after the login.
+    let error = reason(old.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::TokenRefused), "{error}");
+    let inner = new.inner.lock();
+    assert_eq!(inner.registrations, 1);
+    assert_eq!(inner.logins.len(), 1);
+    let is_own = |form: &std::collections::HashMap<String, String>| {
+        form["grant_type"] == "authorization_code"
+    };
+    assert!(inner.token_requests.iter().all(is_own));
+    assert_eq!(old.inner.lock().token_requests.len(), old_requests);
+}
+
+#[tokio::test]
+async fn given_client_is_bound_to_its_issuer() {
+    let (world, other) = (World::start().await, World::start().await);
+    let oauth = world.interactive().client_secret("given", "canary-secret");
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    assert_eq!(
+        world.inner.lock().token_requests[0]["basic"],
+        "canary-secret"
+    );
+    assert_eq!(world.inner.lock().registrations, 0);
+    world.set(|inner| {
+        inner.authorization_servers = vec![other.issuer.clone()];
+        inner.refuses_tokens = true;
+    });
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::ClientIssuer { .. }), "{error}");
+    assert!(other.inner.lock().token_requests.is_empty());
+}
+
+#[tokio::test]
+async fn client_metadata_url_is_preferred_to_registration() {
+    let world = World::start().await;
+    world.set(|inner| {
+        inner.extra = serde_json::json!({"client_id_metadata_document_supported": true})
+    });
+    let oauth = world
+        .interactive()
+        .client_metadata_url("https://app.example/client.json");
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    let inner = world.inner.lock();
+    assert_eq!(inner.registrations, 0);
+    assert_eq!(
+        inner.token_requests[0]["client_id"],
+        "https://app.example/client.json"
+    );
+}
+
+#[tokio::test]
+async fn server_without_registration_needs_a_client_id() {
+    let world = World::start().await;
+    world.set(|inner| inner.registration = false);
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::NoClient { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn token_is_sent_to_the_server_only() {
+    let (world, other) = (World::start().await, World::start().await);
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    other.set(|inner| inner.challenge_scope = None);
+    assert_eq!(post(&authorizer, &other.server).await.unwrap(), 401);
+    assert_eq!(other.inner.lock().paths, ["/mcp"]);
+    assert_eq!(other.inner.lock().logins.len(), 0);
+}
+
+#[tokio::test]
+async fn forgotten_registration_is_renewed_once() {
+    let world = World::start().await;
+    world.set(|inner| inner.token_failures = vec![(401, "invalid_client")]);
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    assert_eq!(world.inner.lock().registrations, 2);
+    world.set(|inner| inner.token_failures = vec![(401, "invalid_client"); 2]);
+    let again = world.interactive().authorizer(&world.server).unwrap();
+    let error = reason(world.post(&again).await.unwrap_err());
+    assert!(matches!(error, AuthError::TokenRejected(_)), "{error}");
+    assert_eq!(world.inner.lock().registrations, 4);
+}
+
+#[tokio::test]
+async fn events_tell_the_steps() {
+    let world = World::start().await;
+    let oauth = world.interactive();
+    let mut events = oauth.events();
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    let mut names = Vec::new();
+    while names.last().is_none_or(|name| name != "Authorized") {
+        let event: AuthEvent = events.next().await.unwrap();
+        let text = format!("{event:?}");
+        assert!(!text.contains("canary"), "{text}");
+        names.push(text.split(' ').next().unwrap().to_owned());
+    }
+    assert_eq!(
+        names,
+        [
+            "Challenged",
+            "Discovered",
+            "Registered",
+            "LoginStarted",
+            "Authorized"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn token_of_the_program_is_read_for_each_request() {
+    let world = World::start().await;
+    let authorizer = world.interactive().authorizer(&world.server).unwrap();
+    world.post(&authorizer).await.unwrap();
+    let counter = world.inner.lock().counter;
+    let own = OAuth::token(move || {
+        let token = format!("canary-access-{}", counter - 1);
+        async move { Ok::<_, std::io::Error>(token) }
+    });
+    let own = own.authorizer(&world.server).unwrap();
+    assert_eq!(world.post(&own).await.unwrap(), 200);
+    world.set(|inner| inner.refuses_tokens = true);
+    assert_eq!(world.post(&own).await.unwrap(), 401);
+    assert_eq!(own.status(), AuthStatus::External);
+    assert_eq!(world.inner.lock().logins.len(), 1);
+}
