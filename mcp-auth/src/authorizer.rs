@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::header::AUTHORIZATION;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri};
 use mcp_core::{BoxFuture, ChannelError};
+use mcp_transport_http::headers::names;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 use url::Url;
@@ -87,7 +88,8 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// Returns [`AuthError::Settings`] when a setting or the URL is invalid.
+    /// Returns [`AuthError::Settings`] when a setting or the URL is invalid, and
+    /// [`AuthError::Egress`] when the URL is `http:` and not on this machine: tokens need TLS.
     pub fn authorizer(&self, server: impl AsRef<str>) -> Result<Authorizer, AuthError> {
         self.check()?;
         Ok(Authorizer(Arc::new(Inner {
@@ -129,7 +131,7 @@ impl Authorizer {
     ///
     /// Returns [`AuthError::Store`] when the tokens may still be stored.
     pub async fn logout(&self) -> Result<(), AuthError> {
-        self.0.flight.wait().await;
+        let _ = self.0.flight.wait().await;
         self.0.state.log_out().await
     }
 
@@ -155,8 +157,9 @@ impl Authorizer {
         self.0.state.oauth.events()
     }
 
-    /// Waits for a login that is in progress. Returns whether there was one.
-    pub async fn wait_for_login(&self) -> bool {
+    /// Waits for a login or refresh that is in progress. Returns its outcome, or `None` when there
+    /// is none.
+    pub async fn wait_for_login(&self) -> Option<Result<(), AuthError>> {
         self.0.flight.wait().await
     }
 
@@ -394,13 +397,13 @@ pub(crate) struct RequestInfo<'a> {
 impl RequestInfo<'_> {
     /// The method and the name of the tool, as far as headers tell them.
     fn operation(&self) -> String {
-        let text = |name| {
-            self.headers
-                .get(name)
-                .and_then(|value: &HeaderValue| value.to_str().ok())
+        let text = |name: HeaderName| {
+            let value = self.headers.get(name);
+            value
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
         };
-        let method = text("mcp-method").unwrap_or_default();
-        let name = text("mcp-name").unwrap_or_default();
+        let (method, name) = (text(names::MCP_METHOD), text(names::MCP_NAME));
         format!("{method} {name}")
     }
 }

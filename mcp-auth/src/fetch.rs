@@ -12,12 +12,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::BodyExt;
 use mcp_core::ChannelError;
 use mcp_transport_http::client::{HttpBody, HttpClient};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower_service::Service;
 use url::Url;
 
 use crate::egress::{EgressRules, FilteringResolver};
-use crate::error::{AuthError, shown};
+use crate::error::{AuthError, OAuthCode, shown};
 use crate::limits::{Limits, MAX_DEPTH, MAX_REDIRECTS};
 
 /// A response that was read completely.
@@ -63,10 +64,29 @@ impl Fetched {
         })
     }
 
+    /// The error code of OAuth in the body.
+    pub(crate) fn oauth_code(&self) -> Option<OAuthCode> {
+        let body: ErrorBody = self.json().ok()?;
+        let description = body.error_description.as_deref();
+        Some(OAuthCode::new(&body.error, description))
+    }
+
+    /// The reason of a response without success: its error code, else its status.
+    pub(crate) fn failure(&self) -> OAuthCode {
+        let status = || OAuthCode::new(&format!("HTTP status {}", self.status), None);
+        self.oauth_code().unwrap_or_else(status)
+    }
+
     /// The error of a temporary failure.
     pub(crate) fn transient_error(&self) -> AuthError {
         AuthError::unavailable(&self.url, format!("HTTP status {}", self.status))
     }
+}
+
+#[derive(Deserialize)]
+struct ErrorBody {
+    error: String,
+    error_description: Option<String>,
 }
 
 /// Returns the largest nesting of JSON.

@@ -38,16 +38,10 @@ impl Flight {
         running.await
     }
 
-    /// Waits for the running task. Returns whether there was one.
-    pub(crate) async fn wait(&self) -> bool {
-        let running = self.0.lock().clone();
-        match running {
-            Some(running) => {
-                let _ = running.await;
-                true
-            }
-            None => false,
-        }
+    /// Waits for the running task. Returns its outcome, or `None` when nothing runs.
+    pub(crate) async fn wait(&self) -> Option<Outcome> {
+        let running = self.0.lock().clone()?;
+        Some(running.await)
     }
 
     fn spawn(&self, work: BoxFuture<'static, Outcome>) -> Running {
@@ -97,7 +91,7 @@ mod tests {
 
         let dropped = tokio::time::timeout(std::time::Duration::ZERO, start(flight.clone()));
         let _ = dropped.await;
-        while flight.wait().await {}
+        while flight.wait().await.is_some() {}
         assert_eq!(runs.load(Ordering::SeqCst), 2);
     }
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::client::{Client, ClientKind, ClientRecord, Credential, TokenForm};
+use crate::device::{PendingDevice, ShowDevice};
 use crate::dpop::{ALGORITHM, Dpop};
 use crate::enterprise::{EnterpriseIdp, JWT_BEARER};
 use crate::error::{AuthError, printable};
@@ -50,6 +51,7 @@ impl State {
         };
         let (client, tokens) = match &self.oauth.grant {
             Grant::Interactive => self.log_in(request, &endpoint).await?,
+            Grant::Device(show) => self.log_in_on_device(request, &endpoint, show).await?,
             Grant::ClientCredentials => self.client_credentials(request, &endpoint).await?,
             Grant::Workload(assertion) => self.workload(request, &endpoint, assertion).await?,
             Grant::Enterprise(idp) => self.enterprise(request, &endpoint, idp).await?,
@@ -144,7 +146,7 @@ impl State {
         };
         let redirect_uri = session.redirect_uri().to_owned();
         let client = match self
-            .interactive_client(request, stored, &redirect_uri)
+            .interactive_client(request, stored, Some(&redirect_uri))
             .await
         {
             Ok(client) => client,
@@ -206,7 +208,7 @@ impl State {
         &self,
         request: &TokenRequest<'_>,
         stored: Option<ClientRecord>,
-        redirect_uri: &str,
+        redirect_uri: Option<&str>,
     ) -> Result<Client, AuthError> {
         let server = request.server;
         if let Some(given) = &self.oauth.client {
@@ -224,11 +226,11 @@ impl State {
                 kind: ClientKind::MetadataDocument,
                 credential: Credential::None,
                 method: None,
-                redirect_uri: Some(redirect_uri.to_owned()),
+                redirect_uri: redirect_uri.map(str::to_owned),
             });
         }
         if let Some(stored) = stored
-            && stored.redirect_uri.as_deref() == Some(redirect_uri)
+            && stored.redirect_uri.as_deref() == redirect_uri
         {
             return Ok(Client::from(&stored));
         }
@@ -256,6 +258,31 @@ impl State {
             issuer: printable(&server.issuer),
         });
         Ok(Client::from(&record))
+    }
+
+    /// Lets the user log in on another device.
+    async fn log_in_on_device(
+        &self,
+        request: &TokenRequest<'_>,
+        endpoint: &TokenEndpoint<'_>,
+        show: &ShowDevice,
+    ) -> Result<(Client, Tokens), AuthError> {
+        let stored = self.stored_registration(request.server).await?;
+        let client = self.interactive_client(request, stored, None).await?;
+        let mut form = TokenForm::default();
+        set_scopes_and_resource(&mut form, request);
+        let pending = PendingDevice::start(&self.fetcher, request.server, &client, form).await?;
+        self.emit(AuthEvent::LoginStarted {
+            page: printable(&pending.login.verification_uri),
+            scopes: request.scopes.to_string(),
+        });
+        show(pending.login.clone()).await?;
+        let expiry = Duration::from_secs(pending.login.expires_in);
+        let limit = self.oauth.limits.login.min(expiry);
+        let tokens = pending.poll(endpoint, &client, request.resource);
+        let tokens = tokio::time::timeout(limit, tokens).await;
+        let tokens = tokens.map_err(|_| timeout("the login of the user", limit))??;
+        Ok((client, tokens))
     }
 
     async fn client_credentials(
@@ -352,12 +379,12 @@ pub(crate) fn select_scopes(
     let configured = Some(&oauth.scopes).filter(|scopes| !scopes.is_empty());
     let resource = resource.filter(|scopes| !scopes.is_empty());
     let selected = match &oauth.grant {
-        Grant::Interactive => challenged.or(resource).or(configured),
+        Grant::Interactive | Grant::Device(_) => challenged.or(resource).or(configured),
         Grant::ClientCredentials => configured.or(challenged).or(resource),
         Grant::Workload(_) | Grant::Enterprise(_) | Grant::Token(_) => configured,
     };
     let mut selected = selected.cloned().unwrap_or_default();
-    let is_offline = matches!(oauth.grant, Grant::Interactive)
+    let is_offline = oauth.grant.has_user()
         && oauth.offline_access
         && !selected.is_empty()
         && server.scopes.contains("offline_access");

@@ -13,7 +13,7 @@
 //! | `fetch`, `key` | the HTTP client of the login, signatures |
 //! | `metadata`, `discovery` | documents of servers, and the order in which they are fetched |
 //! | `client`, `dpop`, `registration`, `token` | requests to an authorization server |
-//! | `store`, `redirect`, `login`, `enterprise` | stores, the user's browser, the parts of grants |
+//! | `store`, `redirect`, `login`, `device`, `enterprise` | stores, the user's browser, the parts of grants |
 //! | `oauth`, `record`, `state` | settings, stored tokens, the state of an authorizer |
 //! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
@@ -24,6 +24,7 @@ mod authorizer;
 mod challenge;
 mod client;
 mod clock;
+mod device;
 mod discovery;
 mod dpop;
 mod egress;
@@ -51,6 +52,7 @@ mod store;
 mod token;
 
 pub use authorizer::{AuthStatus, Authorizer};
+pub use device::DeviceLogin;
 pub use dpop::Dpop;
 pub use egress::{Egress, Zone};
 pub use enterprise::EnterpriseIdp;

@@ -106,7 +106,7 @@ impl Login {
     /// [`AuthError::CallbackIssuer`] for one of another server, and [`AuthError::Denied`] when the
     /// login was refused.
     pub(crate) fn finish(&self, response: &str) -> Result<TokenForm, AuthError> {
-        let response = Response::parse(response)?;
+        let response = LoginResponse::parse(response)?;
         let state = Secret::new(self.state.as_str());
         if !response
             .state
@@ -117,7 +117,7 @@ impl Login {
                 "it belongs to another login".to_owned(),
             ));
         }
-        // spec: RFC 9207. The value is compared as it is, without any normalization.
+        // RFC 9207: the value is compared as it is, without any normalization.
         let is_wrong = match response.issuer.as_deref() {
             Some(issuer) => issuer != self.issuer,
             None => self.requires_issuer,
@@ -150,7 +150,7 @@ impl Login {
 }
 
 #[derive(Default)]
-struct Response {
+struct LoginResponse {
     state: Option<String>,
     issuer: Option<String>,
     code: Option<String>,
@@ -158,7 +158,7 @@ struct Response {
     description: Option<String>,
 }
 
-impl Response {
+impl LoginResponse {
     /// Reads a URL or a query. A repeated parameter is an error.
     fn parse(text: &str) -> Result<Self, AuthError> {
         let text = text.trim();

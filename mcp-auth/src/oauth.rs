@@ -6,6 +6,7 @@ use std::sync::Arc;
 use url::Url;
 
 use crate::client::Credential;
+use crate::device::{DeviceLogin, ShowDevice};
 use crate::dpop::Dpop;
 use crate::egress::Egress;
 use crate::enterprise::EnterpriseIdp;
@@ -24,10 +25,18 @@ use crate::store::{CredentialStore, MemoryStore};
 #[derive(Clone)]
 pub(crate) enum Grant {
     Interactive,
+    Device(ShowDevice),
     ClientCredentials,
     Workload(Source),
     Enterprise(EnterpriseIdp),
     Token(Source),
+}
+
+impl Grant {
+    /// Returns whether a user logs in.
+    pub(crate) fn has_user(&self) -> bool {
+        matches!(self, Self::Interactive | Self::Device(_))
+    }
 }
 
 /// The id that the program brings along.
@@ -113,6 +122,31 @@ impl OAuth {
         Self {
             client_name: client_name.into(),
             ..Self::new(Grant::Interactive)
+        }
+    }
+
+    /// Creates settings for a program on a machine without a browser: `show` presents a page and a
+    /// code to the user, who logs in on another device. The authorization server must offer this.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_auth::OAuth;
+    ///
+    /// let oauth = OAuth::device("My Agent", |login| async move {
+    ///     println!("Open {} and enter {}", login.verification_uri, login.user_code);
+    ///     Ok(())
+    /// });
+    /// ```
+    pub fn device<F, R>(client_name: impl Into<String>, show: F) -> Self
+    where
+        F: Fn(DeviceLogin) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), AuthError>> + Send + 'static,
+    {
+        let show: ShowDevice = Arc::new(move |login| Box::pin(show(login)));
+        Self {
+            client_name: client_name.into(),
+            ..Self::new(Grant::Device(show))
         }
     }
 
@@ -348,6 +382,7 @@ impl fmt::Debug for OAuth {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let grant = match &self.grant {
             Grant::Interactive => "interactive",
+            Grant::Device(_) => "device",
             Grant::ClientCredentials => "client_credentials",
             Grant::Workload(_) => "workload",
             Grant::Enterprise(_) => "enterprise",

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::client::{ClientKind, ClientRecord};
-use crate::error::{AuthError, OAuthCode};
+use crate::error::AuthError;
 use crate::fetch::Fetcher;
 use crate::metadata::server::ServerMetadata;
 use crate::scope::Scopes;
@@ -17,7 +17,8 @@ use crate::secret::Secret;
 /// The description of a client for its registration.
 pub(crate) struct Registration<'a> {
     pub(crate) client_name: &'a str,
-    pub(crate) redirect_uri: &'a str,
+    /// `None` for logins on another device.
+    pub(crate) redirect_uri: Option<&'a str>,
     pub(crate) scopes: &'a Scopes,
     pub(crate) dpop: bool,
 }
@@ -28,12 +29,6 @@ struct Registered {
     client_secret: Option<Secret>,
     client_secret_expires_at: Option<f64>,
     token_endpoint_auth_method: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    error: String,
-    error_description: Option<String>,
 }
 
 impl Registration<'_> {
@@ -54,10 +49,7 @@ impl Registration<'_> {
             if fetched.is_transient() {
                 return Err(fetched.transient_error());
             }
-            let code = match fetched.json::<Refused>() {
-                Ok(refused) => OAuthCode::new(&refused.error, refused.error_description.as_deref()),
-                Err(_) => OAuthCode::new(&format!("HTTP status {}", fetched.status), None),
-            };
+            let code = fetched.failure();
             return Err(AuthError::RegistrationRejected(code));
         }
         let registered: Registered = fetched.json()?;
@@ -71,7 +63,7 @@ impl Registration<'_> {
             kind: ClientKind::Dynamic,
             secret: registered.client_secret,
             method: registered.token_endpoint_auth_method,
-            redirect_uri: Some(self.redirect_uri.to_owned()),
+            redirect_uri: self.redirect_uri.map(str::to_owned),
             expires_at: expires_at.map(|at| at as u64),
             token_origin: server.token_endpoint.origin().ascii_serialization(),
         })
@@ -81,20 +73,20 @@ impl Registration<'_> {
         let mut body = Map::new();
         let mut set = |name: &str, value: Value| body.insert(name.to_owned(), value);
         set("client_name", json!(self.client_name));
-        set("redirect_uris", json!([self.redirect_uri]));
-        set(
-            "grant_types",
-            json!(["authorization_code", "refresh_token"]),
-        );
-        set("response_types", json!(["code"]));
+        let (grant, kind) = match self.redirect_uri {
+            Some(redirect_uri) => {
+                set("redirect_uris", json!([redirect_uri]));
+                set("response_types", json!(["code"]));
+                ("authorization_code", application_type(redirect_uri))
+            }
+            None => ("urn:ietf:params:oauth:grant-type:device_code", "native"),
+        };
+        set("grant_types", json!([grant, "refresh_token"]));
         set(
             "token_endpoint_auth_method",
             json!(self.auth_method(server)),
         );
-        set(
-            "application_type",
-            json!(application_type(self.redirect_uri)),
-        );
+        set("application_type", json!(kind));
         set("software_id", json!(env!("CARGO_PKG_NAME")));
         set("software_version", json!(env!("CARGO_PKG_VERSION")));
         if !self.scopes.is_empty() {

@@ -11,7 +11,7 @@ use crate::grants::{TokenRequest, select_scopes, timeout};
 use crate::key::ProofKey;
 use crate::metadata::resource;
 use crate::metadata::server::ServerMetadata;
-use crate::oauth::{Grant, ResourceIndicator};
+use crate::oauth::ResourceIndicator;
 use crate::record::TokenRecord;
 use crate::state::State;
 use crate::token::{TokenEndpoint, Tokens};
@@ -147,7 +147,7 @@ impl State {
         let offered = metadata.map(|metadata| &metadata.scopes);
         let mut scopes = select_scopes(&self.oauth, challenged, offered, &discovered.server);
         if let Some(previous) = &previous
-            && matches!(self.oauth.grant, Grant::Interactive)
+            && self.oauth.grant.has_user()
         {
             scopes = previous.requested.union(&scopes);
         }

@@ -45,6 +45,8 @@ impl State {
             egress = egress.allow_origin(idp.token_endpoint())?;
         }
         let rules = EgressRules::new(&egress, &server);
+        // A token over plain HTTP could be read on its way.
+        rules.check(&resource::at(&server, server.path()))?;
         Ok(Self {
             fetcher: Fetcher::new(rules, oauth.limits)?,
             origin: server.origin(),
@@ -63,7 +65,7 @@ impl State {
 
     /// Returns whether tokens are obtained without a user.
     pub(crate) fn is_machine(&self) -> bool {
-        !matches!(self.oauth.grant, Grant::Interactive)
+        !self.oauth.grant.has_user()
     }
 
     pub(crate) fn tokens_key(&self) -> StoreKey {
@@ -72,7 +74,12 @@ impl State {
     }
 
     pub(crate) fn registration_key(&self, issuer: &str) -> StoreKey {
-        StoreKey::registration(issuer, &self.account())
+        // The registrations of the two kinds of logins differ.
+        let kind = match self.oauth.grant {
+            Grant::Device(_) => " (device)",
+            _ => "",
+        };
+        StoreKey::registration(issuer, &format!("{}{kind}", self.account()))
     }
 
     /// Tokens of different clients in one store are kept apart.

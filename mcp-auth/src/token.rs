@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::client::{Client, TokenForm};
 use crate::clock;
 use crate::dpop::{DPOP, Nonces};
-use crate::error::{AuthError, OAuthCode};
+use crate::error::AuthError;
 use crate::fetch::{Fetched, Fetcher};
 use crate::key::ProofKey;
 use crate::limits::MAX_TOKEN;
@@ -39,19 +39,13 @@ pub(crate) struct Tokens {
 }
 
 #[derive(Deserialize)]
-struct Response {
+struct TokenResponse {
     access_token: Secret,
     token_type: Option<String>,
     refresh_token: Option<Secret>,
     expires_in: Option<Value>,
     scope: Option<String>,
     issued_token_type: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Refused {
-    error: String,
-    error_description: Option<String>,
 }
 
 /// The token endpoint of an authorization server.
@@ -105,29 +99,29 @@ impl TokenEndpoint<'_> {
 }
 
 fn is_nonce_demand(fetched: &Fetched) -> bool {
-    let refused = fetched.json::<Refused>();
-    !fetched.status.is_success() && refused.is_ok_and(|refused| refused.error == "use_dpop_nonce")
+    let refused = fetched.oauth_code();
+    !fetched.status.is_success() && refused.is_some_and(|code| code.code() == "use_dpop_nonce")
+}
+
+/// The error of a response without success.
+pub(crate) fn rejection(fetched: &Fetched) -> AuthError {
+    if fetched.is_transient() {
+        return fetched.transient_error();
+    }
+    AuthError::TokenRejected(fetched.failure())
 }
 
 /// Reads a response. Harmless deviations are accepted: a lifetime as text, a missing token type.
 pub(crate) fn read(fetched: &Fetched) -> Result<Tokens, AuthError> {
     let invalid = |reason: &str| AuthError::malformed(&fetched.url, reason);
     if !fetched.status.is_success() {
-        if fetched.is_transient() {
-            return Err(fetched.transient_error());
-        }
-        let refused = fetched.json::<Refused>();
-        return Err(AuthError::TokenRejected(match refused {
-            Ok(refused) => OAuthCode::new(&refused.error, refused.error_description.as_deref()),
-            Err(_) => OAuthCode::new(&format!("HTTP status {}", fetched.status), None),
-        }));
+        return Err(rejection(fetched));
     }
     // Some servers answer errors with status 200.
-    if let Ok(refused) = fetched.json::<Refused>() {
-        let code = OAuthCode::new(&refused.error, refused.error_description.as_deref());
+    if let Some(code) = fetched.oauth_code() {
         return Err(AuthError::TokenRejected(code));
     }
-    let response: Response = fetched.json()?;
+    let response: TokenResponse = fetched.json()?;
     if !is_token(&response.access_token) {
         return Err(invalid(
             "access_token is empty, too long, or no visible ASCII",

@@ -592,6 +592,12 @@ mod tests {
                 [false, false, true, false],
             ),
             (
+                ErrorKind::Channel(ChannelError::Unauthorized {
+                    source: "no client id".into(),
+                }),
+                [false, false, true, false],
+            ),
+            (
                 ErrorKind::Channel(status(StatusCode::SERVICE_UNAVAILABLE)),
                 [false, false, false, true],
             ),

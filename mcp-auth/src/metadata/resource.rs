@@ -91,7 +91,7 @@ pub(crate) fn candidates(server: &Url) -> Vec<Url> {
 }
 
 /// Returns `base` with another path, and without query and fragment.
-pub(super) fn at(base: &Url, path: &str) -> Url {
+pub(crate) fn at(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     let _ = url.set_username("");
     let _ = url.set_password(None);

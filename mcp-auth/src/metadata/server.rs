@@ -42,6 +42,8 @@ pub(crate) struct ServerMetadata {
     pub(crate) token_endpoint: Url,
     pub(crate) registration_endpoint: Option<Url>,
     pub(crate) revocation_endpoint: Option<Url>,
+    #[serde(default)]
+    pub(crate) device_authorization_endpoint: Option<Url>,
     pub(crate) supports_code: bool,
     pub(crate) supports_s256: bool,
     /// Authorization responses contain `iss`.
@@ -62,6 +64,7 @@ pub(crate) struct ServerDocument {
     token_endpoint: Option<String>,
     registration_endpoint: Option<String>,
     revocation_endpoint: Option<String>,
+    device_authorization_endpoint: Option<String>,
     response_types_supported: Option<Vec<String>>,
     code_challenge_methods_supported: Option<Vec<String>>,
     #[serde(default)]
@@ -120,6 +123,10 @@ impl ServerDocument {
                 .ok_or_else(|| AuthError::malformed(source, "token_endpoint is missing"))?,
             registration_endpoint: endpoint("registration_endpoint", self.registration_endpoint)?,
             revocation_endpoint: endpoint("revocation_endpoint", self.revocation_endpoint)?,
+            device_authorization_endpoint: endpoint(
+                "device_authorization_endpoint",
+                self.device_authorization_endpoint,
+            )?,
             supports_code: contains(&self.response_types_supported, "code").unwrap_or(true),
             supports_s256: contains(&self.code_challenge_methods_supported, "S256")
                 .unwrap_or(false),
@@ -144,6 +151,7 @@ impl ServerMetadata {
             token_endpoint: at(server, "/token"),
             registration_endpoint: Some(at(server, "/register")),
             revocation_endpoint: None,
+            device_authorization_endpoint: None,
             supports_code: true,
             supports_s256: true,
             sends_issuer: false,

@@ -14,10 +14,10 @@ use crate::secret::Secret;
 
 /// A store in the memory of this process. Users log in again after a restart. Clones share it.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Inner>);
+pub struct MemoryStore(Arc<MemoryRecords>);
 
 #[derive(Default)]
-struct Inner {
+struct MemoryRecords {
     records: Mutex<HashMap<StoreKey, Secret>>,
     locks: Mutex<HashMap<StoreKey, Arc<tokio::sync::Mutex<()>>>>,
 }

@@ -1,6 +1,6 @@
 //! Servers that hang, lie, or answer too much.
 
-use mcp_auth::{AuthError, LoopbackRedirect, OAuth};
+use mcp_auth::{AuthError, Egress, LoopbackRedirect, OAuth};
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
@@ -103,5 +103,34 @@ async fn user_who_never_answers_ends_the_login() {
     assert!(
         matches!(error, AuthError::Timeout { seconds: 300, .. }),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn tokens_need_https_or_loopback() {
+    let oauth = OAuth::interactive("test");
+    for url in [
+        "http://mcp.example/mcp",
+        "http://10.0.0.1/mcp",
+        "https://169.254.169.254/mcp",
+    ] {
+        let error = oauth.authorizer(url).unwrap_err();
+        assert!(matches!(error, AuthError::Egress { .. }), "{url}: {error}");
+    }
+    for url in [
+        "https://mcp.example/mcp",
+        "http://localhost:1/mcp",
+        "https://10.0.0.1/mcp",
+    ] {
+        assert!(oauth.authorizer(url).is_ok(), "{url}");
+    }
+    let error = oauth.authorizer("mcp.example").unwrap_err();
+    assert!(matches!(error, AuthError::Settings(_)), "{error}");
+    let egress = Egress::default().allow_origin("http://10.0.0.1").unwrap();
+    assert!(
+        oauth
+            .egress(egress)
+            .authorizer("http://10.0.0.1/mcp")
+            .is_ok()
     );
 }

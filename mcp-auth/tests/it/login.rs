@@ -269,3 +269,49 @@ async fn token_of_the_program_is_read_for_each_request() {
     assert_eq!(own.status(), AuthStatus::External);
     assert_eq!(world.inner.lock().logins.len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn login_on_another_device_waits_for_the_user() {
+    let world = World::start().await;
+    let endpoint = format!("{}/device", world.issuer);
+    world.set(|inner| {
+        inner.extra = serde_json::json!({"device_authorization_endpoint": endpoint});
+        inner.token_failures = vec![
+            (400, "authorization_pending"),
+            (400, "slow_down"),
+            (503, ""),
+        ];
+    });
+    let (shown, seen) = std::sync::mpsc::channel();
+    let oauth = OAuth::device("test", move |login| {
+        shown
+            .send(format!("{} {}", login.verification_uri, login.user_code))
+            .unwrap();
+        assert!(!format!("{login:?}").contains("ABCD"));
+        std::future::ready(Ok(()))
+    });
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    let start = tokio::time::Instant::now();
+    assert_eq!(world.post(&authorizer).await.unwrap(), 200);
+    // 5 s, 5 s, 10 s after slow_down, 20 s after the failure.
+    assert_eq!(start.elapsed().as_secs(), 40);
+    assert_eq!(
+        seen.try_recv().unwrap(),
+        format!("{}/activate ABCD", world.issuer)
+    );
+    world.set(|inner| inner.token_failures = vec![(400, "access_denied")]);
+    authorizer.logout().await.unwrap();
+    let error = authorizer.login().await.unwrap_err();
+    assert!(matches!(error, AuthError::Denied(_)), "{error}");
+    assert_eq!(world.inner.lock().registrations, 1);
+    world.assert_no_mistakes();
+}
+
+#[tokio::test]
+async fn server_without_device_login_is_an_error() {
+    let world = World::start().await;
+    let oauth = OAuth::device("test", |_| std::future::ready(Ok(())));
+    let authorizer = oauth.authorizer(&world.server).unwrap();
+    let error = reason(world.post(&authorizer).await.unwrap_err());
+    assert!(matches!(error, AuthError::Malformed { .. }), "{error}");
+}

@@ -1,6 +1,6 @@
 //! Tests against an authorization server and an MCP endpoint on loopback addresses.
 
-#![allow(missing_docs, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "test helpers")]
 
 mod hostile;
 mod login;

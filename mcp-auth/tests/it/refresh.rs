@@ -107,7 +107,7 @@ async fn rotated_token_is_stored_before_it_is_used() {
         tokio::task::yield_now().await;
     }
     call.abort();
-    while first.wait_for_login().await {}
+    while first.wait_for_login().await.is_some() {}
     drop(first);
     // The next process continues with what the refresh has stored.
     world.expire_access();

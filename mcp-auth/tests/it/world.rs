@@ -171,9 +171,7 @@ impl World {
 pub(crate) async fn post(authorizer: &Authorizer, url: &str) -> Result<StatusCode, ChannelError> {
     let mut service = authorizer.service(HttpClient::new().unwrap());
     poll_fn(|cx| service.poll_ready(cx)).await?;
-    let request = Request::post(url)
-        .body(Bytes::from_static(b"{}"))
-        .unwrap();
+    let request = Request::post(url).body(Bytes::from_static(b"{}")).unwrap();
     Ok(service.call(request).await?.status())
 }
 
@@ -287,6 +285,7 @@ impl Inner {
             "/.well-known/oauth-authorization-server" => self.metadata(world),
             "/register" => self.register(body),
             "/authorize" => self.authorize(world, uri),
+            "/device" => self.device(world, body),
             "/token" => self.token(world, headers, body),
             "/revoke" => {
                 let form = form(body);
@@ -327,7 +326,10 @@ impl Inner {
         if body["application_type"] != "native" || body["grant_types"][1] != "refresh_token" {
             self.mistakes.push(format!("the registration is {body}"));
         }
-        let uris = body["redirect_uris"].as_array().unwrap();
+        let uris = body["redirect_uris"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let uris = uris
             .iter()
             .map(|uri| uri.as_str().unwrap().to_owned())
@@ -384,6 +386,24 @@ impl Inner {
         let location = format!("{}?{query}", get("redirect_uri"));
         let response = Response::builder().status(302).header(LOCATION, location);
         response.body(Body::empty()).unwrap()
+    }
+
+    fn device(&mut self, world: &World, body: &[u8]) -> Response<Body> {
+        let form = form(body);
+        self.logins.push(form["scope"].clone());
+        let code = self.next("device");
+        let grant = Grant {
+            client: form["client_id"].clone(),
+            scope: form["scope"].clone(),
+            resource: form["resource"].clone(),
+            ..Grant::default()
+        };
+        self.codes.insert(code.clone(), grant);
+        let page = format!("{}/activate", world.issuer);
+        json_response(
+            200,
+            json!({"device_code": code, "user_code": "ABCD", "verification_uri": page, "expires_in": 600}),
+        )
     }
 
     fn token(&mut self, world: &World, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
@@ -449,6 +469,15 @@ impl Inner {
                     && get("redirect_uri") == grant.redirect_uri
                     && get("client_id") == grant.client
                     && get("resource") == grant.resource;
+                is_right.then_some(grant).ok_or("invalid_grant")
+            }
+            "urn:ietf:params:oauth:grant-type:device_code" => {
+                let grant = self
+                    .codes
+                    .remove(&get("device_code"))
+                    .ok_or("invalid_grant")?;
+                let is_right =
+                    get("client_id") == grant.client && get("resource") == grant.resource;
                 is_right.then_some(grant).ok_or("invalid_grant")
             }
             "refresh_token" => {
