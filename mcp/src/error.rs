@@ -58,6 +58,12 @@ impl Error {
         self.as_client().is_some_and(mcp_client::Error::is_auth)
     }
 
+    /// Returns the reason why a login failed that the server demanded.
+    #[cfg(feature = "auth")]
+    pub fn authorization(&self) -> Option<&mcp_auth::AuthError> {
+        self.as_client()?.authorization()?.downcast_ref()
+    }
+
     /// Returns `true` if the cause is temporary, so that a retry can succeed.
     ///
     /// Check [`may_have_run`](Self::may_have_run) before retrying a call that must not run twice.

@@ -19,6 +19,7 @@
 //! | Streamable HTTP, alone or in a web application | [`http`] |
 //! | clients of older revisions: sessions, resumable streams, CORS | [`sessions`] |
 //! | calling servers, handling their requests, several servers at once | [`clients`] |
+//! | OAuth: login of users, programs without a user, stores of tokens | [`authorization`] |
 //! | testing a server | [`testing`] |
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
 //! | secure defaults, and how to change them | [`security`] |
@@ -59,6 +60,7 @@ pages! {
     http: "http.md", "http-server";
     sessions: "sessions.md", "http-server" "server";
     clients: "clients.md", "http-client" "server";
+    authorization: "authorization.md", "auth";
     testing: "testing.md", "macros" "http-server" "http-client";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client";
     security: "security.md", "macros" "stdio" "http-server" "http-client";

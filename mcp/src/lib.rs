@@ -6,7 +6,8 @@
         feature = "stdio",
         feature = "http-server",
         feature = "http-client",
-        feature = "json-schema"
+        feature = "json-schema",
+        feature = "auth"
     )),
     allow(
         rustdoc::broken_intra_doc_links,
@@ -14,6 +15,8 @@
     )
 )]
 
+#[cfg(feature = "auth")]
+mod authorize;
 #[cfg(feature = "client")]
 mod connect;
 mod error;
@@ -34,6 +37,10 @@ pub use mcp_core::schema;
 pub use mcp_types as types;
 
 pub use error::{Error, Result};
+
+/// Authorization of clients: OAuth.
+#[cfg(feature = "auth")]
+pub use mcp_auth as auth;
 
 #[cfg(feature = "client")]
 pub use mcp_client as client;
@@ -111,6 +118,8 @@ pub use mcp_types::{
     PromptMessage, ProtocolVersion, ResourceContents,
 };
 
+#[cfg(feature = "auth")]
+pub use authorize::{OAuthBuilder, WithOAuth};
 #[cfg(feature = "client")]
 pub use connect::{Connect, ConnectWith};
 #[cfg(feature = "client")]

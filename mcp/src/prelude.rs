@@ -12,6 +12,8 @@ pub use crate::{
 pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
+#[cfg(feature = "auth")]
+pub use crate::WithOAuth as _;
 #[cfg(feature = "client")]
 pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]

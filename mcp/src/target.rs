@@ -11,6 +11,7 @@ use crate::error::Result;
 /// | type | server | feature |
 /// |---|---|---|
 /// | `&str`, `String`, `Url` | a Streamable HTTP endpoint at this URL | `http-client` |
+/// | `Authorizer` | an HTTP endpoint that demands authorization | `auth` |
 /// | `HttpChannel` | an HTTP endpoint, with custom headers and limits | `http-client` |
 /// | `Command` of the standard library or of tokio, `ServerCommand` | a child process | `stdio` |
 /// | `Io` | the peer of a pair of byte streams | `stdio` |
