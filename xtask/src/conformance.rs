@@ -183,7 +183,7 @@ impl Runner<'_> {
         let selection = Selection::Scenario {
             name,
             revision,
-            force: claim.is_none(),
+            force: claim.is_none_or(|claim| claim.is_extension),
         };
         let run = self.suite.run(self.leg, &self.target, &selection)?;
         let verdict = checks::judge(&run.scenario(name), claim);

@@ -224,6 +224,7 @@ mod tests {
             revision: "2026-07-28",
             scenario: "tools-list",
             successes,
+            is_extension: false,
             open,
         }
     }

@@ -27,6 +27,8 @@ pub(crate) struct Claim {
     pub(crate) scenario: &'static str,
     /// Minimum number of successful checks, so that a scenario without checks does not pass.
     pub(crate) successes: usize,
+    /// The scenario of an extension, which the suite runs at no revision by itself.
+    pub(crate) is_extension: bool,
     pub(crate) open: &'static [Open],
 }
 
@@ -51,6 +53,7 @@ const fn server(scenario: &'static str, successes: usize) -> Claim {
         revision: MODERN,
         scenario,
         successes,
+        is_extension: false,
         open: &[],
     }
 }
@@ -61,6 +64,7 @@ const fn client(scenario: &'static str, successes: usize) -> Claim {
         revision: MODERN,
         scenario,
         successes,
+        is_extension: false,
         open: &[],
     }
 }
@@ -76,6 +80,13 @@ const fn older_client(revision: &'static str, scenario: &'static str, successes:
     Claim {
         revision,
         ..client(scenario, successes)
+    }
+}
+
+const fn extension(revision: &'static str, scenario: &'static str, successes: usize) -> Claim {
+    Claim {
+        is_extension: true,
+        ..older_client(revision, scenario, successes)
     }
 }
 
@@ -201,6 +212,63 @@ const CLAIMS: &[Claim] = &[
     older_client("2025-11-25", "elicitation-sep1034-client-defaults", 5),
     older_client("2025-11-25", "sse-retry", 3),
     older_client("2025-11-25", "json-schema-2020-12-preservation", 9),
+    client("auth/metadata-default", 20),
+    client("auth/metadata-var1", 20),
+    client("auth/metadata-var2", 20),
+    client("auth/metadata-var3", 20),
+    client("auth/basic-cimd", 14),
+    client("auth/scope-from-www-authenticate", 16),
+    client("auth/scope-from-scopes-supported", 16),
+    client("auth/scope-omitted-when-undefined", 16),
+    client("auth/scope-step-up", 25),
+    client("auth/scope-retry-limit", 11),
+    client("auth/token-endpoint-auth-basic", 21),
+    client("auth/token-endpoint-auth-post", 21),
+    client("auth/token-endpoint-auth-none", 21),
+    client("auth/pre-registration", 14),
+    client("auth/resource-mismatch", 2),
+    client("auth/offline-access-scope", 14),
+    client("auth/offline-access-not-supported", 16),
+    client("auth/authorization-server-migration", 29),
+    client("auth/iss-supported", 16),
+    client("auth/iss-not-advertised", 16),
+    client("auth/iss-supported-missing", 8),
+    client("auth/iss-wrong-issuer", 8),
+    client("auth/iss-unexpected", 8),
+    client("auth/iss-normalized", 8),
+    client("auth/metadata-issuer-mismatch", 3),
+    older_client("2025-11-25", "auth/metadata-default", 20),
+    older_client("2025-11-25", "auth/metadata-var1", 20),
+    older_client("2025-11-25", "auth/metadata-var2", 20),
+    older_client("2025-11-25", "auth/metadata-var3", 20),
+    older_client("2025-11-25", "auth/basic-cimd", 15),
+    older_client("2025-11-25", "auth/scope-from-www-authenticate", 16),
+    older_client("2025-11-25", "auth/scope-from-scopes-supported", 16),
+    older_client("2025-11-25", "auth/scope-omitted-when-undefined", 16),
+    older_client("2025-11-25", "auth/scope-step-up", 22),
+    older_client("2025-11-25", "auth/scope-retry-limit", 10),
+    older_client("2025-11-25", "auth/token-endpoint-auth-basic", 21),
+    older_client("2025-11-25", "auth/token-endpoint-auth-post", 21),
+    older_client("2025-11-25", "auth/token-endpoint-auth-none", 21),
+    older_client("2025-11-25", "auth/pre-registration", 15),
+    older_client(
+        "2025-03-26",
+        "auth/2025-03-26-oauth-metadata-backcompat",
+        14,
+    ),
+    older_client("2025-03-26", "auth/2025-03-26-oauth-endpoint-fallback", 9),
+    extension(MODERN, "auth/client-credentials-jwt", 9),
+    extension(MODERN, "auth/client-credentials-basic", 9),
+    extension(MODERN, "auth/enterprise-managed-authorization", 10),
+    extension(MODERN, "auth/dpop", 13),
+    extension(MODERN, "auth/dpop-nonce", 15),
+    extension(MODERN, "auth/wif-jwt-bearer", 9),
+    extension("2025-11-25", "auth/client-credentials-jwt", 10),
+    extension("2025-11-25", "auth/client-credentials-basic", 10),
+    extension("2025-11-25", "auth/enterprise-managed-authorization", 11),
+    extension("2025-11-25", "auth/dpop", 12),
+    extension("2025-11-25", "auth/dpop-nonce", 14),
+    extension("2025-11-25", "auth/wif-jwt-bearer", 10),
 ];
 
 const NOT_MODERN: &str = "2026-07-28 has no such message";

@@ -10,6 +10,7 @@
 )]
 
 mod arguments;
+mod authorization;
 mod scenarios;
 
 use std::process::ExitCode;
@@ -28,7 +29,13 @@ async fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let scenario = std::env::var("MCP_CONFORMANCE_SCENARIO").unwrap_or_default();
-    match tokio::time::timeout(LIMIT, scenarios::run(&scenario, &url)).await {
+    let run = async {
+        match scenario.strip_prefix("auth/") {
+            Some(scenario) => authorization::run(scenario, &url).await,
+            None => scenarios::run(&scenario, &url).await,
+        }
+    };
+    match tokio::time::timeout(LIMIT, run).await {
         Ok(Ok(())) => ExitCode::SUCCESS,
         Ok(Err(error)) => {
             eprintln!("{scenario}: {error}");

@@ -64,7 +64,7 @@ fn accept(form: &ElicitRequest) -> Result<ElicitResult, InputError> {
 
 /// Returns the mode for the revision under test. The servers of legacy revisions require `initialize` as
 /// the first message, and may answer it with an older revision.
-fn mode() -> ConnectMode {
+pub(crate) fn mode() -> ConnectMode {
     let revision = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").unwrap_or_default();
     match revision.parse::<ProtocolVersion>() {
         Ok(version) if !version.is_modern() => ConnectMode::Legacy,
@@ -79,7 +79,7 @@ async fn list_tools(client: &Client) -> Result<()> {
     Ok(())
 }
 
-async fn call_every_tool(client: &Client) -> Result<()> {
+pub(crate) async fn call_every_tool(client: &Client) -> Result<()> {
     for tool in client.list_all_tools().await? {
         let result = client
             .call(&tool.name, arguments::for_schema(&tool.input_schema))

@@ -1,0 +1,106 @@
+//! The scenarios about authorization. The suite has no browser: its login page redirects at once.
+
+use std::io;
+
+use bytes::Bytes;
+use mcp::auth::{AuthError, Dpop, EnterpriseIdp, ManualRedirect, OAuth, PrivateKey};
+use mcp::prelude::*;
+use mcp::{HttpClient, Result};
+use serde_json::Value;
+use tower::ServiceExt as _;
+
+use crate::scenarios::{call_every_tool, mode};
+
+/// The client id of the scenario `basic-cimd`. The suite never fetches it.
+const METADATA_URL: &str = "https://conformance-test.local/client-metadata.json";
+/// The redirect URI of every login. Nothing listens there.
+const REDIRECT_URI: &str = "http://127.0.0.1:8765/callback";
+
+pub(crate) async fn run(scenario: &str, url: &str) -> Result<()> {
+    let authorizer = settings(scenario)?.authorizer(url)?;
+    let client = Client::builder()
+        .identity("everything-client", env!("CARGO_PKG_VERSION"))
+        .mode(mode())
+        .connect(&authorizer)
+        .await?;
+    call_every_tool(&client).await?;
+    // Some scenarios change between two requests.
+    call_every_tool(&client).await?;
+    client.close().await?;
+    Ok(())
+}
+
+/// The settings for the client id that the suite gives in a scenario.
+fn settings(scenario: &str) -> Result<OAuth> {
+    let context = Context::read()?;
+    let settings = match scenario {
+        "client-credentials-basic" => {
+            OAuth::client_credentials(context.text("client_id"), context.text("client_secret"))
+        }
+        "client-credentials-jwt" => {
+            let key = PrivateKey::from_pem(&context.text("private_key_pem"))?;
+            OAuth::client_credentials_jwt(context.text("client_id"), key)
+        }
+        "enterprise-managed-authorization" => {
+            let token = context.text("idp_id_token");
+            let endpoint = context.text("idp_token_endpoint");
+            let idp = EnterpriseIdp::new(endpoint, context.text("idp_client_id"))
+                .id_token(move || std::future::ready(Ok::<_, io::Error>(token.clone())));
+            let secret = context.text("client_secret");
+            OAuth::enterprise(idp).client_secret(context.text("client_id"), secret)
+        }
+        "wif-jwt-bearer" => {
+            let assertion = context.text("valid_jwt");
+            OAuth::workload(move || std::future::ready(Ok::<_, io::Error>(assertion.clone())))
+                .client_id(context.text("client_id"))
+        }
+        "pre-registration" => {
+            let secret = context.text("client_secret");
+            interactive().client_secret(context.text("client_id"), secret)
+        }
+        "dpop" | "dpop-nonce" => interactive().dpop(Dpop::Require),
+        _ => interactive(),
+    };
+    Ok(settings)
+}
+
+fn interactive() -> OAuth {
+    OAuth::interactive("everything-client")
+        .client_metadata_url(METADATA_URL)
+        .redirect(ManualRedirect::new(REDIRECT_URI, follow))
+}
+
+/// Requests the login page, and returns the URL to which it redirects.
+async fn follow(page: String) -> Result<String, AuthError> {
+    let failed = |reason: String| AuthError::Redirect(reason);
+    let request = http::Request::get(page).body(Bytes::new());
+    let request = request.map_err(|error| failed(error.to_string()))?;
+    let client = HttpClient::new().map_err(|error| failed(error.to_string()))?;
+    let response = client.oneshot(request).await;
+    let response = response.map_err(|error| failed(error.to_string()))?;
+    let location = response.headers().get(http::header::LOCATION);
+    match location.and_then(|value| value.to_str().ok()) {
+        Some(location) => Ok(location.to_owned()),
+        None => Err(failed(format!(
+            "the login page answers {}",
+            response.status()
+        ))),
+    }
+}
+
+/// The values that the suite gives to the client.
+struct Context(Value);
+
+impl Context {
+    fn read() -> Result<Self> {
+        let text = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+        match text.as_str() {
+            "" => Ok(Self(Value::Null)),
+            text => Ok(Self(serde_json::from_str(text)?)),
+        }
+    }
+
+    fn text(&self, name: &str) -> String {
+        self.0[name].as_str().unwrap_or_default().to_owned()
+    }
+}
