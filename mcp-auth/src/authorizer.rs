@@ -33,7 +33,7 @@ use crate::token::is_token;
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_auth::OAuth;
+/// use mcp::auth::OAuth;
 ///
 /// # async fn run() -> Result<(), mcp_auth::AuthError> {
 /// let authorizer = OAuth::interactive("My Agent").authorizer("https://mcp.example.com/mcp")?;

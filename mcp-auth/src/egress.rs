@@ -31,7 +31,7 @@ pub enum Zone {
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{Egress, Zone};
+/// use mcp::auth::{Egress, Zone};
 ///
 /// // The MCP server has a name in the intranet.
 /// let egress = Egress::default().zone(Zone::Private);

@@ -31,7 +31,7 @@ const REFRESH_TOKEN: &str = "urn:ietf:params:oauth:token-type:refresh_token";
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{EnterpriseIdp, OAuth, Secret};
+/// use mcp::auth::{EnterpriseIdp, OAuth, Secret};
 ///
 /// let idp = EnterpriseIdp::new("https://idp.example/token", "my-agent")
 ///     .id_token(|| async { Ok::<_, std::io::Error>("the ID token of the user".to_owned()) });

@@ -24,7 +24,7 @@ use crate::secret::Secret;
 /// # Examples
 ///
 /// ```no_run
-/// use mcp_auth::PrivateKey;
+/// use mcp::auth::PrivateKey;
 ///
 /// # fn run() -> Result<(), Box<dyn std::error::Error>> {
 /// let pem = std::fs::read_to_string("key.pem")?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 ///
 /// ```
 /// use std::time::Duration;
-/// use mcp_auth::Limits;
+/// use mcp::auth::Limits;
 ///
 /// let limits = Limits::default().login(Duration::from_secs(120));
 /// ```

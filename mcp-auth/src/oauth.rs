@@ -60,7 +60,7 @@ pub(crate) enum ResourceIndicator {
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{FileStore, OAuth, Secret};
+/// use mcp::auth::{FileStore, OAuth, Secret};
 ///
 /// // A user logs in with the browser. Tokens survive a restart.
 /// let oauth = OAuth::interactive("My Agent").store(FileStore::new("tokens"));
@@ -131,7 +131,7 @@ impl OAuth {
     /// # Examples
     ///
     /// ```
-    /// use mcp_auth::OAuth;
+    /// use mcp::auth::OAuth;
     ///
     /// let oauth = OAuth::device("My Agent", |login| async move {
     ///     println!("Open {} and enter {}", login.verification_uri, login.user_code);
@@ -172,7 +172,7 @@ impl OAuth {
     /// # Examples
     ///
     /// ```
-    /// use mcp_auth::OAuth;
+    /// use mcp::auth::OAuth;
     ///
     /// let oauth = OAuth::workload(|| async {
     ///     std::fs::read_to_string("/var/run/secrets/tokens/mcp")

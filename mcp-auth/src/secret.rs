@@ -14,7 +14,7 @@ use crate::error::AuthError;
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::Secret;
+/// use mcp::auth::Secret;
 ///
 /// let secret = Secret::new("s3cret");
 /// assert_eq!(format!("{secret:?}"), "Secret(..)");

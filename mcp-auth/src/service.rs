@@ -23,8 +23,8 @@ type BoxError = Box<dyn Error + Send + Sync>;
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::OAuth;
-/// use mcp_transport_http::client::{HttpChannel, HttpClient};
+/// use mcp::auth::OAuth;
+/// use mcp::{HttpChannel, HttpClient};
 ///
 /// let url = "https://mcp.example.com/mcp";
 /// let authorizer = OAuth::interactive("My Agent").authorizer(url)?;

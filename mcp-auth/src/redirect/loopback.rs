@@ -46,7 +46,7 @@ const MAX_HITS: usize = 50;
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{LoopbackRedirect, OAuth};
+/// use mcp::auth::{LoopbackRedirect, OAuth};
 ///
 /// // The program shows the URL itself. The authorization server knows this port and path.
 /// let redirect = LoopbackRedirect::new()

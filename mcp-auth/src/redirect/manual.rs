@@ -17,7 +17,7 @@ type Show = dyn Fn(String) -> BoxFuture<'static, Result<String, AuthError>> + Se
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{AuthError, ManualRedirect, OAuth};
+/// use mcp::auth::{AuthError, ManualRedirect, OAuth};
 ///
 /// let paste = ManualRedirect::new("http://127.0.0.1:8765/callback", |url: String| async move {
 ///     println!("Open {url}\nand paste the address of the page that does not load:");

@@ -27,7 +27,7 @@ const LOCK_INTERVAL: Duration = Duration::from_millis(25);
 /// # Examples
 ///
 /// ```
-/// use mcp_auth::{FileStore, OAuth};
+/// use mcp::auth::{FileStore, OAuth};
 ///
 /// let oauth = OAuth::interactive("My Agent").store(FileStore::new("/var/lib/my-agent/tokens"));
 /// ```
