@@ -44,9 +44,29 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         self.inner.load(id).await
     }
 
-    async fn save(&self, id: &str, record: SessionRecord, ttl: Duration) -> Result<(), StoreError> {
+    async fn insert(
+        &self,
+        id: &str,
+        record: SessionRecord,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
         self.fail_sometimes()?;
-        self.inner.save(id, record, ttl).await
+        self.inner.insert(id, record, ttl).await
+    }
+
+    async fn replace(
+        &self,
+        id: &str,
+        record: SessionRecord,
+        ttl: Duration,
+    ) -> Result<bool, StoreError> {
+        self.fail_sometimes()?;
+        self.inner.replace(id, record, ttl).await
+    }
+
+    async fn touch(&self, id: &str, ttl: Duration) -> Result<bool, StoreError> {
+        self.fail_sometimes()?;
+        self.inner.touch(id, ttl).await
     }
 
     async fn remove(&self, id: &str) -> Result<(), StoreError> {
