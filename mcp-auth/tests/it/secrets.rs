@@ -34,11 +34,13 @@ impl MakeWriter<'_> for Log {
 #[tokio::test]
 async fn whole_flow_at_trace_level_shows_no_secret() {
     let log = Log::default();
+    // The log of the other tests counts, too: a subscriber of one thread would miss events whose
+    // first use is on another thread.
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
         .with_writer(log.clone())
         .finish();
-    let _guard = tracing::subscriber::set_default(subscriber);
+    tracing::subscriber::set_global_default(subscriber).unwrap();
 
     let world = World::start().await;
     let oauth = world.interactive().client_secret("given", "canary-secret");

@@ -390,11 +390,12 @@ impl Inner {
 
     fn device(&mut self, world: &World, body: &[u8]) -> Response<Body> {
         let form = form(body);
-        self.logins.push(form["scope"].clone());
+        let scope = form.get("scope").cloned().unwrap_or_default();
+        self.logins.push(scope.clone());
         let code = self.next("device");
         let grant = Grant {
             client: form["client_id"].clone(),
-            scope: form["scope"].clone(),
+            scope,
             resource: form["resource"].clone(),
             ..Grant::default()
         };
