@@ -172,7 +172,7 @@ enum OwnOptions {
         variables: Vec<String>,
         mime: Option<Expr>,
         annotations: Option<Expr>,
-        cache: Option<Expr>,
+        cache: Option<Box<Expr>>,
         list: Option<Box<Expr>>,
     },
     Prompt,
@@ -236,7 +236,7 @@ impl Route {
                     uri,
                     mime: options.expr("mime", errors),
                     annotations: options.expr("annotations", errors),
-                    cache: options.expr("cache", errors),
+                    cache: options.expr("cache", errors).map(Box::new),
                 }
             }
             RouteKind::Prompt => OwnOptions::Prompt,
@@ -375,7 +375,7 @@ impl Route {
     /// Returns the setters of the created route.
     pub(crate) fn setters(&self, private: &TokenStream, errors: &mut Errors) -> TokenStream {
         let cache = match &self.own {
-            OwnOptions::Resource { cache, .. } => cache.as_ref(),
+            OwnOptions::Resource { cache, .. } => cache.as_deref(),
             _ => None,
         };
         let cache = cache.and_then(|value| errors.ok(cache_hint(value, private)));

@@ -60,10 +60,13 @@ fn validator_removes_lints() {
             .map(|lint| lint.clients)
             .collect::<Vec<_>>()
     };
-    assert_eq!(lints(contact()), ["Claude models", "every client"]);
+    assert_eq!(
+        lints(contact()),
+        ["Claude and OpenAI models", "every client"]
+    );
     assert_eq!(
         lints(contact().validate_with(JsonSchema)),
-        ["Claude models"]
+        ["Claude and OpenAI models"]
     );
 }
 
