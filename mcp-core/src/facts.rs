@@ -294,7 +294,7 @@ impl Principal {
     ///
     /// ```
     /// use std::time::{Duration, UNIX_EPOCH};
-    /// use mcp_core::Principal;
+    /// use mcp::Principal;
     ///
     /// // The claim `exp` of a token: seconds since 1970.
     /// let exp = 1_900_000_000;

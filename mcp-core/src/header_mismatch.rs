@@ -13,7 +13,7 @@ use crate::Fault;
 /// # Examples
 ///
 /// ```
-/// use mcp_core::{Exchange, HeaderMismatch, Reply};
+/// use mcp::core::{Exchange, HeaderMismatch, Reply};
 ///
 /// fn refuse_mismatch(exchange: &Exchange) -> Option<Reply> {
 ///     let mismatch = exchange.extensions.get::<HeaderMismatch>()?;

@@ -19,7 +19,7 @@ impl ServerIdentity {
     /// # Examples
     ///
     /// ```
-    /// use mcp_core::ServerIdentity;
+    /// use mcp::core::ServerIdentity;
     ///
     /// let one = ServerIdentity::from_parts("url", ["https://example.com/mcp?tenant=1"]);
     /// let two = ServerIdentity::from_parts("url", ["https://example.com/mcp?tenant=2"]);

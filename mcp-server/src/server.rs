@@ -422,7 +422,7 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{Server, Tool, ToolError, ToolExt};
+    /// use mcp::{Server, Tool, ToolError, ToolExt};
     ///
     /// fn read() -> Result<String, ToolError> {
     ///     // The client receives "the tool failed (error 5bf1…)".
@@ -492,8 +492,8 @@ impl Server {
     /// # Examples
     ///
     /// ```
-    /// use mcp_core::schema::LintProfile;
-    /// use mcp_server::{Server, Tool, ToolExt};
+    /// use mcp::schema::LintProfile;
+    /// use mcp::{Server, Tool, ToolExt};
     ///
     /// let server = Server::new("clock", "1.0.0").tool(Tool::new("clock.now").handler(|| "half past"));
     /// assert_eq!(server.lints_for(LintProfile::Claude).len(), 1);

@@ -8,7 +8,7 @@
 //! | [`headers`] | header names, encoded values, headers that mirror the body | |
 //! | [`sse`] | server-sent events | |
 //!
-//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer`; `server` and
+//! Layers, lowest first: `headers`, `sse`, `status` and `shutdown`; `connection_scope`; `peer_addr`; `server` and
 //! `client`; `serve`.
 //! Server and client do not use each other.
 //!
@@ -22,7 +22,7 @@ pub mod client;
 mod connection_scope;
 pub mod headers;
 #[cfg(feature = "server")]
-mod peer;
+mod peer_addr;
 #[cfg(feature = "serve")]
 mod serve;
 #[cfg(feature = "server")]
@@ -36,7 +36,7 @@ mod status;
 #[cfg(feature = "client")]
 pub use client::HttpChannel;
 #[cfg(feature = "server")]
-pub use peer::PeerAddr;
+pub use peer_addr::PeerAddr;
 #[cfg(feature = "serve")]
 pub use serve::{Serve, ServeError};
 #[cfg(feature = "server")]

@@ -21,7 +21,7 @@ use crate::rejection::Rejection;
 /// ```
 /// use std::time::Duration;
 ///
-/// use mcp_server::{Async, CallContext, FromCallAsync, Rejection, Server, Tool, ToolExt};
+/// use mcp::{Async, CallContext, FromCallAsync, Rejection, Server, Tool, ToolExt};
 /// use tower::timeout::TimeoutLayer;
 ///
 /// # #[derive(Clone)] struct Db;

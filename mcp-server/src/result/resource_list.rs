@@ -9,7 +9,7 @@ use super::error::ResourceError;
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{PageCursor, Resource, ResourceList};
+/// use mcp::{PageCursor, Resource, ResourceList};
 ///
 /// /// Notes, 100 on a page.
 /// fn list(PageCursor(cursor): PageCursor) -> ResourceList {

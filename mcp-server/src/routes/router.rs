@@ -193,13 +193,13 @@ impl Routes {
 /// # Examples
 ///
 /// ```
-/// use mcp_server::{Server, Tool, ToolExt, routes};
+/// use mcp::{Server, Tool, ToolExt, routes};
 ///
 /// let now = Tool::new("now").handler(|| "half past");
 /// let today = Tool::new("today").handler(|| "Monday");
 /// let server = Server::new("clock", "1.0.0").merge(routes![now, today]);
 /// server.check()?;
-/// # Ok::<(), mcp_server::SetupError>(())
+/// # Ok::<(), mcp::SetupError>(())
 /// ```
 #[macro_export]
 macro_rules! routes {

@@ -87,7 +87,7 @@ impl TemplateRoute {
     /// # Examples
     ///
     /// ```
-    /// use mcp_server::{
+    /// use mcp::{
     ///     Args, Identity, Resource, ResourceError, ResourceExt, ResourceTemplate, Server,
     /// };
     ///
@@ -105,7 +105,7 @@ impl TemplateRoute {
     ///     .list(list_notes);
     /// let server = Server::new("notes", "1.0.0").template(notes);
     /// server.check()?;
-    /// # Ok::<(), mcp_server::SetupError>(())
+    /// # Ok::<(), mcp::SetupError>(())
     /// ```
     #[must_use]
     pub fn list<M, H: ListHandler<M>>(mut self, handler: H) -> Self {

@@ -7,7 +7,7 @@
 //! # Examples
 //!
 //! ```
-//! use mcp_transport_http::headers::cors;
+//! use mcp::http::headers::cors;
 //!
 //! // With tower-http:
 //! // CorsLayer::new()
@@ -55,7 +55,7 @@ pub fn request_headers() -> Vec<HeaderName> {
 /// # Examples
 ///
 /// ```
-/// use mcp_transport_http::headers::cors;
+/// use mcp::http::headers::cors;
 ///
 /// let mut headers = cors::request_headers();
 /// headers.extend(cors::param_header("City"));

@@ -15,7 +15,7 @@ use http::{Method, StatusCode, Uri};
 
 use super::rejection::Rejection;
 use crate::headers::{SingleHeader, names, parse_decimal, trim_blanks};
-use crate::peer::peer_of;
+use crate::peer_addr::peer_of;
 use authority::AllowList;
 
 /// Rules for the head of a request.

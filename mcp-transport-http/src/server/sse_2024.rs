@@ -26,7 +26,7 @@ use super::running_calls::CallPermit;
 use super::session::{self, HttpSession, SessionContext, session_not_found};
 use crate::headers::McpHeaders;
 pub(super) use connections::SseConnections;
-use connections::{OpenSession, SseConnection};
+use connections::{OpenSession, SseConnection, send};
 use stream::SseConnectionStream;
 
 /// Prefix of the query parameter with the id of a connection.
@@ -207,10 +207,6 @@ fn open_first(
     let wire = session.protocol.wire();
     let output = Arc::new(new_buffer(wire).replacing_when_full());
     Ok((session, output))
-}
-
-fn send(output: &NotificationBuffer, target: &ReplyTarget, reply: Reply) {
-    output.push(&target.encode(reply, Vec::new()).into_bytes());
 }
 
 /// Handles a request. A call runs in a task of its own.

@@ -55,7 +55,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
              (raise the hard limit, `ulimit -Hn`)"
         );
     }
-    println!("{}", Outcome::HEADING);
+    println!("{}", ScaleOutcome::HEADING);
     let mut outcomes = Vec::new();
     for (what, count, each) in [
         ("session", sessions, sessions),
@@ -67,7 +67,7 @@ pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
             outcomes.push(outcome);
         }
     }
-    let report: Vec<Value> = outcomes.iter().map(Outcome::to_json).collect();
+    let report: Vec<Value> = outcomes.iter().map(ScaleOutcome::to_json).collect();
     let file = scale.folder.join("scale.json");
     fs::write(&file, format!("{:#}\n", json!(report)))?;
     println!("written to {}", file.display());
@@ -109,7 +109,7 @@ struct Holder {
 
 impl Scale {
     /// Opens `count` sessions, or sessions with streams, of which each generator holds `each`.
-    fn measure(&self, what: &'static str, count: usize, each: usize) -> Result<Outcome> {
+    fn measure(&self, what: &'static str, count: usize, each: usize) -> Result<ScaleOutcome> {
         let mut command = with_many_files(&self.server);
         command.args(["http", &free_port()?.to_string(), "--many"]);
         command.env(ALLOCATOR.0, ALLOCATOR.1);
@@ -157,7 +157,7 @@ impl Scale {
         if files(server.id())? > files_before || !server.is_running() {
             faults.push(format!("{what}s were not given back within {QUIET:?}"));
         }
-        Ok(Outcome {
+        Ok(ScaleOutcome {
             what,
             count,
             opened,
@@ -208,7 +208,7 @@ fn files(process: u32) -> Result<usize> {
 }
 
 /// The result of a measurement.
-struct Outcome {
+struct ScaleOutcome {
     what: &'static str,
     count: usize,
     opened: Duration,
@@ -220,7 +220,7 @@ struct Outcome {
     faults: Vec<String>,
 }
 
-impl Outcome {
+impl ScaleOutcome {
     const HEADING: &'static str = "             count   opened in  bytes each  p99 alone  p99 meanwhile  given back in     left";
 
     fn to_json(&self) -> Value {
@@ -238,7 +238,7 @@ impl Outcome {
     }
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for ScaleOutcome {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use process::{Load, Measured};
+use process::{LoadProcess, Measured};
 use serde_json::json;
 use verdict::Reading;
 
@@ -172,7 +172,12 @@ impl Soak {
         ))
     }
 
-    fn http_load(&self, server: &Server, connections: &str, store_fails: bool) -> Result<Load> {
+    fn http_load(
+        &self,
+        server: &Server,
+        connections: &str,
+        store_fails: bool,
+    ) -> Result<LoadProcess> {
         let mut load = Command::new(&self.generator);
         load.args([&port(server.url())?.to_string(), "soak"])
             .args(["--connections", connections])
@@ -181,7 +186,7 @@ impl Soak {
         spawn(load)
     }
 
-    fn client_load(&self, server: &Server) -> Result<Load> {
+    fn client_load(&self, server: &Server) -> Result<LoadProcess> {
         let mut load = Command::new(&self.client);
         load.args([server.url(), &self.seconds.to_string()])
             .arg(&self.server)
@@ -190,7 +195,7 @@ impl Soak {
         spawn(load)
     }
 
-    fn pipe_load(&self, name: &str, era: &str) -> Result<Load> {
+    fn pipe_load(&self, name: &str, era: &str) -> Result<LoadProcess> {
         let mut load = Command::new(&self.generator);
         load.args(["pipe", "--era", era, "--outstanding", OUTSTANDING])
             .args(["--seconds", &self.seconds.to_string(), "--"])
@@ -248,6 +253,6 @@ impl Soak {
     }
 }
 
-fn spawn(mut load: Command) -> Result<Load> {
-    Ok(Load(ChildGuard::spawn(load.stdout(Stdio::piped()))?))
+fn spawn(mut load: Command) -> Result<LoadProcess> {
+    Ok(LoadProcess(ChildGuard::spawn(load.stdout(Stdio::piped()))?))
 }

@@ -13,7 +13,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// A server, its arguments, a tool with arguments, and a part of the output of our client.
-struct Peer {
+struct RealServer {
     name: &'static str,
     program: InstalledProgram,
     arguments: Vec<PathBuf>,
@@ -21,7 +21,7 @@ struct Peer {
     expected: &'static str,
 }
 
-impl Peer {
+impl RealServer {
     fn new(name: &'static str, program: InstalledProgram, expected: &'static str) -> Self {
         Self {
             name,
@@ -49,7 +49,7 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers, all: bool) -> Result<V
     let mut list = peers_of_npm(peers)?;
     list.extend(peers_of_python(peers)?);
     list.extend(large_peers(peers).into_iter().filter(|_| all));
-    let case = |peer: Peer| {
+    let case = |peer: RealServer| {
         let start = peer.program.map(|program| {
             let mut command = Command::new(&client);
             command.args(program.words()).args(&peer.arguments);
@@ -63,7 +63,7 @@ pub(super) fn cases(workspace: &Workspace, peers: &Peers, all: bool) -> Result<V
     Ok(list.into_iter().map(case).collect())
 }
 
-fn peers_of_npm(peers: &Peers) -> Result<Vec<Peer>> {
+fn peers_of_npm(peers: &Peers) -> Result<Vec<RealServer>> {
     let files = peers.folder("files");
     fs::create_dir_all(&files)?;
     let program =
@@ -71,20 +71,20 @@ fn peers_of_npm(peers: &Peers) -> Result<Vec<Peer>> {
     let thought =
         r#"{"thought": "so", "thoughtNumber": 1, "totalThoughts": 1, "nextThoughtNeeded": false}"#;
     Ok(vec![
-        Peer::new(
+        RealServer::new(
             "server-filesystem (npm)",
             program("server-filesystem"),
             "Allowed directories",
         )
         .arguments([&files])
         .call("list_allowed_directories", "{}"),
-        Peer::new(
+        RealServer::new(
             "server-memory (npm)",
             program("server-memory"),
             "\"entities\"",
         )
         .call("read_graph", "{}"),
-        Peer::new(
+        RealServer::new(
             "server-sequential-thinking (npm)",
             program("server-sequential-thinking"),
             "\"thoughtNumber\": 1",
@@ -93,7 +93,7 @@ fn peers_of_npm(peers: &Peers) -> Result<Vec<Peer>> {
     ])
 }
 
-fn peers_of_python(peers: &Peers) -> Result<Vec<Peer>> {
+fn peers_of_python(peers: &Peers) -> Result<Vec<RealServer>> {
     let repository = peers.folder("repository");
     if !repository.join(".git").is_dir() {
         fs::create_dir_all(&repository)?;
@@ -106,24 +106,24 @@ fn peers_of_python(peers: &Peers) -> Result<Vec<Peer>> {
     }
     let path = format!("{{\"repo_path\": {:?}}}", repository.display().to_string());
     Ok(vec![
-        Peer::new(
+        RealServer::new(
             "mcp-server-time (PyPI)",
             peers.python_tool("mcp-server-time"),
             "\"timezone\": \"UTC\"",
         )
         .call("get_current_time", r#"{"timezone": "UTC"}"#),
-        Peer::new(
+        RealServer::new(
             "mcp-server-fetch (PyPI)",
             peers.python_tool("mcp-server-fetch"),
             "fetch: ",
         ),
-        Peer::new(
+        RealServer::new(
             "mcp-server-git (PyPI)",
             peers.python_tool("mcp-server-git"),
             "Repository status",
         )
         .call("git_status", path),
-        Peer::new(
+        RealServer::new(
             "mcp-server-sqlite (PyPI)",
             peers.python_tool("mcp-server-sqlite"),
             "\n[]\n",
@@ -133,7 +133,7 @@ fn peers_of_python(peers: &Peers) -> Result<Vec<Peer>> {
             peers.folder("files").join("test.db"),
         ])
         .call("list_tables", "{}"),
-        Peer::new(
+        RealServer::new(
             "mcp-server-calculator (PyPI)",
             peers.python_tool("mcp-server-calculator"),
             "\n42\n",
@@ -143,19 +143,19 @@ fn peers_of_python(peers: &Peers) -> Result<Vec<Peer>> {
 }
 
 /// Servers that need a network or a browser for their tools: only their lists are read.
-fn large_peers(peers: &Peers) -> Vec<Peer> {
+fn large_peers(peers: &Peers) -> Vec<RealServer> {
     vec![
-        Peer::new(
+        RealServer::new(
             "playwright (npm)",
             peers.package("@playwright/mcp", "cli.js"),
             "browser_close: ",
         ),
-        Peer::new(
+        RealServer::new(
             "context7 (npm)",
             peers.package("@upstash/context7-mcp", "dist/index.js"),
             "resolve-library-id: ",
         ),
-        Peer::new(
+        RealServer::new(
             "tavily (npm)",
             peers.package("tavily-mcp", "build/index.js"),
             "tavily_search: ",

@@ -89,10 +89,10 @@ pub(super) fn program_name(command: &str) -> &str {
 #[derive(Clone, Default)]
 pub struct Approval(Option<Arc<ApprovalState>>);
 
-type Hook = Box<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Send + Sync>;
+type ApprovalHook = Box<dyn Fn(PendingCommand) -> BoxFuture<'static, bool> + Send + Sync>;
 
 struct ApprovalState {
-    hook: Hook,
+    hook: ApprovalHook,
     /// The decision about the last command of each server.
     decisions: Mutex<HashMap<Arc<str>, (ServerIdentity, bool)>>,
 }

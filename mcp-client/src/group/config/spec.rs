@@ -35,14 +35,14 @@ impl GroupConfig {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp_client::group::{GroupConfig, PendingCommand};
+    /// use mcp::group::{GroupConfig, PendingCommand};
     ///
     /// # async fn user_agrees(_: &str) -> bool { true }
     /// let config = GroupConfig::read("mcp.json")?.approve(|command: PendingCommand| async move {
     ///     let line = format!("{} {:?} {:?}", command.command, command.args, command.env);
     ///     user_agrees(&format!("Run {line} as the server {}?", command.server)).await
     /// });
-    /// # Ok::<(), mcp_client::group::ConfigError>(())
+    /// # Ok::<(), mcp::group::ConfigError>(())
     /// ```
     #[must_use]
     pub fn approve<F, Fut>(mut self, hook: F) -> Self

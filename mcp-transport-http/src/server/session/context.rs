@@ -16,7 +16,7 @@ use super::http_session::HttpSession;
 use super::quota::{QuotaExceeded, SessionOwner, SessionPermit};
 use super::table::{Inserted, SessionIdInUse, SessionTable};
 use crate::headers::names;
-use crate::peer::peer_of;
+use crate::peer_addr::peer_of;
 
 /// Everything that a request of a legacy client needs.
 pub(in crate::server) struct SessionContext {

@@ -24,10 +24,10 @@ pub(in crate::server) struct SessionTable {
 struct TableState {
     /// A fast hash function is safe here: the server creates the ids, so clients cannot choose ids with
     /// the same hash.
-    sessions: Sessions,
+    sessions: SessionsById,
     /// All sessions in the order in which they make room for others.
     eviction: EvictionQueue,
-    /// The same for the sessions of each address with a share.
+    /// Sessions of each address with a share, in the same order.
     by_address: HashMap<AddressBlock, AddressShare>,
     /// The expiry task is running.
     has_expiry_task: bool,
@@ -36,7 +36,7 @@ struct TableState {
     facts: Option<Arc<ClientFacts>>,
 }
 
-type Sessions = HashMap<Arc<str>, Arc<HttpSession>, RandomState>;
+type SessionsById = HashMap<Arc<str>, Arc<HttpSession>, RandomState>;
 
 /// Sessions of one address.
 #[derive(Default)]

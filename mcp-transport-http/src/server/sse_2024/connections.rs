@@ -80,8 +80,8 @@ impl SseConnection {
     /// Sends a reply that belongs to no call.
     pub(super) fn send(&self, target: &ReplyTarget, reply: Reply) {
         match self.session() {
-            Some(open) => super::send(&open.output, target, reply),
-            None => super::send(&self.early_replies, target, reply),
+            Some(open) => send(&open.output, target, reply),
+            None => send(&self.early_replies, target, reply),
         }
     }
 
@@ -89,6 +89,11 @@ impl SseConnection {
     pub(super) fn take_permit(&self) -> Option<SessionPermit> {
         self.permit.lock().take()
     }
+}
+
+/// Sends a reply on a connection.
+pub(super) fn send(output: &NotificationBuffer, target: &ReplyTarget, reply: Reply) {
+    output.push(&target.encode(reply, Vec::new()).into_bytes());
 }
 
 impl SseConnections {

@@ -13,7 +13,7 @@ use crate::process::ChildGuard;
 
 /// A program that causes the load and prints a [`Sample`] at its end.
 #[derive(Debug)]
-pub(super) struct Load(pub(super) ChildGuard);
+pub(super) struct LoadProcess(pub(super) ChildGuard);
 
 /// A measured process.
 #[derive(Debug)]
@@ -22,14 +22,14 @@ pub(super) struct Measured {
     id: u32,
     /// The stderr of the process, with lines `tasks N`.
     log: PathBuf,
-    load: Load,
+    load: LoadProcess,
     /// The reading before the load, of a process that outlives it.
     before: Option<Reading>,
     pub(super) readings: Vec<Reading>,
 }
 
 impl Measured {
-    fn new(name: &str, id: u32, log: PathBuf, load: Load) -> Self {
+    fn new(name: &str, id: u32, log: PathBuf, load: LoadProcess) -> Self {
         Self {
             name: name.to_owned(),
             id,
@@ -41,19 +41,30 @@ impl Measured {
     }
 
     /// A server, which outlives its load.
-    pub(super) fn server(name: &str, id: u32, log: PathBuf, load: Load, start: Instant) -> Self {
+    pub(super) fn server(
+        name: &str,
+        id: u32,
+        log: PathBuf,
+        load: LoadProcess,
+        start: Instant,
+    ) -> Self {
         let mut process = Self::new(name, id, log, load);
         process.before = process.read(start);
         process
     }
 
     /// A program that is its own load.
-    pub(super) fn client(name: &str, log: PathBuf, load: Load) -> Self {
+    pub(super) fn client(name: &str, log: PathBuf, load: LoadProcess) -> Self {
         Self::new(name, load.0.0.id(), log, load)
     }
 
     /// A child process of the program that loads it. Without `/proc` there are no readings.
-    pub(super) fn child_of(role: &str, name: &str, log: PathBuf, load: Load) -> Result<Self> {
+    pub(super) fn child_of(
+        role: &str,
+        name: &str,
+        log: PathBuf,
+        load: LoadProcess,
+    ) -> Result<Self> {
         let parent = load.0.0.id();
         let children = format!("/proc/{parent}/task/{parent}/children");
         let end = Instant::now() + Duration::from_secs(5);
@@ -156,7 +167,7 @@ impl Measured {
 }
 
 /// Parses the output of a load that has ended.
-fn sample(load: &mut Load) -> Result<Sample> {
+fn sample(load: &mut LoadProcess) -> Result<Sample> {
     let process = &mut load.0.0;
     if process.try_wait()?.is_none() {
         return Err("the load did not end".into());

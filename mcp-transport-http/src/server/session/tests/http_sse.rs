@@ -196,6 +196,8 @@ async fn sessions_of_one_connection_count_once() {
         assert!(old.message().await["result"].is_object());
         assert_eq!(endpoint.session_count(), 1);
     }
+    // A session that is ready and has a stream makes no room for others.
+    assert_eq!(old.send(initialized()).await.status, 202);
     assert_eq!(Peer::new(&endpoint).get().await.status, 503);
     drop(old);
     settle().await;

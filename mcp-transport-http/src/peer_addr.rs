@@ -19,7 +19,7 @@ use crate::connection_scope;
 ///
 /// ```
 /// use std::net::{IpAddr, Ipv4Addr};
-/// use mcp_transport_http::PeerAddr;
+/// use mcp::http::PeerAddr;
 ///
 /// let address = IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7));
 /// let request = http::Request::post("/mcp").extension(PeerAddr(address)).body(())?;
