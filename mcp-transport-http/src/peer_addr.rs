@@ -27,6 +27,10 @@ use crate::connection_scope;
 /// # Ok::<(), http::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a layer creates the value, like `Extension(value)`"
+)]
 pub struct PeerAddr(pub IpAddr);
 
 /// Returns the address of the client that sent a request, if it is known.

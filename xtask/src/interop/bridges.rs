@@ -54,9 +54,9 @@ pub(super) fn cases(
         servers: Vec::new(),
         cases: Vec::new(),
     };
-    bridges.from_pipes()?;
+    bridges.offer_http_on_pipes()?;
     bridges.command_lines()?;
-    bridges.to_pipes()?;
+    bridges.offer_pipes_over_http()?;
     bridges.proxies()?;
     bridges.nginx()?;
     Ok((bridges.servers, bridges.cases))
@@ -85,7 +85,7 @@ impl Bridges<'_> {
     }
 
     /// Clients over pipes whose server is a bridge to our server.
-    fn from_pipes(&mut self) -> Result<()> {
+    fn offer_http_on_pipes(&mut self) -> Result<()> {
         let url = self.serve("bridges from pipes")?;
         let ours = self.workspace.binary("debug", pipes::CLIENT);
         let remote = self.peers.package("mcp-remote", "dist/proxy.js");
@@ -170,7 +170,7 @@ impl Bridges<'_> {
     }
 
     /// Bridges that start our server and serve it over HTTP.
-    fn to_pipes(&mut self) -> Result<()> {
+    fn offer_pipes_over_http(&mut self) -> Result<()> {
         let server = self.workspace.binary("debug", SERVER);
         let server = server.to_str().ok_or("the target folder is not UTF-8")?;
         let port = free_port()?.to_string();

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use mcp_core::BoxFuture;
 use mcp_core::store::{EventStore, Replay, ReplayError, StreamId};
+use tokio::time::sleep;
 
 use super::super::config::StreamConfig;
 use super::super::keep_alive::KeepAlive;
@@ -17,7 +18,13 @@ use super::event_id;
 use super::reader_slot::{ReaderEnd, ReaderLease};
 use super::stored_stream::StoredStream;
 
-/// ReplaySource of the events.
+/// Number of attempts to load events. A client that has no event id yet cannot reconnect, and would lose
+/// the response of its call.
+const MAX_ATTEMPTS: usize = 3;
+/// Time between two attempts.
+const RETRY_DELAY: Duration = Duration::from_millis(250);
+
+/// Source of the events.
 pub(super) enum ReplaySource {
     /// A stream that this server still writes, and the lease of its reader.
     Written(Arc<StoredStream>, ReaderLease),
@@ -90,7 +97,16 @@ impl StreamReader {
     fn query(&mut self, store: Arc<dyn EventStore>, session: Arc<str>, after: Option<u64>) {
         let name = self.name.clone();
         self.query = Some(Box::pin(async move {
-            store.after(StreamId::new(&session, &name), after).await
+            let mut attempts = 1;
+            loop {
+                match store.after(StreamId::new(&session, &name), after).await {
+                    Err(ReplayError::Store(_)) if attempts < MAX_ATTEMPTS => {
+                        attempts += 1;
+                        sleep(RETRY_DELAY).await;
+                    }
+                    result => return result,
+                }
+            }
         }));
     }
 
@@ -101,6 +117,8 @@ impl StreamReader {
             self.query = None;
             match result {
                 Ok(replay) => self.send(replay),
+                // The store may have them later.
+                Err(ReplayError::Store(_)) if self.last_event.is_some() => self.end_and_retry(),
                 // The store no longer has the events. The client learns that when it reconnects.
                 Err(_) => self.is_done = true,
             }

@@ -21,7 +21,7 @@ use super::quota::{AddressBlock, SessionPermit};
 /// Part of a session that the session store does not have yet.
 pub(super) enum Unsaved {
     /// The state has changed.
-    State(SessionRecord),
+    State(Box<SessionRecord>),
     /// The state is stored, and its lifetime has to be extended.
     Lifetime,
 }
@@ -140,7 +140,7 @@ impl HttpSession {
         let record = self.protocol.record();
         let saved = self.saved.lock();
         match saved.as_deref() {
-            Some((last, _)) if *last != record => Some(Unsaved::State(record)),
+            Some((last, _)) if *last != record => Some(Unsaved::State(Box::new(record))),
             Some((_, at)) if at.elapsed() >= self.settings().save_interval() => {
                 Some(Unsaved::Lifetime)
             }

@@ -47,17 +47,23 @@ pub(super) fn id_in_use() -> Fault {
 /// Returns a rejection when the store fails, or when the session has ended.
 // spec: SESS-07
 pub(super) async fn save(table: &SessionTable, session: &HttpSession) -> Result<(), Rejection> {
-    match (&session.settings().store, session.unsaved()) {
-        (Some(store), Some(Unsaved::State(record))) => {
-            let (new, ttl) = (record.clone(), session.settings().store_lifetime());
+    let Some(store) = &session.settings().store else {
+        return Ok(());
+    };
+    match session.unsaved() {
+        Some(Unsaved::State(record)) => {
+            let (new, ttl) = (
+                SessionRecord::clone(&record),
+                session.settings().store_lifetime(),
+            );
             let call = async { store.replace(&session.id, new, ttl).await };
             let replaced = guard("replace a session", session.config.store_timeout, call).await;
             end_unless_stored(table, session, replaced)?;
-            session.mark_saved(record);
+            session.mark_saved(*record);
             Ok(())
         }
-        (Some(_), Some(Unsaved::Lifetime)) => keep(table, session).await,
-        _ => Ok(()),
+        Some(Unsaved::Lifetime) => keep(table, session).await,
+        None => Ok(()),
     }
 }
 

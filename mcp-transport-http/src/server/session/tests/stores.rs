@@ -11,7 +11,7 @@ use mcp_core::store::{
 use mcp_core::{ChangeBus as _, ChangeEvent};
 
 use super::*;
-use crate::server::SessionEvent;
+use crate::server::{AnswerMode, SessionEvent};
 
 const SECRET: &str = "redis://:hunter2@db";
 const SECOND: Duration = Duration::from_secs(1);
@@ -32,6 +32,8 @@ pub(super) struct Faulty {
     pub(super) events: MemoryEventStore,
     /// Number of loads of events.
     loads: Mutex<usize>,
+    /// Number of the next loads of events that fail.
+    failing_loads: Mutex<usize>,
 }
 
 fn clock() -> std::time::Instant {
@@ -45,6 +47,7 @@ impl Faulty {
             sessions: MemorySessionStore::new().clock(clock),
             events: MemoryEventStore::new().clock(clock),
             loads: Mutex::default(),
+            failing_loads: Mutex::default(),
         })
     }
 
@@ -105,6 +108,11 @@ impl EventStore for Faulty {
 
     async fn after(&self, stream: StreamId<'_>, after: Option<u64>) -> Result<Replay, ReplayError> {
         *self.loads.lock().unwrap() += 1;
+        let failing = *self.failing_loads.lock().unwrap();
+        if failing > 0 {
+            *self.failing_loads.lock().unwrap() = failing - 1;
+            return Err(StoreError::new(SECRET).into());
+        }
         self.misbehave().await?;
         self.events.after(stream, after).await
     }
@@ -134,6 +142,19 @@ async fn error(got: Got) -> (u16, String) {
         status,
         body["error"]["message"].as_str().unwrap().to_owned(),
     )
+}
+
+#[tokio::test(start_paused = true)]
+async fn response_whose_events_fail_to_load_twice_is_complete() {
+    let (endpoint, _) = endpoint();
+    let store = Faulty::new();
+    let sessions = Sessions::in_memory().answer(AnswerMode::AlwaysSse);
+    let endpoint = endpoint.sessions(sessions).events(store.clone());
+    let peer = Peer::open(&endpoint).await;
+    *store.failing_loads.lock().unwrap() = 2;
+    let messages = peer.tool(1, "echo").await.messages().await;
+    assert_eq!(messages.len(), 1, "{messages:?}");
+    assert_eq!(messages[0]["id"], 1);
 }
 
 #[tokio::test(start_paused = true)]
