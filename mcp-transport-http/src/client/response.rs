@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{HeaderMap, Response, StatusCode};
 use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
-use mcp_types::Message;
+use mcp_types::{Message, RequestId};
 
 use super::body;
 use super::request::{BoxResponseBody, RequestSender, exceeds};
@@ -123,6 +123,26 @@ pub(super) async fn status_error(
     }
 }
 
+/// Reads the id of the JSON-RPC error in a response with an error status. `None`: the body is no such
+/// error, or its id is `null`.
+///
+/// # Errors
+///
+/// Returns [`ChannelError::TooLarge`] for a body above the limit, and another error when the
+/// connection breaks before the end of the body.
+pub(super) async fn read_error_id(
+    response: Response<BoxResponseBody>,
+    http: &RequestSender,
+) -> Result<Option<RequestId>, ChannelError> {
+    let limit = ERROR_ID_READ.min(http.limits.body);
+    let (bytes, outcome) = body::read(response.into_body(), limit).await;
+    outcome?;
+    Ok(match Message::parse(&bytes) {
+        Ok(Message::Response(response)) if response.outcome.is_err() => response.id,
+        _ => None,
+    })
+}
+
 /// The name of events that carry a message. Events without a name have it, too.
 pub(super) const MESSAGE_EVENT: &str = "message";
 
@@ -136,6 +156,9 @@ pub(super) fn stream_error(error: SseStreamError<ChannelError>) -> ChannelError 
         SseStreamError::Sse(error) => ChannelError::Malformed(error.to_string()),
     }
 }
+
+/// Bytes of a body that are read for the id of its error.
+const ERROR_ID_READ: usize = 64 << 10;
 
 /// Bytes of a body that are read for an excerpt.
 const EXCERPT_READ: usize = 4096;

@@ -21,6 +21,9 @@ mod listening;
 #[cfg(feature = "serve")]
 #[cfg(test)]
 mod serving;
+#[cfg(all(feature = "client", feature = "serve"))]
+#[cfg(test)]
+mod sessions;
 #[cfg(feature = "serve")]
 #[cfg(test)]
 mod support;

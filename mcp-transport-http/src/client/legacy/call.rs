@@ -8,7 +8,7 @@ use futures_core::Stream;
 use futures_util::{future, stream};
 use http::{HeaderMap, Response, StatusCode};
 use mcp_core::{BoxFuture, ChannelError, Frame, Frames, OutgoingRequest};
-use mcp_types::Method;
+use mcp_types::{Method, RequestId};
 
 use super::SessionSettings;
 use super::resumable_stream::ResumableStream;
@@ -117,6 +117,12 @@ async fn exchange(
             return initialize(&session, &call, &out, settings).await;
         }
         let response = session.post(out.body.clone(), &out.headers).await?;
+        if let Err(expired) = session.check_expired(response.status()) {
+            return Err(match was_accepted(response, &out.id, &session).await {
+                true => after_acceptance(expired),
+                false => expired,
+            });
+        }
         let received = receive(&session, &call, &out.headers, response);
         tokio::select! {
             biased;
@@ -130,6 +136,23 @@ async fn exchange(
         // exchange: the status of the POST tells whether the server has accepted the request.
         error = session.ended_locally() => Err(after_acceptance(error)),
         done = exchange => done,
+    }
+}
+
+/// Returns whether the server accepted a request before it answered 404. An error with the id of the
+/// request means that the session ended while the request ran. A server that does not know the session
+/// answers before it reads the request, so without its id. After an incomplete body both are possible,
+/// and the request counts as accepted.
+// spec: SESS-08
+async fn was_accepted(
+    response: Response<BoxResponseBody>,
+    id: &RequestId,
+    session: &Session,
+) -> bool {
+    match response::read_error_id(response, &session.http).await {
+        Ok(given) => given.as_ref() == Some(id),
+        Err(ChannelError::TooLarge { .. }) => false,
+        Err(_) => true,
     }
 }
 

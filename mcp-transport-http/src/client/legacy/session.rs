@@ -281,9 +281,9 @@ impl Session {
         headers
     }
 
-    /// Sends a message with the headers of the session. The session ends when the server responds
-    /// with 404.
-    // spec: HTTP-C-01, SESS-08
+    /// Sends a message with the headers of the session. The caller looks for a status that ends the
+    /// session.
+    // spec: HTTP-C-01
     pub(super) async fn post(
         &self,
         body: Bytes,
@@ -318,7 +318,6 @@ impl Session {
             protocol_headers,
         };
         let response = self.http.send(parts).await?;
-        self.check_expired(response.status())?;
         if response.status().is_success() {
             self.responded.notify_waiters();
         }
@@ -329,6 +328,7 @@ impl Session {
     pub(super) async fn notify(&self, body: Bytes) -> Result<(), ChannelError> {
         let accepted = async {
             let response = self.post(body, &HeaderMap::new()).await?;
+            self.check_expired(response.status())?;
             response::check_accepted(response, &self.http).await
         };
         match timeout(NOTIFY_TIMEOUT, accepted).await {

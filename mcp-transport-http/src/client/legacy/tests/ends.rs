@@ -124,6 +124,51 @@ async fn status_404_expires_session_until_initialize() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn status_404_with_id_of_call_fails_it_as_accepted() {
+    // spec: SESS-08
+    let error = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32603,"message":"the session has ended"}}}}"#
+        )
+    };
+    for (body, accepted) in [
+        (error("2"), true),
+        (error("null"), false),
+        (error("3"), false),
+        (error("\"server-error\""), false),
+        (String::new(), false),
+        ("Not Found".to_owned(), false),
+        (error("2") + &" ".repeat(100 << 10), false),
+    ] {
+        let (channel, mut server) = connect();
+        open_without_stream(&channel, &mut server).await;
+        let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+        request.reply(whole(404, Some("application/json"), &body));
+        let error = failure(&mut frames).await;
+        match accepted {
+            true => assert!(matches!(error, ChannelError::Broken { .. }), "{body}"),
+            false => assert!(matches!(error, ChannelError::SessionExpired), "{body}"),
+        }
+        // The next call needs another session in any case.
+        let error = failure(&mut channel.call(call(3))).await;
+        assert!(matches!(error, ChannelError::SessionExpired), "{error:?}");
+        server.silence(FOREVER).await;
+    }
+
+    // The end of the body is lost, and the id of the error with it.
+    let (channel, mut server) = connect();
+    open_without_stream(&channel, &mut server).await;
+    let (mut frames, request) = start_call(&channel, &mut server, call(2)).await;
+    let pieces = [
+        Ok(Piece::data(Bytes::from("{"))),
+        Err(std::io::Error::other("cut")),
+    ];
+    request.reply(with_body(404, None, stream::iter(pieces).boxed()));
+    let error = failure(&mut frames).await;
+    assert!(matches!(error, ChannelError::Broken { .. }), "{error:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn status_404_on_stream_or_notification_expires_session() {
     // 404 for a standalone stream that was open before.
     let (channel, mut server) = connect();
