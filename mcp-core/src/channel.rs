@@ -64,6 +64,13 @@ pub trait Channel: Send + Sync + 'static {
         None
     }
 
+    /// Waits until the messages of [`inbound`](Self::inbound) arrive again after an interruption, and
+    /// until the received ones are read. Returns whether there was an interruption. `false` at once
+    /// (default) where the messages are interrupted only together with the whole connection.
+    fn inbound_restored(&self) -> BoxFuture<'static, bool> {
+        Box::pin(ready(false))
+    }
+
     /// Sets the revision of the following messages: before `initialize` the requested one, and after
     /// it the negotiated one.
     fn set_version(&self, _: ProtocolVersion) {}

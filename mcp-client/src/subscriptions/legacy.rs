@@ -2,6 +2,7 @@
 //! server sends list changes without a subscription.
 
 use std::pin::pin;
+use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::stream;
@@ -9,6 +10,8 @@ use mcp_core::SessionRequest;
 use mcp_types::{ListChangedCapability, ServerCapabilities, SubscribeParams, SubscriptionFilter};
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::task::yield_now;
+use tokio::time::timeout;
 
 use super::subscription::{SubscribeOptions, Subscription};
 use crate::call;
@@ -24,7 +27,7 @@ pub(super) async fn subscribe(
     options: SubscribeOptions,
 ) -> Result<Subscription, Error> {
     let capabilities = client.server_capabilities().unwrap_or_default();
-    let changes = client.inner.events.subscribe_changes();
+    wait_for_messages(&client).await;
     let mut granted = granted_lists(&requested, &capabilities);
     let mut resources = ResourceGuard {
         client,
@@ -40,6 +43,9 @@ pub(super) async fn subscribe(
             }
         }
     }
+    // Last, because changes before this point are no changes of this subscription: neither those of
+    // lists nor those that a renewal of the session may have missed.
+    let changes = resources.client.inner.events.subscribe_changes();
     let stream = SessionChanges {
         resources,
         granted: granted.clone(),
@@ -51,6 +57,29 @@ pub(super) async fn subscribe(
         Some((next, stream))
     });
     Ok(Subscription::new(requested, granted, changes))
+}
+
+/// Longest wait for a stream of messages that is being opened again.
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// Waits while the stream of the server's messages is interrupted. A subscription during the
+/// interruption would receive changes from before it, or [`Change::Missed`] at its end. After the wait,
+/// both are over, unless the interruption is long: then `Missed` is true.
+async fn wait_for_messages(client: &Client) {
+    let channel = &client.inner.channel;
+    let restored = async {
+        if channel.inbound_restored().await {
+            // After an interruption the server first repeats the changes that the client missed. They
+            // arrive before the response to a ping.
+            let ping = SessionRequest::Ping.into();
+            let _ = call::run(client, ping, CallOptions::default()).await;
+            channel.inbound_restored().await;
+            // The dispatcher has taken the last message, and passes it on.
+            yield_now().await;
+        }
+    };
+    // After the timeout, the subscription starts during the interruption.
+    let _ = timeout(RESTORE_TIMEOUT, restored).await;
 }
 
 fn allows_subscribe(capabilities: &ServerCapabilities) -> bool {

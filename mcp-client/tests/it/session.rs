@@ -412,6 +412,28 @@ async fn expired_session_is_renewed_and_restored() {
 }
 
 #[tokio::test]
+async fn subscription_that_renews_session_reports_later_changes_only() {
+    let answers = [expired(), opened("2025-11-25"), empty(), empty()];
+    let (client, script, inbound) = session(Client::builder(), answers).await;
+    let changes = client.subscribe(["file:///a"]).tools_changed();
+    let mut changes = changes.await.unwrap();
+    assert_eq!(
+        methods(&script)[1..],
+        [
+            "resources/subscribe",
+            "initialize",
+            "resources/subscribe",
+            "resources/subscribe"
+        ]
+    );
+    tell(
+        &inbound,
+        &json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}),
+    );
+    assert_eq!(next(&mut changes).await, Change::Tools);
+}
+
+#[tokio::test]
 async fn concurrent_calls_renew_session_once() {
     let answers = [expired(), opened("2025-11-25"), expired()];
     let (client, script, _inbound) = session(Client::builder(), answers).await;

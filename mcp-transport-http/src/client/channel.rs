@@ -268,6 +268,10 @@ impl Channel for HttpChannel {
         self.sessions().inbound()
     }
 
+    fn inbound_restored(&self) -> BoxFuture<'static, bool> {
+        self.sessions().inbound_restored()
+    }
+
     fn set_version(&self, version: ProtocolVersion) {
         self.sessions().set_version(version);
     }

@@ -1,6 +1,7 @@
 //! A bounded queue of messages between the reader of a stream and the consumer of a call.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::task::{Context, Poll};
 
 use futures_util::task::AtomicWaker;
@@ -110,6 +111,24 @@ impl FrameQueue {
         }
     }
 
+    /// Waits until the queue is empty: the consumer has taken all messages.
+    pub(super) async fn read_to_end(&self) {
+        loop {
+            // Registered before the check, so that a concurrent `pop` is not missed.
+            let mut popped = pin!(self.has_capacity.notified());
+            popped.as_mut().enable();
+            if self.is_read_to_end() {
+                return;
+            }
+            popped.await;
+        }
+    }
+
+    fn is_read_to_end(&self) -> bool {
+        let state = self.state.lock();
+        state.closed || state.frames.is_empty() && !state.gap
+    }
+
     /// Records that messages may have been lost.
     pub(super) fn mark_gap(&self) {
         self.state.lock().gap = true;
@@ -123,6 +142,7 @@ impl FrameQueue {
     ) -> Poll<Option<Result<Frame, ChannelError>>> {
         self.consumer.register(cx.waker());
         if std::mem::take(&mut self.state.lock().gap) {
+            self.has_capacity.notify_waiters();
             return Poll::Ready(Some(Err(ChannelError::Broken { source: None })));
         }
         self.poll_pop(cx).map(|frame| frame.map(Ok))

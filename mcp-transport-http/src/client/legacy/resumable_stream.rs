@@ -81,10 +81,15 @@ impl ResumableStream {
         let mut connection = first;
         loop {
             let (outcome, error) = match connection {
-                Ok(events) => match self.read_connection(events).await {
-                    Ok(ended) => ended,
-                    Err(error) => return error,
-                },
+                Ok(events) => {
+                    self.set_interrupted(false);
+                    let ended = self.read_connection(events).await;
+                    self.set_interrupted(true);
+                    match ended {
+                        Ok(ended) => ended,
+                        Err(error) => return error,
+                    }
+                }
                 Err(error) => match retryable_outcome(&error) {
                     Some(outcome) => (outcome, error),
                     None => return error,
@@ -109,6 +114,13 @@ impl ResumableStream {
                 () = response_arrived => return error,
                 reopened = async { sleep(delay).await; self.open().await } => reopened,
             };
+        }
+    }
+
+    /// Records whether the standalone stream is interrupted. The streams of calls do not count.
+    fn set_interrupted(&self, interrupted: bool) {
+        if self.call.is_none() {
+            self.session.interrupted.send_replace(interrupted);
         }
     }
 
@@ -195,7 +207,8 @@ pub(super) async fn read_standalone(session: &Arc<Session>) {
         session.standalone_answered.notify_one();
         match stream.read_until_failure(first).await {
             ChannelError::Connect { .. } | ChannelError::Broken { .. } => {}
-            _ => return,
+            // The stream stays closed, so nothing waits for it.
+            _ => return stream.set_interrupted(false),
         }
         session.responded.notified().await;
     }

@@ -16,7 +16,7 @@ use mcp_core::{ChannelError, ClientNotification, CloseReason, Frame};
 use mcp_types::meta::keys;
 use mcp_types::{Cancelled, Message, Meta, ProgressToken, ProtocolVersion, RequestId};
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OnceCell, mpsc};
+use tokio::sync::{Notify, OnceCell, mpsc, watch};
 use tokio::time::timeout;
 
 use super::frame_queue::FrameQueue;
@@ -48,6 +48,8 @@ pub(super) struct Session {
     pub(super) initialized: Notify,
     /// Notified when the first standalone GET is answered or has failed.
     pub(super) standalone_answered: Notify,
+    /// The standalone stream was open, and is being opened again.
+    pub(super) interrupted: watch::Sender<bool>,
     /// Notified when the server has answered a POST with success.
     pub(super) responded: Notify,
     deleted: OnceCell<()>,
@@ -121,6 +123,7 @@ impl Session {
             cancellation_receiver: Mutex::new(Some(cancellation_receiver)),
             initialized: Notify::new(),
             standalone_answered: Notify::new(),
+            interrupted: watch::Sender::new(false),
             responded: Notify::new(),
             deleted: OnceCell::new(),
         }
@@ -208,6 +211,24 @@ impl Session {
             reason = self.closing.closed() => ChannelError::Closed(reason),
             end = end => end.into(),
         }
+    }
+
+    /// Waits until the standalone stream is open again and its messages are read, or until the session
+    /// ends. Returns whether the stream was interrupted.
+    pub(super) async fn inbound_restored(&self) -> bool {
+        let mut interrupted = self.interrupted.subscribe();
+        let was_interrupted = *interrupted.borrow_and_update();
+        let restored = async {
+            // Cannot fail, because the session keeps the sender.
+            let _ = interrupted.wait_for(|interrupted| !interrupted).await;
+            self.inbox.read_to_end().await;
+        };
+        tokio::select! {
+            biased;
+            _ = self.ended() => {}
+            () = restored => {}
+        }
+        was_interrupted
     }
 
     /// Returns the error for new requests if the session or the channel has ended.

@@ -140,6 +140,15 @@ impl ChannelSessions {
         Some(Box::pin(frames.take_until(ended)))
     }
 
+    /// Waits until the standalone stream is open again and its messages are read. Returns whether it
+    /// was interrupted.
+    pub(in crate::client) fn inbound_restored(&self) -> BoxFuture<'static, bool> {
+        match self.slots.lock().current.clone() {
+            Some(session) => Box::pin(async move { session.inbound_restored().await }),
+            None => Box::pin(future::ready(false)),
+        }
+    }
+
     pub(in crate::client) fn set_version(&self, version: ProtocolVersion) {
         if !version.is_modern() {
             self.open_or_next().set_version(version);
