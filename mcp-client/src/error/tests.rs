@@ -1,0 +1,141 @@
+//! Messages and classification of errors.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::time::Duration;
+
+use http::StatusCode;
+use mcp_core::{ChannelError, ClientRequest, CloseReason};
+
+use super::{Error, ErrorKind};
+
+/// An error with an optional source.
+#[derive(Debug)]
+struct Layer(&'static str, Option<Box<Self>>);
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl StdError for Layer {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.1.as_deref().map(|cause| cause as _)
+    }
+}
+
+#[test]
+fn debug_shows_each_cause_once() {
+    let chain = Layer(
+        "handshake",
+        Some(Box::new(Layer(
+            "certificate",
+            Some(Box::new(Layer("expired", None))),
+        ))),
+    );
+    let error = Error::from(ChannelError::Broken {
+        source: Some(chain.into()),
+    });
+    let text = "the connection broke before the answer was there: handshake";
+    assert_eq!(error.to_string(), text);
+    assert_eq!(error.source().unwrap().to_string(), "certificate");
+    assert_eq!(
+        format!("{error:?}"),
+        format!("{text}\n  caused by: certificate\n  caused by: expired")
+    );
+}
+
+#[test]
+fn predicates_look_at_innermost_error() {
+    let late = || ErrorKind::TimedOut(Duration::from_secs(5));
+    let slow = ChannelError::Connect {
+        peer: "https://example.com".to_owned(),
+        source: std::io::Error::new(std::io::ErrorKind::TimedOut, "slow").into(),
+    };
+    let status = |status| ChannelError::Status {
+        status,
+        excerpt: String::new(),
+        retry_after: Some(Duration::from_secs(9)),
+    };
+    let request = ClientRequest::Discover;
+    let in_group = |kind| {
+        let error = Error::in_call("https://example.com", &request, kind);
+        Error::for_server("files", ErrorKind::Start(error))
+    };
+    type Predicate = fn(&Error) -> bool;
+    let predicates: [Predicate; 4] = [
+        Error::is_timeout,
+        Error::is_closed,
+        Error::is_auth,
+        Error::is_retryable,
+    ];
+    for (kind, expected) in [
+        (late(), [true, false, false, false]),
+        (
+            ErrorKind::UnexpectedResponse(late().into()),
+            [true, false, false, false],
+        ),
+        (ErrorKind::Channel(slow), [true, false, false, true]),
+        (
+            ErrorKind::closed(CloseReason::Remote),
+            [false, true, false, false],
+        ),
+        (
+            ErrorKind::Channel(status(StatusCode::UNAUTHORIZED)),
+            [false, false, true, false],
+        ),
+        (
+            ErrorKind::Channel(ChannelError::Unauthorized {
+                source: "no client id".into(),
+            }),
+            [false, false, true, false],
+        ),
+        (
+            ErrorKind::Channel(status(StatusCode::SERVICE_UNAVAILABLE)),
+            [false, false, false, true],
+        ),
+        (
+            ErrorKind::Other(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+            [true, false, false, false],
+        ),
+        (ErrorKind::Other("x".into()), [false; 4]),
+    ] {
+        let error = in_group(kind);
+        assert_eq!(
+            predicates.map(|predicate| predicate(&error)),
+            expected,
+            "{error}"
+        );
+        let text = error.to_string();
+        let start = "files: the server could not be started: server/discover";
+        assert!(text.starts_with(start), "{text}");
+    }
+    let error = in_group(ErrorKind::Channel(status(StatusCode::TOO_MANY_REQUESTS)));
+    assert_eq!(error.retry_after(), Some(Duration::from_secs(9)));
+}
+
+#[test]
+fn stderr_tail_ends_message() {
+    let late = || Error::from(ErrorKind::TimedOut(Duration::from_secs(5)));
+    assert_eq!(late().with_stderr_tail("").to_string(), late().to_string());
+    let text = late().with_stderr_tail("no licence").to_string();
+    assert_eq!(
+        text,
+        "no response within 5s; its standard error ends with:\nno licence"
+    );
+}
+
+#[test]
+fn error_is_send_and_pointer_sized() {
+    fn assert_send<T: Send + Sync + 'static>() {}
+    assert_send::<Error>();
+    assert!(size_of::<Error>() <= size_of::<usize>());
+}
+
+#[test]
+fn no_common_version_lists_versions() {
+    let kind = ErrorKind::no_common_version(Vec::new(), &[mcp_types::ProtocolVersion::LATEST]);
+    let text = "no common protocol version: the server supports none, this client 2026-07-28";
+    assert_eq!(Error::from(kind).to_string(), text);
+}
