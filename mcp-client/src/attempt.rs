@@ -52,6 +52,8 @@ pub(crate) struct ReceivedReply {
     pub(crate) reply: Reply,
     /// The HTTP status, over HTTP.
     pub(crate) status: Option<StatusCode>,
+    /// The challenge of a response with status 401 or 403.
+    pub(crate) challenge: Option<Box<str>>,
     /// The length of the message.
     pub(crate) bytes: usize,
 }
@@ -123,6 +125,7 @@ impl Attempt<'_, '_> {
                     return Ok(ReceivedReply {
                         reply,
                         status: frame.status,
+                        challenge: frame.challenge,
                         bytes: frame.message.len(),
                     });
                 }

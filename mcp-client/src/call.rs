@@ -202,7 +202,12 @@ impl<'a> ActiveCall<'a> {
                 Reply::Fault(Fault::HeaderMismatch(_)) if self.refresh_headers().await => continue,
                 Reply::Fault(fault) => {
                     self.invalidate_pages(&fault);
-                    ErrorKind::from_fault(fault, received.status, &self.client.inner.versions)
+                    ErrorKind::from_fault(
+                        fault,
+                        received.status,
+                        received.challenge,
+                        &self.client.inner.versions,
+                    )
                 }
                 Reply::Extended { result_type, .. } => ErrorKind::UnknownResultType(result_type),
                 _ => ErrorKind::WrongResult,

@@ -152,8 +152,16 @@ impl Negotiator<'_> {
             Ok(ReceivedReply {
                 reply: Reply::Fault(fault),
                 status,
+                challenge,
                 ..
-            }) => (ErrorKind::Fault { fault, status }, false),
+            }) => (
+                ErrorKind::Fault {
+                    fault,
+                    status,
+                    challenge,
+                },
+                false,
+            ),
             Ok(_) => (ErrorKind::WrongResult, false),
             Err(kind) => {
                 let is_gone = is_pipe && kind.is_disconnected();
@@ -163,7 +171,7 @@ impl Negotiator<'_> {
         let method = request.method().unwrap_or(Method::Discover);
         self.record(method, version, kind.to_string());
         let evidence = match &kind {
-            ErrorKind::Fault { fault, status } => Evidence::Fault(fault, *status),
+            ErrorKind::Fault { fault, status, .. } => Evidence::Fault(fault, *status),
             ErrorKind::Decode(_) | ErrorKind::WrongResult => Evidence::Unreadable,
             ErrorKind::Channel(ChannelError::Status { status, .. }) => Evidence::Status(*status),
             ErrorKind::TimedOut(_) if is_pipe => Evidence::Silence,

@@ -73,6 +73,7 @@ pub(crate) async fn renew(client: &Client, expired: u64) -> Result<(), ErrorKind
             return Err(ErrorKind::Fault {
                 fault,
                 status: received.status,
+                challenge: received.challenge,
             });
         }
         _ => return Err(ErrorKind::WrongResult),

@@ -253,6 +253,8 @@ pub struct Frame {
     pub message: Bytes,
     /// The HTTP status of the response that carried the message, as evidence for the era of the server.
     pub status: Option<http::StatusCode>,
+    /// The challenge of the response (`WWW-Authenticate`), when its status is 401 or 403.
+    pub challenge: Option<Box<str>>,
 }
 
 impl Frame {
@@ -261,7 +263,15 @@ impl Frame {
         Self {
             message: message.into(),
             status: None,
+            challenge: None,
         }
+    }
+
+    /// Sets the challenge of the response.
+    #[must_use]
+    pub fn challenge(mut self, challenge: Option<Box<str>>) -> Self {
+        self.challenge = challenge;
+        self
     }
 
     /// Sets the HTTP status.
@@ -306,6 +316,8 @@ pub enum ChannelError {
         excerpt: String,
         /// The time to wait before the request is repeated (`Retry-After`).
         retry_after: Option<std::time::Duration>,
+        /// The challenge of the server (`WWW-Authenticate`), when the status is 401 or 403.
+        challenge: Option<Box<str>>,
     },
     /// The server demands authorization, and it failed.
     #[error("authorization failed")]

@@ -58,6 +58,12 @@ impl Error {
         self.as_client().is_some_and(mcp_client::Error::is_auth)
     }
 
+    /// Returns the challenge of the server (`WWW-Authenticate`), when the HTTP status is 401 or 403.
+    #[cfg(feature = "client")]
+    pub fn challenge(&self) -> Option<&str> {
+        self.as_client()?.challenge()
+    }
+
     /// Returns the reason why a login failed that the server demanded.
     #[cfg(feature = "auth")]
     pub fn authorization(&self) -> Option<&mcp_auth::AuthError> {

@@ -23,6 +23,7 @@ pub(crate) enum ErrorKind {
     Fault {
         fault: Fault,
         status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
     },
     #[error("no response within {0:?}")]
     TimedOut(Duration),
@@ -133,6 +134,7 @@ impl ErrorKind {
     pub(crate) fn from_fault(
         fault: Fault,
         status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
         client_versions: &[ProtocolVersion],
     ) -> Self {
         match fault {
@@ -141,7 +143,11 @@ impl ErrorKind {
             {
                 Self::no_common_version(supported, client_versions)
             }
-            fault => Self::Fault { fault, status },
+            fault => Self::Fault {
+                fault,
+                status,
+                challenge,
+            },
         }
     }
 

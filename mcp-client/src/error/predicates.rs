@@ -51,6 +51,30 @@ impl Error {
             )
     }
 
+    /// Returns the challenge of the server: the value of `WWW-Authenticate`, when the HTTP status is 401
+    /// or 403 ([`is_auth`](Self::is_auth)). It names the scheme, the missing scopes and the URL of the
+    /// resource metadata, for programs that authorize themselves. Several headers are joined by commas;
+    /// at most 8 KiB are kept.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(client: mcp::Client) {
+    /// if let Err(error) = client.call("deploy", ()).await {
+    ///     if let Some(challenge) = error.challenge() {
+    ///         println!("log in first: {challenge}");
+    ///     }
+    /// }
+    /// # }
+    /// ```
+    pub fn challenge(&self) -> Option<&str> {
+        match self.inner.kind.root() {
+            ErrorKind::Channel(ChannelError::Status { challenge, .. })
+            | ErrorKind::Fault { challenge, .. } => challenge.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Returns the reason why a login failed that the server demanded: with the feature `auth`, an
     /// `AuthError`.
     pub fn authorization(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {

@@ -57,6 +57,7 @@ fn predicates_look_at_innermost_error() {
         status,
         excerpt: String::new(),
         retry_after: Some(Duration::from_secs(9)),
+        challenge: None,
     };
     let request = ClientRequest::Discover;
     let in_group = |kind| {

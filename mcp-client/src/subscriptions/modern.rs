@@ -242,9 +242,12 @@ async fn next_event(
             match reply.map_err(ErrorKind::Decode)? {
                 // spec: SUB-09, SUB-10
                 Reply::Complete { .. } => Ok(ListenEvent::End),
-                Reply::Fault(fault) => {
-                    Err(ErrorKind::from_fault(fault, frame.status, &inner.versions))
-                }
+                Reply::Fault(fault) => Err(ErrorKind::from_fault(
+                    fault,
+                    frame.status,
+                    frame.challenge,
+                    &inner.versions,
+                )),
                 _ => Err(ErrorKind::WrongResult),
             }
         }

@@ -263,6 +263,7 @@ async fn channel_error_is_classified() {
         status: StatusCode::from_u16(code).unwrap(),
         excerpt: "no".to_owned(),
         retry_after: seconds.map(std::time::Duration::from_secs),
+        challenge: None,
     };
     let error = failure(vec![Step::Fail(status(503, Some(7)))]).await;
     assert!(error.is_retryable() && !error.is_closed());

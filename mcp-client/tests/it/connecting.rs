@@ -129,6 +129,7 @@ async fn unknown_discover_falls_back_to_initialize() {
         status: http::StatusCode::from_u16(code).unwrap(),
         excerpt: String::new(),
         retry_after: None,
+        challenge: None,
     };
     // The response of an early Python SDK.
     let unnamed =

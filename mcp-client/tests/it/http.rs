@@ -57,6 +57,23 @@ async fn serve(mut stream: TcpStream, number: usize, seen: &Seen) -> std::io::Re
                 let result = json!({"supportedVersions": ["2026-07-28"], "capabilities": {}});
                 write_json(&mut stream, "200 OK", &answer(result)).await?;
             }
+            (_, Some("forbidden")) => {
+                let head = "HTTP/1.1 403 Forbidden\r\nwww-authenticate: Basic realm=\"x\"\r\n\
+                            www-authenticate: Bearer scope=\"write\"\r\n";
+                stream.write_all(head.as_bytes()).await?;
+                let body = match request["params"]["arguments"]["json"].as_bool() {
+                    Some(true) => {
+                        let error = json!({"code": -32600, "message": "no"});
+                        json!({"jsonrpc": "2.0", "id": request["id"], "error": error}).to_string()
+                    }
+                    _ => "no".to_owned(),
+                };
+                let rest = format!(
+                    "content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                stream.write_all(rest.as_bytes()).await?;
+            }
             (_, Some("refused")) => {
                 let error = json!({"code": -32602, "message": "unknown tool"});
                 let text = json!({"jsonrpc": "2.0", "id": request["id"], "error": error});
@@ -154,6 +171,22 @@ async fn concurrent_calls_return_their_results() {
     let results = futures::future::try_join_all(calls).await.unwrap();
     assert!(results.iter().all(|result| result.text() == "done"));
     assert_eq!(seen.requests.lock().unwrap().len(), 21);
+}
+
+#[tokio::test]
+async fn forbidden_call_keeps_challenge() {
+    let (url, _) = start().await;
+    let client = connect(&url).await.unwrap();
+    for is_json in [false, true] {
+        let call = client.call("forbidden", json!({"json": is_json}));
+        let error = call.await.unwrap_err();
+        assert!(error.is_auth(), "{error}");
+        assert_eq!(error.fault().is_some(), is_json, "{error}");
+        let expected = r#"Basic realm="x", Bearer scope="write""#;
+        assert_eq!(error.challenge(), Some(expected), "{error}");
+    }
+    let error = client.call("refused", ()).await.unwrap_err();
+    assert_eq!(error.challenge(), None);
 }
 
 #[tokio::test]

@@ -243,6 +243,7 @@ async fn refused_subscription_fails() {
         status: StatusCode::UNAUTHORIZED,
         excerpt: String::new(),
         retry_after: None,
+        challenge: None,
     };
     for (steps, message) in [
         (

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, Response, StatusCode};
 use http_body_util::BodyDataStream;
 use mcp_core::{ChannelError, Frame};
@@ -120,6 +121,7 @@ pub(super) async fn status_error(
         status: head.status,
         excerpt: body::excerpt(&bytes),
         retry_after: retry_after(&head.headers),
+        challenge: challenge(head.status, &head.headers),
     }
 }
 
@@ -180,13 +182,38 @@ async fn read_error_response(
     // An incomplete body is still useful in the excerpt.
     let (bytes, _) = body::read(body, limit).await;
     if matches!(Message::parse(&bytes), Ok(Message::Response(_))) {
-        return Ok(Frame::new(bytes).status(status));
+        let frame = Frame::new(bytes).status(status);
+        return Ok(frame.challenge(challenge(status, headers)));
     }
     Err(ChannelError::Status {
         status,
         excerpt: body::excerpt(&bytes),
         retry_after: retry_after(headers),
+        challenge: challenge(status, headers),
     })
+}
+
+/// Longest challenge in bytes that is kept.
+const MAX_CHALLENGE: usize = 8 << 10;
+
+/// Returns the `WWW-Authenticate` headers of a response with status 401 or 403, joined by commas.
+/// Headers that are no text, and those above the limit, are left out.
+fn challenge(status: StatusCode, headers: &HeaderMap) -> Option<Box<str>> {
+    if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+        return None;
+    }
+    let mut joined = String::new();
+    for value in headers.get_all(WWW_AUTHENTICATE) {
+        let Ok(value) = value.to_str() else { continue };
+        if joined.len() + value.len() > MAX_CHALLENGE {
+            break;
+        }
+        if !joined.is_empty() {
+            joined += ", ";
+        }
+        joined += value;
+    }
+    (!joined.is_empty()).then(|| joined.into())
 }
 
 /// Returns the `Retry-After` header in seconds. The date form of the header is ignored.
@@ -218,6 +245,7 @@ fn redirect_error(status: StatusCode, headers: &HeaderMap, http: &RequestSender)
         status,
         excerpt,
         retry_after: None,
+        challenge: None,
     }
 }
 

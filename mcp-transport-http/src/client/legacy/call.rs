@@ -219,10 +219,12 @@ async fn initialize(
             status,
             excerpt,
             retry_after,
+            challenge,
         }) if settings.http_sse && may_be_http_sse(status) => ChannelError::Status {
             status,
             excerpt,
             retry_after,
+            challenge,
         },
         other => return other,
     };
