@@ -1,17 +1,21 @@
-//! [`Error`]: the error of a call.
+//! [`Error`]: the error of a call, and [`ErrorKind`]: its cause.
 
 mod display;
-mod kind;
 mod predicates;
 #[cfg(test)]
 mod tests;
 
 use std::error::Error as StdError;
+use std::io;
+use std::time::Duration;
 
-use mcp_core::{ChannelError, ClientRequest};
-use mcp_types::UnexpectedResult;
+use http::StatusCode;
+use mcp_core::versioning::newest_common;
+use mcp_core::wire::DecodeError;
+use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
+use mcp_types::{ParseError, ProtocolVersion, RawObjectError, RequestId, UnexpectedResult};
 
-pub(crate) use kind::ErrorKind;
+use crate::inputs::{BoxError, InputError};
 
 /// The error of a call. Its message names server, method, tool and cause, and never contains a
 /// secret.
@@ -116,5 +120,229 @@ impl Error {
     pub fn with_stderr_tail(mut self, stderr: impl Into<Box<str>>) -> Self {
         self.inner.stderr_tail = Some(stderr.into()).filter(|stderr| !stderr.is_empty());
         self
+    }
+}
+
+/// The cause of an error. Faults of the server and failures of the client are separate variants.
+// spec: ERR-09
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ErrorKind {
+    #[error("{}", with_cause(.0))]
+    Channel(ChannelError),
+    #[error("{fault}")]
+    Fault {
+        fault: Fault,
+        status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
+    },
+    #[error("no response within {0:?}")]
+    TimedOut(Duration),
+    #[error("no response within a total of {0:?}")]
+    TotalTimeout(Duration),
+    #[error(
+        "{0}; the server may have executed the call, so it was not repeated (allow that with `idempotent`)"
+    )]
+    MayHaveRun(Box<Self>),
+    #[error("the caller has cancelled the call")]
+    Cancelled,
+    #[error("the stream ended without a response")]
+    NoResponse,
+    #[error("the response is no valid message: {0}")]
+    InvalidMessage(ParseError),
+    #[error("the response is for another request, {given}")]
+    WrongId { given: RequestId },
+    #[error("{0}")]
+    Decode(DecodeError),
+    #[error("the result is that of another method")]
+    WrongResult,
+    #[error("{0}")]
+    Input(InputError),
+    #[error("the result has the unknown type {0:?}")]
+    UnknownResultType(Box<str>),
+    #[error(
+        "no common protocol version: the server supports {}, this client {client}",
+        list(server)
+    )]
+    NoCommonVersion { server: Vec<String>, client: String },
+    #[error("the server answers neither server/discover nor initialize: {0}")]
+    UnexpectedResponse(Box<Self>),
+    #[error("a session of {0} has no server/discover; the answer to initialize is known already")]
+    NothingToDiscover(ProtocolVersion),
+    #[error("the arguments cannot be sent: {0}")]
+    Arguments(RawObjectError),
+    #[error("the header {0:?} cannot be sent: its name or its value is invalid")]
+    Header(Box<str>),
+    #[error("the root {0:?} is no `file://` URI")]
+    Root(String),
+    #[error("this client was built without roots; give them with `ClientBuilder::roots`")]
+    NoRoots,
+    #[error("the server ended the subscription without acknowledging it")]
+    NotAcknowledged,
+    #[error("the group has no server {0:?}")]
+    NoSuchServer(Box<str>),
+    #[error("no server of the group has {0:?}")]
+    NotInGroup(Box<str>),
+    #[error("the server is disabled: {0}")]
+    Unused(String),
+    #[error("the server could not be started: {0}")]
+    Start(Error),
+    #[error("the server is not started again for {wait:?}: {reason}")]
+    BackingOff { reason: String, wait: Duration },
+    #[error("the list never ends: the server returned the same cursor twice")]
+    RepeatedCursor,
+    #[error("the list has more than {0} pages")]
+    TooManyPages(usize),
+    #[error("the list has more than {0} items")]
+    TooManyItems(usize),
+    #[error("the list has more than {0} bytes")]
+    ListTooLarge(usize),
+    #[error("the server ended at its start: {}", end_text(.0))]
+    EndedAtStart(Box<Self>),
+    #[error("the command is not approved; the `approve` hook of its configuration file refuses it")]
+    NotApproved,
+    #[error("the result violates the output schema of the tool: {0}")]
+    OutputSchema(String),
+    #[error("{0}")]
+    Result(UnexpectedResult),
+    #[error("{0}")]
+    Other(BoxError),
+}
+
+/// Formats an error with its source, which is more specific.
+fn with_cause(error: &dyn StdError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// Returns the reason of the end of a process: exit status and last lines of standard error.
+fn end_text(kind: &ErrorKind) -> String {
+    match kind {
+        ErrorKind::Channel(ChannelError::Closed(CloseReason::Broken(reason))) => reason.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn list(versions: &[String]) -> String {
+    if versions.is_empty() {
+        "none".to_owned()
+    } else {
+        versions.join(", ")
+    }
+}
+
+impl ErrorKind {
+    pub(crate) fn no_common_version(server: Vec<String>, client: &[ProtocolVersion]) -> Self {
+        Self::NoCommonVersion {
+            server,
+            client: ProtocolVersion::listed(client),
+        }
+    }
+
+    /// Converts a fault of the server.
+    pub(crate) fn from_fault(
+        fault: Fault,
+        status: Option<StatusCode>,
+        challenge: Option<Box<str>>,
+        client_versions: &[ProtocolVersion],
+    ) -> Self {
+        match fault {
+            Fault::UnsupportedVersion { supported, .. }
+                if newest_common(&supported, client_versions).is_none() =>
+            {
+                Self::no_common_version(supported, client_versions)
+            }
+            fault => Self::Fault {
+                fault,
+                status,
+                challenge,
+            },
+        }
+    }
+
+    pub(crate) fn closed(reason: CloseReason) -> Self {
+        Self::Channel(ChannelError::Closed(reason))
+    }
+
+    /// Returns whether the channel is closed or the stream of the request broke.
+    pub(crate) fn is_disconnected(&self) -> bool {
+        self.is_broken() || matches!(self, Self::Channel(ChannelError::Closed(_)))
+    }
+
+    /// Returns whether the channel was closed, but not by this client.
+    pub(crate) fn is_remote_close(&self) -> bool {
+        let Self::Channel(ChannelError::Closed(reason)) = self else {
+            return false;
+        };
+        *reason != CloseReason::Local
+    }
+
+    /// Returns whether the stream of one request broke. Another request may succeed.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(
+            self.root(),
+            Self::NoResponse | Self::Channel(ChannelError::Broken { .. })
+        )
+    }
+
+    /// Returns whether a later attempt may succeed.
+    pub(crate) fn is_transient(&self) -> bool {
+        self.is_broken()
+            || matches!(self, Self::BackingOff { .. })
+            || matches!(self.root(), Self::Channel(ChannelError::Connect { .. }))
+            || matches!(
+                self.status(),
+                Some(
+                    StatusCode::REQUEST_TIMEOUT
+                        | StatusCode::TOO_MANY_REQUESTS
+                        | StatusCode::BAD_GATEWAY
+                        | StatusCode::SERVICE_UNAVAILABLE
+                        | StatusCode::GATEWAY_TIMEOUT
+                )
+            )
+    }
+
+    /// Returns the innermost error.
+    pub(crate) fn root(&self) -> &Self {
+        match self {
+            Self::UnexpectedResponse(cause)
+            | Self::EndedAtStart(cause)
+            | Self::MayHaveRun(cause) => cause.root(),
+            Self::Start(error) => error.inner.kind.root(),
+            other => other,
+        }
+    }
+
+    /// Returns whether the server, or a host on the path to it, did not answer in time.
+    pub(crate) fn is_timeout(&self) -> bool {
+        match self.root() {
+            Self::TimedOut(_) | Self::TotalTimeout(_) => true,
+            Self::Channel(error) => has_io_timeout(error),
+            Self::Other(cause) => has_io_timeout(&**cause),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn status(&self) -> Option<StatusCode> {
+        match self.root() {
+            Self::Channel(ChannelError::Status { status, .. }) => Some(*status),
+            Self::Fault { status, .. } => *status,
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether one of the sources is a timeout of the operating system or of the HTTP client.
+fn has_io_timeout(error: &(dyn StdError + 'static)) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
+        let io = cause.downcast_ref::<io::Error>();
+        io.is_some_and(|error| error.kind() == io::ErrorKind::TimedOut)
+    })
+}
+
+impl From<InputError> for ErrorKind {
+    fn from(error: InputError) -> Self {
+        Self::Input(error)
     }
 }
