@@ -157,6 +157,11 @@ impl Authorizer {
         self.0.state.oauth.events()
     }
 
+    /// Returns the identifier of the protocol extension in use; see [`OAuth::extension_id`].
+    pub fn extension_id(&self) -> Option<&'static str> {
+        self.0.state.oauth.extension_id()
+    }
+
     /// Waits for a login or refresh that is in progress. Returns its outcome, or `None` when there
     /// is none.
     pub async fn wait_for_login(&self) -> Option<Result<(), AuthError>> {

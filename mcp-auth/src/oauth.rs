@@ -348,6 +348,21 @@ impl OAuth {
         self.events.subscribe()
     }
 
+    /// Returns the identifier of the protocol extension that these settings use: client credentials,
+    /// enterprise-managed authorization or workload identity. `None` for the other grants, which are
+    /// part of the protocol itself. Clients declare it in their capabilities.
+    // spec: EXT-01
+    pub fn extension_id(&self) -> Option<&'static str> {
+        match self.grant {
+            Grant::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),
+            Grant::Enterprise(_) => {
+                Some("io.modelcontextprotocol/enterprise-managed-authorization")
+            }
+            Grant::Workload(_) => Some("io.modelcontextprotocol/auth/wif"),
+            Grant::Interactive | Grant::Device(_) | Grant::Token(_) => None,
+        }
+    }
+
     /// # Errors
     ///
     /// Returns [`AuthError::Settings`] when a setting is invalid.

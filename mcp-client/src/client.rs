@@ -12,7 +12,8 @@ use futures_util::{FutureExt, stream};
 use mcp_core::close_signal::CloseSignal;
 use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
-    Channel, ClientProfile, ClientRequest, CloseReason, ServerIdentity, ServerNotification,
+    Channel, ClientProfile, ClientRequest, CloseReason, Extensions, ServerIdentity,
+    ServerNotification,
 };
 use mcp_types::{
     DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
@@ -84,6 +85,8 @@ pub(crate) struct ClientInner {
     pub(crate) renewal: tokio::sync::Mutex<()>,
     pub(crate) resource_subscriptions: ResourceSubscriptions,
     pub(crate) open_requests: OpenRequests,
+    /// The values of [`ClientBuilder::attach`](crate::ClientBuilder::attach).
+    pub(crate) attached: Extensions,
 }
 
 /// The task that handles the messages of a legacy session. Dropping this aborts the task.
@@ -322,6 +325,19 @@ impl Client {
         timeout(CLOSE_TIMEOUT, closing)
             .await
             .map_err(|_| ErrorKind::TimedOut(CLOSE_TIMEOUT).into())
+    }
+
+    /// Returns the value of this type that was
+    /// [attached](crate::ClientBuilder::attach) to the client.
+    pub fn attached<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.inner.attached.get()
+    }
+
+    /// Removes all results from the [cache](crate::ClientBuilder::cache) of this client, also those of
+    /// other clients that share it. Use this after the identity of the user has changed.
+    // spec: CACHE-08
+    pub fn clear_cache(&self) {
+        self.inner.cache.clear();
     }
 
     /// Returns the record of version negotiation, for logs and for

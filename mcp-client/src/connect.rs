@@ -13,12 +13,13 @@ use mcp_core::close_signal::CloseSignal;
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
 use mcp_core::versioning::{Verdict, newest_common};
-use mcp_core::{Channel, ClientProfile, ClientRequest, ResultBody, ServerIdentity};
+use mcp_core::{Channel, ClientProfile, ClientRequest, Extensions, ResultBody, ServerIdentity};
 use mcp_types::{
     ClientCapabilities, CreateMessageResult, DiscoverResult, ElicitResult, Implementation,
     LoggingLevel, ProtocolVersion, Root,
 };
 use parking_lot::RwLock;
+use serde::Serialize;
 
 use crate::cache::Cache;
 use crate::call;
@@ -97,6 +98,7 @@ pub struct ClientBuilder {
     headers: HeaderMap,
     /// The name of the first invalid header.
     invalid_header: Option<Box<str>>,
+    attached: Extensions,
 }
 
 impl Default for ClientBuilder {
@@ -115,6 +117,7 @@ impl Default for ClientBuilder {
             probe_timeout: Duration::from_secs(5),
             headers: HeaderMap::new(),
             invalid_header: None,
+            attached: Extensions::new(),
         }
     }
 }
@@ -137,6 +140,50 @@ impl ClientBuilder {
     // spec: VER-14
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.profile.capabilities = capabilities;
+        self
+    }
+
+    /// Declares support for an extension of the protocol, with its settings: a struct, a map, or `()`.
+    /// Keeps the other [capabilities](Self::capabilities).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp_client::Client;
+    ///
+    /// let builder = Client::builder().declare_extension("com.example/tracing", &());
+    /// ```
+    // spec: EXT-01
+    pub fn declare_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
+        let capabilities = std::mem::take(&mut self.profile.capabilities);
+        self.profile.capabilities = capabilities.with_extension(id, settings);
+        self
+    }
+
+    /// Attaches a value to the client, found by its type with [`Client::attached`]. Replaces a value
+    /// of the same type. Use this in crates that extend clients, for state that all clones of a client
+    /// share.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use mcp_client::Client;
+    /// use mcp_transport_http::HttpChannel;
+    ///
+    /// #[derive(Clone)]
+    /// struct Tenant(String);
+    ///
+    /// # async fn example() -> Result<(), mcp_client::Error> {
+    /// let client = Client::builder()
+    ///     .attach(Tenant("acme".to_owned()))
+    ///     .over(HttpChannel::new("http://127.0.0.1:8000/mcp")?)
+    ///     .await?;
+    /// assert_eq!(client.attached::<Tenant>().map(|tenant| tenant.0.as_str()), Some("acme"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn attach<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
+        self.attached.insert(value);
         self
     }
 
@@ -362,6 +409,7 @@ impl ClientBuilder {
                 renewal: tokio::sync::Mutex::default(),
                 resource_subscriptions: ResourceSubscriptions::default(),
                 open_requests: OpenRequests::default(),
+                attached: self.attached,
             }),
         };
         if negotiates {

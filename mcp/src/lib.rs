@@ -119,7 +119,7 @@ pub use mcp_types::{
 };
 
 #[cfg(feature = "auth")]
-pub use authorize::{OAuthBuilder, WithOAuth};
+pub use authorize::{ClientAuth, OAuthBuilder, WithOAuth};
 #[cfg(feature = "client")]
 pub use connect::{Connect, ConnectWith};
 #[cfg(feature = "client")]

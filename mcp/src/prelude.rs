@@ -12,8 +12,6 @@ pub use crate::{
 pub use crate::Io;
 #[cfg(feature = "http-server")]
 pub use crate::StreamableHttp;
-#[cfg(feature = "auth")]
-pub use crate::WithOAuth as _;
 #[cfg(feature = "client")]
 pub use crate::{AddServers as _, Connect as _, ConnectWith as _, LoadGroup as _};
 #[cfg(feature = "server")]
@@ -28,5 +26,7 @@ pub use crate::{
 pub use crate::{
     Change, Client, ConnectMode, ElicitRequest, Rejected, SampleRequest, Turn, UrlRequest,
 };
+#[cfg(feature = "auth")]
+pub use crate::{ClientAuth as _, WithOAuth as _};
 #[cfg(feature = "macros")]
 pub use crate::{completion, prompt, resource, tool};

@@ -1,0 +1,167 @@
+//! Logins of connected clients.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use mcp::auth::{AuthError, AuthStatus, OAuth};
+use mcp::prelude::*;
+use mcp::{ClientBuilder, HttpChannel};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+const CREDENTIALS: &str = "io.modelcontextprotocol/oauth-client-credentials";
+
+/// The tokens of an authorization server.
+#[derive(Clone, Default)]
+struct Issued {
+    valid: Arc<Mutex<HashSet<String>>>,
+    count: Arc<Mutex<usize>>,
+}
+
+impl Issued {
+    fn issue(&self) -> String {
+        let mut count = self.count.lock().unwrap();
+        *count += 1;
+        let token = format!("token-{count}");
+        self.valid.lock().unwrap().insert(token.clone());
+        token
+    }
+
+    fn count(&self) -> usize {
+        *self.count.lock().unwrap()
+    }
+
+    fn valid(&self) -> usize {
+        self.valid.lock().unwrap().len()
+    }
+}
+
+/// An MCP server with authorization, and its authorization server at the same origin.
+async fn start() -> (String, Issued) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let issued = Issued::default();
+    let resource = json!({"resource": format!("{base}/mcp"), "authorization_servers": [base]});
+    let issuer = json!({
+        "issuer": base,
+        "token_endpoint": format!("{base}/token"),
+        "revocation_endpoint": format!("{base}/revoke"),
+        "token_endpoint_auth_methods_supported": ["client_secret_basic"],
+    });
+    let token = |State(issued): State<Issued>| async move {
+        let token = issued.issue();
+        respond(&json!({"access_token": token, "token_type": "Bearer", "expires_in": 3600}))
+    };
+    let revoke = |State(issued): State<Issued>, form: String| async move {
+        let mut valid = issued.valid.lock().unwrap();
+        valid.retain(|token| !form.contains(token));
+    };
+    let server = Server::new("protected", "1.0.0").tool(Tool::new("declared").handler(
+        |client: ClientInfo| client.capabilities().has_extension(CREDENTIALS).to_string(),
+    ));
+    let protected = Router::new()
+        .route_service("/mcp", StreamableHttp::new(server))
+        .layer(from_fn_with_state(issued.clone(), check));
+    let app = Router::new()
+        .route("/token", post(token))
+        .route("/revoke", post(revoke))
+        .with_state(issued.clone())
+        .route(
+            "/.well-known/oauth-protected-resource/mcp",
+            get(move || async move { respond(&resource) }),
+        )
+        .route(
+            "/.well-known/oauth-authorization-server",
+            get(move || async move { respond(&issuer) }),
+        )
+        .merge(protected);
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    (format!("{base}/mcp"), issued)
+}
+
+fn respond(body: &Value) -> Response {
+    ([(CONTENT_TYPE, "application/json")], body.to_string()).into_response()
+}
+
+async fn check(State(issued): State<Issued>, request: Request, next: Next) -> Response {
+    let header = request.headers().get(AUTHORIZATION);
+    let token = header.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let is_valid = token.is_some_and(|token| issued.valid.lock().unwrap().contains(token));
+    match is_valid {
+        true => next.run(request).await,
+        false => StatusCode::UNAUTHORIZED.into_response(),
+    }
+}
+
+fn machine() -> OAuth {
+    OAuth::client_credentials("service", "secret")
+}
+
+#[tokio::test]
+async fn connected_client_logs_out_and_in() {
+    let (url, issued) = start().await;
+    let client = Client::builder()
+        .oauth(machine())
+        .connect(&url)
+        .await
+        .unwrap();
+    let is_logged_in =
+        |client: &Client| matches!(client.auth_status(), Some(AuthStatus::LoggedIn { .. }));
+    assert!(is_logged_in(&client.clone()));
+    client.list_all_tools().await.unwrap();
+    client.login().await.unwrap();
+    assert_eq!(issued.count(), 1);
+
+    client.logout().await.unwrap();
+    assert_eq!(client.auth_status(), Some(AuthStatus::LoggedOut));
+    assert_eq!(issued.valid(), 0);
+
+    client.login().await.unwrap();
+    assert!(is_logged_in(&client));
+    assert_eq!(issued.count(), 2);
+    client.logout().await.unwrap();
+    // A call that needs authorization logs in again.
+    client.call("declared", ()).await.unwrap();
+    assert_eq!(issued.count(), 3);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn extension_of_the_grant_is_declared() {
+    let (url, _issued) = start().await;
+    let authorizer = machine().authorizer(&url).unwrap();
+    let own: ClientBuilder = Client::builder().declare_extension("com.example/own", &());
+    for mode in [ConnectMode::Auto, ConnectMode::Legacy] {
+        let client = own.clone().mode(mode).connect(&authorizer).await.unwrap();
+        assert_eq!(client.call("declared", ()).await.unwrap().text(), "true");
+        client.close().await.unwrap();
+    }
+    assert_eq!(OAuth::interactive("agent").extension_id(), None);
+}
+
+#[tokio::test]
+async fn client_without_authorization_has_no_status() {
+    let (url, issued) = start().await;
+    let token = issued.issue();
+    let builder = Client::builder().bearer_token(token);
+    let channel = HttpChannel::new(&url).unwrap();
+    let client = builder.connect(channel).await.unwrap();
+    assert_eq!(client.auth_status(), None);
+    assert!(client.authorizer().is_none());
+    assert_eq!(client.call("declared", ()).await.unwrap().text(), "false");
+    for error in [
+        client.login().await.unwrap_err(),
+        client.logout().await.unwrap_err(),
+    ] {
+        let reason = error.authorization();
+        assert!(matches!(reason, Some(AuthError::Settings(_))), "{error}");
+    }
+    client.close().await.unwrap();
+}
