@@ -79,7 +79,13 @@ impl Registration<'_> {
                 set("response_types", json!(["code"]));
                 ("authorization_code", application_type(redirect_uri))
             }
-            None => ("urn:ietf:params:oauth:grant-type:device_code", "native"),
+            None => {
+                // The default response type is `code`, which demands a redirect URI.
+                // spec: RFC 7591, section 2
+                set("redirect_uris", json!([]));
+                set("response_types", json!([]));
+                ("urn:ietf:params:oauth:grant-type:device_code", "native")
+            }
         };
         set("grant_types", json!([grant, "refresh_token"]));
         set(
@@ -115,7 +121,31 @@ fn application_type(redirect_uri: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::application_type;
+    use serde_json::json;
+    use url::Url;
+
+    use super::{Registration, application_type};
+    use crate::metadata::server::ServerMetadata;
+    use crate::scope::Scopes;
+
+    #[test]
+    fn registration_for_a_device_has_no_redirect_and_no_response_type() {
+        let server = ServerMetadata::at_origin(&Url::parse("https://h").unwrap());
+        let body = |redirect_uri| {
+            let registration = Registration {
+                client_name: "agent",
+                redirect_uri,
+                scopes: &Scopes::default(),
+                dpop: false,
+            };
+            registration.body(&server)
+        };
+        let device = body(None);
+        assert_eq!(device["redirect_uris"], json!([]));
+        assert_eq!(device["response_types"], json!([]));
+        let browser = body(Some("http://127.0.0.1:1/callback"));
+        assert_eq!(browser["response_types"], json!(["code"]));
+    }
 
     #[test]
     fn application_type_is_that_of_the_redirect() {
