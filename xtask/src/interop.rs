@@ -3,6 +3,7 @@
 //!
 //! | module | responsibility |
 //! |---|---|
+//! | [`authorization`] | the cases with an authorization server |
 //! | [`cases`] | running the programs of the cases, and counting the results |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
@@ -10,6 +11,7 @@
 //! | [`bridges`] | programs between our client and our server |
 //! | [`servers`] | servers that people use, as peers of our client |
 
+mod authorization;
 mod bridges;
 mod cases;
 mod http;
@@ -28,7 +30,13 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Our server and our clients.
-const PROGRAMS: [&str; 3] = [http::SERVER, http::CLIENT, pipes::CLIENT];
+const PROGRAMS: [&str; 5] = [
+    http::SERVER,
+    http::CLIENT,
+    pipes::CLIENT,
+    authorization::SERVER,
+    authorization::CLIENT,
+];
 
 /// Runs the command. Returns true if at least one case ran and none failed.
 pub(crate) fn run(workspace: &Workspace, mut flags: Flags) -> Result<bool> {
@@ -50,6 +58,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     let (bridges, bridged) = bridges::cases(workspace, &peers, &out)?;
     servers.extend(bridges);
     list.extend(bridged);
+    list.extend(authorization::cases(workspace, &peers, &out, &mut servers));
     list.extend(pipes::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
     let summary = cases::run_all(list, &out);
