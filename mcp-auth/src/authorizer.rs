@@ -179,6 +179,15 @@ impl Authorizer {
         is_usual || parse(uri).is_some_and(|url| url.origin() == state.origin)
     }
 
+    /// Returns the token for a request if it is valid and needs neither a refresh nor a proof.
+    pub(crate) fn ready_token(&self) -> Option<Arc<ActiveToken>> {
+        let state = &self.0.state;
+        // With a token that the program manages there is none in the state.
+        let token = state.token.load_full()?;
+        let is_usable = self.0.restored.load(Ordering::Acquire) && !token.is_dpop();
+        (is_usable && !token.record.expires_soon()).then_some(token)
+    }
+
     /// Returns the token for a request. Refreshes it first if it expires soon.
     ///
     /// # Errors

@@ -65,5 +65,5 @@ pub use oauth::OAuth;
 pub use redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, RedirectSession};
 pub use scope::Scopes;
 pub use secret::Secret;
-pub use service::AuthService;
+pub use service::{AuthFuture, AuthService};
 pub use store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock};

@@ -3,15 +3,21 @@
 use std::error::Error;
 use std::fmt;
 use std::future::poll_fn;
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http::header::AUTHORIZATION;
-use http::{Request, Response};
+use http::{
+    Extensions, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version,
+};
 use mcp_core::{BoxFuture, ChannelError};
+use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use crate::authorizer::{Authorizer, Budget, RequestInfo};
+use crate::authorizer::{Authorizer, Budget, RequestInfo, RequestToken};
+use crate::record::ActiveToken;
 
 type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -57,33 +63,169 @@ where
 {
     type Response = Response<B>;
     type Error = ChannelError;
-    type Future = BoxFuture<'static, Result<Response<B>, ChannelError>>;
+    type Future = AuthFuture<S, S::Future, B>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ChannelError>> {
         self.inner.poll_ready(cx).map_err(broken)
     }
 
-    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+    fn call(&mut self, mut request: Request<Bytes>) -> Self::Future {
         let clone = self.inner.clone();
-        let inner = std::mem::replace(&mut self.inner, clone);
-        let authorizer = self.authorizer.clone();
-        Box::pin(async move { send(inner, &authorizer, request).await })
+        let mut inner = std::mem::replace(&mut self.inner, clone);
+        let ready = match is_covered(&self.authorizer, &request) {
+            true => self.authorizer.ready_token(),
+            false => None,
+        };
+        let Some(token) = ready else {
+            let authorizer = self.authorizer.clone();
+            let future = async move { send(inner, &authorizer, request, None).await };
+            return AuthFuture::boxed(Box::pin(future));
+        };
+        let copy = RequestCopy::new(&request);
+        let header = token.authorization();
+        request.headers_mut().insert(AUTHORIZATION, header);
+        let future = inner.call(request);
+        let retry = Some(Retry {
+            inner,
+            authorizer: self.authorizer.clone(),
+            token,
+            copy,
+        });
+        AuthFuture {
+            state: State::First { future, retry },
+        }
     }
 }
 
-/// Sends a request until the server accepts or finally refuses it. The first call of `inner` is
-/// ready already.
+fn is_covered(authorizer: &Authorizer, request: &Request<Bytes>) -> bool {
+    let has_own = request.headers().contains_key(AUTHORIZATION);
+    !has_own && authorizer.covers(request.uri())
+}
+
+pin_project! {
+    #[project = StateProjection]
+    enum State<S, F, B> {
+        // The first attempt with a valid token.
+        First { #[pin] future: F, retry: Option<Retry<S>> },
+        Boxed { future: BoxFuture<'static, Result<Response<B>, ChannelError>> },
+    }
+}
+
+pin_project! {
+    /// The future of [`AuthService`].
+    ///
+    /// The first attempt with a valid token needs no allocation for the future.
+    #[must_use = "futures do nothing unless polled"]
+    pub struct AuthFuture<S, F, B> {
+        #[pin]
+        state: State<S, F, B>,
+    }
+}
+
+/// The parts for another attempt.
+struct Retry<S> {
+    inner: S,
+    authorizer: Authorizer,
+    token: Arc<ActiveToken>,
+    copy: RequestCopy,
+}
+
+/// A request as a list, which is cheaper to build and to drop than a copy of its header map.
+struct RequestCopy {
+    method: Method,
+    uri: Uri,
+    version: Version,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    extensions: Extensions,
+    body: Bytes,
+}
+
+impl RequestCopy {
+    fn new(request: &Request<Bytes>) -> Self {
+        let headers = request.headers().iter();
+        Self {
+            method: request.method().clone(),
+            uri: request.uri().clone(),
+            version: request.version(),
+            headers: headers
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            extensions: request.extensions().clone(),
+            body: request.body().clone(),
+        }
+    }
+
+    fn into_request(self) -> Request<Bytes> {
+        let mut request = Request::new(self.body);
+        *request.method_mut() = self.method;
+        *request.uri_mut() = self.uri;
+        *request.version_mut() = self.version;
+        *request.extensions_mut() = self.extensions;
+        for (name, value) in self.headers {
+            request.headers_mut().append(name, value);
+        }
+        request
+    }
+}
+
+impl<S, F, B> AuthFuture<S, F, B> {
+    fn boxed(future: BoxFuture<'static, Result<Response<B>, ChannelError>>) -> Self {
+        Self {
+            state: State::Boxed { future },
+        }
+    }
+}
+
+impl<S, B> Future for AuthFuture<S, S::Future, B>
+where
+    S: Service<Request<Bytes>, Response = Response<B>> + Send + 'static,
+    S::Future: Send + 'static,
+    S::Error: Into<BoxError>,
+    B: Send + 'static,
+{
+    type Output = Result<Response<B>, ChannelError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.project().state;
+        let (response, retry) = match state.as_mut().project() {
+            StateProjection::Boxed { future } => return future.as_mut().poll(cx),
+            StateProjection::First { future, retry } => {
+                let response = ready!(future.poll(cx)).map_err(broken)?;
+                (response, retry.take())
+            }
+        };
+        let demands = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+        let Some(retry) = retry else {
+            return Poll::Ready(Ok(response));
+        };
+        if !demands.contains(&response.status()) {
+            retry.token.set_accepted();
+            return Poll::Ready(Ok(response));
+        }
+        let mut future: BoxFuture<'static, Self::Output> = Box::pin(async move {
+            let first = Some((response, RequestToken::Active(retry.token)));
+            let request = retry.copy.into_request();
+            send(retry.inner, &retry.authorizer, request, first).await
+        });
+        let polled = future.as_mut().poll(cx);
+        state.set(State::Boxed { future });
+        polled
+    }
+}
+
+/// Sends a request until the server accepts or finally refuses it. `first` is the response to the
+/// first attempt, if there was one; otherwise the first call of `inner` is ready already.
 async fn send<S, B>(
     mut inner: S,
     authorizer: &Authorizer,
     request: Request<Bytes>,
+    mut first: Option<(Response<B>, RequestToken)>,
 ) -> Result<Response<B>, ChannelError>
 where
     S: Service<Request<Bytes>, Response = Response<B>>,
     S::Error: Into<BoxError>,
 {
-    let has_own = request.headers().contains_key(AUTHORIZATION);
-    if has_own || !authorizer.covers(request.uri()) {
+    if !is_covered(authorizer, &request) {
         return inner.call(request).await.map_err(broken);
     }
     let info = RequestInfo {
@@ -92,11 +234,16 @@ where
     };
     let mut budget = Budget::default();
     loop {
-        let token = authorizer.token().await?;
-        let mut attempt = request.clone();
-        let method = request.method();
-        authorizer.set_headers(&token, method, request.uri(), attempt.headers_mut())?;
-        let response = inner.call(attempt).await.map_err(broken)?;
+        let (response, token) = match first.take() {
+            Some(attempt) => attempt,
+            None => {
+                let token = authorizer.token().await?;
+                let mut attempt = request.clone();
+                let method = request.method();
+                authorizer.set_headers(&token, method, request.uri(), attempt.headers_mut())?;
+                (inner.call(attempt).await.map_err(broken)?, token)
+            }
+        };
         let (status, headers) = (response.status(), response.headers());
         if !authorizer
             .handle(status, headers, &info, &token, &mut budget)
@@ -123,5 +270,11 @@ impl<S> fmt::Debug for AuthService<S> {
         f.debug_struct("AuthService")
             .field("authorizer", &self.authorizer)
             .finish_non_exhaustive()
+    }
+}
+
+impl<S, F, B> fmt::Debug for AuthFuture<S, F, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthFuture").finish_non_exhaustive()
     }
 }
