@@ -85,12 +85,12 @@ where
         let header = token.authorization();
         request.headers_mut().insert(AUTHORIZATION, header);
         let future = inner.call(request);
-        let retry = Some(Retry {
+        let retry = Some(Box::new(Retry {
             inner,
             authorizer: self.authorizer.clone(),
             token,
             copy,
-        });
+        }));
         AuthFuture {
             state: State::First { future, retry },
         }
@@ -105,8 +105,9 @@ fn is_covered(authorizer: &Authorizer, request: &Request<Bytes>) -> bool {
 pin_project! {
     #[project = StateProjection]
     enum State<S, F, B> {
-        // The first attempt with a valid token.
-        First { #[pin] future: F, retry: Option<Retry<S>> },
+        // The first attempt with a valid token. The box keeps the future below the 1032 bytes that the
+        // allocator of glibc serves from its fast lists.
+        First { #[pin] future: F, retry: Option<Box<Retry<S>>> },
         Boxed { future: BoxFuture<'static, Result<Response<B>, ChannelError>> },
     }
 }
@@ -142,14 +143,16 @@ struct RequestCopy {
 
 impl RequestCopy {
     fn new(request: &Request<Bytes>) -> Self {
-        let headers = request.headers().iter();
+        // The size hint of the iterator is too small.
+        let mut headers = Vec::with_capacity(request.headers().len());
+        for (name, value) in request.headers() {
+            headers.push((name.clone(), value.clone()));
+        }
         Self {
             method: request.method().clone(),
             uri: request.uri().clone(),
             version: request.version(),
-            headers: headers
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
+            headers,
             extensions: request.extensions().clone(),
             body: request.body().clone(),
         }
@@ -203,6 +206,7 @@ where
             return Poll::Ready(Ok(response));
         }
         let mut future: BoxFuture<'static, Self::Output> = Box::pin(async move {
+            let retry = *retry;
             let first = Some((response, RequestToken::Active(retry.token)));
             let request = retry.copy.into_request();
             send(retry.inner, &retry.authorizer, request, first).await
