@@ -10,6 +10,7 @@
 //! | `bench-load PORT sessions` | opens sessions and keeps them open |
 //! | `bench-load PORT soak` | all kinds of client behavior, including broken connections |
 //! | `bench-soak-client URL SECONDS SERVER` | the client of the SDK with servers that die |
+//! | `bench-calls oauth N` | `N` calls of the client of the SDK without a socket, with a token |
 //! | `bench-calls call N` | `N` calls without a socket, to count instructions |
 //! | `bench-client URL` | the client of the SDK under load |
 //!
@@ -29,6 +30,7 @@ use serde_json::{Value, json};
 pub mod arguments;
 pub mod era;
 mod faulty_store;
+pub mod login;
 pub mod scenario;
 mod server;
 

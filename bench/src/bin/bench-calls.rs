@@ -2,11 +2,15 @@
 //!
 //! Kinds: `call`, `session`, `list` (of 103 tools) and `big` (1 MiB).
 //! Each call is a complete HTTP request to the tower service of the endpoint, and its response.
+//!
+//! The kinds `bearer` and `oauth` are calls of the client of the SDK to the same service: with a fixed
+//! token, and with a token of an authorization server.
 
 use std::convert::Infallible;
 use std::error::Error;
 
 use bench::era::{self, Era};
+use bench::login;
 use bench::scenario::Scenario;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -21,19 +25,21 @@ type Endpoint = StreamableHttp;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [kind, count] = &arguments[..] else {
-        return Err("usage: bench-calls call|session|list|big N".into());
-    };
-    let (scenario, era, server) = match kind.as_str() {
-        "call" => (Scenario::Call, Era::Modern, bench::server(0)),
-        "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
-        "session" => (Scenario::Call, Era::Session, bench::server(0)),
-        "big" => (Scenario::Big, Era::Modern, bench::server(0)),
-        _ => return Err("expected call, session, list or big".into()),
+        return Err("usage: bench-calls call|session|list|big|bearer|oauth N".into());
     };
     let count: usize = count.parse()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
+    let (scenario, era, server) = match kind.as_str() {
+        "call" => (Scenario::Call, Era::Modern, bench::server(0)),
+        "list" => (Scenario::List(1), Era::Modern, bench::server(100)),
+        "session" => (Scenario::Call, Era::Session, bench::server(0)),
+        "big" => (Scenario::Big, Era::Modern, bench::server(0)),
+        "bearer" => return runtime.block_on(login::with_fixed_token(count)),
+        "oauth" => return runtime.block_on(login::with_authorizer(count)),
+        _ => return Err("expected call, session, list, big, bearer or oauth".into()),
+    };
     runtime.block_on(run_calls(scenario, era, server, count))
 }
 
