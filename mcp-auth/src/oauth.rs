@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use mcp_types::meta::keys;
 use url::Url;
 
 use crate::client::Credential;
@@ -354,11 +355,9 @@ impl OAuth {
     // spec: EXT-01
     pub fn extension_id(&self) -> Option<&'static str> {
         match self.grant {
-            Grant::ClientCredentials => Some("io.modelcontextprotocol/oauth-client-credentials"),
-            Grant::Enterprise(_) => {
-                Some("io.modelcontextprotocol/enterprise-managed-authorization")
-            }
-            Grant::Workload(_) => Some("io.modelcontextprotocol/auth/wif"),
+            Grant::ClientCredentials => Some(keys::CLIENT_CREDENTIALS_EXTENSION),
+            Grant::Enterprise(_) => Some(keys::ENTERPRISE_EXTENSION),
+            Grant::Workload(_) => Some(keys::WORKLOAD_EXTENSION),
             Grant::Interactive | Grant::Device(_) | Grant::Token(_) => None,
         }
     }

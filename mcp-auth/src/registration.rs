@@ -81,7 +81,6 @@ impl Registration<'_> {
             }
             None => {
                 // The default response type is `code`, which demands a redirect URI.
-                // spec: RFC 7591, section 2
                 set("redirect_uris", json!([]));
                 set("response_types", json!([]));
                 ("urn:ietf:params:oauth:grant-type:device_code", "native")

@@ -92,7 +92,7 @@ where
             copy,
         }));
         AuthFuture {
-            state: State::First { future, retry },
+            state: Attempt::First { future, retry },
         }
     }
 }
@@ -103,8 +103,8 @@ fn is_covered(authorizer: &Authorizer, request: &Request<Bytes>) -> bool {
 }
 
 pin_project! {
-    #[project = StateProjection]
-    enum State<S, F, B> {
+    #[project = AttemptProjection]
+    enum Attempt<S, F, B> {
         // The first attempt with a valid token. The box keeps the future below the 1032 bytes that the
         // allocator of glibc serves from its fast lists.
         First { #[pin] future: F, retry: Option<Box<Retry<S>>> },
@@ -119,7 +119,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct AuthFuture<S, F, B> {
         #[pin]
-        state: State<S, F, B>,
+        state: Attempt<S, F, B>,
     }
 }
 
@@ -174,7 +174,7 @@ impl RequestCopy {
 impl<S, F, B> AuthFuture<S, F, B> {
     fn boxed(future: BoxFuture<'static, Result<Response<B>, ChannelError>>) -> Self {
         Self {
-            state: State::Boxed { future },
+            state: Attempt::Boxed { future },
         }
     }
 }
@@ -191,8 +191,8 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.project().state;
         let (response, retry) = match state.as_mut().project() {
-            StateProjection::Boxed { future } => return future.as_mut().poll(cx),
-            StateProjection::First { future, retry } => {
+            AttemptProjection::Boxed { future } => return future.as_mut().poll(cx),
+            AttemptProjection::First { future, retry } => {
                 let response = ready!(future.poll(cx)).map_err(broken)?;
                 (response, retry.take())
             }
@@ -212,7 +212,7 @@ where
             send(retry.inner, &retry.authorizer, request, first).await
         });
         let polled = future.as_mut().poll(cx);
-        state.set(State::Boxed { future });
+        state.set(Attempt::Boxed { future });
         polled
     }
 }

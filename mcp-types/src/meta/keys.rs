@@ -42,6 +42,15 @@ pub const UI_EXTENSION: &str = "io.modelcontextprotocol/ui";
 /// Identifier of the skills extension.
 // spec: EXT-04
 pub const SKILLS_EXTENSION: &str = "io.modelcontextprotocol/skills";
+/// Identifier of the client credentials extension.
+// spec: EXT-04
+pub const CLIENT_CREDENTIALS_EXTENSION: &str = "io.modelcontextprotocol/oauth-client-credentials";
+/// Identifier of enterprise-managed authorization.
+// spec: EXT-04
+pub const ENTERPRISE_EXTENSION: &str = "io.modelcontextprotocol/enterprise-managed-authorization";
+/// Identifier of workload identity federation, an extension in draft.
+// spec: EXT-04
+pub const WORKLOAD_EXTENSION: &str = "io.modelcontextprotocol/auth/wif";
 /// Prefix of `_meta` keys of the skills extension.
 // spec: SKILL-09
 pub const SKILLS_PREFIX: &str = "io.modelcontextprotocol.skills/";
