@@ -18,7 +18,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
     ("mcp-server", &["mcp-core", "mcp-types"]),
     ("mcp-client", &["mcp-core", "mcp-types"]),
     ("mcp-transport-http", &["mcp-core", "mcp-types"]),
-    ("mcp-auth", &["mcp-core", "mcp-transport-http"]),
+    ("mcp-auth", &["mcp-core", "mcp-transport-http", "mcp-types"]),
     ("mcp-transport-stdio", &["mcp-core", "mcp-types"]),
     ("mcp-macros", &[]),
     (
