@@ -149,7 +149,7 @@ impl ClientBuilder {
     /// # Examples
     ///
     /// ```
-    /// use mcp_client::Client;
+    /// use mcp::Client;
     ///
     /// let builder = Client::builder().declare_extension("com.example/tracing", &());
     /// ```
@@ -167,13 +167,13 @@ impl ClientBuilder {
     /// # Examples
     ///
     /// ```no_run
-    /// use mcp_client::Client;
-    /// use mcp_transport_http::HttpChannel;
+    /// use mcp::Client;
+    /// use mcp::HttpChannel;
     ///
     /// #[derive(Clone)]
     /// struct Tenant(String);
     ///
-    /// # async fn example() -> Result<(), mcp_client::Error> {
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let client = Client::builder()
     ///     .attach(Tenant("acme".to_owned()))
     ///     .over(HttpChannel::new("http://127.0.0.1:8000/mcp")?)
