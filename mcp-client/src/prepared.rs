@@ -133,8 +133,8 @@ impl<'a, T> PreparedCall<'a, T> {
         self
     }
 
-    /// Adds an HTTP header. Other transports ignore it. Headers of the protocol itself cannot be
-    /// set.
+    /// Adds an HTTP header. Other transports ignore it. Headers that the transport
+    /// writes (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored.
     pub fn header(
         mut self,
         name: impl TryInto<HeaderName> + AsRef<str>,
