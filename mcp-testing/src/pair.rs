@@ -49,6 +49,8 @@ pub struct Pair {
     transport: Transport,
     server: Server,
     client: ClientBuilder,
+    /// The revision, if it is not negotiated.
+    revision: Option<ProtocolVersion>,
     response_faults: Vec<WireFault>,
     request_faults: Vec<WireFault>,
 }
@@ -86,6 +88,7 @@ impl Pair {
             transport,
             server: server.into_server(),
             client: Client::builder(),
+            revision: None,
             response_faults: Vec::new(),
             request_faults: Vec::new(),
         }
@@ -93,12 +96,11 @@ impl Pair {
 
     /// Sets the protocol revision. Default: negotiated, which selects 2026-07-28.
     pub fn revision(mut self, version: ProtocolVersion) -> Self {
-        self.client = self.client.mode(ConnectMode::Pin(version));
+        self.revision = Some(version);
         self
     }
 
-    /// Sets the builder of the client. Call it before [`revision`](Self::revision), which changes the
-    /// builder.
+    /// Sets the builder of the client. Its mode holds unless [`revision`](Self::revision) sets another one.
     pub fn client(mut self, client: ClientBuilder) -> Self {
         self.client = client;
         self
@@ -122,8 +124,11 @@ impl Pair {
     ///
     /// Returns an error when the server has a configuration mistake, or when a fault prevents the
     /// connection.
-    pub async fn start(self) -> Result<Connected> {
+    pub async fn start(mut self) -> Result<Connected> {
         self.server.check()?;
+        if let Some(revision) = self.revision {
+            self.client = self.client.mode(ConnectMode::Pin(revision));
+        }
         let transcript = Transcript::default();
         match self.transport {
             Transport::Pipe => self.start_pipe(transcript).await,

@@ -107,6 +107,18 @@ async fn slow_transport_delays_messages() -> mcp::Result<()> {
 }
 
 #[tokio::test(start_paused = true)]
+async fn revision_before_client_holds() -> mcp::Result<()> {
+    let version = ProtocolVersion::V2025_06_18;
+    let pair = Pair::http(Shop)
+        .revision(version)
+        .client(client())
+        .start()
+        .await?;
+    assert_eq!(pair.client.protocol_version(), version);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn lost_connection_fails_every_call() -> mcp::Result<()> {
     for fault in [
         WireFault::cut_stream_after(2),

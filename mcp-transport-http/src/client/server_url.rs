@@ -6,7 +6,7 @@ use http::uri::Uri;
 use http::{HeaderValue, header::InvalidHeaderValue};
 use mcp_core::ChannelError;
 use percent_encoding::percent_decode_str;
-use url::Url;
+use url::{ParseError, Url};
 
 /// The URL of a server.
 #[derive(Clone)]
@@ -23,8 +23,12 @@ impl ServerUrl {
     pub(super) fn parse(text: &str) -> Result<Self, ChannelError> {
         // Errors omit the URL itself, which may contain a password.
         let unsendable = |reason: String| ChannelError::Unsendable(format!("the URL {reason}"));
-        let mut url =
-            Url::parse(text.trim()).map_err(|error| unsendable(format!("is invalid: {error}")))?;
+        let mut url = Url::parse(text.trim()).map_err(|error| match error {
+            ParseError::RelativeUrlWithoutBase => {
+                unsendable("has no scheme; begin it with http:// or https://".to_owned())
+            }
+            error => unsendable(format!("is invalid: {error}")),
+        })?;
         if !matches!(url.scheme(), "http" | "https") {
             let scheme = url.scheme();
             return Err(unsendable(format!(
@@ -166,8 +170,9 @@ mod tests {
     #[test]
     fn parse_of_invalid_url_fails_without_secrets() {
         for (text, reason) in [
-            ("example.com/mcp", "the URL is invalid"),
-            ("", "the URL is invalid"),
+            ("example.com/mcp", "the URL has no scheme"),
+            ("127.0.0.1:8000/mcp", "the URL has no scheme"),
+            ("", "the URL has no scheme"),
             ("http://u:hidden@", "the URL is invalid"),
             ("http://u:hidden@h:99999/", "the URL is invalid"),
             ("ftp://u:hidden@example.com", "begins with ftp:"),
