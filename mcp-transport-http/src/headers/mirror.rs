@@ -8,10 +8,8 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::{Fault, MirroredHeaders};
 #[cfg(feature = "server")]
-use mcp_types::Message;
-#[cfg(feature = "server")]
-use mcp_types::ProtocolVersion;
-use mcp_types::{Method, Params, Request};
+use mcp_types::{Message, Params, ProtocolVersion};
+use mcp_types::{Method, Request};
 
 use super::single::{RepeatedHeader, SingleHeader};
 use super::value::{decode, encode};

@@ -127,9 +127,8 @@ where
 /// Logs the error of a connection. hyper has answered a malformed head with 400, and a head that is too
 /// large with 431.
 fn log_error(result: hyper::Result<()>) {
-    if let Err(error) = result {
-        let reason: &dyn std::error::Error = &error;
-        tracing::debug!(reason, "connection closed");
+    if let Err(reason) = result {
+        tracing::debug!(%reason, "connection closed");
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) struct Guard {
     hosts: AllowList,
     origins: AllowList,
     /// The hosts are the default: the endpoint serves only clients on its own machine.
-    is_local_only: bool,
+    pub(super) is_local_only: bool,
     /// Maximum size of a body in bytes.
     pub(super) body_limit: usize,
 }
@@ -46,11 +46,6 @@ impl Guard {
     pub(super) fn allow_hosts<I: IntoIterator<Item: AsRef<str>>>(&mut self, hosts: I) {
         self.hosts = AllowList::new(hosts);
         self.is_local_only = false;
-    }
-
-    /// Returns true when only clients on this machine are served.
-    pub(super) fn is_local_only(&self) -> bool {
-        self.is_local_only
     }
 
     pub(super) fn allow_origins<I: IntoIterator<Item: AsRef<str>>>(&mut self, origins: I) {

@@ -258,7 +258,7 @@ impl StreamableHttp {
     /// Returns true when only clients on this machine are served.
     #[cfg(feature = "serve")]
     pub(crate) fn is_local_only(&self) -> bool {
-        self.state.config.guard.is_local_only()
+        self.state.config.guard.is_local_only
     }
 
     /// Returns the name and version of the server, or `None` when each request has its own.

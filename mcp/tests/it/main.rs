@@ -1,6 +1,7 @@
 //! Tests of the facade over real transports, with well-behaved and hostile peers.
 
-#[cfg(all(test, feature = "auth"))]
+#[cfg(test)]
+#[cfg(feature = "auth")]
 mod authorization;
 #[cfg(test)]
 #[cfg(all(unix, feature = "stdio"))]

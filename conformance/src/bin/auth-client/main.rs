@@ -133,7 +133,7 @@ async fn refresh(server: &str) -> CheckResult {
         events.iter().filter(refreshed).count(),
     );
     // The first connection may refresh, too.
-    match logins == 1 && tokens.len() >= 4 && refreshes >= 3 && refreshes <= 8 {
+    match logins == 1 && tokens.len() >= 4 && (3..=8).contains(&refreshes) {
         true => Ok(()),
         false => {
             let tokens = tokens.len();
