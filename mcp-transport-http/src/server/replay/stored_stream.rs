@@ -1,6 +1,6 @@
 //! The stored event streams of calls.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,13 +69,33 @@ pub(super) struct Progress {
     pub(super) last_event: Option<u64>,
     /// The last stored event ends the stream.
     pub(super) is_complete: bool,
-    /// Encoded events that the store did not accept. They have no id, so only one reader gets them.
-    pub(super) unsaved: Vec<u8>,
+    /// Events that the store did not accept. They have no id, so only one reader gets them.
+    unsaved: VecDeque<UnsavedEvent>,
     /// The handler asked the client to disconnect and to reconnect later.
     pub(super) is_released: bool,
 }
 
+/// An event that the store did not accept.
+#[derive(Debug)]
+struct UnsavedEvent {
+    /// Number of the stored event before it.
+    after: Option<u64>,
+    /// The event, encoded without an id.
+    encoded: Bytes,
+}
+
 impl Progress {
+    /// Appends the events to `out` that the store did not accept and that come before the event
+    /// `number`; without a number, all of them.
+    pub(super) fn take_unsaved(&mut self, number: Option<u64>, out: &mut Vec<u8>) {
+        let is_before = |event: &UnsavedEvent| number.is_none() || event.after < number;
+        while self.unsaved.front().is_some_and(is_before) {
+            if let Some(event) = self.unsaved.pop_front() {
+                out.extend_from_slice(&event.encoded);
+            }
+        }
+    }
+
     /// Returns a number before the first event of the stream. A reader that starts with the stream asks
     /// for the events after it: a store that has dropped events of other streams does not know whether
     /// this one is complete.
@@ -146,7 +166,11 @@ impl StoredStream {
                 progress.last_event = Some(number);
             }
             Err(_) if event.text.is_empty() => {}
-            Err(_) => progress.unsaved.extend(sse::message_event(&event.text)),
+            Err(_) => {
+                let after = progress.last_event;
+                let encoded = sse::message_event(&event.text).into();
+                progress.unsaved.push_back(UnsavedEvent { after, encoded });
+            }
         }
         progress.is_complete |= is_last;
         drop(progress);

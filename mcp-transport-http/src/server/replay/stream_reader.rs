@@ -78,11 +78,19 @@ impl StreamReader {
         }
         for (number, event) in replay.events {
             if self.last_event.is_none_or(|last| number > last) {
+                if let ReplaySource::Written(stream, _) = &self.source {
+                    stream.progress().take_unsaved(Some(number), &mut self.out);
+                }
                 event_id::encode(&mut self.out, &self.name, number, &event, self.retry);
                 self.last_event = Some(number);
             }
         }
-        self.is_done |= replay.is_over;
+        if replay.is_over {
+            if let ReplaySource::Written(stream, _) = &self.source {
+                stream.progress().take_unsaved(None, &mut self.out);
+            }
+            self.is_done = true;
+        }
     }
 
     /// Ends this response, if the stream is not complete. The client reconnects after a while.
@@ -153,7 +161,7 @@ impl StreamReader {
             self.query(store, session, after);
             return Poll::Ready(());
         }
-        self.out.append(&mut progress.unsaved);
+        progress.take_unsaved(None, &mut self.out);
         // A client without an event id cannot reconnect.
         let is_released = self.last_event.is_some() && std::mem::take(&mut progress.is_released);
         let is_complete = progress.is_complete;

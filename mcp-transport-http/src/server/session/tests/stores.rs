@@ -34,6 +34,8 @@ pub(super) struct Faulty {
     loads: Mutex<usize>,
     /// Number of the next loads of events that fail.
     failing_loads: Mutex<usize>,
+    /// Number of the appended events until one fails.
+    appends_until_failure: Mutex<Option<usize>>,
 }
 
 fn clock() -> std::time::Instant {
@@ -48,6 +50,7 @@ impl Faulty {
             events: MemoryEventStore::new().clock(clock),
             loads: Mutex::default(),
             failing_loads: Mutex::default(),
+            appends_until_failure: Mutex::default(),
         })
     }
 
@@ -102,6 +105,18 @@ impl SessionStore for Faulty {
 #[async_trait]
 impl EventStore for Faulty {
     async fn append(&self, stream: StreamId<'_>, event: StoredEvent) -> Result<u64, StoreError> {
+        let left = self
+            .appends_until_failure
+            .lock()
+            .unwrap()
+            .as_mut()
+            .map(|left| {
+                *left = left.wrapping_sub(1);
+                *left
+            });
+        if left == Some(0) {
+            return Err(StoreError::new(SECRET));
+        }
         self.misbehave().await?;
         self.events.append(stream, event).await
     }
@@ -154,6 +169,24 @@ async fn response_whose_events_fail_to_load_twice_is_complete() {
     let messages = peer.tool(1, "steps").await.messages().await;
     assert_eq!(messages.last().unwrap()["id"], 1, "{messages:?}");
     assert_eq!(*store.failing_loads.lock().unwrap(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn event_that_is_not_stored_is_sent_in_its_place() {
+    let texts = async |failing: Option<usize>| {
+        let (endpoint, _) = endpoint();
+        let store = Faulty::new();
+        let endpoint = endpoint.events(store.clone());
+        let peer = Peer::open(&endpoint).await;
+        *store.appends_until_failure.lock().unwrap() = failing;
+        let messages = peer.tool(1, "steps").await.messages().await;
+        messages.iter().map(Value::to_string).collect::<Vec<_>>()
+    };
+    let expected = texts(None).await;
+    assert!(expected.len() > 3, "{expected:?}");
+    for failing in 1..=expected.len() + 1 {
+        assert_eq!(texts(Some(failing)).await, expected, "{failing}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
