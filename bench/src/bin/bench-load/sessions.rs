@@ -137,6 +137,7 @@ pub(crate) async fn expect_stream(stream: &mut TcpStream) -> io::Result<()> {
     match &head {
         b"HTTP/1.1 200" => Ok(()),
         b"HTTP/1.1 404" => Err(io::ErrorKind::NotFound.into()),
+        head if head.starts_with(b"HTTP/1.1 5") => Err(io::ErrorKind::Other.into()),
         _ => Err(invalid("the status of a stream is not 200")),
     }
 }
