@@ -47,7 +47,7 @@ mod table;
 
 pub(super) use context::SessionContext;
 pub(super) use http_session::HttpSession;
-pub(super) use lookup::{find_target, load, parse, session_not_found};
+pub(super) use lookup::{find_target, load, parse};
 pub(super) use message::{handle_notification, handle_response};
 pub(super) use methods::{delete, get, post, post_batch};
 pub(super) use open::decode_initialize;

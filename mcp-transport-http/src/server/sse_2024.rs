@@ -23,7 +23,7 @@ use super::rejection::Rejection;
 use super::response::{self, Body};
 use super::route;
 use super::running_calls::CallPermit;
-use super::session::{self, HttpSession, SessionContext, session_not_found};
+use super::session::{self, HttpSession, SessionContext};
 use crate::headers::McpHeaders;
 pub(super) use connections::SseConnections;
 use connections::{OpenSession, SseConnection, send};
@@ -92,7 +92,7 @@ pub(super) fn post(
     let connection = connection_id(&head).and_then(|id| connections.find(id));
     let connection = connection
         .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))
-        .ok_or_else(session_not_found)?;
+        .ok_or_else(Rejection::session_not_found)?;
     let message = session::parse(body)?;
     McpHeaders::collect(&head.headers)
         .verify_legacy(&message)
@@ -174,7 +174,7 @@ fn initialize(
         Some(previous) => {
             let session = Arc::new(previous.session.successor(protocol));
             let replaced = context.table.replace(&session);
-            replaced.map_err(|_| session_not_found().fault)?;
+            replaced.map_err(|_| Rejection::session_not_found().fault)?;
             (session, Arc::clone(&previous.output))
         }
         None => open_first(context, connection, protocol)?,
@@ -198,7 +198,7 @@ fn open_first(
     protocol: Session,
 ) -> Result<(Arc<HttpSession>, Arc<NotificationBuffer>), Fault> {
     let permit = connection.take_permit();
-    let permit = permit.ok_or_else(|| session_not_found().fault)?;
+    let permit = permit.ok_or_else(|| Rejection::session_not_found().fault)?;
     let (id, reader) = (Arc::clone(&connection.id), Arc::clone(&connection.reader));
     let session = context.new_session(id, protocol, permit, Some(reader));
     if context.insert(&session).is_err() {

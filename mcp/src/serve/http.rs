@@ -67,8 +67,9 @@ pub struct Serve {
     endpoint: StreamableHttp,
     checked: Result<(), SetupError>,
     path: Arc<str>,
-    max_connections: usize,
-    drain_timeout: Duration,
+    /// The settings without a value have the default of [`mcp_transport_http::Serve`].
+    max_connections: Option<usize>,
+    drain_timeout: Option<Duration>,
     stop: BoxFuture<'static, ()>,
 }
 
@@ -80,8 +81,8 @@ impl Serve {
             checked: server.check(),
             endpoint: StreamableHttp::new(server),
             path: "/mcp".into(),
-            max_connections: 10_000,
-            drain_timeout: Duration::from_secs(10),
+            max_connections: None,
+            drain_timeout: None,
             stop: termination(),
         }
     }
@@ -138,13 +139,13 @@ impl Serve {
 
     /// Sets the maximum number of connections, 10,000 by default. Further connections wait.
     pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections;
+        self.max_connections = Some(connections);
         self
     }
 
     /// Sets the maximum time for running calls to finish during a shutdown, 10 s by default.
     pub fn drain_timeout(mut self, time: Duration) -> Self {
-        self.drain_timeout = time;
+        self.drain_timeout = Some(time);
         self
     }
 
@@ -164,12 +165,16 @@ impl Serve {
     pub async fn run(self, address: impl Address) -> Result<()> {
         self.checked?;
         let listener = address.listen().await?;
-        mcp_transport_http::Serve::new(listener, self.endpoint)
+        let mut serve = mcp_transport_http::Serve::new(listener, self.endpoint)
             .path(self.path)
-            .max_connections(self.max_connections)
-            .drain_timeout(self.drain_timeout)
-            .shutdown_on(self.stop)
-            .await?;
+            .shutdown_on(self.stop);
+        if let Some(connections) = self.max_connections {
+            serve = serve.max_connections(connections);
+        }
+        if let Some(time) = self.drain_timeout {
+            serve = serve.drain_timeout(time);
+        }
+        serve.await?;
         Ok(())
     }
 }

@@ -78,18 +78,21 @@ impl StreamReader {
         }
         for (number, event) in replay.events {
             if self.last_event.is_none_or(|last| number > last) {
-                if let ReplaySource::Written(stream, _) = &self.source {
-                    stream.progress().take_unsaved(Some(number), &mut self.out);
-                }
+                self.take_unsaved(Some(number));
                 event_id::encode(&mut self.out, &self.name, number, &event, self.retry);
                 self.last_event = Some(number);
             }
         }
         if replay.is_over {
-            if let ReplaySource::Written(stream, _) = &self.source {
-                stream.progress().take_unsaved(None, &mut self.out);
-            }
+            self.take_unsaved(None);
             self.is_done = true;
+        }
+    }
+
+    /// Sends the events without an id that come before the event `number`; without a number, all of them.
+    fn take_unsaved(&mut self, number: Option<u64>) {
+        if let ReplaySource::Written(stream, _) = &self.source {
+            stream.progress().take_unsaved(number, &mut self.out);
         }
     }
 

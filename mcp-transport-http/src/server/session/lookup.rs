@@ -114,13 +114,13 @@ pub(super) fn find(
     headers: &McpHeaders<'_>,
 ) -> Result<Arc<HttpSession>, Rejection> {
     let session = context.table.find(session_id(headers)?);
-    let session = session.ok_or_else(session_not_found)?;
+    let session = session.ok_or_else(Rejection::session_not_found)?;
     // A client with another principal must not learn that the session exists.
     if !session
         .protocol
         .belongs_to(head.extensions.get::<Principal>())
     {
-        return Err(session_not_found());
+        return Err(Rejection::session_not_found());
     }
     if !headers.has_version(session.protocol.wire().version()) {
         version(head, &*session.service)?;
@@ -132,7 +132,7 @@ pub(super) fn find(
 // spec: SESS-06
 fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a str, Rejection> {
     match headers.session_id.value() {
-        Ok(Some(id)) => id.to_str().map_err(|_| session_not_found()),
+        Ok(Some(id)) => id.to_str().map_err(|_| Rejection::session_not_found()),
         Ok(None) => Err(Rejection::bad_session_request(
             "the request names no session: open one with `initialize`, and send the \
              Mcp-Session-Id header of its answer with every other request",
@@ -141,11 +141,6 @@ fn session_id<'a>(headers: &McpHeaders<'a>) -> Result<&'a str, Rejection> {
             "the request names several sessions",
         )),
     }
-}
-
-/// Returns the rejection of a request whose session does not exist.
-pub(in crate::server) fn session_not_found() -> Rejection {
-    Rejection::session_not_found()
 }
 
 /// Returns the version in the headers of a request, or `None` when there is no version.
