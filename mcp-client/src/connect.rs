@@ -289,7 +289,7 @@ impl ClientBuilder {
     /// Adds an HTTP header to every request, for example a token or a tenant. Other transports
     /// ignore it. It replaces a header of the channel with the same name. A header of a
     /// [call](crate::PreparedCall::header) replaces it. Headers that the transport writes
-    /// (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored. An invalid header makes
+    /// (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored with a warning in the log. An invalid header makes
     /// [`over`](Self::over) fail.
     ///
     /// # Examples

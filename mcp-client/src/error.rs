@@ -196,7 +196,7 @@ pub(crate) enum ErrorKind {
     TooManyItems(usize),
     #[error("the list has more than {0} bytes")]
     ListTooLarge(usize),
-    #[error("the server ended at its start: {}", end_text(.0))]
+    #[error("before its first response, {}", end_text(.0))]
     EndedAtStart(Box<Self>),
     #[error("the command is not approved; the `approve` hook of its configuration file refuses it")]
     NotApproved,

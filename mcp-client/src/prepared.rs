@@ -134,7 +134,7 @@ impl<'a, T> PreparedCall<'a, T> {
     }
 
     /// Adds an HTTP header. Other transports ignore it. Headers that the transport
-    /// writes (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored.
+    /// writes (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …) are ignored with a warning in the log.
     pub fn header(
         mut self,
         name: impl TryInto<HeaderName> + AsRef<str>,

@@ -98,6 +98,7 @@ use block::BlockKind;
 /// | `icon = …` | the icon: a URI as a string, an `Icon`, or an array of these |
 /// | `meta = [("com.example/team", "search")]` | members of `_meta` |
 /// | `layer = …` | a layer around the calls, for example `TimeoutLayer::new(LIMIT)` or `from_fn(check)` |
+/// | `visible_to = …` | a function of the `Caller`; for callers that it does not accept the item does not exist (not for completions) |
 ///
 /// A tool may be `async`. It takes `&self`, `self: Arc<Self>`, `self: &Arc<Self>` or no receiver, and
 /// returns a type that implements `IntoToolResult`. It cannot be generic.

@@ -66,6 +66,7 @@ impl RouteKind {
                 "icon",
                 "meta",
                 "layer",
+                "visible_to",
             ],
             Self::Resource => &[
                 "name",
@@ -78,8 +79,17 @@ impl RouteKind {
                 "list",
                 "meta",
                 "layer",
+                "visible_to",
             ],
-            Self::Prompt => &["name", "title", "description", "icon", "meta", "layer"],
+            Self::Prompt => &[
+                "name",
+                "title",
+                "description",
+                "icon",
+                "meta",
+                "layer",
+                "visible_to",
+            ],
             Self::Completion => &["prompt", "template", "argument", "layer"],
         }
     }
@@ -146,6 +156,7 @@ struct ListedOptions {
 pub(crate) struct Route {
     listed: ListedOptions,
     layer: Option<Expr>,
+    visible_to: Option<Expr>,
     own: OwnOptions,
 }
 
@@ -209,6 +220,7 @@ impl Route {
             },
         };
         let layer = options.expr("layer", errors);
+        let visible_to = options.expr("visible_to", errors);
         let own = match kind {
             RouteKind::Tool => OwnOptions::Tool {
                 read_only: options.flag("read_only", errors),
@@ -242,7 +254,12 @@ impl Route {
             RouteKind::Prompt => OwnOptions::Prompt,
             RouteKind::Completion => completion_options(attribute, &mut options, errors)?,
         };
-        Some(Self { listed, layer, own })
+        Some(Self {
+            listed,
+            layer,
+            visible_to,
+            own,
+        })
     }
 
     /// Returns the name or URI, which identifies the route among those of its kind.
@@ -381,7 +398,9 @@ impl Route {
         let cache = cache.and_then(|value| errors.ok(cache_hint(value, private)));
         let cache = cache.map(|hint| quote!(.cache(#hint)));
         let layer = self.layer.as_ref().map(|layer| quote!(.layer(#layer)));
-        quote!(#cache #layer)
+        let visible_to = self.visible_to.as_ref();
+        let visible_to = visible_to.map(|filter| quote!(.visible_to(#filter)));
+        quote!(#cache #layer #visible_to)
     }
 
     /// Returns the function that lists the resources of a template.

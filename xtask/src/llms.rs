@@ -21,6 +21,18 @@ const GUIDE: &str = "mcp/src/guide.rs";
 const PAGES: &str = "mcp/src/docs/";
 /// The documentation of the facade: a server, a client, a table of items, the features.
 const OVERVIEW: &str = "mcp/src/docs/crate.md";
+/// The documentation of the attribute and derive macros.
+const MACROS: &str = "mcp-macros/src/lib.rs";
+/// The crates whose items programs use: the path in programs, and the title in the list of items.
+const CRATES: [(&str, &str); 7] = [
+    ("mcp", "mcp"),
+    ("mcp", "mcp-server"),
+    ("mcp::client", "mcp-client"),
+    ("mcp::http", "mcp-transport-http"),
+    ("mcp::stdio", "mcp-transport-stdio"),
+    ("mcp::auth", "mcp-auth"),
+    ("mcp_testing", "mcp-testing"),
+];
 const EXAMPLES: &str = "examples/src/bin/";
 
 /// The rules that prevent most mistakes of generated programs.
@@ -100,12 +112,28 @@ fn full(sources: &Sources) -> Result<String> {
         text.push_str(&page::plain(&page.content));
         text.push('\n');
     }
-    text.push_str("## Public items of `mcp`\n\n```text\n");
+    text.push_str("## Macros\n\n");
+    for (name, docs) in page::documented_functions(content(sources, MACROS)?) {
+        let _ = write!(text, "### `{name}`\n\n{}\n", page::plain(&docs));
+    }
     let list = content(sources, API)?;
-    let facade = list.split("\n# ").next().unwrap_or(list);
-    text.push_str(facade.trim_start_matches("# mcp\n").trim_end());
-    text.push_str("\n```\n");
+    for (path, title) in CRATES {
+        if let Some(items) = items(list, title) {
+            let _ = write!(
+                text,
+                "## Public items of `{path}`\n\n```text\n{items}\n```\n"
+            );
+        }
+    }
     Ok(text)
+}
+
+/// Returns the items of one crate in the list of public items.
+fn items<'a>(list: &'a str, title: &str) -> Option<&'a str> {
+    let sections = list.trim_start_matches("# ").split("\n# ");
+    let mut named = sections.filter_map(|section| section.split_once('\n'));
+    let (_, items) = named.find(|(name, _)| *name == title)?;
+    Some(items.trim_end())
 }
 
 /// Returns the name, the first paragraph of the README, and the rules.
@@ -151,7 +179,7 @@ mod tests {
     use super::{full, index};
     use crate::sources::Sources;
 
-    const FILES: [(&str, &str); 6] = [
+    const FILES: [(&str, &str); 7] = [
         (
             "README.md",
             "# mcp\n\nThe SDK for [MCP](https://example.com):\nservers.\n\nMore.\n",
@@ -165,7 +193,14 @@ mod tests {
             "A tool is a function.\nMore of it.\n\n# Results\n\n```\n# hidden();\nlet [`x`](crate::Y) = 1;\n```\n",
         ),
         ("mcp/src/docs/crate.md", "# A client\n\nCalls.\n"),
-        ("docs/api.txt", "# mcp\nfn a()\n\n# mcp-types\nfn b()\n"),
+        (
+            "docs/api.txt",
+            "# mcp\nfn a()\n\n# mcp-types\nfn b()\n\n# mcp-testing\nfn c()\n",
+        ),
+        (
+            "mcp-macros/src/lib.rs",
+            "//! Macros.\n/// Makes a tool.\n///\n/// # Options\n#[proc_macro_attribute]\npub fn tool(options: TokenStream) {}\n",
+        ),
         (
             "examples/src/bin/clock.rs",
             "//! A clock. With hands.\nfn main() {}\n",
@@ -192,6 +227,9 @@ mod tests {
             full.contains("```rust\nlet [`x`](crate::Y) = 1;\n```\n"),
             "{full}"
         );
-        assert!(full.ends_with("```text\nfn a()\n```\n"), "{full}");
+        assert!(full.contains("## Macros\n\n### `tool`\n\nMakes a tool.\n\n### Options\n"));
+        let items = "## Public items of `mcp`\n\n```text\nfn a()\n```\n\
+                     ## Public items of `mcp_testing`\n\n```text\nfn c()\n```\n";
+        assert!(full.ends_with(items), "{full}");
     }
 }

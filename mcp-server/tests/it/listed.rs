@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use mcp_core::Service;
 use mcp_macros::server;
+use mcp_server::Caller;
 use mcp_server::middleware::{Exchange, Next, Reply, from_fn};
 use mcp_types::{CompletionReference, Icon};
 use serde_json::{Value, json};
@@ -59,6 +60,40 @@ impl Shop {
     }
 }
 
+struct Vault;
+
+#[server(crate = mcp_server)]
+impl Vault {
+    #[tool]
+    fn look() -> &'static str {
+        "closed"
+    }
+
+    #[tool(visible_to = nobody)]
+    fn open() -> &'static str {
+        "open"
+    }
+
+    #[resource("vault://gold", visible_to = nobody)]
+    fn gold() -> &'static str {
+        "gold"
+    }
+
+    #[resource("vault://{shelf}", visible_to = |_| false)]
+    fn shelf(shelf: String) -> String {
+        shelf
+    }
+
+    #[prompt(visible_to = nobody)]
+    fn guard() -> &'static str {
+        "Who is there?"
+    }
+}
+
+fn nobody(_: &Caller<'_>) -> bool {
+    false
+}
+
 fn value(of: impl serde::Serialize) -> Value {
     serde_json::to_value(of).unwrap()
 }
@@ -102,6 +137,19 @@ fn options_of_every_kind_are_listed() {
         json!({"com.example/team": {"name": "orders"}})
     );
     assert_eq!(order["arguments"][0]["title"], "Article");
+}
+
+#[test]
+fn visible_to_option_of_every_kind_hides() {
+    let server = kit::server(Vault);
+    let tools: Vec<_> = kit::tools(&server)
+        .into_iter()
+        .map(|tool| tool.name)
+        .collect();
+    assert_eq!(tools, ["look"]);
+    assert!(kit::resources(&server).is_empty());
+    assert!(kit::templates(&server).is_empty());
+    assert!(kit::prompts(&server).is_empty());
 }
 
 #[test]

@@ -128,11 +128,12 @@ impl HttpChannel {
         })
     }
 
-    /// Adds a header to every request. Headers of the protocol itself are ignored.
+    /// Adds a header to every request.
     ///
     /// # Errors
     ///
-    /// Returns [`ChannelError::Unsendable`] when the name or the value is no valid header.
+    /// Returns [`ChannelError::Unsendable`] when the name or the value is no valid header, and for a
+    /// header that the transport sets by itself (`Accept`, `Content-Type`, `Host`, `Mcp-Session-Id`, …).
     pub fn header(
         mut self,
         name: impl TryInto<HeaderName>,
@@ -141,6 +142,10 @@ impl HttpChannel {
         let name = name
             .try_into()
             .map_err(|_| ChannelError::Unsendable("the name of a header is invalid".to_owned()))?;
+        if request::is_reserved(&name) {
+            let message = format!("the transport sets the header {name} by itself");
+            return Err(ChannelError::Unsendable(message));
+        }
         let mut value = value.try_into().map_err(|_| {
             ChannelError::Unsendable(format!("the value of the header {name} is invalid"))
         })?;
@@ -257,7 +262,9 @@ impl Channel for HttpChannel {
     }
 
     fn set_headers(&mut self, headers: HeaderMap) {
-        request::replace_headers(&mut self.http().headers, &headers);
+        let http = self.http();
+        http.warn_about_reserved(&headers);
+        request::replace_headers(&mut http.headers, &headers);
     }
 
     fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {

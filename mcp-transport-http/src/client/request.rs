@@ -50,6 +50,8 @@ pub(super) struct RequestSender {
     pub(super) limits: ResponseLimits,
     /// The warning about credentials over plain HTTP was logged.
     warned: Arc<AtomicBool>,
+    /// The warning about a header that the transport sets was logged.
+    warned_about_reserved: Arc<AtomicBool>,
     service: Arc<dyn HttpService>,
 }
 
@@ -80,6 +82,7 @@ impl RequestSender {
             provider: None,
             limits: ResponseLimits::default(),
             warned: Arc::default(),
+            warned_about_reserved: Arc::default(),
             service: Arc::new(TowerService(Mutex::new(service))),
         }
     }
@@ -100,8 +103,11 @@ impl RequestSender {
         }
         replace_headers(headers, &self.headers);
         if let Some(provider) = &self.provider {
-            replace_headers(headers, &provider().await?);
+            let provided = provider().await?;
+            self.warn_about_reserved(&provided);
+            replace_headers(headers, &provided);
         }
+        self.warn_about_reserved(parts.call_headers);
         replace_headers(headers, parts.call_headers);
         headers.extend(parts.protocol_headers);
         if headers.contains_key(names::AUTHORIZATION) {
@@ -134,7 +140,28 @@ impl RequestSender {
     }
 }
 
-/// Headers that callers cannot set: the transport writes them, or they belong to the connection.
+impl RequestSender {
+    /// Logs once per channel that a header cannot be set.
+    pub(super) fn warn_about_reserved(&self, given: &HeaderMap) {
+        let Some(name) = given.keys().find(|name| is_reserved(name)) else {
+            return;
+        };
+        if !self.warned_about_reserved.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                server = &*self.server_url.shown,
+                header = name.as_str(),
+                "the header is ignored: the transport sets it by itself"
+            );
+        }
+    }
+}
+
+/// Returns whether the transport writes the header, or the connection does.
+pub(super) fn is_reserved(name: &HeaderName) -> bool {
+    RESERVED.contains(name)
+}
+
+/// Headers that callers cannot set.
 const RESERVED: [HeaderName; 10] = [
     names::ACCEPT,
     names::CONTENT_TYPE,
@@ -151,7 +178,7 @@ const RESERVED: [HeaderName; 10] = [
 /// Replaces headers by those of `from`, except reserved ones. A repeated header keeps all its
 /// values.
 pub(super) fn replace_headers(headers: &mut HeaderMap, from: &HeaderMap) {
-    for name in from.keys().filter(|name| !RESERVED.contains(name)) {
+    for name in from.keys().filter(|name| !is_reserved(name)) {
         headers.remove(name);
         for value in from.get_all(name) {
             headers.append(name, value.clone());

@@ -94,10 +94,18 @@ fn is_address(text: &str) -> bool {
 
 fn not_an_address(text: &str) -> io::Error {
     let message = match suggestion(text) {
+        _ if has_large_port(text) => format!("\"{text}\" is no address: a port is 65535 at most"),
         Some(address) => format!("\"{text}\" is no address; did you mean \"{address}\"?"),
         None => format!("\"{text}\" is no address; write it as \"127.0.0.1:8000\""),
     };
     io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// Returns true when the text ends with a number that is too large for a port.
+fn has_large_port(text: &str) -> bool {
+    let port = text.rsplit(':').next().unwrap_or(text);
+    port.parse::<u64>()
+        .is_ok_and(|port| port > u64::from(u16::MAX))
 }
 
 /// Returns the address that was probably meant: by a port alone, a host alone, or a URL.
@@ -133,7 +141,6 @@ mod tests {
             ("localhost:8000/mcp", Some("localhost:8000")),
             ("", None),
             ("the server", None),
-            ("localhost:80000", None),
             ("localhost:http", None),
         ] {
             assert!(!is_address(text), "{text}");
@@ -147,6 +154,11 @@ mod tests {
                 }
                 None => assert!(message.ends_with("\"127.0.0.1:8000\""), "{message}"),
             }
+        }
+        for text in ["localhost:80000", "65536", ":99999"] {
+            let message = not_an_address(text).to_string();
+            let expected = format!("\"{text}\" is no address: a port is 65535 at most");
+            assert_eq!(message, expected);
         }
         assert!(is_address("127.0.0.1:8000") && is_address("[::1]:0"));
     }

@@ -91,7 +91,10 @@ async fn child_that_dies_at_its_start_is_reported_with_its_last_lines_once() {
     let command = ServerCommand::new("sh").args(["-c", dies]);
     let error = timeout(LIMIT, Client::connect(command)).await.unwrap();
     let error = error.unwrap_err().to_string();
-    for part in ["the server ended at its start: ", "exit status: 7"] {
+    for part in [
+        "before its first response, the server has ended",
+        "exit status: 7",
+    ] {
         assert!(error.contains(part), "{error}");
     }
     assert_eq!(error.matches("API_KEY is missing").count(), 1, "{error}");

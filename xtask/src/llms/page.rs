@@ -27,6 +27,29 @@ pub(super) fn module_summary(source: &str) -> String {
     summary(&docs.join("\n"))
 }
 
+/// Returns the public functions of a file that have documentation, with it. Derive macros have the
+/// name of the derive.
+pub(super) fn documented_functions(source: &str) -> Vec<(String, String)> {
+    let mut functions = Vec::new();
+    let mut docs = String::new();
+    let mut derive = None;
+    for line in source.lines() {
+        if let Some(text) = line.strip_prefix("///") {
+            docs.push_str(text.strip_prefix(' ').unwrap_or(text));
+            docs.push('\n');
+        } else if let Some(options) = line.strip_prefix("#[proc_macro_derive(") {
+            derive = options.split([',', ')']).next();
+        } else if let Some(function) = line.strip_prefix("pub fn ") {
+            let name = function.split('(').next().unwrap_or(function);
+            let name = derive.take().unwrap_or(name).to_owned();
+            functions.push((name, std::mem::take(&mut docs)));
+        } else if !line.starts_with("#[") {
+            docs.clear();
+        }
+    }
+    functions
+}
+
 /// Returns a page two heading levels deeper, as a section of a larger document.
 pub(super) fn plain(page: &str) -> String {
     let mut text = String::with_capacity(page.len());

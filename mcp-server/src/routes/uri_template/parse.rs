@@ -44,7 +44,7 @@ impl UriTemplate {
             let (expression, after) = expression
                 .strip_prefix('{')
                 .and_then(|expression| expression.split_once('}'))
-                .ok_or(INVALID_TEMPLATE)?;
+                .ok_or_else(|| format!("the `{{` before `{}` has no `}}`", &expression[1..]))?;
             template.add_expression(expression)?;
             // Expands the expression to a value, to check that the template makes URIs.
             example.push_str(match expression.chars().next() {
@@ -75,8 +75,12 @@ impl UriTemplate {
         if text.is_empty() {
             return Ok(());
         }
-        if text.contains(|c: char| c.is_ascii_control() || " \"<>\\^`|}".contains(c)) {
-            return Err(INVALID_TEMPLATE.to_owned());
+        let is_forbidden = |c: char| c.is_ascii_control() || " \"<>\\^`|}".contains(c);
+        if let Some(found) = text.chars().find(|c| is_forbidden(*c)) {
+            return Err(match found {
+                '}' => format!("the `}}` in `{text}` has no `{{`"),
+                _ => format!("{found:?} in `{text}` is not allowed: percent-encode it"),
+            });
         }
         if !self.segments.is_empty() || !self.query.is_empty() {
             return Err(format!(
@@ -103,8 +107,10 @@ impl UriTemplate {
             return Err(format!("`{{{text}}}`: `*` and `:` cannot be matched"));
         }
         let names: Vec<&str> = list.split(',').collect();
-        if !names.iter().all(|name| is_variable(name)) {
-            return Err(INVALID_TEMPLATE.to_owned());
+        if let Some(name) = names.iter().find(|name| !is_variable(name)) {
+            return Err(format!(
+                "`{name}` in `{{{text}}}` is no variable: a name has letters, digits, `_` and `.`"
+            ));
         }
         match (operator, names.as_slice()) {
             (Some('?'), names) => {
@@ -161,8 +167,6 @@ impl UriTemplate {
         }
     }
 }
-
-const INVALID_TEMPLATE: &str = "it is no URI template of RFC 6570: check its braces";
 
 /// Checks that a string is a URI with a scheme.
 ///
