@@ -5,9 +5,10 @@ mod dependencies;
 mod outcome;
 mod tools;
 
-use std::fmt;
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use std::{env, fmt, fs};
 
 use outcome::StepOutcome;
 
@@ -311,11 +312,32 @@ fn msrv(workspace: &Workspace) -> Result<StepOutcome> {
 
 /// Creates the packages that the registry would get, and builds each of them from its archive.
 fn package(workspace: &Workspace) -> Result<StepOutcome> {
+    remove_unpacked(workspace)?;
     let mut command = workspace.cargo();
     command.args(["package", "--quiet", "--allow-dirty"]);
     select_published(&mut command, workspace);
     process::run(&mut command)?;
     Ok(StepOutcome::Passed)
+}
+
+/// Removes the packages that an earlier run has unpacked below Cargo's home. Cargo uses them again when
+/// the version is the same, although the sources have changed.
+fn remove_unpacked(workspace: &Workspace) -> Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let Some(Ok(registries)) = home.map(|home| fs::read_dir(home.join("registry/src"))) else {
+        return Ok(());
+    };
+    for registry in registries {
+        let registry = registry?.path();
+        for package in workspace.published() {
+            let unpacked = registry.join(format!("{}-{}", package.name, package.version));
+            if unpacked.is_dir() {
+                fs::remove_dir_all(unpacked)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 fn select_published(command: &mut Command, workspace: &Workspace) {

@@ -52,8 +52,9 @@ async fn respond<B: http_body::Body>(
         return reject(&endpoint, rejection, &head.headers, body).await;
     }
     let response = match head.method {
-        Method::GET => get(&endpoint, head).await,
-        Method::DELETE => delete(&endpoint, head).await,
+        // Boxed, because the future of each POST would have their size.
+        Method::GET => Box::pin(get(&endpoint, head)).await,
+        Method::DELETE => Box::pin(delete(&endpoint, head)).await,
         _ => match request_body::read(body.as_mut(), endpoint.config.body_limits()).await {
             Ok(message) => post(&endpoint, head, message).await,
             Err(error) => {
@@ -248,4 +249,42 @@ async fn delete(endpoint: &EndpointState, head: Box<Parts>) -> Result<Response<B
         return Err(guard::method_not_allowed(&head.method));
     }
     session::delete(&endpoint.session_context(service), &head).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::size_of_val;
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use http::Request;
+    use http_body_util::Full;
+    use mcp_core::{BoxFuture, Exchange, Reply, ResultBody, ServerProfile, Service};
+    use mcp_types::Implementation;
+
+    use super::super::endpoint::EndpointState;
+    use super::super::service_source::ServiceSource;
+    use super::handle;
+
+    struct Silent;
+
+    impl Service for Silent {
+        fn profile(&self) -> Arc<ServerProfile> {
+            Arc::new(ServerProfile::new(Implementation::new("silent", "1")))
+        }
+
+        fn call(&self, _: Exchange) -> BoxFuture<'static, Reply> {
+            Box::pin(std::future::ready(ResultBody::Empty.into()))
+        }
+    }
+
+    /// The reason is in docs/decisions/0051-size-of-the-request-future.md.
+    #[test]
+    fn future_of_a_request_is_small_enough_for_the_cache_of_the_allocator() {
+        let source = ServiceSource::Shared(Arc::new(Silent));
+        let endpoint = Arc::new(EndpointState::new(source));
+        let (head, body) = Request::new(Full::new(Bytes::new())).into_parts();
+        let size = size_of_val(&handle(endpoint, Box::new(head), body));
+        assert!(size <= 1_032, "{size} bytes");
+    }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mcp_core::catch_panic;
 use mcp_core::store::{EventStore, Replay, ReplayError, StoreError, StoredEvent, StreamId};
+use mcp_core::{BoxFuture, catch_panic};
 use tokio::time::timeout;
 
 /// Default of the maximum time of one operation.
@@ -29,13 +29,17 @@ struct StorePanicked;
 /// Returns the error of the operation, or a [`StoreError`] when it panics or takes too long. The error
 /// is in the log already, with the name of the operation. Do not send it to clients: it may contain
 /// secrets.
-pub(super) async fn guard<T>(
+///
+/// The future is boxed, because the future of each request would have its size, also without a store.
+pub(super) fn guard<'a, T: 'a>(
     operation: &'static str,
     limit: Duration,
-    call: impl Future<Output = Result<T, StoreError>>,
-) -> Result<T, StoreError> {
-    let result = limited(limit, call).await;
-    result.inspect_err(|error| log(operation, error))
+    call: impl Future<Output = Result<T, StoreError>> + Send + 'a,
+) -> BoxFuture<'a, Result<T, StoreError>> {
+    Box::pin(async move {
+        let result = limited(limit, call).await;
+        result.inspect_err(|error| log(operation, error))
+    })
 }
 
 async fn limited<T, E: From<StoreError>>(

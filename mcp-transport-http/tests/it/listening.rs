@@ -8,10 +8,8 @@ use mcp_core::{
 };
 use mcp_transport_http::{Serve, Shutdown, StreamableHttp};
 use mcp_types::{Implementation, ServerCapabilities};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
-use crate::support::within;
+use crate::support::{Client, within};
 
 struct Changing(Changes);
 
@@ -28,17 +26,6 @@ impl Service for Changing {
     fn changes(&self) -> Option<Changes> {
         Some(self.0.clone())
     }
-}
-
-async fn read_until(stream: &mut TcpStream, end: &str) -> String {
-    let mut seen = String::new();
-    while !seen.contains(end) {
-        let mut chunk = [0; 4096];
-        let read = within(stream.read(&mut chunk)).await.unwrap();
-        assert!(read > 0, "the connection ended after {seen}");
-        seen += std::str::from_utf8(&chunk[..read]).unwrap();
-    }
-    seen
 }
 
 #[tokio::test]
@@ -59,10 +46,10 @@ async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
     );
     let mut clients = Vec::new();
     for _ in 0..10 {
-        let mut stream = TcpStream::connect(addr).await.unwrap();
-        stream.write_all(request.as_bytes()).await.unwrap();
-        read_until(&mut stream, "subscriptions/acknowledged").await;
-        clients.push(stream);
+        let mut client = Client::connect(addr).await;
+        client.send(&request).await;
+        client.until("subscriptions/acknowledged").await.unwrap();
+        clients.push(client);
     }
     assert_eq!(
         (changes.active_subscriptions(), bus.subscriber_count()),
@@ -70,7 +57,7 @@ async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
     );
     changes.publish(ChangeEvent::Tools);
     for client in &mut clients {
-        read_until(client, "tools/list_changed").await;
+        client.until("tools/list_changed").await.unwrap();
     }
     let mut last = clients.pop().unwrap();
     drop(clients);
@@ -81,7 +68,7 @@ async fn disconnected_subscriptions_are_removed_and_others_complete_on_drain() {
     })
     .await;
     shutdown.drain();
-    let end = read_until(&mut last, "0\r\n\r\n").await;
+    let end = last.until("0\r\n\r\n").await.unwrap();
     assert!(end.contains(r#""resultType":"complete""#), "{end}");
     within(serving).await.unwrap().unwrap();
     assert_eq!(

@@ -99,10 +99,7 @@ pub(crate) async fn start(
 
 impl Running {
     pub(crate) async fn connect(&self) -> Client {
-        Client {
-            stream: TcpStream::connect(self.addr).await.unwrap(),
-            read: Vec::new(),
-        }
+        Client::connect(self.addr).await
     }
 
     /// Asserts that the server answers a call on a new connection.
@@ -173,6 +170,13 @@ pub(crate) fn head_of(name: &str) -> String {
 }
 
 impl Client {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
+        Self {
+            stream: TcpStream::connect(address).await.unwrap(),
+            read: Vec::new(),
+        }
+    }
+
     pub(crate) async fn send(&mut self, bytes: impl AsRef<[u8]>) {
         self.stream.write_all(bytes.as_ref()).await.unwrap();
     }
@@ -203,8 +207,8 @@ impl Client {
         }
     }
 
-    /// Returns all bytes up to and including `end`.
-    async fn until(&mut self, end: &str) -> Option<String> {
+    /// Returns all bytes up to and including `end`, or `None` when the connection ends before.
+    pub(crate) async fn until(&mut self, end: &str) -> Option<String> {
         loop {
             let found = self
                 .read

@@ -18,13 +18,6 @@ pub(crate) struct Response<'a> {
 }
 
 impl Response<'_> {
-    /// Returns true if the body contains a result or an error. An event stream that ends early does
-    /// not.
-    fn has_response(&self) -> bool {
-        let contains = |member: &str| memmem::find(self.body, member.as_bytes()).is_some();
-        contains("\"result\":") || contains("\"error\":")
-    }
-
     /// Returns the error for an unexpected response.
     pub(crate) fn to_error(&self) -> io::Error {
         let start = &self.body[..self.body.len().min(200)];
@@ -32,7 +25,6 @@ impl Response<'_> {
         let kind = match self.status {
             404 => io::ErrorKind::NotFound,
             500..=599 => io::ErrorKind::Other,
-            200 if !self.has_response() => io::ErrorKind::UnexpectedEof,
             _ => io::ErrorKind::InvalidData,
         };
         io::Error::new(kind, format!("unexpected response {}: {text}", self.status))

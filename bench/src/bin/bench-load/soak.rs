@@ -76,14 +76,10 @@ fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotFound
 }
 
-/// Returns true for a status of 500 or more, a session that is gone, a stream that broke off, and a
-/// JSON-RPC error for a failure of the server.
+/// Returns true for a status of 500 or more, a session that is gone, and a JSON-RPC error for a
+/// failure of the server. A stream that ends without the response of its call is a mistake: the
+/// server repeats a load that failed, and sends an event itself that it cannot store.
 fn reports_failure(error: &io::Error) -> bool {
-    let kinds = [
-        io::ErrorKind::Other,
-        io::ErrorKind::NotFound,
-        io::ErrorKind::UnexpectedEof,
-        io::ErrorKind::ConnectionReset,
-    ];
+    let kinds = [io::ErrorKind::Other, io::ErrorKind::NotFound];
     kinds.contains(&error.kind()) || error.to_string().contains("\"code\":-32603")
 }
