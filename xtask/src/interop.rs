@@ -4,6 +4,7 @@
 //! | module | responsibility |
 //! |---|---|
 //! | [`authorization`] | the cases with an authorization server |
+//! | [`browser`] | a user with a real browser, for programs that open a login page |
 //! | [`cases`] | running the programs of the cases, and counting the results |
 //! | [`peers`] | installing the other SDKs, and the scripts that use them |
 //! | [`pipes`] | the cases over pipes |
@@ -13,6 +14,7 @@
 
 mod authorization;
 mod bridges;
+mod browser;
 mod cases;
 mod http;
 mod peers;
@@ -58,7 +60,7 @@ pub(crate) fn run_cases(workspace: &Workspace, all: bool) -> Result<Summary> {
     let (bridges, bridged) = bridges::cases(workspace, &peers, &out)?;
     servers.extend(bridges);
     list.extend(bridged);
-    list.extend(authorization::cases(workspace, &peers, &out, &mut servers));
+    list.extend(authorization::cases(workspace, &peers, &out, &mut servers)?);
     list.extend(pipes::cases(workspace, &peers));
     list.extend(servers::cases(workspace, &peers, all)?);
     let summary = cases::run_all(list, &out);

@@ -1,5 +1,6 @@
 //! Cases with an authorization server of npm, `oidc-provider`: our client logs in there in every way,
-//! and calls our server, which asks the authorization server about each token.
+//! and calls a server that checks each token: ours asks the authorization server (introspection), and
+//! a peer checks proofs of possession before it forwards requests to ours.
 //!
 //! The client prints `ok FLOW` or `no FLOW: PROBLEM`.
 
@@ -7,7 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use super::browser::Browser;
 use super::cases::{Case, Start, log_file};
+use super::http;
 use super::peers::Peers;
 use crate::Result;
 use crate::process::{self, Server};
@@ -19,18 +22,59 @@ pub(super) const CLIENT: &str = "auth-client";
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// Argument of the client, and description.
-const FLOWS: [(&str, &str); 6] = [
-    ("login", "registration, PKCE login, second login"),
-    ("refresh", "refresh with rotation"),
-    ("revocation", "revocation at logout"),
-    ("device", "login on another device"),
-    ("client_secret", "client credentials with a secret"),
-    (
+/// A way to log in.
+struct Flow {
+    /// Argument of the client.
+    name: &'static str,
+    description: &'static str,
+    /// The server demands proofs of possession.
+    is_dpop: bool,
+    /// The login page is shown by a real browser.
+    has_browser: bool,
+}
+
+const fn flow(name: &'static str, description: &'static str) -> Flow {
+    Flow {
+        name,
+        description,
+        is_dpop: false,
+        has_browser: false,
+    }
+}
+
+const FLOWS: [Flow; 8] = [
+    flow("login", "registration, PKCE login, second login"),
+    Flow {
+        has_browser: true,
+        ..flow("browser", "PKCE login in Chromium")
+    },
+    flow("refresh", "refresh with rotation"),
+    flow("revocation", "revocation at logout"),
+    flow("device", "login on another device"),
+    flow("client_secret", "client credentials with a secret"),
+    flow(
         "private_key_jwt",
         "client credentials with a signed assertion",
     ),
+    Flow {
+        is_dpop: true,
+        ..flow(
+            "dpop",
+            "DPoP with nonces of both servers, refresh, stored key",
+        )
+    },
 ];
+
+/// The servers of all flows.
+struct Servers {
+    issuer: Server,
+    /// Asks the issuer about each token.
+    protected: Server,
+    /// Checks proofs of possession.
+    dpop: Server,
+    /// The server behind `dpop`.
+    upstream: Server,
+}
 
 /// Returns all cases, and adds the servers that must run until the cases have ended.
 pub(super) fn cases(
@@ -38,32 +82,74 @@ pub(super) fn cases(
     peers: &Peers,
     out: &Path,
     running: &mut Vec<Server>,
-) -> Vec<Case> {
-    let servers = peers.node("auth_server.mjs").map(|program| {
-        let issuer = start(&mut program.command(), "oidc-provider", out)?;
-        let mut ours = Command::new(workspace.binary("debug", SERVER));
-        let ours = start(ours.arg(issuer.url()), "protected server", out)?;
-        Result::Ok((issuer, ours))
-    });
+) -> Result<Vec<Case>> {
+    let servers = Servers::start(workspace, peers, out);
+    let browser = Browser::install(peers, out)?;
     let client = workspace.binary("debug", CLIENT);
-    let to_case = |(flow, description): (&'static str, &str)| Case {
-        name: format!("our client -> oidc-provider, {description}"),
-        start: match &servers {
-            Ok(Ok((issuer, ours))) => {
+    let to_case = |flow: Flow| Case {
+        name: format!("our client -> oidc-provider, {}", flow.description),
+        start: match (&servers, &browser) {
+            (Err(reason), _) => Start::Skip(reason.clone()),
+            (Ok(Err(error)), _) => Start::Fail(error.to_string()),
+            (_, Err(reason)) if flow.has_browser => Start::Skip(reason.clone()),
+            (Ok(Ok(servers)), browser) => {
                 let mut command = Command::new(&client);
-                command.args([ours.url(), issuer.url(), flow]);
+                let server = servers.of(&flow).url();
+                command.args([server, servers.issuer.url(), flow.name]);
+                if let Ok(browser) = browser {
+                    browser.set(&mut command);
+                }
                 Start::Run(command)
             }
-            Ok(Err(error)) => Start::Fail(error.to_string()),
-            Err(reason) => Start::Skip(reason.clone()),
         },
-        check: Box::new(move |output| problem(output, flow)),
+        check: Box::new(move |output| problem(output, flow.name)),
     };
     let cases = FLOWS.map(to_case).into();
-    if let Ok(Ok((issuer, ours))) = servers {
-        running.extend([issuer, ours]);
+    if let Ok(Ok(servers)) = servers {
+        running.extend([
+            servers.issuer,
+            servers.protected,
+            servers.dpop,
+            servers.upstream,
+        ]);
     }
-    cases
+    Ok(cases)
+}
+
+impl Servers {
+    /// Starts the servers. Returns the reason if the peers cannot be installed.
+    fn start(
+        workspace: &Workspace,
+        peers: &Peers,
+        out: &Path,
+    ) -> std::result::Result<Result<Self>, String> {
+        let issuer = peers.node("auth_server.mjs")?;
+        let resource = peers.node("resource_dpop.mjs")?;
+        let start_all = || {
+            let issuer = start(&mut issuer.command(), "oidc-provider", out)?;
+            let mut protected = Command::new(workspace.binary("debug", SERVER));
+            let protected = start(protected.arg(issuer.url()), "protected server", out)?;
+            let mut upstream = Command::new(workspace.binary("debug", http::SERVER));
+            let upstream = start(upstream.env("PORT", "0"), "server behind DPoP", out)?;
+            let mut dpop = resource.command();
+            dpop.args([issuer.url(), upstream.url()]);
+            let dpop = start(&mut dpop, "resource with DPoP", out)?;
+            Ok(Self {
+                issuer,
+                protected,
+                dpop,
+                upstream,
+            })
+        };
+        Ok(start_all())
+    }
+
+    fn of(&self, flow: &Flow) -> &Server {
+        match flow.is_dpop {
+            true => &self.dpop,
+            false => &self.protected,
+        }
+    }
 }
 
 fn start(command: &mut Command, name: &str, out: &Path) -> Result<Server> {

@@ -12,7 +12,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// npm packages with fixed versions. The oldest version of the TypeScript SDK has a name of its own.
-const NPM: [(&str, &str); 14] = [
+const NPM: [(&str, &str); 16] = [
     ("@modelcontextprotocol/client", "2.4.0"),
     (INSPECTOR, "2.12.0"),
     ("@modelcontextprotocol/node", "2.1.2"),
@@ -26,7 +26,9 @@ const NPM: [(&str, &str); 14] = [
         "2026.8.31",
     ),
     ("mcp-remote", "0.15.1"),
+    ("oauth4webapi", "3.8.8"),
     ("oidc-provider", "9.13.3"),
+    ("playwright-core", "1.65.1"),
     ("sdk-oldest", "npm:@modelcontextprotocol/sdk@1.0.0"),
     ("supergateway", "4.0.0"),
     ("zod", "4.6.7"),
@@ -60,10 +62,10 @@ macro_rules! scripts {
 }
 
 /// The scripts and their shared modules.
-const SCRIPTS: [(&str, &str); 24] = scripts! {
-    "auth_server.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_fastmcp.py" "client_http.mjs"
+const SCRIPTS: [(&str, &str); 26] = scripts! {
+    "auth_server.mjs" "browser.mjs" "checks.mjs" "checks.py" "client.mjs" "client.py" "client_fastmcp.py" "client_http.mjs"
     "client_http.py" "client_http_v1.mjs" "client_http_v1.py" "client_oldest.mjs" "client_v1.mjs"
-    "client_v1.py" "fixtures.mjs" "fixtures.py" "proxy_fastmcp.py" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
+    "client_v1.py" "fixtures.mjs" "fixtures.py" "proxy_fastmcp.py" "resource_dpop.mjs" "server.py" "server_fastmcp.py" "server_http.mjs" "server_http.py"
     "server_http_v1.mjs" "server_http_v1.py" "server_oldest.mjs" "server_v1.py"
 };
 

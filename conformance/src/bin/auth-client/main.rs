@@ -17,7 +17,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::BodyExt as _;
 use mcp::HttpClient;
-use mcp::auth::{AuthError, AuthEvent, AuthEvents, AuthStatus, OAuth, PrivateKey};
+use mcp::auth::{
+    AuthError, AuthEvent, AuthEvents, AuthStatus, Dpop, MemoryStore, OAuth, PrivateKey,
+};
 use mcp::prelude::*;
 use tokio::time::{sleep, timeout};
 use tower::ServiceExt as _;
@@ -47,6 +49,8 @@ async fn main() -> ExitCode {
 async fn run(server: &str, issuer: &str, flow: &str) -> CheckResult {
     match flow {
         "login" => login(server).await,
+        "browser" => browser(server).await,
+        "dpop" => dpop(server).await,
         "refresh" => refresh(server).await,
         "revocation" => revocation(server).await,
         "device" => device(server).await,
@@ -84,7 +88,7 @@ fn interactive(name: &str) -> OAuth {
 
 /// Registration, PKCE, `iss` and `resource`: a second connection uses the same registration.
 async fn login(server: &str) -> CheckResult {
-    let oauth = interactive("interop").store(mcp::auth::MemoryStore::new());
+    let oauth = interactive("interop").store(MemoryStore::new());
     let events = oauth.events();
     let client = Client::builder()
         .oauth(oauth.clone())
@@ -104,6 +108,46 @@ async fn login(server: &str) -> CheckResult {
     match (registrations, logins) {
         (1, 2) => Ok(()),
         _ => Err(format!("{registrations} registrations and {logins} logins: {events:?}").into()),
+    }
+}
+
+/// The settings that a program gets by default: the page is opened by the browser of the user, and its
+/// redirect arrives at the listener.
+async fn browser(server: &str) -> CheckResult {
+    let client = Client::builder()
+        .oauth(OAuth::interactive("interop browser"))
+        .connect(server)
+        .await?;
+    match token(&client).await?.as_str() {
+        "" => Err("the call had no token".into()),
+        _ => Ok(client.close().await?),
+    }
+}
+
+/// Tokens that are bound to a key. The second client continues with the stored key: the refresh token is
+/// bound to it, too. Both servers demand nonces, which change in between.
+async fn dpop(server: &str) -> CheckResult {
+    let oauth = interactive("interop dpop short").store(MemoryStore::new());
+    let oauth = oauth.dpop(Dpop::Require);
+    let events = oauth.events();
+    for _ in 0..2 {
+        let builder = Client::builder().oauth(oauth.clone());
+        let client = builder.connect(server).await?;
+        for _ in 0..12 {
+            client.call("test_simple_text", ()).await?;
+        }
+        sleep(PAUSE).await;
+        client.call("test_simple_text", ()).await?;
+        client.close().await?;
+    }
+    drop(oauth);
+    let events = all(events).await;
+    let count = |wanted: fn(&&AuthEvent) -> bool| events.iter().filter(wanted).count();
+    let logins = count(|event| matches!(event, AuthEvent::LoginStarted { .. }));
+    let refreshes = count(|event| matches!(event, AuthEvent::Refreshed { .. }));
+    match (logins, refreshes) {
+        (1, 2..) => Ok(()),
+        _ => Err(format!("{logins} logins, {refreshes} refreshes: {events:?}").into()),
     }
 }
 

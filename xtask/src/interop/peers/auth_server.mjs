@@ -1,6 +1,7 @@
 // The authorization server `oidc-provider`. The login pages are its own development pages, which accept every
-// user. Clients with names that end in `short` get access tokens that expire after 2 seconds.
-import { generateKeyPairSync } from "node:crypto";
+// user. Clients with names that end in `short` get access tokens that expire after 2 seconds, and those with `dpop` in
+// their names JWTs. Proofs of possession need a nonce.
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import { Provider } from "oidc-provider";
 
@@ -23,13 +24,16 @@ const server = createServer().listen(0, "127.0.0.1", () => {
         scopes: ["offline_access", "mcp"],
         features: {
             clientCredentials: { enabled: true },
+            dPoP: { enabled: true, nonceSecret: randomBytes(32), requireNonce: () => true },
             devInteractions: { enabled: true },
             deviceFlow: { enabled: true },
             introspection: { enabled: true },
             registration: { enabled: true },
             resourceIndicators: {
                 enabled: true,
-                getResourceServerInfo: () => ({ scope: "mcp", accessTokenFormat: "opaque" }),
+                getResourceServerInfo: (_, __, client) => ({
+                    scope: "mcp", accessTokenFormat: client.clientName?.includes("dpop") ? "jwt" : "opaque",
+                }),
             },
             revocation: { enabled: true },
         },
