@@ -185,7 +185,7 @@ impl Authorizer {
         // With a token that the program manages there is none in the state.
         let token = state.token.load_full()?;
         let is_usable = self.0.restored.load(Ordering::Acquire) && !token.is_dpop();
-        (is_usable && !token.record.expires_soon()).then_some(token)
+        (is_usable && !token.expires_soon()).then_some(token)
     }
 
     /// Returns the token for a request. Refreshes it first if it expires soon.
@@ -207,7 +207,7 @@ impl Authorizer {
             return Ok(RequestToken::None);
         };
         let can_renew = token.record.refresh.is_some() || state.is_machine();
-        if !can_renew || !token.record.expires_soon() {
+        if !can_renew || !token.expires_soon() {
             return Ok(RequestToken::Active(token));
         }
         let renewed = self

@@ -1,6 +1,7 @@
 //! The stored form of tokens, and the token in use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use http::{HeaderValue, Method};
 use serde::{Deserialize, Serialize};
@@ -99,11 +100,11 @@ impl TokenRecord {
         self.expires_at.is_some_and(|at| at <= clock::unix_now())
     }
 
-    /// Returns whether the token expires soon: within 60 seconds, or a tenth of its lifetime.
-    pub(crate) fn expires_soon(&self) -> bool {
+    /// The time to renew the token: 60 seconds or a tenth of its lifetime before it expires.
+    fn renew_at(&self) -> Option<SystemTime> {
         let margin = self.lifetime.map_or(60, |lifetime| (lifetime / 10).min(60));
-        let soon = clock::unix_now().saturating_add(margin);
-        self.expires_at.is_some_and(|at| at <= soon)
+        let at = self.expires_at?.saturating_sub(margin);
+        UNIX_EPOCH.checked_add(Duration::from_secs(at))
     }
 
     pub(crate) fn expires_in(&self) -> Option<u64> {
@@ -141,6 +142,7 @@ pub(crate) struct ActiveToken {
     /// The server accepted a request with the token.
     accepted: AtomicBool,
     header: HeaderValue,
+    renew_at: Option<SystemTime>,
     key: Option<ProofKey>,
 }
 
@@ -154,12 +156,18 @@ impl ActiveToken {
         };
         Ok(Self {
             header: authorization(scheme, &record.access)?,
+            renew_at: record.renew_at(),
             record,
             number,
             is_new,
             accepted: AtomicBool::new(false),
             key,
         })
+    }
+
+    /// Returns whether the token expires soon, or has expired.
+    pub(crate) fn expires_soon(&self) -> bool {
+        self.renew_at.is_some_and(|at| at <= SystemTime::now())
     }
 
     pub(crate) fn authorization(&self) -> HeaderValue {
