@@ -138,6 +138,12 @@ pub enum AuthError {
     /// The store of credentials failed.
     #[error("the store of credentials failed: {0}")]
     Store(String),
+    /// The keychain of the operating system is missing, or refuses this program.
+    #[error(
+        "the keychain of this machine cannot be used: {0}; start it, or use another store, such as \
+         FileStore"
+    )]
+    Keychain(String),
     /// A key cannot be read or does not sign.
     #[error("the signing key cannot be used: {0}")]
     Key(String),

@@ -66,4 +66,6 @@ pub use redirect::{LoginPage, LoopbackRedirect, ManualRedirect, Redirect, Redire
 pub use scope::Scopes;
 pub use secret::Secret;
 pub use service::{AuthFuture, AuthService};
+#[cfg(feature = "keychain")]
+pub use store::KeychainStore;
 pub use store::{CredentialStore, FileStore, MemoryStore, StoreKey, StoreLock};

@@ -1,6 +1,8 @@
 //! Stores of credentials.
 
 mod file;
+#[cfg(feature = "keychain")]
+mod keychain;
 mod memory;
 
 use std::fmt;
@@ -13,11 +15,13 @@ use crate::key::sha256_base64;
 use crate::secret::Secret;
 
 pub use file::FileStore;
+#[cfg(feature = "keychain")]
+pub use keychain::KeychainStore;
 pub use memory::MemoryStore;
 
 /// A store of credentials: tokens and registrations of clients.
 ///
-/// Each record is one secret string under a key. Implement the trait for a keychain or a database.
+/// Each record is one secret string under a key. Implement the trait for a database or a vault.
 #[async_trait]
 pub trait CredentialStore: Send + Sync + 'static {
     /// Returns the record under a key.
@@ -74,6 +78,15 @@ impl StoreKey {
             kind: "client",
             name: issuer.to_owned(),
             account: account.to_owned(),
+        }
+    }
+
+    #[cfg(feature = "keychain")]
+    fn keychain(service: &str) -> Self {
+        Self {
+            kind: "keychain",
+            name: service.to_owned(),
+            account: String::new(),
         }
     }
 
