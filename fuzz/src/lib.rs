@@ -11,6 +11,7 @@
 //! target's examples and fragments.
 
 mod arguments;
+mod challenge;
 mod headers;
 mod input;
 mod json_schema;
@@ -28,8 +29,9 @@ use std::path::Path;
 pub use target::Target;
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 10] = [
     arguments::TARGET,
+    challenge::TARGET,
     headers::TARGET,
     json_schema::TARGET,
     lines::TARGET,

@@ -73,9 +73,9 @@ impl Challenge {
 
 /// A challenge of any scheme.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct RawChallenge {
-    scheme: String,
-    parameters: Vec<(String, String)>,
+pub(crate) struct RawChallenge {
+    pub(crate) scheme: String,
+    pub(crate) parameters: Vec<(String, String)>,
 }
 
 impl RawChallenge {
@@ -89,7 +89,8 @@ impl RawChallenge {
     }
 }
 
-fn parse_headers(headers: &HeaderMap) -> Vec<RawChallenge> {
+/// Parses all headers, within the limits.
+pub(crate) fn parse_headers(headers: &HeaderMap) -> Vec<RawChallenge> {
     let mut all = Vec::new();
     for value in headers.get_all(WWW_AUTHENTICATE).iter().take(MAX_LINES) {
         let line = value.as_bytes();

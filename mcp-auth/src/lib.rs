@@ -17,9 +17,12 @@
 //! | `oauth`, `record`, `state` | settings, stored tokens, the state of an authorizer |
 //! | `grants`, `renewal`, `flight` | obtaining and renewing tokens, once for all callers |
 //! | `authorizer`, `service` | [`Authorizer`], [`AuthService`] |
+//! | `__private` | the parser of challenges, for its fuzz target |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/basic/authorization>
 
+#[doc(hidden)]
+pub mod __private;
 mod authorizer;
 mod challenge;
 mod client;

@@ -234,6 +234,18 @@ mod tests {
     }
 
     #[test]
+    fn read_refuses_tokens_over_16_kib() {
+        for (name, longest) in [("access_token", 16 << 10), ("refresh_token", 16 << 10)] {
+            for (length, is_accepted) in [(longest, true), (longest + 1, false)] {
+                let mut body = serde_json::json!({"access_token": "a"});
+                body[name] = "a".repeat(length).into();
+                let read = tokens(body.to_string().leak());
+                assert_eq!(read.is_ok(), is_accepted, "{name} of {length} bytes");
+            }
+        }
+    }
+
+    #[test]
     fn read_tells_rejection_from_temporary_failure() {
         let response = |status: u16, body| {
             let response = Response::builder().status(status).body(body).unwrap();

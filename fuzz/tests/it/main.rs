@@ -148,6 +148,11 @@ fn arguments_target_holds_for_generated_inputs() {
 }
 
 #[test]
+fn challenge_target_holds_for_generated_inputs() {
+    explore("challenge");
+}
+
+#[test]
 fn headers_target_holds_for_generated_inputs() {
     explore("headers");
 }

@@ -8,4 +8,5 @@ mod machine;
 mod refresh;
 mod scopes;
 mod secrets;
+mod threats;
 mod world;

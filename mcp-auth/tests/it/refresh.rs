@@ -1,27 +1,9 @@
 //! Refreshing tokens, in one process and in several.
 
-use std::path::PathBuf;
-
 use futures_util::future::join_all;
 use mcp_auth::{AuthError, FileStore, MemoryStore};
 
-use crate::world::{World, reason};
-
-/// A folder that is removed at the end of a test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder = format!("mcp-auth-{name}-{}", std::process::id());
-        Self(std::env::temp_dir().join(folder))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
+use crate::world::{Folder, World, reason};
 
 fn refreshes(world: &World) -> usize {
     let inner = world.inner.lock();

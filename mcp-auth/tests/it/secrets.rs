@@ -3,8 +3,12 @@
 use std::io;
 use std::sync::Arc;
 
-use mcp_auth::{AuthError, OAuth, Secret};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mcp_auth::{AuthError, CredentialStore, Dpop, MemoryStore, OAuth, Secret, StoreKey, StoreLock};
 use parking_lot::Mutex;
+use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::world::World;
@@ -29,6 +33,42 @@ impl MakeWriter<'_> for Log {
     fn make_writer(&self) -> Self {
         self.clone()
     }
+}
+
+/// A store that keeps a copy of every record.
+#[derive(Clone, Default)]
+struct Copying {
+    store: MemoryStore,
+    records: Arc<Mutex<Vec<Value>>>,
+}
+
+#[async_trait]
+impl CredentialStore for Copying {
+    async fn load(&self, key: &StoreKey) -> Result<Option<Secret>, AuthError> {
+        self.store.load(key).await
+    }
+
+    async fn save(&self, key: &StoreKey, record: &Secret) -> Result<(), AuthError> {
+        let copy = serde_json::from_str(record.expose()).unwrap();
+        self.records.lock().push(copy);
+        self.store.save(key, record).await
+    }
+
+    async fn remove(&self, key: &StoreKey) -> Result<(), AuthError> {
+        self.store.remove(key).await
+    }
+
+    async fn lock(&self, key: &StoreKey, timeout: Duration) -> Result<StoreLock, AuthError> {
+        self.store.lock(key, timeout).await
+    }
+}
+
+/// The values of the members of objects with these names.
+fn members<'a>(objects: &'a [Value], names: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let values = objects
+        .iter()
+        .flat_map(|one| names.iter().map(|name| &one[*name]));
+    values.filter_map(Value::as_str)
 }
 
 #[tokio::test]
@@ -66,8 +106,52 @@ async fn whole_flow_at_trace_level_shows_no_secret() {
     assert_eq!(world.post(&machine).await.unwrap(), 200);
     shown.push_str(&format!("{machine:?}"));
 
+    // Tokens that are bound to a key: the login, a nonce, a refresh, and the stored key.
+    let bound = World::start().await;
+    bound.set(|inner| {
+        inner.dpop = true;
+        inner.nonce = Some("canary-nonce".to_owned());
+    });
+    let store = Copying::default();
+    let oauth = bound.interactive().dpop(Dpop::Require).store(store.clone());
+    let mut events = oauth.events();
+    for _ in 0..2 {
+        let authorizer = oauth.authorizer(&bound.server).unwrap();
+        assert_eq!(bound.post(&authorizer).await.unwrap(), 200);
+        bound.expire_access();
+        assert_eq!(bound.post(&authorizer).await.unwrap(), 200);
+        shown.push_str(&format!("{authorizer:?} {:?}", authorizer.status()));
+    }
+    shown.push_str(&format!("{oauth:?}"));
+    drop(oauth);
+    while let Ok(Some(event)) = tokio::time::timeout(Duration::ZERO, events.next()).await {
+        shown.push_str(&format!("{event:?}"));
+    }
+    assert!(shown.contains("Refreshed"), "{shown}");
+    let records = store.records.lock().clone();
+    let keys = members(&records, &["proof_key"]).count();
+    let tokens = members(&records, &["access", "refresh"]).count();
+    assert!(keys >= 3 && tokens >= 6, "{keys} keys, {tokens} tokens");
+
+    let requests = [world.inner.lock(), bound.inner.lock()]
+        .map(|inner| inner.token_requests.clone())
+        .concat();
+    let requests: Vec<Value> = requests
+        .into_iter()
+        .map(|form| serde_json::json!(form))
+        .collect();
+    let sent = ["code", "code_verifier", "refresh_token", "client_secret"];
+    assert!(members(&requests, &sent).count() > 6);
+
     let log = String::from_utf8(log.0.lock().clone()).unwrap();
     assert!(log.contains("Authorized"), "{log}");
+    let secrets = members(&records, &["proof_key", "access", "refresh"]);
+    for secret in secrets.chain(members(&requests, &sent)) {
+        assert!(
+            !secret.is_empty() && !log.contains(secret) && !shown.contains(secret),
+            "{secret}"
+        );
+    }
     for text in [&shown, &log] {
         assert!(!text.contains("canary"), "{text}");
         let secret = "Y2FuYXJ5"; // "canary" in Base64

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::future::poll_fn;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Router;
@@ -22,6 +23,22 @@ use tokio::net::TcpListener;
 use tower_service::Service;
 
 pub(crate) const REDIRECT_URI: &str = "http://127.0.0.1:1/callback";
+
+/// A folder that is removed at the end of a test.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = format!("mcp-auth-{name}-{}", std::process::id());
+        Self(std::env::temp_dir().join(folder))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
 
 /// The behaviour of the servers, and their observations.
 pub(crate) struct Inner {

@@ -1,0 +1,5 @@
+//! The target `challenge`.
+
+#![cfg_attr(fuzzing, no_main)]
+
+fuzz::program!("challenge");

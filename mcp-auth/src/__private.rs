@@ -1,0 +1,21 @@
+//! Functions for the tools of this repository. They are no part of the public interface.
+
+use http::HeaderMap;
+
+use crate::challenge;
+
+/// A challenge: its scheme, and its parameters in their order.
+pub type Challenge = (String, Vec<(String, String)>);
+
+/// Parses all `WWW-Authenticate` headers.
+pub fn challenges(headers: &HeaderMap) -> Vec<Challenge> {
+    let all = challenge::parse_headers(headers).into_iter();
+    all.map(|one| (one.scheme, one.parameters)).collect()
+}
+
+/// The scheme and the scopes of the challenge that a client answers.
+pub fn answered(headers: &HeaderMap, prefers_dpop: bool) -> Option<(String, Option<String>)> {
+    let selected = challenge::Challenge::select(headers, prefers_dpop)?;
+    let scopes = selected.scope.map(|scopes| scopes.to_string());
+    Some((format!("{:?}", selected.scheme), scopes))
+}
