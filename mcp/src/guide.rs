@@ -19,7 +19,11 @@
 //! | Streamable HTTP, alone or in a web application | [`http`] |
 //! | clients of older revisions: sessions, resumable streams, CORS | [`sessions`] |
 //! | calling servers, handling their requests, several servers at once | [`clients`] |
-//! | OAuth: login of users, programs without a user, stores of tokens | [`authorization`] |
+//! | OAuth: login of a user with a browser | [`authorization`] |
+//! | OAuth for programs without a user: secrets, signed assertions, workloads | [`authorization_machines`] |
+//! | OAuth with the identity provider of a company | [`authorization_enterprise`] |
+//! | stores of tokens: files, keychain, several processes, DPoP | [`authorization_tokens`] |
+//! | errors of logins: what to tell the user, what to retry | [`authorization_errors`] |
 //! | testing a server | [`testing`] |
 //! | deployment behind a proxy and on several nodes | [`deployment`] |
 //! | secure defaults, and how to change them | [`security`] |
@@ -61,6 +65,10 @@ pages! {
     sessions: "sessions.md", "http-server" "server";
     clients: "clients.md", "http-client" "server";
     authorization: "authorization.md", "auth";
+    authorization_machines: "authorization-machines.md", "auth";
+    authorization_enterprise: "authorization-enterprise.md", "auth";
+    authorization_tokens: "authorization-tokens.md", "auth" "keychain";
+    authorization_errors: "authorization-errors.md", "auth";
     testing: "testing.md", "macros" "http-server" "http-client";
     deployment: "deployment.md", "macros" "stdio" "http-server" "http-client";
     security: "security.md", "macros" "stdio" "http-server" "http-client";

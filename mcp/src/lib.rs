@@ -7,7 +7,8 @@
         feature = "http-server",
         feature = "http-client",
         feature = "json-schema",
-        feature = "auth"
+        feature = "auth",
+        feature = "keychain"
     )),
     allow(
         rustdoc::broken_intra_doc_links,

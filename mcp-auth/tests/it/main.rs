@@ -6,6 +6,7 @@ mod hostile;
 mod login;
 mod machine;
 mod refresh;
+mod rules;
 mod scopes;
 mod secrets;
 mod threats;

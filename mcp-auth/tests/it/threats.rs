@@ -1,4 +1,4 @@
-//! The rules of thumb of `docs/auth-rules.md` that no other file covers.
+//! Rules of `rules.rs` that no other file covers.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,5 +1,8 @@
 //! A user with a real browser: headless Chromium opens the login pages of the programs under test,
-//! fills in their forms and follows their redirects. `playwright-core` of npm drives it.
+//! fills in their forms and follows their redirects.
+//!
+//! `playwright-core` of npm drives it: one package without dependencies, for the Node.js that other
+//! peers need anyway.
 
 use std::fs;
 use std::path::{Path, PathBuf};
