@@ -3,7 +3,7 @@
 
 use http::header::WWW_AUTHENTICATE;
 use http::{HeaderMap, HeaderValue};
-use mcp_auth::__private::{Challenge, answered, challenges};
+use mcp_auth::__private::{answered, challenges};
 
 use crate::target::Target;
 
@@ -21,6 +21,9 @@ pub(crate) const TARGET: Target = Target {
         "insufficient_scope", "use_dpop_nonce", "realm=\"x\"", "algs=\"ES256\"", "é", "%",
     ],
 };
+
+/// A scheme with its parameters.
+type Challenge = (String, Vec<(String, String)>);
 
 /// Limits of the parser.
 const MAX_LINES: usize = 16;

@@ -4,11 +4,8 @@ use http::HeaderMap;
 
 use crate::challenge;
 
-/// A challenge: its scheme, and its parameters in their order.
-pub type Challenge = (String, Vec<(String, String)>);
-
-/// Parses all `WWW-Authenticate` headers.
-pub fn challenges(headers: &HeaderMap) -> Vec<Challenge> {
+/// Parses all `WWW-Authenticate` headers: schemes with their parameters in their order.
+pub fn challenges(headers: &HeaderMap) -> Vec<(String, Vec<(String, String)>)> {
     let all = challenge::parse_headers(headers).into_iter();
     all.map(|one| (one.scheme, one.parameters)).collect()
 }

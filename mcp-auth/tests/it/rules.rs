@@ -12,7 +12,7 @@ struct Rule {
     id: &'static str,
     rule: &'static str,
     tests: &'static [&'static str],
-    /// Why a part of the rule has no test.
+    /// The reason for a part of the rule without a test.
     reason: &'static str,
 }
 
@@ -56,6 +56,7 @@ const RULES: &[Rule] = &[
     rule("D.30", "retries are bounded and delayed", &["delay_with_retry_time_is_at_least_that_time", "temporary_failure_keeps_the_refresh_token"]),
     rule("D.31", "refusals lead to few logins", &["token_that_is_always_refused_leads_to_one_login", "scope_that_was_requested_already_is_not_requested_again"]),
     rule("D.32", "rounds of input are bounded, and their state is sent back unchanged", &["input_rounds_over_limit_fail_call", "responses_have_their_keys_and_the_unchanged_state"]),
+    rule("D.33", "schemas with references to other documents are refused", &["external_reference_is_refused", "circular_reference_without_a_step_is_refused"]),
     rule("D.34", "patterns of schemas take linear time", &["pattern_that_needs_backtracking_is_refused", "patterns_are_limited_in_total"]),
     rule("D.35", "lists end", &["repeated_cursor_fails_list", "list_over_default_page_limit_fails", "list_over_item_or_byte_limit_fails"]),
     rule("D.36", "a tool with invalid header annotations is dropped", &["tool_with_invalid_annotation_is_dropped"]),

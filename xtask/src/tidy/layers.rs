@@ -48,6 +48,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
             "mcp-core",
             "mcp-server",
             "mcp-client",
+            "mcp-auth",
             "mcp-transport-http",
         ],
     ),
