@@ -7,7 +7,7 @@ use mcp_types::{
     RawObject, ReadResourceParams, SubscribeParams, SubscriptionFilter,
 };
 
-/// A call that a service answers: one of the eight methods that all revisions share, or a method of
+/// A call that a service answers: one of the eight methods that all revisions share, or a message of
 /// an extension.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -35,6 +35,13 @@ pub enum Call {
         /// The parameters without `_meta`.
         params: Option<RawObject>,
     },
+    /// A notification of an extension. Its reply is not sent.
+    Notification {
+        /// The name of the method.
+        method: Box<str>,
+        /// The parameters without `_meta`.
+        params: Option<RawObject>,
+    },
 }
 
 impl Call {
@@ -49,14 +56,14 @@ impl Call {
             Self::ListPrompts(_) => Method::ListPrompts,
             Self::GetPrompt(_) => Method::GetPrompt,
             Self::Complete(_) => Method::Complete,
-            Self::Other { .. } => return None,
+            Self::Other { .. } | Self::Notification { .. } => return None,
         })
     }
 
     /// Returns the name of the method.
     pub fn method_name(&self) -> &str {
         match self {
-            Self::Other { method, .. } => method,
+            Self::Other { method, .. } | Self::Notification { method, .. } => method,
             // Every other variant has a method.
             _ => self.method().map_or("", Method::as_str),
         }

@@ -10,6 +10,8 @@ use mcp_types::{
 };
 use serde_json::Value;
 
+use crate::extension::{self, Extension, InvalidSettings};
+
 /// The client of a call, as the server knows it. A modern request carries these facts, and a legacy
 /// session stores them.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +74,17 @@ impl ClientFacts {
     /// Checks that a client may be kept longer than one call.
     pub(crate) fn check_size(&self) -> Result<(), ClientTooLarge> {
         check_client_size(self.info.as_ref(), &self.capabilities)
+    }
+
+    /// Returns the settings that the client declares for an extension, or `None` when it does not
+    /// declare the extension.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`InvalidSettings`] when the settings do not have the type that the extension defines.
+    // spec: EXT-05
+    pub fn extension<E: Extension>(&self) -> Result<Option<E::ClientSettings>, InvalidSettings> {
+        extension::read_settings(&self.capabilities, E::ID)
     }
 
     /// Returns the name and version that the client claims. They prove nothing. Parses the JSON on each

@@ -13,8 +13,10 @@ use mcp_types::{Message, RequestId};
 use crate::lines::LINE_FRAMING;
 use crate::versioning::{RequestEra, classify};
 use crate::wire::MODERN;
-use crate::{CallOutput, ReplyTarget, RunningCall, modern};
-use crate::{Channel, ChannelError, Extensions, Fault, Frame, Frames, OutgoingRequest, Service};
+use crate::{
+    BoxFuture, CallOutput, Channel, ChannelError, Extensions, Fault, Frame, Frames,
+    InboundNotification, OneWayMessage, OutgoingRequest, ReplyTarget, RunningCall, Service, modern,
+};
 
 /// A channel to a service in the same process, without a task or a socket. Messages are encoded and
 /// decoded as on a wire.
@@ -84,6 +86,24 @@ impl<S: Service> Channel for InProcessChannel<S> {
                     ready: [Frame::new(error)].into(),
                 }
             }
+        })
+    }
+
+    /// Runs the handler of a notification of an extension while the future is polled.
+    fn notify(&self, message: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
+        let profile = self.service.profile();
+        let inbound = match Message::parse(&message.body) {
+            Ok(Message::Notification(notification)) => {
+                InboundNotification::decode(&notification, &profile, || None)
+            }
+            _ => None,
+        };
+        let handling = inbound.map(|inbound| inbound.serve(&*self.service, Extensions::new()));
+        Box::pin(async move {
+            if let Some(handling) = handling {
+                handling.await;
+            }
+            Ok(())
         })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use mcp_types::{LoggingLevel, ProgressToken, ProtocolVersion, RawObject, RequestId};
 
+use crate::extension;
 use crate::gate;
 use crate::subscriptions::{self, ListenHooks};
 use crate::wire::{self, DecodedRequest};
@@ -109,23 +110,42 @@ impl InboundRequest {
     }
 
     /// Returns the outlet of the request and the buffer behind it. The buffer is `None` when the
-    /// client asked for no notifications.
-    pub fn open_outlet(
+    /// client asked for no notifications, and declares no extension of the server.
+    pub(crate) fn open_outlet(
         &self,
         id: &RequestId,
         framing: Framing,
+        profile: &ServerProfile,
     ) -> (Outlet, Option<Arc<NotificationBuffer>>) {
         let buffer = || NotificationBuffer::new(wire::for_version(self.version()), framing);
         if self.is_subscription() {
             let buffer = Arc::new(buffer().subscription(id.clone()));
             return (Outlet::for_subscription(buffer.clone()), Some(buffer));
         }
+        let wants_extensions = self.has_common_extension(profile);
         let (token, level) = self.requested_notifications();
-        if token.is_none() && level.is_none() {
+        if token.is_none() && level.is_none() && !wants_extensions {
             return (Outlet::none(), None);
         }
         let buffer = Arc::new(buffer());
-        (Outlet::new(token, level, buffer.clone()), Some(buffer))
+        (self.outlet(profile, buffer.clone()), Some(buffer))
+    }
+
+    /// Returns the outlet of a call whose notifications are written to `buffer`.
+    pub(crate) fn outlet(
+        &self,
+        profile: &ServerProfile,
+        buffer: Arc<NotificationBuffer>,
+    ) -> Outlet {
+        let (token, level) = self.requested_notifications();
+        match self.has_common_extension(profile) {
+            true => Outlet::with_extensions(token, level, buffer),
+            false => Outlet::new(token, level, buffer),
+        }
+    }
+
+    fn has_common_extension(&self, profile: &ServerProfile) -> bool {
+        extension::has_common(&self.facts.capabilities, &profile.capabilities)
     }
 
     /// Returns the token under which the client wants progress, and the least severe level of log

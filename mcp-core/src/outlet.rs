@@ -7,12 +7,12 @@ use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate};
+use mcp_types::{LogMessage, LoggingLevel, ProgressToken, ProgressUpdate, RawObject};
 use parking_lot::Mutex;
 
 pub use buffer::NotificationBuffer;
 
-use crate::ServerNotification;
+use crate::{ServerNotification, catch_panic_sync};
 
 /// A bounded queue of notifications that a transport empties.
 pub trait NotificationSink: Send + Sync {
@@ -35,7 +35,11 @@ struct OpenOutlet {
     /// The last progress that was reported. `None` after [`Outlet::close`].
     last_progress: Mutex<Option<f64>>,
     sink: Arc<dyn NotificationSink>,
+    /// The outlet that this one was [mapped](Outlet::map) from, and the function.
+    mapped: Option<(Arc<OpenOutlet>, Box<MapFn>)>,
 }
+
+type MapFn = dyn Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync;
 
 impl Outlet {
     /// An outlet that sends nothing.
@@ -57,6 +61,16 @@ impl Outlet {
         Self::open(token, level, sink)
     }
 
+    /// An outlet that also sends notifications of extensions.
+    // spec: EXT-05
+    pub(crate) fn with_extensions(
+        token: Option<ProgressToken>,
+        level: Option<LoggingLevel>,
+        sink: Arc<dyn NotificationSink>,
+    ) -> Self {
+        Self::open(token, level, sink)
+    }
+
     /// The outlet of a subscription, which sends changes only.
     // spec: HTTP-SM-17
     pub fn for_subscription(sink: Arc<dyn NotificationSink>) -> Self {
@@ -73,7 +87,67 @@ impl Outlet {
             level,
             last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
             sink,
+            mapped: None,
         })))
+    }
+
+    /// Passes each notification through a function before it is sent. The function returns the
+    /// notification to send, possibly another one, or `None` to suppress it. For layers: replace
+    /// [`Exchange::outlet`](crate::Exchange::outlet) by the mapped outlet before the call continues.
+    ///
+    /// Notifications are neither queued nor reordered. The function runs on the task that sends the
+    /// notification, so it must not block. The outermost layer is the last one to see a notification,
+    /// as with replies. The outlet of a client that receives no notifications stays as it is.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::core::ServerNotification;
+    /// use mcp::middleware::{Exchange, Next, Reply, from_fn};
+    ///
+    /// /// Sends no log messages of tools.
+    /// async fn without_logs(mut exchange: Exchange, next: Next) -> Reply {
+    ///     exchange.outlet = exchange.outlet.map(|notification| match notification {
+    ///         ServerNotification::Log(_) => None,
+    ///         other => Some(other),
+    ///     });
+    ///     next.run(exchange).await
+    /// }
+    ///
+    /// let layer = from_fn(without_logs);
+    /// ```
+    #[must_use]
+    pub fn map(
+        self,
+        map: impl Fn(ServerNotification) -> Option<ServerNotification> + Send + Sync + 'static,
+    ) -> Self {
+        Self(self.0.map(|inner| {
+            Arc::new(OpenOutlet {
+                token: inner.token.clone(),
+                level: inner.level,
+                last_progress: Mutex::new(Some(f64::NEG_INFINITY)),
+                sink: inner.sink.clone(),
+                mapped: Some((inner, Box::new(map))),
+            })
+        }))
+    }
+
+    /// Sends a notification of an extension. The future waits while the client reads more slowly than
+    /// the call sends.
+    ///
+    /// The notification is dropped when client and server declare no common extension, or after the
+    /// call was answered. The caller checks that the client declares the extension that defines it.
+    // spec: EXT-05
+    #[must_use = "the notification is sent when the future is awaited"]
+    pub fn notify(
+        &self,
+        method: &str,
+        params: Option<RawObject>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        let method = method.into();
+        let notification = ServerNotification::Other { method, params };
+        let outlet = self.clone();
+        async move { outlet.send(notification).await }
     }
 
     /// Returns true if the client asked for progress.
@@ -106,7 +180,7 @@ impl Outlet {
             if let Some((inner, token)) = inner {
                 progress.total = progress.total.filter(|total| total.is_finite());
                 let notification = ServerNotification::Progress { token, progress };
-                poll_fn(|cx| inner.sink.poll_send(cx, &notification)).await;
+                inner.send(notification).await;
             }
         }
     }
@@ -116,21 +190,23 @@ impl Outlet {
     // spec: LOG-04, LOG-05
     pub fn log(&self, message: LogMessage) {
         if self.wants_log(message.level) {
-            self.try_send(&ServerNotification::Log(message));
+            self.try_send(ServerNotification::Log(message));
         }
     }
 
     /// Sends a change. Waits while the client reads more slowly than changes come.
     pub(crate) async fn send(&self, notification: ServerNotification) {
         if let Some(inner) = self.open_inner() {
-            poll_fn(|cx| inner.sink.poll_send(cx, &notification)).await;
+            inner.send(notification).await;
         }
     }
 
     /// Sends a notification, or drops it when there is no space.
-    pub(crate) fn try_send(&self, notification: &ServerNotification) {
-        if let Some(inner) = self.open_inner() {
-            inner.sink.try_send(notification);
+    pub(crate) fn try_send(&self, notification: ServerNotification) {
+        if let Some(inner) = self.open_inner()
+            && let Some(notification) = inner.map(notification)
+        {
+            inner.sink.try_send(&notification);
         }
     }
 
@@ -144,18 +220,46 @@ impl Outlet {
 
     fn open_inner(&self) -> Option<&OpenOutlet> {
         let inner = self.0.as_deref()?;
-        let is_open = inner.last_progress.lock().is_some();
-        is_open.then_some(inner)
+        inner.is_open().then_some(inner)
     }
 }
 
 impl OpenOutlet {
+    async fn send(&self, notification: ServerNotification) {
+        if let Some(notification) = self.map(notification) {
+            poll_fn(|cx| self.sink.poll_send(cx, &notification)).await;
+        }
+    }
+
+    /// Passes a notification through the functions of layers, the innermost first.
+    fn map(&self, notification: ServerNotification) -> Option<ServerNotification> {
+        let Some((outer, map)) = &self.mapped else {
+            return Some(notification);
+        };
+        let mapped = catch_panic_sync(|| map(notification)).unwrap_or_else(|panic| {
+            tracing::error!(panic = panic.text(), "the map of an outlet panicked");
+            None
+        });
+        outer.map(mapped?)
+    }
+
+    /// Returns true until the call is answered, which closes the outermost outlet.
+    fn is_open(&self) -> bool {
+        match &self.mapped {
+            Some((outer, _)) => outer.is_open(),
+            None => self.last_progress.lock().is_some(),
+        }
+    }
+
     fn wants_log(&self, level: LoggingLevel) -> bool {
         self.level.is_some_and(|least| level >= least)
     }
 
     /// Stores the progress. Returns false if it does not grow, or if the outlet is closed.
     fn advance(&self, progress: f64) -> bool {
+        if self.mapped.is_some() && !self.is_open() {
+            return false;
+        }
         let mut last = self.last_progress.lock();
         let grows = last.is_some_and(|last| progress > last);
         if grows {

@@ -55,7 +55,7 @@ impl RunningCall {
         framing: Framing,
         extensions: Extensions,
     ) -> Self {
-        let (outlet, buffer) = inbound.open_outlet(&target.id, framing);
+        let (outlet, buffer) = inbound.open_outlet(&target.id, framing, &target.profile);
         Self::serve(service, inbound, target, outlet, buffer, extensions)
     }
 
@@ -68,8 +68,7 @@ impl RunningCall {
         buffer: Arc<NotificationBuffer>,
         extensions: Extensions,
     ) -> Self {
-        let (token, level) = inbound.requested_notifications();
-        let outlet = Outlet::new(token, level, buffer.clone());
+        let outlet = inbound.outlet(&target.profile, buffer.clone());
         Self::serve(service, inbound, target, outlet, Some(buffer), extensions)
     }
 

@@ -143,7 +143,7 @@ impl RunningSubscription {
         // Changes that are still unread are sent if there is space.
         while let Some(event) = self.watch.try_next() {
             if let Some(notification) = self.notification_for(event) {
-                self.outlet.try_send(&notification);
+                self.outlet.try_send(notification);
             }
         }
         ResultBody::Listen(self.subscription.finish()).into()

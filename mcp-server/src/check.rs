@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use mcp_core::extension;
 use mcp_core::schema::{Lint, Severity};
 use mcp_types::CompletionReference;
 
@@ -36,6 +37,7 @@ pub(crate) fn check_server(config: &ServerConfig) -> Result<(), SetupError> {
     checker.check_listed(config.templates.iter());
     checker.check_listed(config.prompts.iter());
     checker.check_completions();
+    checker.check_extensions();
     checker.finish()
 }
 
@@ -122,6 +124,18 @@ impl<'a> SetupChecker<'a> {
             for problem in route.schema_problems(&self.config.context.validation) {
                 self.report(format!("the {description}: {problem}"));
             }
+        }
+    }
+
+    fn check_extensions(&mut self) {
+        let config = self.config;
+        let capabilities = config.current_capabilities();
+        let found = extension::find_problems(&config.extensions, &capabilities);
+        self.problems.extend(found);
+        for route in &config.methods {
+            let (name, id) = (route.method.name, route.extension);
+            let description = format!("method `{name}` of the extension `{id}`");
+            self.check_spec(&description, route.spec(), &RouteScope::default());
         }
     }
 

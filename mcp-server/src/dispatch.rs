@@ -61,12 +61,24 @@ pub(crate) fn dispatch(registry: &Registry, exchange: Exchange) -> BoxFuture<'st
                 Err(fault) => ready_reply(fault.into()),
             }
         }
-        other => ready_reply(Fault::no_such_method(other.method_name()).into()),
+        Call::Other { method, .. } => match registry.methods.find(method, true) {
+            Some(route) => route.call(context(exchange)),
+            None => no_such_method(method),
+        },
+        Call::Notification { method, .. } => match registry.methods.find(method, false) {
+            Some(route) => route.call(context(exchange)),
+            None => no_such_method(method),
+        },
+        other => no_such_method(other.method_name()),
     }
 }
 
 fn ready_reply(reply: Reply) -> BoxFuture<'static, Reply> {
     Box::pin(ready(reply))
+}
+
+fn no_such_method(method: &str) -> BoxFuture<'static, Reply> {
+    ready_reply(Fault::no_such_method(method).into())
 }
 
 fn not_found(kind: ItemKind, id: &str) -> BoxFuture<'static, Reply> {

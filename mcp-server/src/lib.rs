@@ -37,6 +37,7 @@
 //! | handlers | `extract`, then `ask`, `result`, then `handler` | extractors, questions, results and errors, functions as handlers |
 //! | middleware | [`middleware`] | layers, the request log |
 //! | routes | `routes` | tools, resources, templates, prompts, completions, routers |
+//! | extensions | `extension` | extensions of the protocol: setup, custom methods |
 //! | registry | `registry` | the routes of a server, and changes of them |
 //! | serving | `check`, `dispatch`, then `handles`, `notify` | setup errors, the route of a call, handles |
 //! | server | `server` | the builder and the service |
@@ -53,6 +54,7 @@ mod check;
 mod constraints;
 mod content_policy;
 mod dispatch;
+mod extension;
 mod extract;
 mod handler;
 mod handles;
@@ -75,9 +77,10 @@ pub use call::{CallContext, RouteSpec};
 pub use caller::Caller;
 pub use check::SetupError;
 pub use content_policy::ContentPolicy;
+pub use extension::{IntoMethodResult, MethodHandler, ServerExtension, ServerSetup};
 pub use extract::{
-    Args, Async, Cancel, ClientInfo, Extension, FromCall, FromCallAsync, FromHeader, Header,
-    Headers, Identity, Log, Prefix, Progress, RawArgs, RequestMeta, State,
+    Args, Async, Cancel, ClientInfo, Declared, Extension, FromCall, FromCallAsync, FromHeader,
+    Header, Headers, Identity, Log, Notifier, Prefix, Progress, RawArgs, RequestMeta, State,
 };
 pub use handler::{
     AsyncHandler, CompletionHandler, Handler, ListHandler, PromptHandler, ReadHandler, SyncHandler,
@@ -93,7 +96,8 @@ pub use rejection::{ArgumentError, Rejection};
 pub use request_state::{StateKeys, WeakSecret};
 pub use result::{
     CompletionError, IntoCompletion, IntoContents, IntoPrompt, IntoResourceList, IntoToolResult,
-    Json, NotFound, PromptError, ResourceError, ResourceList, ToolError, assistant, user,
+    Json, NotFound, PromptError, RequestError, ResourceError, ResourceList, ToolError, assistant,
+    user,
 };
 pub use routes::{
     CompletionRoute, PageCursor, PromptExt, PromptRoute, ResourceExt, ResourceRoute, Routes,

@@ -7,6 +7,7 @@
 //! | `route_list` | routes of one kind, as the author edits them |
 //! | `route_index` | routes of one kind, as they are looked up and listed |
 //! | `config` | [`ServerConfig`]: all that the author edits |
+//! | `methods` | the methods of extensions, as they are looked up |
 //! | `snapshot` | [`Registry`]: an immutable version of the routes |
 //! | `resource_listing` | the list of resources, with computed lists |
 //! | `lookup` | the route of a URI and the source of a completion |
@@ -16,6 +17,7 @@ mod config;
 mod cursor;
 mod listed;
 mod lookup;
+mod methods;
 mod resource_listing;
 mod route_index;
 mod route_list;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `json` | the wrapper [`Json`] |
 //! | `mask` | errors whose messages go to the log only |
-//! | `error` | errors of resources, prompts and completions: always protocol errors |
+//! | `error` | errors of resources, prompts, completions and custom requests: always protocol errors |
 //! | `tool_error` | errors of tools: results for the language model, or protocol errors |
 //! | `combine` | output schemas of lists, options and tuples |
 //! | `tool`, `contents`, `resource_list`, `prompt`, `completion` | conversion of return values into results |
@@ -23,7 +23,7 @@ mod tool_error;
 pub use completion::IntoCompletion;
 pub use contents::IntoContents;
 pub(crate) use error::ItemRef;
-pub use error::{CompletionError, NotFound, PromptError, ResourceError};
+pub use error::{CompletionError, NotFound, PromptError, RequestError, ResourceError};
 pub use json::Json;
 pub use prompt::{IntoPrompt, assistant, user};
 pub use resource_list::{IntoResourceList, ResourceList};

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Once, Weak};
 
+use mcp_core::extension::{RegisteredExtension, Registration};
 use mcp_core::schema::{Lint, LintProfile, Validator};
 use mcp_core::{
     BoxFuture, ChangeBus, Changes, Exchange, ParamHeaders, Reply, ServerProfile, Service,
@@ -14,6 +15,7 @@ use crate::change_kinds::ChangeKinds;
 use crate::check::{self, SetupError};
 use crate::content_policy::ContentPolicy;
 use crate::dispatch::dispatch;
+use crate::extension::{ServerExtension, ServerSetup};
 use crate::handler::CompletionHandler;
 use crate::handles::{Prompts, Resources, Templates, Tools};
 use crate::middleware::{Layers, Middleware};
@@ -89,9 +91,39 @@ impl Server {
         self.configure(|config| config.instructions = Some(instructions.into()))
     }
 
+    /// Adds an extension of the protocol: publishes its settings, and adds its handlers, layers and
+    /// routes.
+    ///
+    /// The layers of the extension are added here, as if by [`layer`](Self::layer): they are around the
+    /// layers that were added before, and inside of those that are added later.
+    ///
+    /// [`check`](Self::check) reports extensions with the same identifier, methods with the same name,
+    /// and requirements of the extension that the server does not meet.
+    ///
+    /// # Examples
+    ///
+    /// See [`ServerExtension`].
+    // spec: EXT-01
+    #[must_use]
+    pub fn extension(mut self, extension: impl ServerExtension) -> Self {
+        let mut parts = ServerSetup::collect(extension);
+        if let Some(layer) = std::mem::take(&mut parts.layers).into_layer() {
+            self.layers.add(layer);
+        }
+        self.configure(|config| config.add_extension(parts))
+    }
+
+    /// Returns the registered extensions, in the order of their registration.
+    pub fn extensions(&self) -> Vec<RegisteredExtension> {
+        self.registry.read_config(|config| {
+            let extensions = config.extensions.iter();
+            extensions.map(|it| it.extension().clone()).collect()
+        })
+    }
+
     /// Declares an extension of the protocol with its settings: a struct or a map. A
     /// [layer](Self::layer) has to answer the extension's methods, which it receives as
-    /// [`Call::Other`](mcp_core::Call::Other).
+    /// [`Call::Other`](mcp_core::Call::Other). Use [`extension`](Self::extension) for typed handlers.
     ///
     /// # Examples
     ///
@@ -118,10 +150,8 @@ impl Server {
     // spec: EXT-01
     #[must_use]
     pub fn declare_extension(self, id: impl Into<String>, settings: &impl Serialize) -> Self {
-        self.configure(|config| {
-            let declared = std::mem::take(&mut config.declared);
-            config.declared = declared.with_extension(id, settings);
-        })
+        let registration = Registration::new(id, "declare_extension", settings);
+        self.configure(|config| config.extensions.push(registration))
     }
 
     /// Sets how long clients may cache the result of `server/discover`.

@@ -281,6 +281,24 @@ impl Method {
         self.spec().name
     }
 
+    /// Returns `true` for methods of official extensions and of the experimental tasks of 2025-11-25,
+    /// which a server without them does not have.
+    pub fn is_of_extension(self) -> bool {
+        matches!(
+            self,
+            Self::GetTask
+                | Self::CancelTask
+                | Self::TaskResult
+                | Self::ListTasks
+                | Self::UpdateTask
+                | Self::TaskStatus
+                | Self::TaskChanged
+                | Self::ListSkills
+                | Self::GetSkill
+                | Self::ReadDirectory
+        )
+    }
+
     /// Returns the method with the given name.
     pub fn from_name(name: &str) -> Option<Self> {
         TABLE

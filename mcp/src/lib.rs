@@ -21,6 +21,7 @@ mod authorize;
 #[cfg(feature = "client")]
 mod connect;
 mod error;
+pub mod extension;
 #[cfg(feature = "client")]
 mod groups;
 pub mod guide;

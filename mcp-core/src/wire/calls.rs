@@ -83,10 +83,9 @@ pub(super) fn write_params(out: &mut Vec<u8>, call: &Call, to: ProtocolVersion) 
         Call::ReadResource(params) => splice_json(out, params),
         Call::GetPrompt(params) => splice_json(out, params),
         Call::Complete(params) => splice_json(out, &narrowed(&**params, to)),
-        Call::Other {
-            params: Some(params),
-            ..
-        } => splice_json(out, params),
-        Call::Other { params: None, .. } => splice_json(out, &JsonObject::new()),
+        Call::Other { params, .. } | Call::Notification { params, .. } => match params {
+            Some(params) => splice_json(out, params),
+            None => splice_json(out, &JsonObject::new()),
+        },
     }
 }

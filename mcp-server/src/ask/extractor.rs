@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use mcp_core::Fault;
+use mcp_core::extension::{CustomRequest, Extension, from_params, required_extension, to_object};
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitAction, ElicitParams,
     ElicitResult, ElicitUrlParams, FormSchema, InputRequest, InputResponse, JsonObject, Root,
@@ -14,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
-use super::asking::{Asking, Decode};
+use super::asking::{Asking, Decode, QuestionError};
 use super::elicit::Elicit;
 use super::once::run_once;
 use super::questions::Questions;
@@ -178,6 +179,31 @@ impl Ask {
         })
     }
 
+    /// Sends a request of an extension to the client: in a session as a request of its own, and in
+    /// 2026-07-28 as an input request in the reply of the call.
+    ///
+    /// A client that does not declare the extension of the request is not asked; the error is
+    /// [`AskError::MissingCapability`].
+    // spec: EXT-05
+    pub fn request<R: CustomRequest>(
+        &self,
+        key: impl Into<Cow<'static, str>>,
+        params: &R::Params,
+    ) -> Asking<R::Result> {
+        let id = <R::Extension as Extension>::ID;
+        let request = match self.capabilities().has_extension(id) {
+            true => custom_request::<R>(params),
+            false => Err(QuestionError::Capability(required_extension(id).into())),
+        };
+        Asking::try_new(self.0.clone(), key.into(), request, |_, response| {
+            let InputResponse::Other(members) = response else {
+                return Err(wrong_kind());
+            };
+            let result = to_object(&members).map_err(|error| error.to_string())?;
+            from_params(Some(result.as_str())).map_err(|error| error.to_string())
+        })
+    }
+
     /// Asks several questions in one round and waits for all answers.
     ///
     /// ```
@@ -328,6 +354,15 @@ impl FromCall for Ask {
     fn describe(spec: &mut RouteSpec) {
         spec.needs.input_round = true;
     }
+}
+
+fn custom_request<R: CustomRequest>(params: &R::Params) -> Result<InputRequest, QuestionError> {
+    let params = to_object(params).map_err(|error| error.to_string());
+    let params = params.and_then(|raw| raw.parse().map_err(|error| error.to_string()));
+    Ok(InputRequest::Other {
+        method: R::METHOD.to_owned(),
+        params: Some(params.map_err(QuestionError::Invalid)?),
+    })
 }
 
 fn wrong_kind() -> String {

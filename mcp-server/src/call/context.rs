@@ -131,6 +131,14 @@ impl CallContext {
         arguments.unwrap_or_else(RawObject::empty)
     }
 
+    /// Takes the parameters of a message of an extension.
+    pub(crate) fn take_custom_params(&mut self) -> Option<RawObject> {
+        match &mut self.0.exchange.call {
+            Call::Other { params, .. } | Call::Notification { params, .. } => params.take(),
+            _ => None,
+        }
+    }
+
     /// The arguments of a tool or a prompt or the variables of a URI template, unless they were
     /// taken.
     pub(crate) fn arguments(&self) -> Option<&RawObject> {

@@ -15,6 +15,11 @@ impl Layers {
         self.0 = Some(layer.wrap(inner));
     }
 
+    /// Returns one layer that consists of these, or `None` when there are none.
+    pub(crate) fn into_layer(self) -> Option<SharedLayer> {
+        self.0.map(SharedLayer)
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }

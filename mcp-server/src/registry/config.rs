@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use mcp_core::extension::Registration;
 use mcp_core::{Changes, MemoryBus, ServerProfile};
 use mcp_types::{CacheHint, ExtraFields, Implementation, ProtocolVersion, ServerCapabilities};
 
@@ -9,6 +10,7 @@ use super::listed::Listed;
 use super::route_list::RouteList;
 use crate::call::{RouteSpec, ServerContext};
 use crate::change_kinds::ChangeKinds;
+use crate::extension::{MethodRoute, SetupParts};
 use crate::request_state::Sealer;
 use crate::routes::{
     CompletionRoute, PromptRoute, ResourceRoute, Routes, TemplateRoute, ToolRoute,
@@ -21,8 +23,10 @@ pub(crate) struct ServerConfig {
     /// Time that clients may cache the result of `server/discover`.
     // spec: CACHE-01
     pub(crate) discover_cache: CacheHint,
-    /// Capabilities in addition to those of the routes.
-    pub(crate) declared: ServerCapabilities,
+    /// The extensions, in the order of their registration.
+    pub(crate) extensions: Vec<Registration<ServerCapabilities>>,
+    /// The methods of the extensions.
+    pub(crate) methods: Vec<MethodRoute>,
     pub(crate) page_size: usize,
     pub(crate) context: ServerContext,
     pub(crate) tools: RouteList<ToolRoute>,
@@ -45,7 +49,8 @@ impl ServerConfig {
             info,
             instructions: None,
             discover_cache: CacheHint::default(),
-            declared: ServerCapabilities::default(),
+            extensions: Vec::new(),
+            methods: Vec::new(),
             page_size: usize::MAX,
             context,
             tools: RouteList::default(),
@@ -56,6 +61,22 @@ impl ServerConfig {
             handle_kinds: ChangeKinds::default(),
             changes: Changes::from(Arc::new(MemoryBus::new())),
         }
+    }
+
+    pub(crate) fn add_extension(&mut self, parts: SetupParts) {
+        self.extensions.push(parts.registration);
+        self.methods.extend(parts.methods);
+        for routes in parts.routes {
+            self.add_routes(routes);
+        }
+        for insert in parts.states {
+            insert(&mut self.context.states);
+        }
+    }
+
+    /// Returns the capabilities as they are published now.
+    pub(crate) fn current_capabilities(&self) -> ServerCapabilities {
+        self.capabilities(self.change_kinds())
     }
 
     pub(crate) fn add_routes(&mut self, routes: Routes) {
@@ -79,6 +100,7 @@ impl ServerConfig {
             .chain(templates)
             .chain(prompts)
             .chain(completions)
+            .chain(self.methods.iter().map(MethodRoute::spec))
     }
 
     /// Returns the kinds of changes that handles in and outside of handlers can cause.
@@ -101,7 +123,11 @@ impl ServerConfig {
     /// well if a handle can add some.
     // spec: TOOL-01, RSRC-01, PROMPT-01, COMP-01, LOG-01, SUB-12
     pub(super) fn capabilities(&self, kinds: ChangeKinds) -> ServerCapabilities {
-        let mut capabilities = self.declared.clone();
+        let mut capabilities = ServerCapabilities::default();
+        for registration in &self.extensions {
+            let (id, settings) = registration.published();
+            capabilities.extensions.insert(id, settings);
+        }
         if kinds.tools || self.tools.has_enabled() {
             capabilities = capabilities.with_tools(kinds.tools || kinds.any);
         }

@@ -8,6 +8,7 @@ use mcp_core::{Changes, ParamHeaders, ServerProfile};
 
 use super::config::ServerConfig;
 use super::listed::ListKind;
+use super::methods::MethodIndex;
 use super::route_index::RouteIndex;
 use crate::call::ServerContext;
 use crate::change_kinds::ChangeKinds;
@@ -25,6 +26,7 @@ pub(crate) struct Registry {
     pub(crate) templates: Arc<RouteIndex<TemplateRoute>>,
     pub(crate) prompts: Arc<RouteIndex<PromptRoute>>,
     pub(super) completions: Arc<[CompletionRoute]>,
+    pub(crate) methods: Arc<MethodIndex>,
     pub(super) change_kinds: ChangeKinds,
     pub(crate) changes: Changes,
 }
@@ -46,8 +48,10 @@ impl Registry {
         let change_kinds = config.change_kinds();
         let page_size = config.page_size;
         let tools = RouteIndex::new(&config.tools, page_size);
+        let capabilities = config.capabilities(change_kinds);
         Self {
-            profile: Arc::new(config.profile(config.capabilities(change_kinds))),
+            methods: Arc::new(MethodIndex::new(config, &capabilities)),
+            profile: Arc::new(config.profile(capabilities)),
             context: Arc::new(config.context.clone()),
             header_plans: header_plans(&tools),
             tools: Arc::new(tools),
@@ -82,6 +86,7 @@ impl Registry {
         next.change_kinds = config.change_kinds();
         let capabilities = config.capabilities(next.change_kinds);
         if capabilities != next.profile.capabilities {
+            next.methods = Arc::new(MethodIndex::new(config, &capabilities));
             next.profile = Arc::new(config.profile(capabilities));
         }
         next

@@ -1,6 +1,7 @@
 //! Errors of resources, prompts and completions. The client receives all of them as protocol errors.
 
 use std::error::Error;
+use std::fmt;
 
 use mcp_core::{Fault, ItemKind};
 
@@ -56,22 +57,31 @@ impl ItemRef<'_> {
 impl ErrorRepr {
     // spec: RSRC-05, PROMPT-05, COMP-04
     fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
+        self.into_fault_of(&item.kind, item.id, masks_errors, || item.not_found())
+    }
+
+    /// Converts the error of the handler of `id`, an item or a method of the kind `kind`.
+    fn into_fault_of(
+        self,
+        kind: &dyn fmt::Display,
+        id: &str,
+        masks_errors: bool,
+        not_found: impl FnOnce() -> Fault,
+    ) -> Fault {
         let error = match self {
             Self::Fault(fault) => return fault,
             Self::Text(message) => {
-                let (kind, id) = (item.kind, item.id);
                 tracing::error!(%kind, id, error = message, "handler failed");
                 return Fault::internal(message);
             }
             Self::Handler(error) => error,
         };
         if error.is::<NotFound>() {
-            return item.not_found();
+            return not_found();
         }
         if let Some(fault) = AskError::find_fault(&*error) {
             return fault;
         }
-        let (kind, id) = (item.kind, item.id);
         if masks_errors {
             let number = log_masked(&kind.to_string(), id, &*error);
             return Fault::internal(format!("the {kind} failed (error {number})"));
@@ -140,10 +150,6 @@ macro_rules! errors {
                 pub(crate) fn from_rejection(rejection: Rejection) -> Self {
                     Self(rejection.into())
                 }
-
-                pub(crate) fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
-                    self.0.into_fault(item, masks_errors)
-                }
             }
 
             impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for $name {
@@ -197,4 +203,44 @@ errors! {
     /// The error of a completion. The `?` operator converts errors into an internal error: the client
     /// receives the message, and the sources go to the log only.
     CompletionError;
+
+    /// The error of a request of an extension. Use [`invalid_params`](Self::invalid_params) for
+    /// parameters that are not acceptable, and [`protocol`](Self::protocol) for a code of the extension.
+    /// The `?` operator converts every other error into an internal error: the client receives its
+    /// message, and its sources go to the log only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::extension::RequestError;
+    ///
+    /// fn zone(name: &str) -> Result<i32, RequestError> {
+    ///     match name {
+    ///         "UTC" => Ok(0),
+    ///         _ => Err(RequestError::invalid_params("`zone`: only UTC is known")),
+    ///     }
+    /// }
+    /// ```
+    RequestError;
+}
+
+macro_rules! errors_of_items {
+    ($($name:ident),*) => {
+        $(impl $name {
+            pub(crate) fn into_fault(self, item: ItemRef<'_>, masks_errors: bool) -> Fault {
+                self.0.into_fault(item, masks_errors)
+            }
+        })*
+    };
+}
+
+errors_of_items!(ResourceError, PromptError, CompletionError);
+
+impl RequestError {
+    /// Converts the error of the handler of a method.
+    pub(crate) fn into_request_fault(self, method: &str, masks_errors: bool) -> Fault {
+        let not_found = || Fault::bad_params("not found");
+        self.0
+            .into_fault_of(&"request", method, masks_errors, not_found)
+    }
 }

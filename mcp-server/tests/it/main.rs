@@ -11,6 +11,7 @@ mod changes;
 mod checks;
 mod completions;
 mod computed_lists;
+mod custom_methods;
 mod extensions;
 mod extractors;
 mod forms;

@@ -36,7 +36,11 @@ impl<'a> Envelope<'a> {
     /// is missing or malformed.
     // spec: META-09, LOG-06
     pub fn from_request(request: &Request<'a>) -> Result<Option<Self>, Fault> {
-        let params = &request.params;
+        Self::from_params(&request.params)
+    }
+
+    /// Reads the envelope of the parameters of a request or a notification.
+    pub(crate) fn from_params(params: &Params<'a>) -> Result<Option<Self>, Fault> {
         let Some(meta) = params.get("_meta").filter(|raw| !raw.is_null()) else {
             return Ok(None);
         };

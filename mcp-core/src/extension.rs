@@ -1,0 +1,198 @@
+//! Extensions of the protocol: their identity, their settings and their messages, for both sides.
+//!
+//! An [`Extension`] is a name with two types of settings. Its [requests](CustomRequest) and
+//! [notifications](CustomNotification) are types, too, so that both sides agree on their parameters
+//! and results. The crates of servers and clients register handlers for them.
+//!
+//! Spec: <https://modelcontextprotocol.io/docs/extensions/overview>
+
+mod json;
+mod registration;
+
+use mcp_types::{ClientCapabilities, ServerCapabilities};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub use json::{from_params, to_object};
+pub use registration::{CustomMethod, RegisteredExtension, Registration, find_problems};
+
+/// An extension of the protocol: its identifier and its settings.
+///
+/// Use `()` for a side without settings. The settings must serialize to a JSON object.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::Extension;
+///
+/// /// The time of a server.
+/// struct Clock;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct ClockSettings {
+///     zone: String,
+/// }
+///
+/// impl Extension for Clock {
+///     const ID: &'static str = "com.example/clock";
+///     type ServerSettings = ClockSettings;
+///     type ClientSettings = ();
+/// }
+/// ```
+// spec: EXT-01, EXT-03
+pub trait Extension: Send + Sync + 'static {
+    /// The identifier: a domain name in reverse order, a slash, and a name, such as
+    /// `com.example/clock`. A breaking change gets another identifier.
+    const ID: &'static str;
+
+    /// The settings that servers publish.
+    type ServerSettings: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// The settings that clients publish.
+    type ClientSettings: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+/// A request of an extension, of either side.
+///
+/// Parameters and results are JSON objects, or `()`.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::{CustomRequest, Extension};
+///
+/// # struct Clock;
+/// # impl Extension for Clock {
+/// #     const ID: &'static str = "com.example/clock";
+/// #     type ServerSettings = ();
+/// #     type ClientSettings = ();
+/// # }
+/// struct Now;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Time {
+///     seconds: u64,
+/// }
+///
+/// impl CustomRequest for Now {
+///     const METHOD: &'static str = "clock/now";
+///     type Extension = Clock;
+///     type Params = ();
+///     type Result = Time;
+/// }
+/// ```
+pub trait CustomRequest: Send + Sync + 'static {
+    /// The name of the method. No method of the protocol and of another extension has it.
+    const METHOD: &'static str;
+
+    /// The extension that defines the request.
+    type Extension: Extension;
+
+    /// The parameters, without `_meta`.
+    type Params: Serialize + DeserializeOwned + Send + 'static;
+
+    /// The result.
+    type Result: Serialize + DeserializeOwned + Send + 'static;
+}
+
+/// A notification of an extension, of either side.
+///
+/// # Examples
+///
+/// ```
+/// use mcp::extension::{CustomNotification, Extension};
+///
+/// # struct Clock;
+/// # impl Extension for Clock {
+/// #     const ID: &'static str = "com.example/clock";
+/// #     type ServerSettings = ();
+/// #     type ClientSettings = ();
+/// # }
+/// struct Tick;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct TickParams {
+///     number: u32,
+/// }
+///
+/// impl CustomNotification for Tick {
+///     const METHOD: &'static str = "notifications/clock/tick";
+///     type Extension = Clock;
+///     type Params = TickParams;
+/// }
+/// ```
+pub trait CustomNotification: Send + Sync + 'static {
+    /// The name of the method. No method of the protocol and of another extension has it.
+    const METHOD: &'static str;
+
+    /// The extension that defines the notification.
+    type Extension: Extension;
+
+    /// The parameters, without `_meta`.
+    type Params: Serialize + DeserializeOwned + Send + 'static;
+}
+
+/// The capabilities of one side, as extensions see them.
+pub trait Capabilities {
+    /// Returns the raw settings of an extension, or `None` when it is not declared.
+    fn raw_extension(&self, id: &str) -> Option<&serde_json::Value>;
+}
+
+macro_rules! capabilities {
+    ($($type:ty),*) => {
+        $(impl Capabilities for $type {
+            fn raw_extension(&self, id: &str) -> Option<&serde_json::Value> {
+                self.extensions.as_object().get(id)
+            }
+        })*
+    };
+}
+
+capabilities!(ClientCapabilities, ServerCapabilities);
+
+/// Reads the settings that a peer declares for an extension. `None` when it does not declare the
+/// extension.
+///
+/// # Errors
+///
+/// Returns [`InvalidSettings`] when the settings are no `T`.
+// spec: EXT-05
+pub fn read_settings<T: DeserializeOwned>(
+    capabilities: &impl Capabilities,
+    id: &'static str,
+) -> Result<Option<T>, InvalidSettings> {
+    let Some(settings) = capabilities.raw_extension(id) else {
+        return Ok(None);
+    };
+    let read = from_params(Some(&settings.to_string()));
+    read.map(Some).map_err(|reason| InvalidSettings {
+        id,
+        reason: reason.to_string(),
+    })
+}
+
+/// Settings of an extension that do not have the type that the extension defines.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the settings of the extension `{id}` are malformed: {reason}")]
+#[non_exhaustive]
+pub struct InvalidSettings {
+    /// The extension.
+    pub id: &'static str,
+    /// The error, with the path of the value that does not fit.
+    pub reason: String,
+}
+
+/// Returns the capabilities of a client that supports an extension, as an error names them.
+// spec: EXT-05
+pub fn required_extension(id: &str) -> ClientCapabilities {
+    ClientCapabilities::default().with_extension(id, &())
+}
+
+/// Returns true if both sides declare a common extension.
+pub(crate) fn has_common(client: &ClientCapabilities, server: &ServerCapabilities) -> bool {
+    if client.extensions.is_empty() || server.extensions.is_empty() {
+        return false;
+    }
+    let mut ids = client.extensions.as_object().keys();
+    ids.any(|id| server.has_extension(id))
+}

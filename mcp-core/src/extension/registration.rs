@@ -1,0 +1,243 @@
+//! The extensions that a server or a client has registered, and mistakes in them.
+
+use std::any::type_name;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_types::{JsonObject, Method, MethodKind};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Capabilities, Extension, to_object};
+
+/// An extension that a server or a client has registered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegisteredExtension {
+    id: String,
+    settings: JsonObject,
+    methods: Vec<CustomMethod>,
+}
+
+/// A method whose handler an extension has registered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CustomMethod {
+    /// The name.
+    pub name: &'static str,
+    /// Request or notification.
+    pub kind: MethodKind,
+}
+
+impl CustomMethod {
+    /// A method.
+    pub fn new(name: &'static str, kind: MethodKind) -> Self {
+        Self { name, kind }
+    }
+}
+
+impl RegisteredExtension {
+    /// Returns the identifier.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the settings as they are published.
+    pub fn settings(&self) -> &JsonObject {
+        &self.settings
+    }
+
+    /// Returns the methods that this side answers.
+    pub fn methods(&self) -> &[CustomMethod] {
+        &self.methods
+    }
+}
+
+/// An extension with everything that is checked before it is used. `C` are the capabilities of the
+/// side that registers it.
+pub struct Registration<C> {
+    extension: RegisteredExtension,
+    /// The source of the registration, for errors: a Rust type or a function.
+    source: &'static str,
+    requirements: Vec<Requirement<C>>,
+    /// Mistakes that were found while it was registered.
+    problems: Vec<String>,
+}
+
+struct Requirement<C> {
+    name: String,
+    is_met: Arc<dyn Fn(&C) -> bool + Send + Sync>,
+}
+
+impl<C> Clone for Requirement<C> {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            is_met: self.is_met.clone(),
+        }
+    }
+}
+
+impl<C> Clone for Registration<C> {
+    fn clone(&self) -> Self {
+        Self {
+            extension: self.extension.clone(),
+            source: self.source,
+            requirements: self.requirements.clone(),
+            problems: self.problems.clone(),
+        }
+    }
+}
+
+impl<C: Capabilities> Registration<C> {
+    /// The registration of an extension of the type `E`.
+    pub fn of<E: Extension>(settings: &impl Serialize) -> Self {
+        Self::new(E::ID, type_name::<E>(), settings)
+    }
+
+    /// A registration without a type. `source` says in errors where it comes from.
+    pub fn new(id: impl Into<String>, source: &'static str, settings: &impl Serialize) -> Self {
+        let id = id.into();
+        let mut problems = Vec::new();
+        if !is_valid_id(&id) {
+            problems.push(format!(
+                "the extension `{id}` has no valid identifier; write it as `com.example/name`"
+            ));
+        }
+        let settings = to_object(settings).map_err(|error| error.to_string());
+        let settings = settings.and_then(|raw| raw.parse().map_err(|it| it.to_string()));
+        let settings = settings.unwrap_or_else(|error| {
+            problems.push(format!("the settings of the extension `{id}`: {error}"));
+            JsonObject::new()
+        });
+        Self {
+            extension: RegisteredExtension {
+                id,
+                settings,
+                methods: Vec::new(),
+            },
+            source,
+            requirements: Vec::new(),
+            problems,
+        }
+    }
+
+    /// Adds a method that this side answers.
+    pub fn add_method(&mut self, method: CustomMethod) {
+        self.extension.methods.push(method);
+    }
+
+    /// Adds a requirement on the final capabilities of this side.
+    pub fn require(
+        &mut self,
+        name: impl Into<String>,
+        is_met: impl Fn(&C) -> bool + Send + Sync + 'static,
+    ) {
+        self.requirements.push(Requirement {
+            name: name.into(),
+            is_met: Arc::new(is_met),
+        });
+    }
+
+    /// Adds a requirement of another extension.
+    pub fn require_extension(&mut self, id: impl Into<String>) {
+        let id = id.into();
+        self.require(format!("the extension `{id}`"), move |capabilities: &C| {
+            capabilities.raw_extension(&id).is_some()
+        });
+    }
+
+    /// Returns the identifier and the settings, as a member of `capabilities.extensions`.
+    // spec: EXT-01
+    pub fn published(&self) -> (String, Value) {
+        let extension = &self.extension;
+        (extension.id.clone(), extension.settings.clone().into())
+    }
+
+    /// Returns the extension as it is listed.
+    pub fn extension(&self) -> &RegisteredExtension {
+        &self.extension
+    }
+
+    /// Returns the first requirement that `capabilities` do not meet, as a message.
+    pub fn unmet_requirement(&self, capabilities: &C) -> Option<String> {
+        let mut unmet = self.unmet_requirements(capabilities);
+        unmet.next()
+    }
+
+    fn unmet_requirements(&self, capabilities: &C) -> impl Iterator<Item = String> {
+        let id = self.extension.id();
+        let unmet = self.requirements.iter();
+        let unmet = unmet.filter(|requirement| !(requirement.is_met)(capabilities));
+        unmet.map(move |requirement| {
+            format!(
+                "the extension `{id}` needs {}, which is missing; add it, or remove the extension",
+                requirement.name
+            )
+        })
+    }
+}
+
+fn is_valid_id(id: &str) -> bool {
+    let is_name = |part: &str| {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        !part.is_empty() && part.chars().all(is_allowed)
+    };
+    let Some((prefix, name)) = id.split_once('/') else {
+        return false;
+    };
+    is_name(prefix) && name.split('/').all(is_name)
+}
+
+/// Returns the mistakes in registrations: repeated identifiers, names of methods that are taken, and
+/// requirements that the final capabilities do not meet.
+pub fn find_problems<C: Capabilities>(
+    registrations: &[Registration<C>],
+    capabilities: &C,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    let mut sources = HashMap::new();
+    let mut owners = HashMap::new();
+    for registration in registrations {
+        let (id, source) = (registration.extension.id(), registration.source);
+        problems.extend(registration.problems.iter().cloned());
+        if let Some(first) = sources.insert(id, source) {
+            problems.push(format!(
+                "the extension `{id}` is registered twice, by `{first}` and by `{source}`; remove one"
+            ));
+            continue;
+        }
+        for method in registration.extension.methods() {
+            let name = method.name;
+            if is_core(name) {
+                problems.push(format!(
+                    "the extension `{id}` defines `{name}`, which is a method of the protocol; \
+                     rename it"
+                ));
+            } else if let Some(owner) = owners.insert(name, id) {
+                problems.push(match owner == id {
+                    true => format!("the extension `{id}` defines `{name}` twice; remove one"),
+                    false => format!(
+                        "the extensions `{owner}` and `{id}` both define `{name}`; remove one"
+                    ),
+                });
+            }
+        }
+        problems.extend(registration.unmet_requirements(capabilities));
+    }
+    problems
+}
+
+/// Returns true for methods of the protocol itself. Methods of official extensions are no such ones.
+fn is_core(name: &str) -> bool {
+    Method::from_name(name).is_some_and(|method| !method.is_of_extension())
+}
+
+impl<C> fmt::Debug for Registration<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration")
+            .field("extension", &self.extension)
+            .field("source", &self.source)
+            .finish_non_exhaustive()
+    }
+}

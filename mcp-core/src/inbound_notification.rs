@@ -1,0 +1,97 @@
+//! A notification of a client that an extension of the server may handle.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_types::{Method, Notification, ProtocolVersion, RawObject};
+
+use crate::wire::Envelope;
+use crate::{
+    BoxFuture, Call, ClientFacts, Exchange, Extensions, Fault, Gate, Input, Principal,
+    ServerProfile, Service, catch_panic, catch_panic_sync, gate,
+};
+
+/// A notification of a client that an extension of the server may handle. Transports pass it to the
+/// service as [`Call::Notification`].
+pub struct InboundNotification {
+    call: Call,
+    facts: Arc<ClientFacts>,
+    meta: Option<RawObject>,
+}
+
+impl InboundNotification {
+    /// Decodes a notification. Returns `None` for notifications of the protocol itself, and when the
+    /// server declares no extension.
+    ///
+    /// A modern notification carries the client in `_meta`, as a request does. `facts` returns the
+    /// client of any other notification. Without both, the client has no capabilities.
+    // spec: META-07, EXT-05
+    pub fn decode(
+        notification: &Notification<'_>,
+        profile: &ServerProfile,
+        facts: impl FnOnce() -> Option<Arc<ClientFacts>>,
+    ) -> Option<Self> {
+        if profile.capabilities.extensions.is_empty() {
+            return None;
+        }
+        let method = Method::from_name(&notification.method);
+        if method.is_some_and(|method| !method.is_of_extension()) {
+            return None;
+        }
+        let params = &notification.params;
+        let envelope = match Envelope::from_params(params) {
+            Ok(envelope) => envelope,
+            Err(error) => {
+                tracing::debug!(%error, "a notification with a malformed `_meta` is ignored");
+                return None;
+            }
+        };
+        let facts = envelope.map(|envelope| envelope.facts).or_else(facts);
+        let unknown = || Arc::new(ClientFacts::new(ProtocolVersion::LATEST));
+        Some(Self {
+            call: Call::Notification {
+                method: (&*notification.method).into(),
+                params: Some(params.without_meta()),
+            },
+            facts: facts.unwrap_or_else(unknown),
+            meta: params.object("_meta").ok().flatten(),
+        })
+    }
+
+    /// Checks the notification with a gate.
+    ///
+    /// # Errors
+    ///
+    /// Returns the fault of the gate.
+    pub fn authorize(&self, gate: &dyn Gate, principal: Option<&Principal>) -> Result<(), Fault> {
+        gate::admit(gate, &self.call, &self.facts, principal)
+    }
+
+    /// Passes the notification to the service. A panic of the service has no further effect. Dropping
+    /// the future cancels the handler.
+    pub fn serve(self, service: &dyn Service, extensions: Extensions) -> BoxFuture<'static, ()> {
+        let mut exchange = Exchange::new(self.call, self.facts);
+        // A notification has no reply that could ask the client.
+        exchange.input = Input::Absent;
+        exchange.meta = self.meta;
+        exchange.extensions = extensions;
+        let started = catch_panic_sync(|| service.call(exchange));
+        Box::pin(async move {
+            let served = match started {
+                Ok(serving) => catch_panic(serving).await.map(drop),
+                Err(panic) => Err(panic),
+            };
+            if let Err(panic) = served {
+                tracing::error!(panic = panic.text(), "a notification was not handled");
+            }
+        })
+    }
+}
+
+impl fmt::Debug for InboundNotification {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InboundNotification")
+            .field("method", &self.call.method_name())
+            .finish_non_exhaustive()
+    }
+}

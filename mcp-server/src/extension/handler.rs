@@ -1,0 +1,99 @@
+//! Functions as handlers of custom methods: the first parameter is the parameters of the message, the
+//! others are extractors.
+
+use std::future::Future;
+
+use crate::call::{CallContext, RouteSpec};
+use crate::extract::FromCall;
+use crate::result::RequestError;
+
+/// A return value of a handler of a custom method: the result, or a `Result` of it.
+pub trait IntoMethodResult<T> {
+    /// Converts the value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the handler.
+    fn into_method_result(self) -> Result<T, RequestError>;
+}
+
+impl<T> IntoMethodResult<T> for T {
+    fn into_method_result(self) -> Result<T, RequestError> {
+        Ok(self)
+    }
+}
+
+impl<T, E: Into<RequestError>> IntoMethodResult<T> for Result<T, E> {
+    fn into_method_result(self) -> Result<T, RequestError> {
+        self.map_err(Into::into)
+    }
+}
+
+/// A handler of a request or a notification of an extension: an `async` function of its parameters
+/// `P` and up to eight extractors, which returns `T` or a `Result` of it. The compiler infers `M`.
+///
+/// Every function that fits implements it; do not implement it by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a handler of this method",
+    label = "this function does not fit",
+    note = "the first parameter must be the parameters of the method, `{P}`; every other parameter must be an extractor: `State<T>`, `Notifier`, `Declared<E>`, `Headers`, …",
+    note = "the function must be `async` and return `{T}`, or a `Result` of it whose error converts into `RequestError`",
+    note = "the function must be `Fn + Clone + Send + Sync + 'static`: move owned values in and clone what each call consumes"
+)]
+pub trait MethodHandler<P, T, M>: Clone + Send + Sync + 'static {
+    /// Adds the requirements of all extractors.
+    fn describe(spec: &mut RouteSpec);
+
+    /// Calls the extractors in order, then the function.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first rejection of an extractor, or the error of the function.
+    fn call(
+        &self,
+        params: P,
+        call: CallContext,
+    ) -> impl Future<Output = Result<T, RequestError>> + Send;
+}
+
+macro_rules! method_handler {
+    ($($extractor:ident),*) => {
+        #[allow(
+            non_snake_case,
+            unused_mut,
+            unused_variables,
+            reason = "variables are named like their types; without extractors nothing is used"
+        )]
+        impl<F, Fut, P, T, $($extractor),*> MethodHandler<P, T, (P, $($extractor,)*)> for F
+        where
+            F: Fn(P, $($extractor),*) -> Fut + Clone + Send + Sync + 'static,
+            Fut: Future<Output: IntoMethodResult<T>> + Send,
+            P: Send + 'static,
+            T: Send + 'static,
+            $($extractor: FromCall + Send,)*
+        {
+            fn describe(spec: &mut RouteSpec) {
+                $($extractor::describe(spec);)*
+            }
+
+            async fn call(&self, params: P, mut call: CallContext) -> Result<T, RequestError> {
+                $(
+                    let $extractor = $extractor::from_call(&mut call)
+                        .map_err(RequestError::from_rejection)?;
+                )*
+                drop(call);
+                self(params, $($extractor),*).await.into_method_result()
+            }
+        }
+    };
+}
+
+method_handler!();
+method_handler!(T1);
+method_handler!(T1, T2);
+method_handler!(T1, T2, T3);
+method_handler!(T1, T2, T3, T4);
+method_handler!(T1, T2, T3, T4, T5);
+method_handler!(T1, T2, T3, T4, T5, T6);
+method_handler!(T1, T2, T3, T4, T5, T6, T7);
+method_handler!(T1, T2, T3, T4, T5, T6, T7, T8);

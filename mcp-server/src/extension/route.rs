@@ -1,0 +1,121 @@
+//! A custom method with its handler.
+
+use std::fmt;
+use std::sync::Arc;
+
+use mcp_core::extension::{CustomMethod, from_params, required_extension, to_object};
+use mcp_core::{BoxFuture, Fault, Reply, ResultBody};
+use mcp_types::{MethodKind, RawObject};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::handler::MethodHandler;
+use crate::call::{CallContext, CallTarget, RouteSpec, run_handler, with_preparations};
+use crate::result::RequestError;
+
+type Handler = dyn Fn(CallContext) -> BoxFuture<'static, Reply> + Send + Sync;
+
+/// A custom method with its handler and its extension.
+#[derive(Clone)]
+pub(crate) struct MethodRoute {
+    pub(crate) method: CustomMethod,
+    pub(crate) extension: &'static str,
+    /// Also answers clients that do not declare the extension.
+    pub(crate) allows_undeclared: bool,
+    spec: Arc<RouteSpec>,
+    handler: Arc<Handler>,
+}
+
+impl MethodRoute {
+    /// Erases the types of the parameters, the result and the handler. Each call boxes one future.
+    pub(super) fn new<P, T, M, H>(extension: &'static str, method: CustomMethod, handler: H) -> Self
+    where
+        P: DeserializeOwned + Send + 'static,
+        T: Serialize + Send + 'static,
+        H: MethodHandler<P, T, M>,
+    {
+        let mut spec = RouteSpec::default();
+        H::describe(&mut spec);
+        if spec.input_schema.take().is_some() {
+            spec.problem(
+                "a custom method has no `Args`; take its parameters as the first parameter",
+            );
+        }
+        let needs = spec.needs;
+        if needs.input_round {
+            spec.problem("a custom method cannot `Ask`: only tools, resources and prompts can");
+        }
+        let preparations = std::mem::take(&mut spec.preparations);
+        let run = move |mut call: CallContext| {
+            let handler = handler.clone();
+            async move {
+                let params = read_params(&mut call)?;
+                let result: T = handler.call(params, call).await?;
+                to_object(&result).map_err(|error| {
+                    RequestError::from(format!("the result cannot be sent: {error}"))
+                })
+            }
+        };
+        let run = with_preparations(preparations, run, RequestError::from_rejection);
+        let name = method.name;
+        Self {
+            method,
+            extension,
+            allows_undeclared: false,
+            spec: Arc::new(spec),
+            handler: Arc::new(move |call| run_handler(MethodTarget(name), call, needs, &run)),
+        }
+    }
+
+    pub(crate) fn spec(&self) -> &RouteSpec {
+        &self.spec
+    }
+
+    /// Runs the handler, if the client declares the extension.
+    // spec: EXT-05
+    pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        let declared = &call.facts().capabilities;
+        if !self.allows_undeclared && !declared.has_extension(self.extension) {
+            let required = Arc::new(required_extension(self.extension));
+            let fault = Fault::MissingCapability { required };
+            return Box::pin(std::future::ready(fault.into()));
+        }
+        (self.handler)(call)
+    }
+
+    pub(crate) fn is_request(&self) -> bool {
+        self.method.kind == MethodKind::Request
+    }
+}
+
+fn read_params<P: DeserializeOwned>(call: &mut CallContext) -> Result<P, RequestError> {
+    let params = call.take_custom_params();
+    let read = from_params(params.as_ref().map(RawObject::as_str));
+    read.map_err(|error| RequestError::invalid_params(format!("`params`: {error}")))
+}
+
+impl fmt::Debug for MethodRoute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MethodRoute")
+            .field("method", &self.method)
+            .field("extension", &self.extension)
+            .finish_non_exhaustive()
+    }
+}
+
+struct MethodTarget(&'static str);
+
+impl CallTarget for MethodTarget {
+    type Output = Result<RawObject, RequestError>;
+
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn reply(&self, output: Self::Output, masks_errors: bool) -> Reply {
+        match output {
+            Ok(result) => ResultBody::Other(result).into(),
+            Err(error) => error.into_request_fault(self.0, masks_errors).into(),
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! The parts of an extension of a server.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use mcp_core::extension::{
+    CustomMethod, CustomNotification, CustomRequest, Extension, Registration,
+};
+use mcp_types::{MethodKind, ServerCapabilities};
+
+use super::handler::MethodHandler;
+use super::route::MethodRoute;
+use crate::middleware::{Layers, Middleware};
+use crate::routes::Routes;
+use crate::state::StateMap;
+
+/// The server side of an [`Extension`]. Add it to a server with
+/// [`Server::extension`](crate::Server::extension).
+///
+/// # Examples
+///
+/// ```
+/// use mcp::Server;
+/// use mcp::extension::{CustomRequest, Extension, ServerExtension, ServerSetup};
+///
+/// struct Clock {
+///     zone: String,
+/// }
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct ClockSettings {
+///     zone: String,
+/// }
+///
+/// impl Extension for Clock {
+///     const ID: &'static str = "com.example/clock";
+///     type ServerSettings = ClockSettings;
+///     type ClientSettings = ();
+/// }
+///
+/// struct Now;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Time {
+///     seconds: u64,
+/// }
+///
+/// impl CustomRequest for Now {
+///     const METHOD: &'static str = "clock/now";
+///     type Extension = Clock;
+///     type Params = ();
+///     type Result = Time;
+/// }
+///
+/// impl ServerExtension for Clock {
+///     fn settings(&self) -> ClockSettings {
+///         ClockSettings { zone: self.zone.clone() }
+///     }
+///
+///     fn register(self, setup: &mut ServerSetup<Self>) {
+///         setup.request::<Now, _>(|()| async { Time { seconds: 0 } });
+///     }
+/// }
+///
+/// let server = Server::new("clock", "1.0.0").extension(Clock { zone: "UTC".to_owned() });
+/// server.check()?;
+/// assert_eq!(server.extensions()[0].id(), "com.example/clock");
+/// # Ok::<(), mcp::SetupError>(())
+/// ```
+// spec: EXT-06
+pub trait ServerExtension: Extension + Sized {
+    /// Returns the settings that the server publishes.
+    fn settings(&self) -> Self::ServerSettings;
+
+    /// Registers handlers, layers, routes and requirements.
+    fn register(self, setup: &mut ServerSetup<Self>);
+}
+
+/// Collects the parts of a [`ServerExtension`].
+pub struct ServerSetup<E> {
+    parts: SetupParts,
+    extension: PhantomData<fn() -> E>,
+}
+
+/// The parts of an extension without its type.
+pub(crate) struct SetupParts {
+    pub(crate) registration: Registration<ServerCapabilities>,
+    pub(crate) methods: Vec<MethodRoute>,
+    pub(crate) layers: Layers,
+    pub(crate) routes: Vec<Routes>,
+    /// Functions that add the values of `state`.
+    pub(crate) states: Vec<Box<dyn FnOnce(&mut StateMap)>>,
+    allows_undeclared: bool,
+}
+
+impl<E: ServerExtension> ServerSetup<E> {
+    pub(crate) fn collect(extension: E) -> SetupParts {
+        let mut setup = Self {
+            parts: SetupParts {
+                registration: Registration::of::<E>(&extension.settings()),
+                methods: Vec::new(),
+                layers: Layers::default(),
+                routes: Vec::new(),
+                states: Vec::new(),
+                allows_undeclared: false,
+            },
+            extension: PhantomData,
+        };
+        extension.register(&mut setup);
+        let mut parts = setup.parts;
+        for route in &mut parts.methods {
+            route.allows_undeclared = parts.allows_undeclared;
+        }
+        parts
+    }
+
+    /// Answers a request of clients. The first parameter of the handler is the parameters of the
+    /// request, all others are extractors.
+    ///
+    /// A client that does not declare the extension receives the error -32021 "missing required client
+    /// capability", and malformed parameters are answered with -32602.
+    ///
+    /// # Examples
+    ///
+    /// ```ignore
+    /// setup.request::<Now, _>(|params: NowParams, State(clock): State<Clock>| async move {
+    ///     clock.now(&params.zone)
+    /// });
+    /// ```
+    // spec: EXT-05
+    pub fn request<R, M>(&mut self, handler: impl MethodHandler<R::Params, R::Result, M>)
+    where
+        R: CustomRequest<Extension = E>,
+    {
+        self.add(R::METHOD, MethodKind::Request, handler);
+    }
+
+    /// Handles a notification of clients. A notification of a client that does not declare the
+    /// extension is ignored. An error of the handler goes to the log.
+    pub fn notification<N, M>(&mut self, handler: impl MethodHandler<N::Params, (), M>)
+    where
+        N: CustomNotification<Extension = E>,
+    {
+        self.add(N::METHOD, MethodKind::Notification, handler);
+    }
+
+    fn add<P, T, M>(
+        &mut self,
+        name: &'static str,
+        kind: MethodKind,
+        handler: impl MethodHandler<P, T, M>,
+    ) where
+        P: serde::de::DeserializeOwned + Send + 'static,
+        T: serde::Serialize + Send + 'static,
+    {
+        let method = CustomMethod::new(name, kind);
+        self.parts.registration.add_method(method.clone());
+        let route = MethodRoute::new(E::ID, method, handler);
+        self.parts.methods.push(route);
+    }
+
+    /// Adds a layer around all calls of the server; see [`Server::layer`](crate::Server::layer).
+    ///
+    /// The layers of one extension are together, the one that is added last is the outermost of them.
+    /// The application decides where: at its call of
+    /// [`Server::extension`](crate::Server::extension) among its calls of `layer` and `extension`.
+    pub fn layer(&mut self, layer: impl Middleware) {
+        self.parts.layers.add(layer);
+    }
+
+    /// Adds tools, resources, prompts and completions.
+    pub fn routes(&mut self, routes: Routes) {
+        self.parts.routes.push(routes);
+    }
+
+    /// Adds a value that all handlers of the server receive as [`State`](crate::State). Use a type of
+    /// the extension itself: a second value of the same type replaces the first.
+    pub fn state<T: Clone + Send + Sync + 'static>(&mut self, value: T) {
+        let insert = move |states: &mut StateMap| states.insert(value);
+        self.parts.states.push(Box::new(insert));
+    }
+
+    /// Requires something of the final capabilities of the server: a capability such as `tools`, or a
+    /// part of one. `name` says what is missing.
+    ///
+    /// [`Server::check`](crate::Server::check) reports an unmet requirement. A request that arrives
+    /// nevertheless is answered with -32603 "internal error".
+    ///
+    /// # Examples
+    ///
+    /// ```ignore
+    /// setup.requires("tools", |capabilities| capabilities.tools.is_some());
+    /// ```
+    pub fn requires(
+        &mut self,
+        name: impl Into<String>,
+        is_met: impl Fn(&ServerCapabilities) -> bool + Send + Sync + 'static,
+    ) {
+        self.parts.registration.require(name, is_met);
+    }
+
+    /// Requires another extension, which may be registered before or after this one; see
+    /// [`requires`](Self::requires).
+    pub fn requires_extension(&mut self, id: impl Into<String>) {
+        self.parts.registration.require_extension(id);
+    }
+
+    /// Also answers requests and notifications of clients that do not declare the extension.
+    pub fn allow_undeclared_clients(&mut self) {
+        self.parts.allows_undeclared = true;
+    }
+}
+
+impl<E> fmt::Debug for ServerSetup<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerSetup")
+            .field("registration", &self.parts.registration)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,63 @@
+//! The methods of extensions, as they are looked up.
+
+use std::collections::HashMap;
+use std::future::ready;
+
+use mcp_core::{BoxFuture, Fault, Reply};
+use mcp_types::ServerCapabilities;
+
+use super::config::ServerConfig;
+use crate::call::CallContext;
+use crate::extension::MethodRoute;
+
+/// The methods of extensions by name. Most servers have none, and a lookup in an empty map costs
+/// nothing.
+#[derive(Debug)]
+pub(crate) struct MethodIndex(HashMap<&'static str, Entry>);
+
+#[derive(Debug)]
+struct Entry {
+    route: MethodRoute,
+    /// A requirement of the extension that the server does not meet.
+    unmet: Option<Box<str>>,
+}
+
+impl MethodIndex {
+    /// The index of the methods of a server. Of several methods with one name it keeps the first;
+    /// `Server::check` reports the others.
+    pub(super) fn new(config: &ServerConfig, capabilities: &ServerCapabilities) -> Self {
+        let mut methods = HashMap::new();
+        for route in &config.methods {
+            let mut registrations = config.extensions.iter();
+            let registration = registrations.find(|it| it.extension().id() == route.extension);
+            let unmet = registration.and_then(|it| it.unmet_requirement(capabilities));
+            methods.entry(route.method.name).or_insert_with(|| Entry {
+                route: route.clone(),
+                unmet: unmet.map(Into::into),
+            });
+        }
+        Self(methods)
+    }
+
+    /// Returns a method by its name, if it is a request or a notification as `is_request` says.
+    pub(crate) fn find(&self, method: &str, is_request: bool) -> Option<MethodRef<'_>> {
+        let entry = self.0.get(method)?;
+        (entry.route.is_request() == is_request).then_some(MethodRef(entry))
+    }
+}
+
+/// A method that was found.
+pub(crate) struct MethodRef<'a>(&'a Entry);
+
+impl MethodRef<'_> {
+    /// Runs the handler, if the requirements of its extension are met.
+    pub(crate) fn call(&self, call: CallContext) -> BoxFuture<'static, Reply> {
+        match &self.0.unmet {
+            None => self.0.route.call(call),
+            Some(unmet) => {
+                tracing::error!(method = self.0.route.method.name, "{unmet}");
+                Box::pin(ready(Fault::internal(unmet.to_string()).into()))
+            }
+        }
+    }
+}
