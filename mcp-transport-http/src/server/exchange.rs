@@ -14,8 +14,8 @@ use bytes::Bytes;
 use futures_util::future::Either;
 use http::{HeaderValue, Response, StatusCode, request};
 use mcp_core::{
-    BoxFuture, Extensions, Fault, InboundRequest, NotificationBuffer, Principal, Reply,
-    ReplyTarget, Service,
+    BoxFuture, Extensions, Fault, InboundNotification, InboundRequest, NotificationBuffer,
+    Principal, Reply, ReplyTarget, Service,
 };
 use tokio::runtime::Handle;
 use tokio::time::{Sleep, sleep};
@@ -74,6 +74,24 @@ pub(super) fn authorize(
     }
 }
 
+/// Starts the handler of a notification, if the gate admits it.
+///
+/// # Errors
+///
+/// Returns the fault of the gate.
+pub(super) fn start_notification(
+    service: &dyn Service,
+    config: &Config,
+    inbound: InboundNotification,
+    head: Box<request::Parts>,
+) -> Result<MessageOutcome, Fault> {
+    if let Some(gate) = &config.gate {
+        inbound.authorize(&**gate, head.extensions.get::<Principal>())?;
+    }
+    let handling = inbound.serve(service, head.into());
+    Ok(MessageOutcome::Notification(handling))
+}
+
 /// Starts an authorized call.
 pub(super) fn start(
     service: &dyn Service,
@@ -129,6 +147,9 @@ pub(super) enum MessageOutcome {
     Response(Response<Body>),
     /// The message started a call.
     Call(CallResponse),
+    /// The message started the handler of a notification. The response follows its end, so that a
+    /// client cannot start more handlers than it has requests.
+    Notification(BoxFuture<'static, ()>),
 }
 
 impl MessageOutcome {
@@ -137,6 +158,10 @@ impl MessageOutcome {
         match self {
             Self::Response(response) => response,
             Self::Call(mut call) => call.response().await,
+            Self::Notification(handling) => {
+                handling.await;
+                response::accepted()
+            }
         }
     }
 }

@@ -125,6 +125,7 @@ async fn post(
     let mut call = match start(endpoint, head, &message).await? {
         MessageOutcome::Response(response) => return Ok(response),
         MessageOutcome::Call(call) => call,
+        handling @ MessageOutcome::Notification(_) => return Ok(handling.response().await),
     };
     // The call does not need the body: free it before the call waits.
     drop(message);
@@ -141,8 +142,7 @@ async fn start(
     if sse_connection(endpoint, &head).is_some() {
         let context = endpoint.session_context(service);
         let connections = &endpoint.sse_connections;
-        let response = sse_2024::post(connections, &context, head, message)?;
-        return Ok(MessageOutcome::Response(response));
+        return sse_2024::post(connections, &context, head, message);
     }
     let headers = McpHeaders::collect(&head.headers);
     let profile = endpoint.profile(&*service);
@@ -158,7 +158,12 @@ async fn start(
             let response = Box::pin(session::post_batch(&context, head, message)).await?;
             return Ok(MessageOutcome::Response(response));
         }
-        Route::Notification => return Ok(MessageOutcome::Response(response::accepted())),
+        Route::Notification(None) => return Ok(MessageOutcome::Response(response::accepted())),
+        Route::Notification(Some(inbound)) => {
+            let (config, service) = (&endpoint.config, &*service);
+            return exchange::start_notification(service, config, inbound, head)
+                .map_err(|fault| Rejection::modern(None, fault));
+        }
     };
     let context = endpoint.session_context(service);
     if context.config.sessions.store.is_some() {

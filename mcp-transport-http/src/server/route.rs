@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use mcp_core::versioning::{self, RequestEra, classify};
-use mcp_core::{Fault, InboundRequest, ServerProfile, modern};
+use mcp_core::{Fault, InboundNotification, InboundRequest, ServerProfile, modern};
 use mcp_types::{Message, ParseError, RequestId};
 
 use super::rejection::Rejection;
@@ -23,8 +23,8 @@ pub(super) enum Route<'a> {
     Legacy(Message<'a>),
     /// A batch of messages of a legacy client.
     LegacyBatch,
-    /// A modern notification, which has no effect.
-    Notification,
+    /// A modern notification. It is `None` when it has no effect.
+    Notification(Option<InboundNotification>),
 }
 
 /// Classifies a POST.
@@ -46,7 +46,7 @@ pub(super) fn route<'a>(
             let is_modern = versioning::is_modern_version(mcp_headers.version());
             return match serves_legacy && !is_modern {
                 true => legacy(mcp_headers, notification),
-                false => Ok(Route::Notification),
+                false => modern_notification(mcp_headers, &notification, profile),
             };
         }
         Ok(response @ Message::Response(_)) if serves_legacy => {
@@ -93,6 +93,27 @@ pub(super) fn route<'a>(
         Ok(request) => Ok(Route::Modern { id, request }),
         Err(fault) => Err(Rejection::modern(Some(id), fault)),
     }
+}
+
+/// Routes a modern notification. Only extensions handle notifications of clients. A proxy may route
+/// them by their headers.
+// spec: HTTP-SM-10, HTTP-SM-21
+fn modern_notification<'a>(
+    headers: &McpHeaders<'_>,
+    message: &Message<'_>,
+    profile: &ServerProfile,
+) -> Result<Route<'a>, Rejection> {
+    let inbound = match message {
+        Message::Notification(notification) => {
+            InboundNotification::decode(notification, profile, || None)
+        }
+        _ => None,
+    };
+    if inbound.is_some() {
+        let verified = headers.verify_legacy(message);
+        verified.map_err(|fault| header_mismatch(message, fault))?;
+    }
+    Ok(Route::Notification(inbound))
 }
 
 /// Routes a message of a legacy client. Headers that differ from it are rejected as those of a modern

@@ -18,7 +18,7 @@ use mcp_core::{
 use mcp_types::{Message, Method, ProtocolVersion, Request, codes};
 
 use super::call::{HttpCall, new_buffer};
-use super::exchange;
+use super::exchange::{self, MessageOutcome};
 use super::rejection::Rejection;
 use super::response::{self, Body};
 use super::route;
@@ -88,7 +88,7 @@ pub(super) fn post(
     context: &SessionContext,
     head: Box<Parts>,
     body: &[u8],
-) -> Result<Response<Body>, Rejection> {
+) -> Result<MessageOutcome, Rejection> {
     let connection = connection_id(&head).and_then(|id| connections.find(id));
     let connection = connection
         .filter(|connection| connection.belongs_to(head.extensions.get::<Principal>()))
@@ -115,7 +115,7 @@ pub(super) fn post(
             connection.send(&session_target(context, &request), early_reply(&request));
         }
         (Message::Notification(notification), Some(open)) => {
-            session::handle_notification(&open.session, &notification);
+            return session::handle_notification(&open.session, head, &notification);
         }
         (Message::Response(response), Some(open)) => {
             session::handle_response(&open.session, &response)?;
@@ -129,7 +129,7 @@ pub(super) fn post(
         // for other revisions may cancel its request.
         _ => {}
     }
-    Ok(response::accepted())
+    Ok(MessageOutcome::Response(response::accepted()))
 }
 
 /// Returns the target of a reply that does not come from a session.

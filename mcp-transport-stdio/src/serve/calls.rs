@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use mcp_core::wire::EncodedReply;
-use mcp_core::{CallOutput, RunningCall};
+use mcp_core::{BoxFuture, CallOutput, RunningCall};
 use mcp_types::RequestId;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::sleep;
@@ -47,6 +47,23 @@ impl Calls {
 
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
+    }
+
+    /// The number of calls and handlers of notifications that run in tasks.
+    pub(super) fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// Polls the handler of a notification once. When it is not ready, spawns a task for it.
+    pub(super) fn start_notification(&mut self, mut handling: BoxFuture<'static, ()>) {
+        let mut cx = Context::from_waker(Waker::noop());
+        if handling.as_mut().poll(&mut cx).is_pending() {
+            let handling = async move {
+                handling.await;
+                Ok(())
+            };
+            self.tasks.spawn(handling.in_current_span());
+        }
     }
 
     pub(super) fn contains(&self, id: &RequestId) -> bool {

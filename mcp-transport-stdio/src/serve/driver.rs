@@ -13,9 +13,9 @@ use mcp_core::lines::{LINE_FRAMING, Line};
 use mcp_core::versioning::{RequestEra, classify};
 use mcp_core::wire::{self, MODERN, ReplyContext, Wire};
 use mcp_core::{
-    ClientNotification, ClientRequest, Fault, InboundRequest, MessageSink, Principal, Reply,
-    ReplyTarget, RunningCall, ServerNotification, Service, SessionRequest, Subscriber,
-    catch_panic_sync, modern,
+    ClientNotification, ClientRequest, Fault, InboundNotification, InboundRequest, MessageSink,
+    Principal, Reply, ReplyTarget, RunningCall, ServerNotification, Service, SessionRequest,
+    Subscriber, catch_panic_sync, modern,
 };
 use mcp_types::{
     Cancelled, Message, Method, Notification, ParseError, ProtocolVersion, Request, RequestId,
@@ -376,14 +376,50 @@ impl Driver {
         let cancelled = match &self.session {
             Some(session) => match session.handle_notification(notification) {
                 HandledNotification::Cancel(cancelled) => cancelled,
+                HandledNotification::Other(_) => return self.start_notification(notification),
                 _ => return,
             },
             None => match MODERN.decode_client_notification(notification) {
                 Some(ClientNotification::Cancelled(cancelled)) => cancelled,
+                Some(ClientNotification::Other { .. }) => {
+                    return self.start_notification(notification);
+                }
                 _ => return,
             },
         };
         self.cancel(cancelled);
+    }
+
+    /// Starts the handler of a notification of an extension. A refused notification is ignored.
+    fn start_notification(&mut self, notification: &Notification<'_>) {
+        let started = catch_panic_sync(|| self.try_start_notification(notification));
+        let reason = match started {
+            Ok(Ok(())) => return,
+            Ok(Err(fault)) => fault.to_string(),
+            Err(panic) => panic.text().to_owned(),
+        };
+        let method = excerpt(notification.method.as_bytes());
+        tracing::warn!(method, reason, "a notification is ignored");
+    }
+
+    fn try_start_notification(&mut self, notification: &Notification<'_>) -> Result<(), Fault> {
+        let facts = || self.session.as_ref().map(|session| session.facts());
+        let profile = self.service.profile();
+        let Some(inbound) = InboundNotification::decode(notification, &profile, facts) else {
+            return Ok(());
+        };
+        let extensions = self.settings.extensions.clone();
+        if let Some(gate) = &self.settings.gate {
+            inbound.authorize(&**gate, extensions.get::<Principal>())?;
+        }
+        let limit = self.settings.max_calls;
+        if self.calls.tasks() >= limit {
+            let reason = format!("{limit} calls are running already; wait for one of them to end");
+            return Err(Fault::Refused(reason.into()));
+        }
+        let handling = inbound.serve(&*self.service, extensions);
+        self.calls.start_notification(handling);
+        Ok(())
     }
 
     // spec: CAN-04, CAN-05, CAN-07, CAN-08

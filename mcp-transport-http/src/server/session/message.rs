@@ -6,7 +6,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use http::request::Parts;
 use mcp_core::legacy::{HandledNotification, HandledRequest};
-use mcp_core::{Fault, InboundRequest, ReplyTarget, StreamControl};
+use mcp_core::{Fault, InboundNotification, InboundRequest, ReplyTarget, StreamControl};
 use mcp_types::{Message, Notification, Request};
 
 use super::super::call::new_buffer;
@@ -43,7 +43,9 @@ pub(super) fn handle(
     }
     session.calls.record_activity();
     match message {
-        Message::Notification(notification) => handle_notification(session, notification),
+        Message::Notification(notification) => {
+            return handle_notification(session, head, notification);
+        }
         Message::Response(response) => handle_response(session, response)?,
         _ => {}
     }
@@ -59,7 +61,7 @@ pub(super) fn handle_request(
 ) -> MessageOutcome {
     let mut response = match try_handle_request(session, head, request, stored_stream) {
         Ok(MessageOutcome::Response(response)) => response,
-        Ok(call @ MessageOutcome::Call(_)) => return call,
+        Ok(started) => return started,
         Err((status, fault)) => {
             let wire = session.protocol.wire();
             response::error(status, wire, Some(&request.id), &fault)
@@ -156,18 +158,38 @@ fn start_call(
     )
 }
 
-/// Handles a notification: cancels a call, or changes the state of the session.
+/// Handles a notification: cancels a call, changes the state of the session, or starts the handler of
+/// an extension.
+///
+/// # Errors
+///
+/// Returns a rejection when the gate refuses the notification.
 // spec: HTTP-S-07, CAN-04
 pub(in crate::server) fn handle_notification(
     session: &HttpSession,
+    head: Box<Parts>,
     notification: &Notification<'_>,
-) {
-    if let HandledNotification::Cancel(cancelled) =
-        session.protocol.handle_notification(notification)
-        && let Some(id) = &cancelled.request_id
-    {
-        session.calls.cancel(id);
+) -> Result<MessageOutcome, Rejection> {
+    let protocol = &session.protocol;
+    match protocol.handle_notification(notification) {
+        HandledNotification::Cancel(cancelled) => {
+            if let Some(id) = &cancelled.request_id {
+                session.calls.cancel(id);
+            }
+        }
+        HandledNotification::Other(_) => {
+            let facts = || Some(protocol.facts());
+            let profile = session.service.profile();
+            if let Some(inbound) = InboundNotification::decode(notification, &profile, facts) {
+                let (service, config) = (&*session.service, &session.config);
+                return exchange::start_notification(service, config, inbound, head).map_err(
+                    |fault| Rejection::legacy(status::for_rejection(&fault), None, fault),
+                );
+            }
+        }
+        _ => {}
     }
+    Ok(MessageOutcome::Response(response::accepted()))
 }
 
 /// Handles the response to a request of a handler. A response after the timeout of its request is

@@ -88,7 +88,13 @@ async fn respond_to_batch(
                 }));
             }
             Ok(Message::Notification(notification)) => {
-                message::handle_notification(session, &notification);
+                match message::handle_notification(session, head.clone(), &notification) {
+                    Ok(handling @ MessageOutcome::Notification(_)) => {
+                        responses.push(Box::pin(handling.response()));
+                    }
+                    // A batch has no error for a refused notification.
+                    Ok(_) | Err(_) => {}
+                }
             }
             // An unexpected response is ignored, because a batch has no common error.
             Ok(Message::Response(response)) => {
