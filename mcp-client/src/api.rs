@@ -9,6 +9,7 @@
 
 mod arguments;
 mod completion;
+mod extension;
 mod pages;
 mod prompts;
 mod request;
@@ -16,4 +17,5 @@ mod resources;
 mod session;
 mod tools;
 
+pub use extension::ExtensionClient;
 pub(crate) use session::set_level;

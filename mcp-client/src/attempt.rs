@@ -8,8 +8,8 @@ use futures_util::future::{Either, select};
 use http::{HeaderMap, StatusCode};
 use mcp_core::wire::{self, ClientRequestContext};
 use mcp_core::{
-    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Reply,
-    ServerNotification,
+    ChannelError, ClientRequest, Frames, InputState, MirroredHeaders, OutgoingRequest, Outlet,
+    Reply, ServerNotification,
 };
 use mcp_types::{Message, Notification, ProgressToken, ProtocolVersion, RequestId, Response};
 use tokio::time::{timeout, timeout_at};
@@ -33,6 +33,7 @@ pub(crate) async fn send_once(
         options: &mut CallOptions::default(),
         timer: &mut CallTimer::start(client.inner.timeouts, idle_timeout, None),
         input: None,
+        outlet: None,
     };
     attempt.run().await
 }
@@ -45,6 +46,8 @@ pub(crate) struct Attempt<'r, 'a> {
     pub(crate) options: &'r mut CallOptions<'a>,
     pub(crate) timer: &'r mut CallTimer,
     pub(crate) input: Option<&'r InputState>,
+    /// The outlet through which layers map the notifications of the call.
+    pub(crate) outlet: Option<&'r Outlet>,
 }
 
 /// The reply to one request.
@@ -56,6 +59,18 @@ pub(crate) struct ReceivedReply {
     pub(crate) challenge: Option<Box<str>>,
     /// The length of the message.
     pub(crate) bytes: usize,
+}
+
+impl ReceivedReply {
+    /// The reply of a layer of the client.
+    pub(crate) fn of_layer(reply: Reply) -> Self {
+        Self {
+            reply,
+            status: None,
+            challenge: None,
+            bytes: 0,
+        }
+    }
 }
 
 impl Attempt<'_, '_> {
@@ -155,30 +170,47 @@ impl Attempt<'_, '_> {
         token: Option<&ProgressToken>,
     ) -> bool {
         let wire = wire::client_for_version(self.version);
-        match wire.decode_server_notification(notification) {
+        let Some(notification) = wire.decode_server_notification(notification) else {
+            return false;
+        };
+        let is_progress = matches!(
+            &notification,
+            ServerNotification::Progress { token: given, .. } if Some(given) == token
+        );
+        let mapped = match self.outlet {
+            Some(outlet) => outlet.apply(notification),
+            None => Some(notification),
+        };
+        if let Some(notification) = mapped {
+            self.deliver(notification, token);
+        }
+        is_progress
+    }
+
+    fn deliver(&mut self, notification: ServerNotification, token: Option<&ProgressToken>) {
+        let inner = &self.client.inner;
+        match notification {
             // spec: PROG-02
-            Some(ServerNotification::Progress {
+            ServerNotification::Progress {
                 token: given,
                 progress,
-            }) if Some(&given) == token => {
+            } if Some(&given) == token => {
                 if let Some(hook) = &mut self.options.on_progress {
                     hook.run(progress);
                 }
-                true
             }
-            Some(ServerNotification::Log(message)) => {
-                self.client.inner.events.send_log(&message);
+            ServerNotification::Log(message) => {
+                inner.events.send_log(&message);
                 if let Some(hook) = &mut self.options.on_log {
                     hook.run(message);
                 }
-                false
             }
             // A legacy server may notify of changes on the stream of any call.
-            Some(notification) if !self.version.is_modern() => {
-                self.client.inner.handle_notification(notification);
-                false
+            notification if !self.version.is_modern() => inner.handle_notification(notification),
+            ServerNotification::Other { method, params } => {
+                inner.notifications.push_custom(&method, params.as_ref());
             }
-            _ => false,
+            _ => {}
         }
     }
 }

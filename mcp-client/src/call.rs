@@ -27,6 +27,7 @@ use crate::call_timer::CallTimer;
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::inputs::{Asker, InputError, check_urls};
+use crate::layered::LayeredRequest;
 use crate::options::CallOptions;
 use crate::required_urls::{self, RequiredUrls};
 use crate::session;
@@ -62,6 +63,22 @@ pub(crate) struct ActiveCall<'a> {
     /// The length of the last response.
     response_bytes: usize,
 }
+
+/// The conversion of the body of a result.
+pub(crate) enum Reader<T> {
+    /// Returns `None` for the result of another method.
+    Plain(fn(ResultBody) -> Option<T>),
+    /// Returns the reason why the result is malformed.
+    Checked(fn(ResultBody) -> Result<T, String>),
+}
+
+impl<T> Clone for Reader<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Reader<T> {}
 
 /// The outcome of one request.
 pub(crate) enum CallStep {
@@ -219,6 +236,19 @@ impl<'a> ActiveCall<'a> {
     /// Sends the request once.
     async fn attempt(&mut self) -> Result<ReceivedReply, ErrorKind> {
         self.session = self.client.inner.session_number();
+        let layers = &self.client.inner.layers;
+        if let (false, ClientRequest::Call(call)) = (layers.is_empty(), &self.request) {
+            let request = LayeredRequest {
+                client: &self.client,
+                call,
+                version: self.version,
+                options: &mut self.options,
+                timer: &mut self.timer,
+                input: self.input.as_ref(),
+            };
+            // Boxed, because few clients have layers.
+            return Box::pin(request.run(layers)).await;
+        }
         let attempt = Attempt {
             client: &self.client,
             request: &self.request,
@@ -226,6 +256,7 @@ impl<'a> ActiveCall<'a> {
             options: &mut self.options,
             timer: &mut self.timer,
             input: self.input.as_ref(),
+            outlet: None,
         };
         attempt.run().await
     }
@@ -289,12 +320,13 @@ impl<'a> ActiveCall<'a> {
     }
 
     /// Converts the result of the call.
-    pub(crate) fn read<T>(
-        &self,
-        body: ResultBody,
-        read: fn(ResultBody) -> Option<T>,
-    ) -> Result<T, Error> {
-        read(body).ok_or_else(|| self.error(ErrorKind::WrongResult))
+    pub(crate) fn read<T>(&self, body: ResultBody, reader: Reader<T>) -> Result<T, Error> {
+        match reader {
+            Reader::Plain(read) => read(body).ok_or_else(|| self.error(ErrorKind::WrongResult)),
+            Reader::Checked(read) => {
+                read(body).map_err(|reason| self.error(ErrorKind::CustomResult(reason)))
+            }
+        }
     }
 
     /// Runs the handlers of the client on this task, and waits for required visits of URLs.
@@ -308,7 +340,8 @@ impl<'a> ActiveCall<'a> {
             item: self.request.item().map(ToOwned::to_owned),
         });
         let declared = &inner.profile.capabilities;
-        let responses = inner.inputs.answer_all(round, &asker, declared);
+        let version = self.version;
+        let responses = inner.inputs.answer_all(round, &asker, declared, version);
         let responses = unless_cancelled(&mut self.options.cancel, responses).await;
         let responses = responses.ok_or_else(|| self.error(ErrorKind::Cancelled))?;
         let responses = responses.map_err(|error| self.error(error))?;

@@ -10,14 +10,16 @@ use futures_core::Stream;
 use futures_util::future::select;
 use futures_util::{FutureExt, stream};
 use mcp_core::close_signal::CloseSignal;
+use mcp_core::extension::Registration;
+use mcp_core::tower::Layers;
 use mcp_core::wire::{self, ClientWire};
 use mcp_core::{
-    Channel, ClientProfile, ClientRequest, CloseReason, Extensions, ServerIdentity,
+    Channel, ClientFacts, ClientProfile, ClientRequest, CloseReason, Extensions, ServerIdentity,
     ServerNotification,
 };
 use mcp_types::{
-    DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel, ProtocolVersion,
-    ServerCapabilities,
+    ClientCapabilities, DiscoverResult, Implementation, InitializeResult, LogMessage, LoggingLevel,
+    ProtocolVersion, ServerCapabilities,
 };
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::broadcast::error::RecvError;
@@ -29,8 +31,9 @@ use crate::call_timer::Timeouts;
 use crate::change::Change;
 use crate::error::{Error, ErrorKind};
 use crate::events::Events;
-use crate::inputs::Inputs;
+use crate::inputs::{Asker, Inputs};
 use crate::negotiation::Negotiation;
+use crate::notification_queue::NotificationQueue;
 use crate::resource_subscriptions::ResourceSubscriptions;
 use crate::tool_index::{DroppedTool, ParamHeaderValues, ToolIndex};
 
@@ -85,6 +88,11 @@ pub(crate) struct ClientInner {
     pub(crate) renewal: tokio::sync::Mutex<()>,
     pub(crate) resource_subscriptions: ResourceSubscriptions,
     pub(crate) open_requests: OpenRequests,
+    /// The registered extensions.
+    pub(crate) extensions: Vec<Registration<ClientCapabilities>>,
+    /// Layers around calls and notifications of the client.
+    pub(crate) layers: Layers,
+    pub(crate) notifications: NotificationQueue,
     /// The values of [`ClientBuilder::attach`](crate::ClientBuilder::attach).
     pub(crate) attached: Extensions,
 }
@@ -201,9 +209,27 @@ impl ClientInner {
         self.state.read().server.clone()
     }
 
+    /// Returns this client as its layers see it.
+    pub(crate) fn facts(&self) -> Arc<ClientFacts> {
+        let facts = ClientFacts::new(self.version());
+        Arc::new(facts.capabilities(self.profile.capabilities.clone()))
+    }
+
+    /// Returns the origin of a message that belongs to no call.
+    pub(crate) fn asker(&self) -> Arc<Asker> {
+        Arc::new(Asker {
+            server: self.channel.peer().into_owned(),
+            info: self.server().and_then(|server| server.info.clone()),
+            method: None,
+            item: None,
+        })
+    }
+
     /// Handles a notification that belongs to no call.
     pub(crate) fn handle_notification(&self, notification: ServerNotification) {
         match notification {
+            ServerNotification::Other { method, params }
+                if self.notifications.push_custom(&method, params.as_ref()) => {}
             ServerNotification::Log(message) => self.events.send_log(&message),
             ServerNotification::ElicitationComplete(completed) => {
                 let elicitations = &self.inputs.url_elicitations;

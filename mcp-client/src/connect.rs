@@ -10,8 +10,10 @@ use std::time::Duration;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use mcp_core::close_signal::CloseSignal;
+use mcp_core::extension::{Registration, find_problems};
 use mcp_core::mrtr::Mrtr;
 use mcp_core::schema::Validator;
+use mcp_core::tower::{Layers, Middleware};
 use mcp_core::versioning::{Verdict, newest_common};
 use mcp_core::{Channel, ClientProfile, ClientRequest, Extensions, ResultBody, ServerIdentity};
 use mcp_types::{
@@ -29,14 +31,18 @@ use crate::client::{
 };
 use crate::error::{Error, ErrorKind};
 use crate::events::Events;
+use crate::extension::{ClientExtension, ClientSetup, NotificationHandlers};
 use crate::inputs::{
     ElicitRequest, Inputs, IntoInput, SampleRequest, UrlRequest, first_invalid_root,
 };
 use crate::negotiate::negotiate;
 use crate::negotiation::Negotiation;
+use crate::notification_queue::NotificationQueue;
+use crate::notification_task;
 use crate::options::{CallOptions, parse_header};
 use crate::probe_memory::ProbeMemory;
 use crate::resource_subscriptions::ResourceSubscriptions;
+use crate::session;
 use crate::tool_index::ToolIndex;
 
 /// The choice of the protocol revision.
@@ -99,6 +105,9 @@ pub struct ClientBuilder {
     /// The name of the first invalid header.
     invalid_header: Option<Box<str>>,
     attached: Extensions,
+    extensions: Vec<Registration<ClientCapabilities>>,
+    layers: Layers,
+    notification_handlers: NotificationHandlers,
 }
 
 impl Default for ClientBuilder {
@@ -118,6 +127,9 @@ impl Default for ClientBuilder {
             headers: HeaderMap::new(),
             invalid_header: None,
             attached: Extensions::new(),
+            extensions: Vec::new(),
+            layers: Layers::default(),
+            notification_handlers: NotificationHandlers::default(),
         }
     }
 }
@@ -157,6 +169,100 @@ impl ClientBuilder {
     pub fn declare_extension(mut self, id: impl Into<String>, settings: &impl Serialize) -> Self {
         let capabilities = std::mem::take(&mut self.profile.capabilities);
         self.profile.capabilities = capabilities.with_extension(id, settings);
+        self
+    }
+
+    /// Adds an extension of the protocol: publishes its settings, and adds its handlers and layers.
+    ///
+    /// The layers of the extension are added here, as if by [`layer`](Self::layer) and
+    /// [`inbound_layer`](Self::inbound_layer). [`over`](Self::over) fails when two extensions have the
+    /// same identifier, when a method has two handlers, or when a requirement of an extension is not
+    /// met.
+    ///
+    /// # Examples
+    ///
+    /// See [`ClientExtension`].
+    // spec: EXT-01
+    pub fn extension(mut self, extension: impl ClientExtension) -> Self {
+        let parts = ClientSetup::collect(extension);
+        if let Some(layer) = parts.layers.into_layer() {
+            self.layers.add(layer);
+        }
+        if let Some(layer) = parts.inbound_layers.into_layer() {
+            self.inputs.layers.add(layer);
+        }
+        for (method, handler) in parts.requests {
+            self.inputs.on_custom(method, handler);
+        }
+        self.notification_handlers.extend(parts.notifications);
+        self.extensions.push(parts.registration);
+        self
+    }
+
+    /// Adds a layer around the calls of the client: a tower layer, or
+    /// [`from_fn`](mcp_core::tower::from_fn), of the same shape as a layer of a server. The layer that is
+    /// added last is the outermost.
+    ///
+    /// A layer sees every request of a call, before it is encoded and after its reply was decoded: also
+    /// repeated ones, and those with input. It may change the call, its `_meta`
+    /// ([`Exchange::update_meta`](mcp_core::Exchange::update_meta)) and the reply, reply by itself, and
+    /// change or suppress the notifications that arrive for the call
+    /// ([`Outlet::map`](mcp_core::Outlet::map)), one by one in their order. It also sees the
+    /// [notifications](crate::ExtensionClient::notify) of extensions. A cancelled call drops the future
+    /// of the layer. Failures of the connection are internal faults to layers.
+    ///
+    /// Layers do not see discovery, subscriptions and the requests that keep a session, and results from
+    /// the [cache](Self::cache).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::core::tower::{Next, from_fn};
+    /// use mcp::core::{Exchange, Reply};
+    ///
+    /// async fn log(exchange: Exchange, next: Next) -> Reply {
+    ///     let method = exchange.call.method_name().to_owned();
+    ///     let reply = next.run(exchange).await;
+    ///     println!("{method}: {}", matches!(reply, Reply::Fault(_)));
+    ///     reply
+    /// }
+    ///
+    /// let builder = Client::builder().layer(from_fn(log));
+    /// ```
+    pub fn layer(mut self, layer: impl Middleware) -> Self {
+        self.layers.add(layer);
+        self
+    }
+
+    /// Adds a layer around the messages of the server. The layer that is added last is the outermost.
+    ///
+    /// It sees the requests of the server, in sessions as well as in results that require input, as
+    /// [`Call::Other`](mcp_core::Call::Other) with the method and the parameters. Their result is
+    /// [`ResultBody::Other`]. It also sees, as [`Call::Notification`](mcp_core::Call::Notification), the
+    /// notifications that belong to no call, and those that an [extension](Self::extension) handles. A
+    /// layer that does not pass on a notification suppresses it. Notifications pass one after the other,
+    /// in their order; up to 256 wait.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::Client;
+    /// use mcp::core::tower::{Next, from_fn};
+    /// use mcp::core::{Exchange, Fault, Reply};
+    ///
+    /// /// Answers no request for sampling.
+    /// async fn no_sampling(exchange: Exchange, next: Next) -> Result<Reply, Fault> {
+    ///     match exchange.call.method_name() {
+    ///         "sampling/createMessage" => Err(Fault::Refused("not now".into())),
+    ///         _ => Ok(next.run(exchange).await),
+    ///     }
+    /// }
+    ///
+    /// let builder = Client::builder().inbound_layer(from_fn(no_sampling));
+    /// ```
+    pub fn inbound_layer(mut self, layer: impl Middleware) -> Self {
+        self.inputs.layers.add(layer);
         self
     }
 
@@ -371,6 +477,9 @@ impl ClientBuilder {
             return Err(ErrorKind::Root(uri).into());
         }
         self.profile.capabilities = self.inputs.declare(self.profile.capabilities);
+        publish(&self.extensions, &mut self.profile.capabilities)?;
+        let handlers = self.notification_handlers;
+        let (notifications, queue) = NotificationQueue::new(handlers, self.inputs.layers.clone());
         let memory = ProbeMemory::current();
         let mode = match self.mode {
             // spec: COMPAT-12
@@ -411,14 +520,52 @@ impl ClientBuilder {
                 resource_subscriptions: ResourceSubscriptions::default(),
                 open_requests: OpenRequests::default(),
                 attached: self.attached,
+                extensions: self.extensions,
+                layers: self.layers,
+                notifications,
             }),
         };
+        if let Some(queue) = queue {
+            notification_task::spawn(&client, queue);
+        }
         if negotiates {
             negotiate(&client, &memory).await?;
         } else {
             client.inner.channel.set_version(client.protocol_version());
         }
+        let inner = &client.inner;
+        // On a pipe, notifications of a call do not name it. A session has its dispatcher already.
+        if inner.notifications.is_needed() && inner.channel.is_pipe() && inner.version().is_modern()
+        {
+            session::watch_notifications(&client);
+        }
         Ok(client)
+    }
+}
+
+/// Adds the settings of extensions to the capabilities, and checks the extensions.
+fn publish(
+    extensions: &[Registration<ClientCapabilities>],
+    capabilities: &mut ClientCapabilities,
+) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    for registration in extensions {
+        let (id, settings) = registration.published();
+        if capabilities.has_extension(&id) {
+            let is_registered = |it: &&Registration<_>| it.extension().id() == id;
+            if extensions.iter().filter(is_registered).count() == 1 {
+                problems.push(format!(
+                    "the extension `{id}` is registered and declared by `declare_extension` or \
+                     `capabilities`; remove one"
+                ));
+            }
+        }
+        capabilities.extensions.insert(id, settings);
+    }
+    problems.extend(find_problems(extensions, capabilities));
+    match problems.is_empty() {
+        true => Ok(()),
+        false => Err(ErrorKind::Extensions(problems.join("; ")).into()),
     }
 }
 

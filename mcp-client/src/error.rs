@@ -10,6 +10,7 @@ use std::io;
 use std::time::Duration;
 
 use http::StatusCode;
+use mcp_core::extension::InvalidSettings;
 use mcp_core::versioning::newest_common;
 use mcp_core::wire::DecodeError;
 use mcp_core::{ChannelError, ClientRequest, CloseReason, Fault};
@@ -202,6 +203,16 @@ pub(crate) enum ErrorKind {
     NotApproved,
     #[error("the result violates the output schema of the tool: {0}")]
     OutputSchema(String),
+    #[error("the server does not declare the extension `{0}`")]
+    NoExtension(&'static str),
+    #[error("the extensions of the server are unknown; call `Client::discover` first")]
+    UnknownExtensions,
+    #[error("{0}")]
+    ExtensionSettings(InvalidSettings),
+    #[error("the extensions of this client cannot be used: {0}")]
+    Extensions(String),
+    #[error("the result is malformed: {0}")]
+    CustomResult(String),
     #[error("{0}")]
     Result(UnexpectedResult),
     #[error("{0}")]

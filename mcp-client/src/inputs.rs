@@ -6,18 +6,19 @@
 //! | `url_elicitations` | URLs that the user visits, and their completion |
 //! | `error` | [`InputError`], [`InputKind`], [`Rejected`] |
 //! | `request` | arguments of handlers |
-//! | `handlers` | the handlers of a client |
+//! | `handlers`, `layered` | the handlers of a client, and the layers around them |
 //!
 //! Spec: <https://modelcontextprotocol.io/specification/2026-07-28/client>
 
 mod error;
 mod handlers;
+mod layered;
 mod request;
 mod url_elicitations;
 
 pub(crate) use error::BoxError;
 pub use error::{InputError, InputKind, Rejected};
 pub use handlers::IntoInput;
-pub(crate) use handlers::{Inputs, check_urls, first_invalid_root};
+pub(crate) use handlers::{CustomInput, Inputs, check_urls, first_invalid_root};
 pub use request::{Asker, ElicitRequest, SampleRequest, UrlRequest};
 pub(crate) use url_elicitations::{UrlElicitation, UrlElicitations};

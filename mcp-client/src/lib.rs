@@ -13,6 +13,7 @@
 //! | elicitation, sampling, roots | [`ElicitRequest`], [`UrlRequest`], [`SampleRequest`] |
 //! | input requests that the caller answers | [`PreparedCall::manual`] |
 //! | changes of lists and resources | [`Client::subscribe`] |
+//! | extensions of the protocol | [`ClientExtension`], [`ExtensionClient`] |
 //! | log messages | [`Client::logs`] |
 //! | cached results | [`Cache`] |
 //! | version negotiation | [`Negotiation`] |
@@ -30,11 +31,13 @@
 //! | `required_urls` | URLs that the user must visit before a call |
 //! | `change`, `events` | changes and log messages, and their subscribers |
 //! | `cache` | [`Cache`] |
+//! | `extension`, `notification_queue` | extensions of the client; notifications that wait for them |
 //! | `negotiation` | the record of version negotiation |
 //! | `tool_index` | mirrored headers and output schemas of listed tools |
 //! | `resource_subscriptions` | resource subscriptions of a legacy session |
 //! | `client` | [`Client`] and the state of the connection |
-//! | `attempt` | one request and its reply |
+//! | `attempt`, `layered` | one request and its reply; the layers around it |
+//! | `notification_task` | the task that handles notifications |
 //! | `session` | legacy sessions |
 //! | `call` | the path of every call: retries, input rounds, cache |
 //! | `pager` | paginated lists |
@@ -56,11 +59,15 @@ mod client;
 mod connect;
 mod error;
 mod events;
+mod extension;
 pub mod group;
 mod inputs;
+mod layered;
 mod manual;
 mod negotiate;
 mod negotiation;
+mod notification_queue;
+mod notification_task;
 mod options;
 mod pager;
 mod prepared;
@@ -71,11 +78,13 @@ mod session;
 mod subscriptions;
 mod tool_index;
 
+pub use api::ExtensionClient;
 pub use cache::Cache;
 pub use change::Change;
 pub use client::Client;
 pub use connect::{ClientBuilder, ConnectMode};
 pub use error::Error;
+pub use extension::{ClientExtension, ClientSetup};
 pub use inputs::{
     Asker, ElicitRequest, InputError, InputKind, IntoInput, Rejected, SampleRequest, UrlRequest,
 };

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::future::IntoFuture;
 
+use mcp_core::BoxFuture;
 use mcp_core::mrtr::InputRound;
-use mcp_core::{BoxFuture, ResultBody};
 use mcp_types::{InputRequests, InputRequired, InputResponse};
 
-use crate::call::{ActiveCall, CallStep};
+use crate::call::{ActiveCall, CallStep, Reader};
 use crate::error::Error;
 use crate::prepared::PreparedCall;
 
@@ -78,7 +78,7 @@ pub enum Turn<'a, T> {
 pub struct Asks<'a, T> {
     call: Box<ActiveCall<'a>>,
     round: InputRound,
-    read: fn(ResultBody) -> Option<T>,
+    read: Reader<T>,
 }
 
 impl<'a, T> Asks<'a, T> {
@@ -112,7 +112,7 @@ impl<'a, T> Asks<'a, T> {
 
 async fn next_turn<'a, T>(
     mut call: Box<ActiveCall<'a>>,
-    read: fn(ResultBody) -> Option<T>,
+    read: Reader<T>,
 ) -> Result<Turn<'a, T>, Error> {
     Ok(match call.step().await? {
         CallStep::Done(body) => Turn::Done(call.read(body, read)?),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use mcp_core::{Call, ClientRequest, ResultBody};
 use mcp_types::{Cursor, Page};
 
-use crate::call::ActiveCall;
+use crate::call::{ActiveCall, Reader};
 use crate::call_timer::CallTimer;
 use crate::error::ErrorKind;
 use crate::options::CallOptions;
@@ -48,7 +48,7 @@ impl Default for ListLimits {
 pub(crate) struct Pager<'a, T> {
     client: Client,
     next: NextPage<'a>,
-    read: fn(ResultBody) -> Option<T>,
+    read: Reader<T>,
     pagination: Option<Pagination<T>>,
     seen_cursors: HashSet<Cursor>,
     limits: ListLimits,
@@ -69,7 +69,7 @@ impl<'a, T> Pager<'a, T> {
     pub(crate) fn new(
         client: Client,
         first: ActiveCall<'a>,
-        read: fn(ResultBody) -> Option<T>,
+        read: Reader<T>,
         pagination: Option<Pagination<T>>,
         limits: ListLimits,
     ) -> Self {

@@ -11,7 +11,7 @@ use mcp_core::{BoxFuture, Call, ClientRequest, ResultBody};
 use mcp_types::meta::TraceContext;
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
 
-use crate::call::ActiveCall;
+use crate::call::{ActiveCall, Reader};
 use crate::client::Client;
 use crate::error::{Error, ErrorKind};
 use crate::options::{CallOptions, Hook, parse_header};
@@ -65,7 +65,7 @@ pub struct PreparedCall<'a, T> {
     /// An error of the builder methods. The call then fails when it is awaited.
     error: Option<ErrorKind>,
     options: CallOptions<'a>,
-    read: fn(ResultBody) -> Option<T>,
+    read: Reader<T>,
     /// Set for calls that collect all pages of a list.
     pagination: Option<Pagination<T>>,
     limits: ListLimits,
@@ -73,6 +73,10 @@ pub struct PreparedCall<'a, T> {
 
 impl<'a, T> PreparedCall<'a, T> {
     pub(crate) fn new(client: &Client, call: Call, read: fn(ResultBody) -> Option<T>) -> Self {
+        Self::with_reader(client, call, Reader::Plain(read))
+    }
+
+    pub(crate) fn with_reader(client: &Client, call: Call, read: Reader<T>) -> Self {
         Self {
             client: client.clone(),
             request: ClientRequest::Call(call),
@@ -211,7 +215,7 @@ impl<'a, T> PreparedCall<'a, T> {
         Ok(Pager::new(client, self.start()?, read, pagination, limits))
     }
 
-    pub(crate) fn reader(&self) -> fn(ResultBody) -> Option<T> {
+    pub(crate) fn reader(&self) -> Reader<T> {
         self.read
     }
 

@@ -20,7 +20,7 @@ use crate::client::{Client, ClientInner, ServerInfo};
 use crate::error::ErrorKind;
 
 /// Timeout of sending a notification.
-const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
+pub(crate) const NOTIFY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds the `initialize` request.
 // spec: LIFE-01, LIFE-06
@@ -35,6 +35,11 @@ pub(crate) fn initialize_request(client: &Client, version: ProtocolVersion) -> C
 pub(crate) fn prepare(client: &Client, version: ProtocolVersion) {
     client.inner.update_state(|state| state.version = version);
     client.inner.channel.set_version(version);
+    dispatcher::spawn(client);
+}
+
+/// Starts the dispatcher of a connection without a session, for notifications of extensions.
+pub(crate) fn watch_notifications(client: &Client) {
     dispatcher::spawn(client);
 }
 

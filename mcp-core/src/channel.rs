@@ -7,10 +7,10 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_util::Stream;
-use mcp_types::{Cancelled, Method, ProtocolVersion, RequestId};
+use mcp_types::{Cancelled, Meta, Method, ProtocolVersion, RawObject, RequestId};
 
 use crate::headers::HeaderNames;
-use crate::{BoxFuture, ClientNotification, ServerIdentity, wire};
+use crate::{BoxFuture, ClientNotification, ClientProfile, ServerIdentity, wire};
 
 /// A client transport: a connection to one server.
 pub trait Channel: Send + Sync + 'static {
@@ -142,6 +142,20 @@ impl OneWayMessage {
                 _ => None,
             })?;
         is_written.then(|| Self::new(body, MirroredHeaders::new(version, method, None)))
+    }
+
+    /// Encodes a notification of an extension. In the modern era its `_meta` carries the client, as
+    /// that of a request does. `meta` are additional keys.
+    // spec: META-07, EXT-05
+    pub fn custom(
+        method: &str,
+        params: &RawObject,
+        meta: Option<&Meta>,
+        version: ProtocolVersion,
+        profile: &ClientProfile,
+    ) -> Self {
+        let body = wire::custom_notification(method, params, meta, version, profile);
+        Self::new(body, MirroredHeaders::new(version, method, None))
     }
 
     /// Encodes the cancellation of a request. Returns `None` for `initialize`, which cannot be

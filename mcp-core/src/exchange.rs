@@ -16,11 +16,13 @@ pub struct Exchange {
     pub call: Call,
     /// The client: version, capabilities, identity.
     pub facts: Arc<ClientFacts>,
-    /// The source of the input that the call asks its client for.
+    /// The source of the input that the call asks its client for. Not used by clients.
     pub input: Input,
-    /// Protocol-level metadata (`_meta`) of the request, as it arrived.
+    /// Protocol-level metadata (`_meta`) of the request, as it arrived; see
+    /// [`update_meta`](Self::update_meta).
     pub meta: Option<RawObject>,
-    /// Sends progress and log messages of this call.
+    /// Sends progress, log messages and notifications of extensions of this call. Layers change them
+    /// with [`Outlet::map`], on a client those that arrive.
     pub outlet: Outlet,
     /// The head of the HTTP request, the [`Principal`], and values that layers have inserted.
     pub extensions: Extensions,
@@ -63,6 +65,26 @@ impl Exchange {
     // spec: META-14
     pub fn baggage(&self) -> Option<Baggage> {
         self.parsed_meta()?.baggage()
+    }
+
+    /// Changes the `_meta` of the request. Keys that `update` does not touch are kept. On a server the
+    /// handler sees the change, on a client the server does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use mcp::middleware::{Exchange, Next, Reply, from_fn};
+    ///
+    /// async fn add_tenant(mut exchange: Exchange, next: Next) -> Reply {
+    ///     exchange.update_meta(|meta| meta.with("com.example/tenant", "acme"));
+    ///     next.run(exchange).await
+    /// }
+    ///
+    /// let layer = from_fn(add_tenant);
+    /// ```
+    pub fn update_meta(&mut self, update: impl FnOnce(Meta) -> Meta) {
+        let meta = update(self.parsed_meta().unwrap_or_default());
+        self.meta = RawObject::from_value(&meta).ok();
     }
 
     fn parsed_meta(&self) -> Option<Meta> {

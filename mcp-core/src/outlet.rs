@@ -218,6 +218,32 @@ impl Outlet {
         }
     }
 
+    /// Passes a received notification through the functions of [`map`](Self::map). For clients, whose
+    /// outlet sends nothing.
+    #[doc(hidden)]
+    pub fn apply(&self, notification: ServerNotification) -> Option<ServerNotification> {
+        match &self.0 {
+            Some(inner) => inner.map(notification),
+            None => Some(notification),
+        }
+    }
+
+    /// The outlet of a call of a client: layers map the notifications that arrive for it.
+    #[doc(hidden)]
+    pub fn for_client() -> Self {
+        struct Discard;
+
+        impl NotificationSink for Discard {
+            fn poll_send(&self, _: &mut Context<'_>, _: &ServerNotification) -> Poll<()> {
+                Poll::Ready(())
+            }
+
+            fn try_send(&self, _: &ServerNotification) {}
+        }
+
+        Self::open(None, None, Arc::new(Discard))
+    }
+
     fn open_inner(&self) -> Option<&OpenOutlet> {
         let inner = self.0.as_deref()?;
         inner.is_open().then_some(inner)

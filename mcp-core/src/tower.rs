@@ -7,6 +7,7 @@
 
 mod fault;
 mod from_fn;
+mod layers;
 
 use std::convert::Infallible;
 use std::fmt;
@@ -27,6 +28,8 @@ use crate::{
 
 pub use fault::BoxError;
 pub use from_fn::{FromFn, FromFnService, from_fn};
+#[doc(hidden)]
+pub use layers::{Layers, SharedLayer};
 
 /// A layer around calls: every tower layer whose service accepts an [`Exchange`] and returns a
 /// [`Reply`]. [`from_fn`] makes one from an async function.

@@ -26,7 +26,9 @@ mod server_requests;
 mod sessions;
 mod write;
 
-use mcp_types::ProtocolVersion;
+use mcp_types::{Meta, ProtocolVersion, RawObject, RequestId};
+
+use crate::ClientProfile;
 
 pub use client::ClientWire;
 pub use context::{
@@ -44,6 +46,33 @@ pub static MODERN: &dyn Wire = &modern::Modern;
 /// Returns the server's half of the wire of a revision.
 pub fn for_version(version: ProtocolVersion) -> &'static dyn Wire {
     client_for_version(version)
+}
+
+/// Encodes a notification of an extension of a client.
+pub(crate) fn custom_notification(
+    method: &str,
+    params: &RawObject,
+    meta: Option<&Meta>,
+    version: ProtocolVersion,
+    profile: &ClientProfile,
+) -> Vec<u8> {
+    let mut out = Vec::with_capacity(256);
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","method":"#);
+    write_scalar(&mut out, method);
+    out.extend_from_slice(br#","params":{"#);
+    if version.is_modern() {
+        let id = RequestId::from(0);
+        let mut context = ClientRequestContext::new(&id, profile);
+        context.meta = meta;
+        out.extend_from_slice(br#""_meta":"#);
+        modern::write_request_meta(&mut out, &context);
+    } else if let Some(meta) = meta {
+        out.extend_from_slice(br#""_meta":"#);
+        write_json(&mut out, meta);
+    }
+    splice_json(&mut out, params);
+    out.push(b'}');
+    out
 }
 
 /// Returns both halves of the wire of a revision.

@@ -1,6 +1,5 @@
 //! Middleware: tower layers and async functions around the calls of a server or of single routes.
 
-mod layers;
 mod log;
 
 pub use mcp_core::tower::{
@@ -8,5 +7,5 @@ pub use mcp_core::tower::{
 };
 pub use mcp_core::{Call, Exchange, Fault, Reply};
 
-pub(crate) use layers::{Layers, SharedLayer};
 pub use log::RequestLog;
+pub(crate) use mcp_core::tower::{Layers, SharedLayer};

@@ -7,8 +7,12 @@
 //! |---|---|
 //! | [`Extension`], [`CustomRequest`], [`CustomNotification`] | the definition, which both sides share |
 //! | [`ServerExtension`], [`ServerSetup`], [`Server::extension`](crate::Server::extension) | handlers, layers and requirements of a server |
+//! | [`ClientExtension`], [`ClientSetup`], [`ClientBuilder::extension`](crate::ClientBuilder::extension) | handlers, layers and requirements of a client |
+//! | [`ExtensionClient`], [`Client::extension`](crate::Client::extension) | settings of the server, requests and notifications to it |
 //! | [`Declared`], [`Notifier`], [`Ask::request`](crate::Ask::request) | extractors of the server's handlers |
 
+#[cfg(feature = "client")]
+pub use mcp_client::{Asker, ClientExtension, ClientSetup, ExtensionClient};
 pub use mcp_core::extension::{
     CustomMethod, CustomNotification, CustomRequest, Extension, InvalidSettings,
     RegisteredExtension,

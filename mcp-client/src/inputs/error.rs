@@ -116,6 +116,14 @@ pub enum InputError {
     // spec: SAMP-08, SAMP-09
     #[error("the conversation of the sampling request is malformed: {0}")]
     Conversation(#[from] BrokenConversation),
+    /// A layer of the client answered the request with a fault.
+    #[error("a layer of the client refuses {wants}: {fault}")]
+    Refused {
+        /// The requested input.
+        wants: InputKind,
+        /// The answer of the layer.
+        fault: Fault,
+    },
     /// The input requests of the server are invalid.
     #[error(transparent)]
     Round(#[from] MrtrError),
@@ -156,6 +164,12 @@ impl InputError {
             Self::Failed { source, .. } if source.is::<Rejected>() => {
                 Fault::UserRejected(source.to_string().into())
             }
+            Self::Failed { source, .. } if source.is::<Fault>() => match source.downcast::<Fault>()
+            {
+                Ok(fault) => *fault,
+                Err(_) => Fault::internal("the client could not obtain the answer"),
+            },
+            Self::Refused { fault, .. } => fault,
             error @ (Self::NoSamplingTools | Self::Conversation(_) | Self::UnsafeUrl(_)) => {
                 Fault::bad_params(error.to_string())
             }

@@ -1,6 +1,6 @@
 //! The input handlers of a client.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -10,13 +10,16 @@ use futures_util::FutureExt;
 use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
 use mcp_core::mrtr::InputRound;
+use mcp_core::tower::Layers;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-    InputRequest, InputRequests, InputResponse, ListRootsResult, Root,
+    InputRequest, InputRequests, InputResponse, JsonObject, ListRootsResult, ProtocolVersion,
+    RawObject, Root,
 };
 use parking_lot::RwLock;
 
 use super::error::{BoxError, InputError, InputKind};
+use super::layered;
 use super::request::{Asker, ElicitRequest, SampleRequest, UrlRequest, finish_form};
 use super::url_elicitations::UrlElicitations;
 
@@ -30,14 +33,8 @@ pub trait IntoInput<T> {
     fn into_input(self) -> Result<T, Box<dyn std::error::Error + Send + Sync>>;
 }
 
-impl IntoInput<Self> for ElicitResult {
-    fn into_input(self) -> Result<Self, BoxError> {
-        Ok(self)
-    }
-}
-
-impl IntoInput<Self> for CreateMessageResult {
-    fn into_input(self) -> Result<Self, BoxError> {
+impl<T> IntoInput<T> for T {
+    fn into_input(self) -> Result<T, BoxError> {
         Ok(self)
     }
 }
@@ -49,7 +46,11 @@ impl<T, E: Into<BoxError>> IntoInput<T> for Result<T, E> {
 }
 
 /// A boxed handler.
-type Handler<Q, A> = Arc<dyn Fn(Q) -> BoxFuture<'static, Result<A, BoxError>> + Send + Sync>;
+pub(crate) type Handler<Q, A> =
+    Arc<dyn Fn(Q) -> BoxFuture<'static, Result<A, BoxError>> + Send + Sync>;
+
+/// The handler of a request of an extension: from its parameters to its result.
+pub(crate) type CustomInput = Handler<(Option<RawObject>, Arc<Asker>), JsonObject>;
 
 fn boxed<Q, A, F, Fut>(handler: F) -> Handler<Q, A>
 where
@@ -68,6 +69,9 @@ pub(crate) struct Inputs {
     url: Option<Handler<UrlRequest, ElicitResult>>,
     sample: Option<Handler<SampleRequest, CreateMessageResult>>,
     roots: Option<Arc<RwLock<Vec<Root>>>>,
+    custom: HashMap<&'static str, CustomInput>,
+    /// Layers around the requests of the server.
+    pub(crate) layers: Layers,
     pub(crate) url_elicitations: UrlElicitations,
 }
 
@@ -109,6 +113,11 @@ impl Inputs {
         self.sample = Some(boxed(handler));
     }
 
+    /// Adds the handler of a request of an extension.
+    pub(crate) fn on_custom(&mut self, method: &'static str, handler: CustomInput) {
+        self.custom.insert(method, handler);
+    }
+
     pub(crate) fn set_roots(&mut self, roots: Vec<Root>) {
         self.roots = Some(Arc::new(RwLock::new(roots)));
     }
@@ -142,16 +151,32 @@ impl Inputs {
         round: &InputRound,
         asker: &Arc<Asker>,
         declared: &ClientCapabilities,
+        version: ProtocolVersion,
     ) -> Result<BTreeMap<String, InputResponse>, InputError> {
         let answers = round.requests().iter().map(async |(key, request)| {
-            let answer = self.answer(request.clone(), asker.clone(), declared).await;
+            let answer = self.answer(request.clone(), asker.clone(), declared, version);
+            let answer = answer.await;
             answer.map(|answer| (key.clone(), answer))
         });
         Ok(try_join_all(answers).await?.into_iter().collect())
     }
 
-    /// Answers one request.
+    /// Passes one request through the layers and answers it.
     pub(crate) async fn answer(
+        &self,
+        request: InputRequest,
+        asker: Arc<Asker>,
+        declared: &ClientCapabilities,
+        version: ProtocolVersion,
+    ) -> Result<InputResponse, InputError> {
+        match self.layers.is_empty() {
+            true => self.answer_directly(request, asker, declared).await,
+            false => Box::pin(layered::answer(self, request, asker, declared, version)).await,
+        }
+    }
+
+    /// Answers one request.
+    pub(super) async fn answer_directly(
         &self,
         request: InputRequest,
         asker: Arc<Asker>,
@@ -171,6 +196,14 @@ impl Inputs {
                 Ok(answer.into())
             }
             InputRequest::ListRoots => self.list_roots().map(Into::into),
+            InputRequest::Other { method, params } => {
+                let handler = self.custom.get(&*method);
+                let params = params
+                    .as_ref()
+                    .and_then(|it| RawObject::from_value(it).ok());
+                let answer = run(handler, wants, (params, asker)).await?;
+                Ok(InputResponse::Other(answer))
+            }
             _ => Err(InputError::NoHandler { wants }),
         }
     }
@@ -280,6 +313,7 @@ impl fmt::Debug for Inputs {
             .field("url", &self.url.is_some())
             .field("sample", &self.sample.is_some())
             .field("roots", &self.roots)
+            .field("custom", &self.custom.keys())
             .finish()
     }
 }

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::change::Change;
 use crate::client::{Client, ClientInner};
-use crate::inputs::Asker;
+use crate::notification_queue::QueuedNotification;
 
 /// Requests that are answered concurrently. Further ones are refused.
 const MAX_REQUESTS: usize = 32;
@@ -116,6 +116,13 @@ impl Dispatcher {
                     task.abort();
                 }
             }
+            Some(_) if !inner.notifications.layers.is_empty() => {
+                let params = &notification.params;
+                inner.notifications.push(QueuedNotification {
+                    method: (&*notification.method).into(),
+                    params: (params.iter().len() > 0).then(|| params.to_object()),
+                });
+            }
             Some(notification) => inner.handle_notification(notification),
             None => {}
         }
@@ -190,15 +197,10 @@ impl Responder {
         };
         let inputs = inner.inputs.clone();
         let declared = inner.profile.capabilities.clone();
-        let asker = Arc::new(Asker {
-            server: inner.channel.peer().into_owned(),
-            info: inner.server().and_then(|server| server.info.clone()),
-            method: None,
-            item: None,
-        });
+        let (asker, version) = (inner.asker(), inner.version());
         let _open_request = inner.open_requests.start();
         drop(inner);
-        match inputs.answer(request, asker, &declared).await {
+        match inputs.answer(request, asker, &declared, version).await {
             Ok(response) => ClientResponse::Input(response),
             Err(error) => ClientResponse::Fault(error.into_fault()),
         }

@@ -268,7 +268,18 @@ impl Channel for HttpChannel {
     }
 
     fn notify(&self, out: OneWayMessage) -> BoxFuture<'static, Result<(), ChannelError>> {
-        self.sessions().notify(out)
+        if !out.mirrored.version.is_modern() {
+            return self.sessions().notify(out);
+        }
+        let closed = self.closing.closed();
+        let sending = modern::notify(Arc::clone(&self.http), out);
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                reason = closed => Err(ChannelError::Closed(reason)),
+                sent = sending => sent,
+            }
+        })
     }
 
     fn inbound(&self) -> Option<Frames> {

@@ -4,10 +4,11 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use futures_core::Stream;
 use futures_util::{StreamExt, TryStreamExt, future, stream};
 use http::{HeaderMap, Method, StatusCode};
-use mcp_core::{ChannelError, Frame, OutgoingRequest};
+use mcp_core::{ChannelError, Frame, MirroredHeaders, OneWayMessage, OutgoingRequest};
 
 use super::request::{RequestParts, RequestSender};
 use super::response::{self, ResponseBody};
@@ -37,18 +38,38 @@ pub(super) fn frames(
     .try_flatten()
 }
 
+/// Sends a notification, and waits until the server accepts it.
+// spec: HTTP-C-01
+pub(super) async fn notify(
+    http: Arc<RequestSender>,
+    out: OneWayMessage,
+) -> Result<(), ChannelError> {
+    let no_headers = HeaderMap::new();
+    let post = post(&http, out.body, &out.mirrored, &no_headers);
+    response::check_accepted(http.send(post).await?, &http).await
+}
+
 /// Builds the POST of a call.
-// spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
 fn request<'a>(http: &'a RequestSender, out: &'a OutgoingRequest) -> RequestParts<'a> {
+    post(http, out.body.clone(), &out.mirrored, &out.headers)
+}
+
+// spec: HTTP-C-01, HTTP-C-02, HTTP-C-04, HTTP-C-05
+fn post<'a>(
+    http: &'a RequestSender,
+    body: Bytes,
+    mirrored: &MirroredHeaders,
+    call_headers: &'a HeaderMap,
+) -> RequestParts<'a> {
     let mut protocol_headers = HeaderMap::with_capacity(8);
     protocol_headers.insert(names::ACCEPT, names::ACCEPT_BOTH);
     protocol_headers.insert(names::CONTENT_TYPE, names::JSON);
-    emit(&out.mirrored, &mut protocol_headers);
+    emit(mirrored, &mut protocol_headers);
     RequestParts {
         method: Method::POST,
         uri: &http.server_url.uri,
-        body: out.body.clone(),
-        call_headers: &out.headers,
+        body,
+        call_headers,
         protocol_headers,
     }
 }

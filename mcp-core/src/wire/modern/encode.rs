@@ -254,7 +254,7 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
     out.extend_from_slice(br#","method":"#);
     write_scalar(&mut out, request.method_name());
     out.extend_from_slice(br#","params":{"_meta":"#);
-    write_json(&mut out, &RequestMeta(context));
+    write_request_meta(&mut out, context);
     if let Some(input) = context.input {
         if let Some(responses) = &input.responses {
             out.extend_from_slice(br#","inputResponses":"#);
@@ -268,6 +268,11 @@ pub(super) fn request(request: &ClientRequest, context: &ClientRequestContext<'_
     write_params(&mut out, request);
     out.push(b'}');
     out
+}
+
+/// Writes the `_meta` of a request or a notification of an extension.
+pub(in crate::wire) fn write_request_meta(out: &mut Vec<u8>, context: &ClientRequestContext<'_>) {
+    write_json(out, &RequestMeta(context));
 }
 
 /// Writes the parameters of a request. Discovery has none, and session requests do not exist in this

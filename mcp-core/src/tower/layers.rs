@@ -1,31 +1,32 @@
-//! The layers of one server or one route.
+//! The layers of one server, one route or one client.
 
-use mcp_core::tower::{Middleware, Next};
-use mcp_core::{BoxFuture, Exchange, Reply};
+use super::{Middleware, Next};
+use crate::{BoxFuture, Exchange, Reply};
 
-/// Layers around a server or a route, outermost last. Each call passes its own endpoint, because the
-/// registry may have changed and a URI has its own variables.
+/// Layers around a server, a route or a client, outermost last. Each call passes its own endpoint,
+/// because the registry may have changed and a URI has its own variables.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Layers(Option<Next>);
+pub struct Layers(Option<Next>);
 
 impl Layers {
     /// Adds a layer around the present ones.
-    pub(crate) fn add(&mut self, layer: impl Middleware) {
+    pub fn add(&mut self, layer: impl Middleware) {
         let inner = self.0.take().unwrap_or_else(Next::endpoint);
         self.0 = Some(layer.wrap(inner));
     }
 
     /// Returns one layer that consists of these, or `None` when there are none.
-    pub(crate) fn into_layer(self) -> Option<SharedLayer> {
+    pub fn into_layer(self) -> Option<SharedLayer> {
         self.0.map(SharedLayer)
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns true if there are no layers.
+    pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
     /// Runs an exchange through the layers, then `endpoint`.
-    pub(crate) fn run(
+    pub fn run(
         &self,
         exchange: Exchange,
         endpoint: impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static,
@@ -39,10 +40,11 @@ impl Layers {
 
 /// One layer around several routes, which share its limits.
 #[derive(Debug, Clone)]
-pub(crate) struct SharedLayer(Next);
+pub struct SharedLayer(Next);
 
 impl SharedLayer {
-    pub(crate) fn new(layer: impl Middleware) -> Self {
+    /// A layer that is made once.
+    pub fn new(layer: impl Middleware) -> Self {
         Self(layer.wrap(Next::endpoint()))
     }
 }

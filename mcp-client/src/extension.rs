@@ -1,0 +1,228 @@
+//! Extensions of the protocol that a client registers.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use mcp_core::extension::{
+    CustomMethod, CustomNotification, CustomRequest, Extension, Registration, from_params,
+    to_object,
+};
+use mcp_core::tower::{Layers, Middleware};
+use mcp_core::{BoxFuture, Fault};
+use mcp_types::{ClientCapabilities, JsonObject, MethodKind, RawObject};
+use serde::de::DeserializeOwned;
+
+use crate::inputs::{Asker, BoxError, CustomInput, IntoInput};
+
+/// The client side of an [`Extension`]. Add it to a client with
+/// [`ClientBuilder::extension`](crate::ClientBuilder::extension).
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use mcp::Client;
+/// use mcp::extension::{Asker, ClientExtension, ClientSetup, CustomRequest, Extension};
+///
+/// struct Clock;
+///
+/// impl Extension for Clock {
+///     const ID: &'static str = "com.example/clock";
+///     type ServerSettings = ();
+///     type ClientSettings = ();
+/// }
+///
+/// /// Servers ask for the time of the user.
+/// struct LocalTime;
+///
+/// #[derive(serde::Serialize, serde::Deserialize)]
+/// struct Time {
+///     seconds: u64,
+/// }
+///
+/// impl CustomRequest for LocalTime {
+///     const METHOD: &'static str = "clock/local";
+///     type Extension = Clock;
+///     type Params = ();
+///     type Result = Time;
+/// }
+///
+/// impl ClientExtension for Clock {
+///     fn settings(&self) {}
+///
+///     fn register(self, setup: &mut ClientSetup<Self>) {
+///         setup.request::<LocalTime, _, _>(|(), _: Arc<Asker>| async { Time { seconds: 0 } });
+///     }
+/// }
+///
+/// let builder = Client::builder().extension(Clock);
+/// ```
+// spec: EXT-06
+pub trait ClientExtension: Extension + Sized {
+    /// Returns the settings that the client publishes.
+    fn settings(&self) -> Self::ClientSettings;
+
+    /// Registers handlers, layers and requirements.
+    fn register(self, setup: &mut ClientSetup<Self>);
+}
+
+/// Collects the parts of a [`ClientExtension`].
+pub struct ClientSetup<E> {
+    pub(crate) parts: SetupParts,
+    extension: PhantomData<fn() -> E>,
+}
+
+/// The parts of an extension without its type.
+pub(crate) struct SetupParts {
+    pub(crate) registration: Registration<ClientCapabilities>,
+    pub(crate) requests: Vec<(&'static str, CustomInput)>,
+    pub(crate) notifications: NotificationHandlers,
+    pub(crate) layers: Layers,
+    pub(crate) inbound_layers: Layers,
+}
+
+/// The handlers of custom notifications by method.
+#[derive(Clone, Default)]
+pub(crate) struct NotificationHandlers(HashMap<&'static str, NotificationHandler>);
+
+impl NotificationHandlers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn get(&self, method: &str) -> Option<&NotificationHandler> {
+        self.0.get(method)
+    }
+
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+}
+
+impl fmt::Debug for NotificationHandlers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+pub(crate) type NotificationHandler = Arc<
+    dyn Fn(Option<RawObject>, Arc<Asker>) -> BoxFuture<'static, Result<(), BoxError>> + Send + Sync,
+>;
+
+impl<E: ClientExtension> ClientSetup<E> {
+    pub(crate) fn collect(extension: E) -> SetupParts {
+        let mut setup = Self {
+            parts: SetupParts {
+                registration: Registration::of::<E>(&extension.settings()),
+                requests: Vec::new(),
+                notifications: NotificationHandlers::default(),
+                layers: Layers::default(),
+                inbound_layers: Layers::default(),
+            },
+            extension: PhantomData,
+        };
+        extension.register(&mut setup);
+        setup.parts
+    }
+
+    /// Answers a request of servers: in a session a request of its own, in 2026-07-28 an input request
+    /// in the result of a call.
+    ///
+    /// The handler receives the parameters and the origin of the request. It returns the result, or a
+    /// `Result` of it; an error that is a [`Fault`] reaches the server of a session unchanged. The
+    /// handler runs like those of [`on_elicit`](crate::ClientBuilder::on_elicit).
+    pub fn request<R, F, Fut>(&mut self, handler: F)
+    where
+        R: CustomRequest<Extension = E>,
+        F: Fn(R::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<R::Result>> + Send + 'static,
+    {
+        let method = CustomMethod::new(R::METHOD, MethodKind::Request);
+        self.parts.registration.add_method(method);
+        let handler: CustomInput = Arc::new(move |(params, asker)| {
+            let running = read_params(params.as_ref()).map(|params| handler(params, asker));
+            Box::pin(async move {
+                let result = running?.await.into_input()?;
+                let result = to_object(&result)?;
+                Ok(result.parse::<JsonObject>()?)
+            })
+        });
+        self.parts.requests.push((R::METHOD, handler));
+    }
+
+    /// Handles a notification of servers. An error of the handler goes to the log.
+    ///
+    /// Notifications are handled one after the other, in the order in which they arrive, by a task of
+    /// the client. A call may return before its notifications are handled. Up to 256 notifications
+    /// wait for their handler; further ones are dropped, with a warning in the log.
+    pub fn notification<N, F, Fut>(&mut self, handler: F)
+    where
+        N: CustomNotification<Extension = E>,
+        F: Fn(N::Params, Arc<Asker>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output: IntoInput<()>> + Send + 'static,
+    {
+        let method = CustomMethod::new(N::METHOD, MethodKind::Notification);
+        self.parts.registration.add_method(method);
+        let handler: NotificationHandler =
+            Arc::new(move |params, asker| match read_params(params.as_ref()) {
+                Ok(params) => Box::pin(handler(params, asker).map(IntoInput::into_input)),
+                Err(fault) => Box::pin(std::future::ready(Err(fault.into()))),
+            });
+        self.parts.notifications.0.insert(N::METHOD, handler);
+    }
+
+    /// Adds a layer around the calls of the client; see
+    /// [`ClientBuilder::layer`](crate::ClientBuilder::layer).
+    pub fn layer(&mut self, layer: impl Middleware) {
+        self.parts.layers.add(layer);
+    }
+
+    /// Adds a layer around the messages of servers; see
+    /// [`ClientBuilder::inbound_layer`](crate::ClientBuilder::inbound_layer).
+    pub fn inbound_layer(&mut self, layer: impl Middleware) {
+        self.parts.inbound_layers.add(layer);
+    }
+
+    /// Requires something of the final capabilities of the client: a capability such as `sampling`, or
+    /// a part of one. `name` says what is missing. Connecting fails when it is not met.
+    pub fn requires(
+        &mut self,
+        name: impl Into<String>,
+        is_met: impl Fn(&ClientCapabilities) -> bool + Send + Sync + 'static,
+    ) {
+        self.parts.registration.require(name, is_met);
+    }
+
+    /// Requires another extension, which may be registered before or after this one; see
+    /// [`requires`](Self::requires).
+    pub fn requires_extension(&mut self, id: impl Into<String>) {
+        self.parts.registration.require_extension(id);
+    }
+}
+
+/// Reads the parameters of a message of a server. `_meta` is no parameter.
+fn read_params<P: DeserializeOwned>(params: Option<&RawObject>) -> Result<P, Fault> {
+    let stripped = params.and_then(without_meta);
+    let read = from_params(stripped.as_ref().or(params).map(RawObject::as_str));
+    read.map_err(|error| Fault::bad_params(format!("`params`: {error}")))
+}
+
+/// Returns the parameters without `_meta`, or `None` when they have none.
+fn without_meta(params: &RawObject) -> Option<RawObject> {
+    let mut members: JsonObject = params.parse().ok()?;
+    members.shift_remove("_meta")?;
+    RawObject::from_value(&members).ok()
+}
+
+impl<E> fmt::Debug for ClientSetup<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientSetup")
+            .field("registration", &self.parts.registration)
+            .finish_non_exhaustive()
+    }
+}

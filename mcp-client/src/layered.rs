@@ -1,0 +1,130 @@
+//! A request that passes through the layers of the client.
+//!
+//! The layers run in a future of their own. The caller's task sends the request, because the options
+//! of a call borrow from the caller. The endpoint of the layers passes the call to this task and waits
+//! for the reply.
+
+use std::mem;
+use std::pin::pin;
+
+use futures_util::future::{Either, select};
+use mcp_core::tower::Layers;
+use mcp_core::{
+    BoxFuture, Call, ClientRequest, Exchange, Fault, InputState, Outlet, Reply, ResultBody,
+};
+use mcp_types::{ProtocolVersion, RawObject};
+use tokio::sync::oneshot;
+use tokio::time::timeout_at;
+
+use crate::attempt::{Attempt, ReceivedReply};
+use crate::call_timer::CallTimer;
+use crate::client::Client;
+use crate::error::ErrorKind;
+use crate::options::CallOptions;
+
+/// A request with everything that it needs.
+pub(crate) struct LayeredRequest<'r, 'a> {
+    pub(crate) client: &'r Client,
+    pub(crate) call: &'r Call,
+    pub(crate) version: ProtocolVersion,
+    pub(crate) options: &'r mut CallOptions<'a>,
+    pub(crate) timer: &'r mut CallTimer,
+    pub(crate) input: Option<&'r InputState>,
+}
+
+impl LayeredRequest<'_, '_> {
+    /// Runs the layers, and sends the call that they pass on. When a layer replies by itself, nothing
+    /// is sent, or the request is cancelled. Dropping the future drops the layers and the request.
+    pub(crate) async fn run(self, layers: &Layers) -> Result<ReceivedReply, ErrorKind> {
+        let (timer, options) = (self.timer, self.options);
+        let mut exchange = Exchange::new(self.call.clone(), self.client.inner.facts());
+        exchange.outlet = Outlet::for_client();
+        let meta = options.meta.as_ref();
+        exchange.meta = meta.and_then(|meta| RawObject::from_value(meta).ok());
+        let (passed_on, call) = oneshot::channel();
+        let (replies, reply) = oneshot::channel();
+        let mut layered = layers.run(exchange, endpoint(passed_on, reply));
+
+        let deadline = timer.deadline();
+        let before = timeout_at(deadline, select(&mut layered, call)).await;
+        let exchange = match before {
+            Ok(Either::Left((reply, _))) => return Ok(ReceivedReply::of_layer(reply)),
+            Ok(Either::Right((Ok(exchange), _))) => exchange,
+            // The layers have dropped the endpoint, so one of them replies.
+            Ok(Either::Right((Err(_), _))) => {
+                let reply = timeout_at(deadline, layered).await;
+                let reply = reply.map_err(|_| timer.timed_out(deadline))?;
+                return Ok(ReceivedReply::of_layer(reply));
+            }
+            Err(_) => return Err(timer.timed_out(deadline)),
+        };
+
+        let meta = exchange.meta.and_then(|meta| meta.parse().ok());
+        let request = ClientRequest::Call(exchange.call);
+        let caller_meta = mem::replace(&mut options.meta, meta);
+        let attempt = Attempt {
+            client: self.client,
+            request: &request,
+            version: self.version,
+            options: &mut *options,
+            timer: &mut *timer,
+            input: self.input,
+            outlet: Some(&exchange.outlet),
+        };
+        let sent = match select(&mut layered, pin!(attempt.run())).await {
+            Either::Left((reply, _)) => Err(reply),
+            Either::Right((received, _)) => Ok(received),
+        };
+        // The next request of the call starts with the `_meta` of the caller.
+        options.meta = caller_meta;
+        let received = match sent {
+            Ok(received) => received,
+            Err(reply) => return Ok(ReceivedReply::of_layer(reply)),
+        };
+        finish(received, replies, layered, timer).await
+    }
+}
+
+/// Returns the innermost service: it passes the call to the task of the caller.
+fn endpoint(
+    passed_on: oneshot::Sender<Exchange>,
+    reply: oneshot::Receiver<Reply>,
+) -> impl FnOnce(Exchange) -> BoxFuture<'static, Reply> + Send + Sync + 'static {
+    |exchange| {
+        Box::pin(async move {
+            // An error means that the caller has dropped the call, and with it this future.
+            let _ = passed_on.send(exchange);
+            let cancelled = |_| Fault::internal("the call was cancelled").into();
+            reply.await.unwrap_or_else(cancelled)
+        })
+    }
+}
+
+/// Passes the reply through the layers. They see a failed request as an internal fault; if it comes
+/// back unchanged, the call fails with the error of the request.
+async fn finish(
+    received: Result<ReceivedReply, ErrorKind>,
+    replies: oneshot::Sender<Reply>,
+    layered: BoxFuture<'static, Reply>,
+    timer: &CallTimer,
+) -> Result<ReceivedReply, ErrorKind> {
+    let (reply, received) = match received {
+        Ok(mut received) => {
+            let reply = mem::replace(&mut received.reply, ResultBody::Empty.into());
+            (reply, Ok(received))
+        }
+        Err(error) => (Fault::internal(error.to_string()).into(), Err(error)),
+    };
+    // An error means that the layers no longer wait for the reply, because one of them replies.
+    let _ = replies.send(reply);
+    let deadline = timer.deadline();
+    let reply = timeout_at(deadline, layered).await;
+    let reply = reply.map_err(|_| timer.timed_out(deadline))?;
+    match received {
+        Ok(received) => Ok(ReceivedReply { reply, ..received }),
+        Err(error) => match &reply {
+            Reply::Fault(Fault::Internal(message)) if **message == error.to_string() => Err(error),
+            _ => Ok(ReceivedReply::of_layer(reply)),
+        },
+    }
+}

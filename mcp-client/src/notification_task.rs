@@ -1,0 +1,97 @@
+//! The task that handles notifications: inbound layers, then the handler of an extension or the client
+//! itself.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Weak};
+
+use futures_util::FutureExt;
+use mcp_core::{BoxFuture, Call, Exchange, Reply, ResultBody, catch_panic_sync, wire};
+use mcp_types::{Message, RawObject};
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+
+use crate::client::{Client, ClientInner};
+use crate::notification_queue::QueuedNotification;
+
+/// Spawns the task. It ends with the client.
+pub(crate) fn spawn(client: &Client, mut queue: mpsc::Receiver<QueuedNotification>) {
+    let client = Arc::downgrade(&client.inner);
+    tokio::spawn(async move {
+        while let Some(notification) = queue.recv().await {
+            handle(&client, notification).await;
+        }
+    });
+}
+
+async fn handle(client: &Weak<ClientInner>, notification: QueuedNotification) {
+    let Some(inner) = client.upgrade() else {
+        return;
+    };
+    let layers = inner.notifications.layers.clone();
+    let QueuedNotification { method, params } = notification;
+    if layers.is_empty() {
+        let handling = deliver(inner, method, params);
+        return handling.await;
+    }
+    let exchange = Exchange::new(Call::Notification { method, params }, inner.facts());
+    drop(inner);
+    let client = client.clone();
+    let endpoint = move |exchange: Exchange| -> BoxFuture<'static, Reply> {
+        Box::pin(async move {
+            if let (Call::Notification { method, params }, Some(inner)) =
+                (exchange.call, client.upgrade())
+            {
+                deliver(inner, method, params).await;
+            }
+            ResultBody::Empty.into()
+        })
+    };
+    if let Reply::Fault(error) = layers.run(exchange, endpoint).await {
+        tracing::debug!(%error, "a layer refused a notification of the server");
+    }
+}
+
+/// Passes a notification to its handler, or to the client. It does not keep the client alive while a
+/// handler runs.
+async fn deliver(inner: Arc<ClientInner>, method: Box<str>, params: Option<RawObject>) {
+    let Some(handler) = inner.notifications.handlers.get(&*method).cloned() else {
+        return handle_core(&inner, &method, params.as_ref());
+    };
+    let asker = inner.asker();
+    drop(inner);
+    let handling = catch_panic_sync(|| handler(params, asker));
+    let handled = match handling {
+        Ok(handling) => AssertUnwindSafe(handling).catch_unwind().await.ok(),
+        Err(_) => None,
+    };
+    match handled {
+        Some(Ok(())) => {}
+        Some(Err(error)) => tracing::warn!(%method, %error, "the handler of a notification failed"),
+        None => tracing::error!(%method, "the handler of a notification panicked"),
+    }
+}
+
+/// Handles a notification of the protocol, as a layer has left it.
+fn handle_core(inner: &ClientInner, method: &str, params: Option<&RawObject>) {
+    #[derive(serde::Serialize)]
+    struct Members<'a> {
+        jsonrpc: &'static str,
+        method: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        params: Option<&'a RawObject>,
+    }
+
+    let members = Members {
+        jsonrpc: "2.0",
+        method,
+        params,
+    };
+    let json = serde_json::value::to_raw_value(&members);
+    let json = json.as_deref().map_or("", RawValue::get);
+    if let Ok(Message::Notification(notification)) = Message::parse(json.as_bytes()) {
+        let wire = wire::client_for_version(inner.version());
+        if let Some(notification) = wire.decode_server_notification(&notification) {
+            inner.handle_notification(notification);
+        }
+    }
+}
