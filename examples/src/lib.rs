@@ -1,1 +1,3 @@
 //! Examples, one file each in `src/bin`: start with `quickstart`.
+
+pub mod budget;

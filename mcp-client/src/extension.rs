@@ -205,18 +205,10 @@ impl<E: ClientExtension> ClientSetup<E> {
     }
 }
 
-/// Reads the parameters of a message of a server. `_meta` is no parameter.
+/// Reads the parameters of a message of a server.
 fn read_params<P: DeserializeOwned>(params: Option<&RawObject>) -> Result<P, Fault> {
-    let stripped = params.and_then(without_meta);
-    let read = from_params(stripped.as_ref().or(params).map(RawObject::as_str));
+    let read = from_params(params.map(RawObject::as_str));
     read.map_err(|error| Fault::bad_params(format!("`params`: {error}")))
-}
-
-/// Returns the parameters without `_meta`, or `None` when they have none.
-fn without_meta(params: &RawObject) -> Option<RawObject> {
-    let mut members: JsonObject = params.parse().ok()?;
-    members.shift_remove("_meta")?;
-    RawObject::from_value(&members).ok()
 }
 
 impl<E> fmt::Debug for ClientSetup<E> {

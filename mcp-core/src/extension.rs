@@ -91,7 +91,7 @@ pub trait CustomRequest: Send + Sync + 'static {
     /// The parameters, without `_meta`.
     type Params: Serialize + DeserializeOwned + Send + 'static;
 
-    /// The result.
+    /// The result, without `_meta`.
     type Result: Serialize + DeserializeOwned + Send + 'static;
 }
 

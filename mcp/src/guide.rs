@@ -16,6 +16,7 @@
 //! | stdio, child processes, sockets | [`stdio`] |
 //! | elicitation, sampling and roots from a handler | [`asking`] |
 //! | time limits, authorization and logs around calls | [`middleware`] |
+//! | writing an extension of the protocol, on both sides | [`extensions`] |
 //! | Streamable HTTP, alone or in a web application | [`http`] |
 //! | clients of older revisions: sessions, resumable streams, CORS | [`sessions`] |
 //! | calling servers, handling their requests, several servers at once | [`clients`] |
@@ -61,6 +62,7 @@ pages! {
     stdio: "stdio.md", "client" "server" "stdio";
     asking: "asking.md", "macros";
     middleware: "middleware.md", "server";
+    extensions: "extensions.md", "client" "server";
     http: "http.md", "http-server";
     sessions: "sessions.md", "http-server" "server";
     clients: "clients.md", "http-client" "server";

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "test helpers")]
 
+mod extension;
 mod group;
 mod stdio;
 

@@ -1,23 +1,33 @@
 //! Parameters, results and settings as JSON objects. The type `()` stands for an empty object.
 
-use mcp_types::{RawObject, RawObjectError};
+use mcp_types::{JsonObject, RawObject, RawObjectError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::deserialize::{self, DeserializeError};
 
-/// Reads parameters, a result or settings. An empty object, and no object, are also read as `()`.
+/// Reads parameters, a result or settings, without their `_meta`. An empty object, and no object, are
+/// also read as `()`.
 ///
 /// # Errors
 ///
 /// Returns [`DeserializeError`] with the path of the value that does not fit.
 pub fn from_params<T: DeserializeOwned>(json: Option<&str>) -> Result<T, DeserializeError> {
-    let json = json.unwrap_or("{}");
+    let stripped = json.and_then(without_meta);
+    let json = stripped.as_deref().or(json).unwrap_or("{}");
     let read = deserialize::from_str(json);
     match read {
         Err(_) if is_empty_object(json) => deserialize::from_str("null").or(read),
         read => read,
     }
+}
+
+/// Returns the object without `_meta`, or `None` when it has none.
+fn without_meta(json: &str) -> Option<String> {
+    memchr::memmem::find(json.as_bytes(), b"\"_meta\"")?;
+    let mut members: JsonObject = serde_json::from_str(json).ok()?;
+    members.shift_remove("_meta")?;
+    serde_json::to_string(&members).ok()
 }
 
 fn is_empty_object(json: &str) -> bool {
@@ -51,7 +61,7 @@ mod tests {
     #[test]
     fn unit_is_an_empty_object() {
         assert_eq!(to_object(&()).unwrap().as_str(), "{}");
-        for json in [None, Some("{}"), Some("{ }")] {
+        for json in [None, Some("{}"), Some("{ }"), Some(r#"{"_meta":{"a":1}}"#)] {
             from_params::<()>(json).unwrap();
         }
         assert!(from_params::<()>(Some(r#"{"a":1}"#)).is_err());

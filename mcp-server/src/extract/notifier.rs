@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mcp_core::extension::{CustomNotification, Extension, to_object};
-use mcp_core::{ClientFacts, Outlet};
+use mcp_core::{ClientFacts, Exchange, Outlet};
 
 use super::from_call::FromCall;
 use crate::call::CallContext;
@@ -70,6 +70,16 @@ impl Notifier {
     pub fn is_wanted<N: CustomNotification>(&self) -> bool {
         let declared = &self.client.capabilities;
         declared.has_extension(<N::Extension as Extension>::ID)
+    }
+}
+
+/// For layers, before they pass on the exchange.
+impl From<&Exchange> for Notifier {
+    fn from(exchange: &Exchange) -> Self {
+        Self {
+            outlet: exchange.outlet.clone(),
+            client: exchange.facts.clone(),
+        }
     }
 }
 

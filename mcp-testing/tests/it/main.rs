@@ -5,6 +5,8 @@
 mod asking;
 mod calls;
 mod changes;
+mod client_layers;
+mod extensions;
 mod kit;
 mod layers;
 mod limits;
