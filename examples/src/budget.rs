@@ -12,7 +12,7 @@ use mcp::extension::{
     ServerExtension, ServerSetup,
 };
 use mcp::middleware::{Call, Exchange, Fault, Next, Reply, from_fn};
-use mcp::prelude::{Ask, Routes, State, Tool, ToolError, ToolExt as _};
+use mcp::{Ask, Routes, State, Tool, ToolError, ToolExt as _};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
