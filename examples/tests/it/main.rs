@@ -114,6 +114,18 @@ async fn prompts_are_completed_and_filled() {
 }
 
 #[tokio::test]
+async fn extension_charges_and_tops_up() {
+    let text = output(&mut Command::new(env!("CARGO_BIN_EXE_extension"))).await;
+    for part in [
+        "the server starts with 1 credits\nprint: printed\n0 credits are left",
+        "no credits are left; call `top_up`",
+        "top_up: 3 credits\n3 credits are left\n",
+    ] {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}
+
+#[tokio::test]
 async fn middleware_refuses_and_times_out() {
     let text = output(&mut Command::new(env!("CARGO_BIN_EXE_middleware"))).await;
     for part in [

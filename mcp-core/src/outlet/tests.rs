@@ -5,10 +5,10 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate};
+use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, RawObject};
 
 use super::{NotificationBuffer, Outlet};
-use crate::Framing;
+use crate::{Framing, ServerNotification};
 use crate::wire::MODERN;
 
 const LINES: Framing = Framing::new(b"", b"\n");
@@ -169,4 +169,57 @@ fn closed_buffer_keeps_nothing() {
     assert!(poll(outlet.report_progress(ProgressUpdate::new(2.0))).is_ready());
     buffer.finish(b"answer");
     assert!(buffer.is_empty());
+}
+
+#[test]
+fn mapped_outlet_changes_and_suppresses_each_notification_in_order() {
+    let (outlet, buffer) = outlet(1000);
+    let inner = outlet.clone().map(|notification| match notification {
+        ServerNotification::Progress { progress, .. } if progress.progress == 2.0 => None,
+        other => Some(other),
+    });
+    let both = inner.map(|notification| match notification {
+        ServerNotification::Progress {
+            token,
+            mut progress,
+        } => {
+            progress.total = Some(9.0);
+            Some(ServerNotification::Progress { token, progress })
+        }
+        other => Some(other),
+    });
+    for progress in [1.0, 2.0, 3.0] {
+        assert!(poll(both.report_progress(ProgressUpdate::new(progress))).is_ready());
+    }
+    both.log(LogMessage::new(LoggingLevel::Error, "log"));
+    let lines = drain(&buffer);
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains(r#""progress":1,"total":9"#), "{lines:?}");
+    assert!(lines[1].contains(r#""progress":3,"total":9"#), "{lines:?}");
+    assert!(lines[2].contains("log"), "{lines:?}");
+    // The end of the call closes the mapped outlet, too.
+    outlet.close();
+    assert!(poll(both.report_progress(ProgressUpdate::new(4.0))).is_ready());
+    both.log(LogMessage::new(LoggingLevel::Error, "late"));
+    assert!(drain(&buffer).is_empty());
+}
+
+#[test]
+fn panic_of_a_map_drops_only_the_notification() {
+    let (outlet, buffer) = outlet(1000);
+    let mapped = outlet.clone().map(|_| panic!("hunter2"));
+    assert!(poll(mapped.report_progress(ProgressUpdate::new(1.0))).is_ready());
+    assert!(poll(outlet.report_progress(ProgressUpdate::new(2.0))).is_ready());
+    assert_eq!(drain(&buffer).len(), 1);
+}
+
+// spec: EXT-05
+#[test]
+fn notification_of_an_extension_needs_an_open_outlet() {
+    assert!(poll(Outlet::none().notify("notifications/x", None)).is_ready());
+    let (outlet, buffer) = outlet(1000);
+    let params = RawObject::from_text(r#"{"a":1}"#).ok();
+    assert!(poll(outlet.notify("notifications/x", params)).is_ready());
+    let lines = drain(&buffer);
+    assert!(lines[0].contains(r#""method":"notifications/x","params":{"a":1}"#), "{lines:?}");
 }

@@ -1,6 +1,7 @@
 //! The endpoint as a tower service, without a socket.
 
 mod closures;
+mod notifications;
 mod streams;
 mod subscriptions;
 
