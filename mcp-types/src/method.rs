@@ -81,6 +81,7 @@ pub struct MethodSpec {
     pub may_require_input: bool,
     /// Capability that the receiver has to declare.
     pub capability: Option<Capability>,
+    of_extension: bool,
 }
 
 impl MethodSpec {
@@ -111,6 +112,7 @@ impl MethodSpec {
             cacheable: false,
             may_require_input: false,
             capability: None,
+            of_extension: false,
         }
     }
 
@@ -145,6 +147,11 @@ impl MethodSpec {
 
     const fn may_require_input(mut self) -> Self {
         self.may_require_input = true;
+        self
+    }
+
+    const fn of_extension(mut self) -> Self {
+        self.of_extension = true;
         self
     }
 
@@ -246,28 +253,28 @@ methods! {
     /// `notifications/elicitation/complete`
     ElicitationComplete = "notifications/elicitation/complete", Notification from Server.since(V2025_11_25).legacy().needs(Capability::Elicitation);
     /// `tasks/get` (experimental in 2025-11-25, later the tasks extension).
-    GetTask = "tasks/get", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    GetTask = "tasks/get", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
     /// `tasks/cancel` (experimental in 2025-11-25, later the tasks extension).
-    CancelTask = "tasks/cancel", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks);
+    CancelTask = "tasks/cancel", Request from Both.modern_sender(Sender::Client).since(V2025_11_25).named("taskId").needs(Capability::Tasks).of_extension();
     /// `tasks/result`
-    TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    TaskResult = "tasks/result", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
     /// `tasks/list`
-    ListTasks = "tasks/list", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    ListTasks = "tasks/list", Request from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
     /// `tasks/update` (tasks extension).
-    UpdateTask = "tasks/update", Request from Client.since(V2026_07_28).named("taskId").needs(Capability::Tasks);
+    UpdateTask = "tasks/update", Request from Client.since(V2026_07_28).named("taskId").needs(Capability::Tasks).of_extension();
     /// `notifications/tasks/status`
-    TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks);
+    TaskStatus = "notifications/tasks/status", Notification from Both.since(V2025_11_25).legacy().needs(Capability::Tasks).of_extension();
     /// `notifications/tasks` (tasks extension).
-    TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks);
+    TaskChanged = "notifications/tasks", Notification from Server.since(V2026_07_28).needs(Capability::Tasks).of_extension();
     /// `skills/list` (skills extension).
     // spec: SKILL-16
-    ListSkills = "skills/list", Request from Client.since(V2026_07_28).cacheable();
+    ListSkills = "skills/list", Request from Client.since(V2026_07_28).cacheable().of_extension();
     /// `skills/get` (skills extension).
     // spec: SKILL-18
-    GetSkill = "skills/get", Request from Client.since(V2026_07_28).cacheable();
+    GetSkill = "skills/get", Request from Client.since(V2026_07_28).cacheable().of_extension();
     /// `resources/directory/read` (skills extension). Its result has no `ttlMs`, although it is a list.
     // spec: SKILL-19
-    ReadDirectory = "resources/directory/read", Request from Client.since(V2026_07_28);
+    ReadDirectory = "resources/directory/read", Request from Client.since(V2026_07_28).of_extension();
 }
 
 impl Method {
@@ -284,19 +291,7 @@ impl Method {
     /// Returns `true` for methods of official extensions and of the experimental tasks of 2025-11-25,
     /// which a server without them does not have.
     pub fn is_of_extension(self) -> bool {
-        matches!(
-            self,
-            Self::GetTask
-                | Self::CancelTask
-                | Self::TaskResult
-                | Self::ListTasks
-                | Self::UpdateTask
-                | Self::TaskStatus
-                | Self::TaskChanged
-                | Self::ListSkills
-                | Self::GetSkill
-                | Self::ReadDirectory
-        )
+        self.spec().of_extension
     }
 
     /// Returns the method with the given name.

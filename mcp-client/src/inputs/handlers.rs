@@ -7,9 +7,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
-use futures_util::future::try_join_all;
 use mcp_core::BoxFuture;
-use mcp_core::mrtr::InputRound;
 use mcp_core::tower::Layers;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
@@ -19,7 +17,6 @@ use mcp_types::{
 use parking_lot::RwLock;
 
 use super::error::{BoxError, InputError, InputKind};
-use super::layered;
 use super::request::{Asker, ElicitRequest, SampleRequest, UrlRequest, finish_form};
 use super::url_elicitations::UrlElicitations;
 
@@ -143,36 +140,6 @@ impl Inputs {
             declared = declared.with_roots_changes();
         }
         declared
-    }
-
-    /// Answers all requests of a round concurrently. The first error cancels the other handlers.
-    pub(crate) async fn answer_all(
-        &self,
-        round: &InputRound,
-        asker: &Arc<Asker>,
-        declared: &ClientCapabilities,
-        version: ProtocolVersion,
-    ) -> Result<BTreeMap<String, InputResponse>, InputError> {
-        let answers = round.requests().iter().map(async |(key, request)| {
-            let answer = self.answer(request.clone(), asker.clone(), declared, version);
-            let answer = answer.await;
-            answer.map(|answer| (key.clone(), answer))
-        });
-        Ok(try_join_all(answers).await?.into_iter().collect())
-    }
-
-    /// Passes one request through the layers and answers it.
-    pub(crate) async fn answer(
-        &self,
-        request: InputRequest,
-        asker: Arc<Asker>,
-        declared: &ClientCapabilities,
-        version: ProtocolVersion,
-    ) -> Result<InputResponse, InputError> {
-        match self.layers.is_empty() {
-            true => self.answer_directly(request, asker, declared).await,
-            false => Box::pin(layered::answer(self, request, asker, declared, version)).await,
-        }
     }
 
     /// Answers one request.

@@ -1,7 +1,10 @@
-//! A request of the server that passes through the inbound layers of the client.
+//! Requests of the server: the inbound layers of the client, then its handlers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use futures_util::future::try_join_all;
+use mcp_core::mrtr::InputRound;
 use mcp_core::{BoxFuture, Call, ClientFacts, Exchange, Fault, Reply, ResultBody};
 use mcp_types::{ClientCapabilities, InputRequest, InputResponse, ProtocolVersion, RawObject};
 use parking_lot::Mutex;
@@ -11,9 +14,41 @@ use super::error::{InputError, InputKind};
 use super::handlers::Inputs;
 use super::request::Asker;
 
+impl Inputs {
+    /// Answers all requests of a round concurrently. The first error cancels the other handlers.
+    pub(crate) async fn answer_all(
+        &self,
+        round: &InputRound,
+        asker: &Arc<Asker>,
+        declared: &ClientCapabilities,
+        version: ProtocolVersion,
+    ) -> Result<BTreeMap<String, InputResponse>, InputError> {
+        let answers = round.requests().iter().map(async |(key, request)| {
+            let answer = self.answer(request.clone(), asker.clone(), declared, version);
+            let answer = answer.await;
+            answer.map(|answer| (key.clone(), answer))
+        });
+        Ok(try_join_all(answers).await?.into_iter().collect())
+    }
+
+    /// Passes one request through the layers and answers it.
+    pub(crate) async fn answer(
+        &self,
+        request: InputRequest,
+        asker: Arc<Asker>,
+        declared: &ClientCapabilities,
+        version: ProtocolVersion,
+    ) -> Result<InputResponse, InputError> {
+        match self.layers.is_empty() {
+            true => self.answer_directly(request, asker, declared).await,
+            false => Box::pin(answer(self, request, asker, declared, version)).await,
+        }
+    }
+}
+
 /// Runs the layers, then the handler of the request. Layers see the request as
 /// [`Call::Other`], and its response as [`ResultBody::Other`].
-pub(super) async fn answer(
+async fn answer(
     inputs: &Inputs,
     request: InputRequest,
     asker: Arc<Asker>,

@@ -8,8 +8,8 @@ use std::task::{Context, Poll, Waker};
 use mcp_types::{LogMessage, LoggingLevel, ProgressUpdate, RawObject};
 
 use super::{NotificationBuffer, Outlet};
-use crate::{Framing, ServerNotification};
 use crate::wire::MODERN;
+use crate::{Framing, ServerNotification};
 
 const LINES: Framing = Framing::new(b"", b"\n");
 
@@ -221,5 +221,8 @@ fn notification_of_an_extension_needs_an_open_outlet() {
     let params = RawObject::from_text(r#"{"a":1}"#).ok();
     assert!(poll(outlet.notify("notifications/x", params)).is_ready());
     let lines = drain(&buffer);
-    assert!(lines[0].contains(r#""method":"notifications/x","params":{"a":1}"#), "{lines:?}");
+    assert!(
+        lines[0].contains(r#""method":"notifications/x","params":{"a":1}"#),
+        "{lines:?}"
+    );
 }

@@ -119,14 +119,6 @@ impl<E: ServerExtension> ServerSetup<E> {
     ///
     /// A client that does not declare the extension receives the error -32021 "missing required client
     /// capability", and malformed parameters are answered with -32602.
-    ///
-    /// # Examples
-    ///
-    /// ```ignore
-    /// setup.request::<Now, _>(|params: NowParams, State(clock): State<Clock>| async move {
-    ///     clock.now(&params.zone)
-    /// });
-    /// ```
     // spec: EXT-05
     pub fn request<R, M>(&mut self, handler: impl MethodHandler<R::Params, R::Result, M>)
     where
@@ -185,12 +177,6 @@ impl<E: ServerExtension> ServerSetup<E> {
     ///
     /// [`Server::check`](crate::Server::check) reports an unmet requirement. A request that arrives
     /// nevertheless is answered with -32603 "internal error".
-    ///
-    /// # Examples
-    ///
-    /// ```ignore
-    /// setup.requires("tools", |capabilities| capabilities.tools.is_some());
-    /// ```
     pub fn requires(
         &mut self,
         name: impl Into<String>,

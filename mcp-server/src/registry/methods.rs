@@ -13,10 +13,10 @@ use crate::extension::MethodRoute;
 /// The methods of extensions by name. Most servers have none, and a lookup in an empty map costs
 /// nothing.
 #[derive(Debug)]
-pub(crate) struct MethodIndex(HashMap<&'static str, Entry>);
+pub(crate) struct MethodIndex(HashMap<&'static str, IndexedMethod>);
 
 #[derive(Debug)]
-struct Entry {
+struct IndexedMethod {
     route: MethodRoute,
     /// A requirement of the extension that the server does not meet.
     unmet: Option<Box<str>>,
@@ -31,10 +31,12 @@ impl MethodIndex {
             let mut registrations = config.extensions.iter();
             let registration = registrations.find(|it| it.extension().id() == route.extension);
             let unmet = registration.and_then(|it| it.unmet_requirement(capabilities));
-            methods.entry(route.method.name).or_insert_with(|| Entry {
-                route: route.clone(),
-                unmet: unmet.map(Into::into),
-            });
+            methods
+                .entry(route.method.name)
+                .or_insert_with(|| IndexedMethod {
+                    route: route.clone(),
+                    unmet: unmet.map(Into::into),
+                });
         }
         Self(methods)
     }
@@ -47,7 +49,7 @@ impl MethodIndex {
 }
 
 /// A method that was found.
-pub(crate) struct MethodRef<'a>(&'a Entry);
+pub(crate) struct MethodRef<'a>(&'a IndexedMethod);
 
 impl MethodRef<'_> {
     /// Runs the handler, if the requirements of its extension are met.
