@@ -1,6 +1,6 @@
 //! The input handlers of a client.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
@@ -11,8 +11,7 @@ use mcp_core::BoxFuture;
 use mcp_core::tower::Layers;
 use mcp_types::{
     ClientCapabilities, CreateMessageParams, CreateMessageResult, ElicitParams, ElicitResult,
-    InputRequest, InputRequests, InputResponse, JsonObject, ListRootsResult, ProtocolVersion,
-    RawObject, Root,
+    InputRequest, InputRequests, InputResponse, JsonObject, ListRootsResult, RawObject, Root,
 };
 use parking_lot::RwLock;
 
